@@ -1,0 +1,1 @@
+//! SSD firmware: mapping and garbage collection, without a clock or I/O

@@ -1,0 +1,1 @@
+//! Units as types, the request and the latency histogram

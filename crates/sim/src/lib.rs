@@ -1,0 +1,1 @@
+//! Simulated drives in virtual time and their closed forms

@@ -1,0 +1,1 @@
+//! Regression trees with linear leaves

@@ -1,0 +1,1 @@
+//! Request generators from workload characteristics
