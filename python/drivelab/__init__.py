@@ -1,1 +1,1 @@
-"""Drivelab."""
+"""How fast will this drive be under my workload? Measure, model, simulate, predict."""

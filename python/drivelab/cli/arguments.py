@@ -1,0 +1,135 @@
+"""What the command lines have in common: the parser, the types and the shared options."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from typing import Any, Final, NoReturn, TypeVar
+
+from drivelab.errors import DrivelabError, UsageError
+from drivelab.units import parse_duration, parse_size
+
+Value = TypeVar("Value")
+
+DRIVE_HELP: Final = (
+    "sim:PRESET or sim:FILE.toml (simulated), analytic:PRESET (closed form), a block device "
+    "or a file path (real); `drivelab drives` lists what is here"
+)
+# Offsets are kept in 64 bits and seeds are hashed from 64 bits; a larger number would wrap.
+_MAX_SEED: Final = 2**63 - 1
+
+
+class CommandParser(argparse.ArgumentParser):
+    """An argument parser whose complaint is one line that lists what is valid."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `UsageError` instead of printing usage and leaving.
+
+        Raises
+        ------
+        UsageError
+            Always.
+        """
+        raise UsageError(f"{message} (see `{self.prog} --help`)")
+
+    def parse_strictly(self, arguments: list[str]) -> argparse.Namespace:
+        """Parse `arguments`; what is left over is an error that lists the options.
+
+        Raises
+        ------
+        UsageError
+            For whatever argparse complains about, and for unknown options and words.
+        """
+        parsed, unknown = self.parse_known_args(arguments)
+        if unknown:
+            options = sorted(
+                option
+                for option in self._option_string_actions
+                if option.startswith("--") and option != "--help"
+            )
+            self.error(f"unknown argument {unknown[0]!r}; the options are {', '.join(options)}")
+        return parsed
+
+
+def argument_type(parse: Callable[[str], Value]) -> Callable[[str], Value]:
+    """Make an argparse type of `parse`, so that its error is told with the option's name."""
+
+    def parse_argument(text: str) -> Value:
+        try:
+            return parse(text)
+        except DrivelabError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return parse_argument
+
+
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """Make an argparse type for whole numbers from `least` to `most`, both included."""
+
+    def parse_number(text: str) -> int:
+        # A signed 64-bit number has at most 19 digits; int() alone would take "1_0".
+        number = int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) else None
+        if number is None or not least <= number <= most:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not allowed; it takes a whole number from {least} to {most}"
+            )
+        return number
+
+    return parse_number
+
+
+def ratio(text: str) -> float:
+    """Read a number from 0 to 1, an argparse type."""
+    number = float(text) if re.fullmatch(r"-?[0-9]{0,20}\.?[0-9]{1,20}", text) else None
+    if number is None or not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not allowed; it takes a number from 0 to 1, for example 0.3"
+        )
+    return number
+
+
+size = argument_type(parse_size)
+duration = argument_type(parse_duration)
+seed = whole_number(0, _MAX_SEED)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object (its keys: docs/json.md)"
+    )
+
+
+def add_drive(parser: argparse.ArgumentParser) -> None:
+    """Add the positional argument ``DRIVE``."""
+    parser.add_argument("drive", metavar="DRIVE", help=DRIVE_HELP)
+
+
+def add_characteristics(parser: argparse.ArgumentParser) -> None:
+    """Add the eight workload characteristics; one that is not given stays `None`."""
+    group = parser.add_argument_group("workload characteristics")
+    options: list[tuple[str, str, dict[str, Any]]] = [
+        ("--write-ratio", "RATIO", {"type": ratio, "help": "share of writes, 0 to 1 [0]"}),
+        (
+            "--queue-depth",
+            "N",
+            {"type": whole_number(1, 65536), "help": "requests kept outstanding [1]"},
+        ),
+        ("--read-size", "SIZE", {"type": size, "help": "bytes a read [4KiB]"}),
+        ("--write-size", "SIZE", {"type": size, "help": "bytes a write [4KiB]"}),
+        ("--read-random", "RATIO", {"type": ratio, "help": "share of random reads, 0 to 1 [1]"}),
+        ("--write-random", "RATIO", {"type": ratio, "help": "share of random writes, 0 to 1 [1]"}),
+        (
+            "--read-stride",
+            "SIZE",
+            {"type": size, "help": "gap between non-random reads; 0 is sequential [0]"},
+        ),
+        (
+            "--write-stride",
+            "SIZE",
+            {"type": size, "help": "gap between non-random writes; 0 is sequential [0]"},
+        ),
+    ]
+    for option, metavar, settings in options:
+        group.add_argument(option, metavar=metavar, default=None, **settings)

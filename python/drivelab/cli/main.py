@@ -1,0 +1,249 @@
+"""The command `drivelab`: finds the command module, maps every error to a line and a code.
+
+A command is a module of this package with ``add_arguments(parser)`` and ``run(args)``. Only
+the module of the command that was asked for is imported, so that the tour (`drivelab
+--help`) answers at once.
+
+Exit codes: 0 done; 1 failed while running; 2 a mistake in what was asked for; 130 stopped
+by Ctrl-C and 143 by SIGTERM; 141 the reader of our output went away.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import signal
+import sys
+import textwrap
+from dataclasses import dataclass
+from types import FrameType
+from typing import Final, NoReturn
+
+from drivelab.errors import DrivelabError, UsageError
+
+EXIT_FAILED: Final = 1
+EXIT_MISTAKE: Final = 2
+EXIT_INTERRUPTED: Final = 130
+EXIT_READER_GONE: Final = 141
+EXIT_TERMINATED: Final = 143
+
+
+@dataclass(frozen=True)
+class Command:
+    """One line of the tour.
+
+    Parameters
+    ----------
+    name
+        The word on the command line, and the name of the module in this package.
+    summary
+        What it does, in half a line.
+    example
+        A command line that works as it stands, or nearly.
+    """
+
+    name: str
+    summary: str
+    example: str
+
+
+GROUPS: Final[dict[str, tuple[Command, ...]]] = {
+    "Look and measure": (
+        Command("drives", "what can be measured here, and what would be refused", "drives"),
+        Command(
+            "measure",
+            "one workload on one drive",
+            "measure sim:x25m --write-ratio 0.3 --queue-depth 4",
+        ),
+    ),
+    "Model and predict": (
+        Command(
+            "model",
+            "the main job: many workloads measured, models fitted, a report",
+            "model sim:x25m --design huang2011:300 --out runs/x25m",
+        ),
+        Command(
+            "predict",
+            "performance under any workload, from a model",
+            "predict runs/x25m --read-size 64KiB --queue-depth 8",
+        ),
+        Command("report", "write a run's report again", "report runs/x25m"),
+    ),
+    "Look inside an SSD": (
+        Command(
+            "analytic",
+            "the closed form: latency and throughput by equation",
+            "analytic analytic:x25m-yoo2014 --op write --record 512KiB",
+        ),
+        Command(
+            "timeline",
+            "when dispatch, channels and dies work, drawn",
+            "timeline sim:x25m-yoo2014 --op read --record 32KiB -o read.svg",
+        ),
+    ),
+    "Check": (
+        Command("reproduce", "a paper's published numbers beside ours", "reproduce yoo2014"),
+    ),
+}
+COMMANDS: Final = {command.name: command for group in GROUPS.values() for command in group}
+
+_INTRODUCTION: Final = """\
+How fast will this drive be under my workload?
+
+Drivelab measures a drive, models it, simulates it and predicts with it.
+"""
+_EXPLANATION: Final = """\
+DRIVE is one of
+  sim:x25m               a simulated drive, from a preset
+  sim:file.toml          a simulated drive, from your own preset file
+  analytic:x25m-yoo2014  the same kind of drive by closed-form equations
+  /dev/nvme0n1           a block device: only read
+  path/to/file           a file on a real drive; made when it does not exist
+`drivelab drives` lists those of this machine.
+
+Sizes: k, M, G, KiB, MiB, GiB are binary (4k = 4KiB = 4096 bytes);
+  kB, MB, GB are decimal (4kB = 4000 bytes); a plain number counts bytes.
+Durations: 90s, 5m, 2h, 200ms; a plain number counts seconds.
+
+Every command that prints a result takes --json.
+`drivelab COMMAND --help` explains one command; `drivelab --version` says which this is.
+"""
+
+
+class _TerminatedError(BaseException):
+    """SIGTERM, turned into an exception so that files and processes are cleaned up."""
+
+
+def tour() -> str:
+    """Write the text of `drivelab --help`."""
+    lines = [_INTRODUCTION]
+    for title, commands in GROUPS.items():
+        lines.append(f"{title}:")
+        for command in commands:
+            lines.append(f"  {command.name:<10} {command.summary}")
+            lines.append(f"  {'':<10}   drivelab {command.example}")
+        lines.append("")
+    return "\n".join(lines) + "\n" + _EXPLANATION
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return the exit code.
+
+    Parameters
+    ----------
+    arguments
+        The words after ``drivelab``; `sys.argv` when not given.
+    """
+    if arguments is None:
+        arguments = sys.argv[1:]
+        signal.signal(signal.SIGTERM, _on_terminate)
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+    except DrivelabError as error:
+        _complain(str(error))
+        return EXIT_MISTAKE if isinstance(error, UsageError) else EXIT_FAILED
+    except KeyboardInterrupt as interrupt:
+        _complain(str(interrupt) or "stopped")
+        return EXIT_INTERRUPTED
+    except _TerminatedError:
+        _complain("terminated; what was measured is kept")
+        return EXIT_TERMINATED
+    except BrokenPipeError:
+        _discard_output()
+        return EXIT_READER_GONE
+    except Exception as error:  # the boundary: nothing may reach the user as a traceback
+        if os.environ.get("DRIVELAB_TRACEBACK") == "1":
+            raise
+        _complain(_unforeseen(error))
+        _discard_output()
+        return EXIT_FAILED
+    return code
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in {"-h", "--help", "help"}:
+        print(tour(), end="")
+        return 0
+    name, rest = arguments[0], arguments[1:]
+    if name == "--version":
+        from importlib.metadata import version
+
+        print(f"drivelab {version('drivelab')}")
+        return 0
+    if name not in COMMANDS:
+        kind = "option" if name.startswith("-") else "command"
+        raise UsageError(f"no {kind} {name!r}; the commands are {', '.join(COMMANDS)}")
+    return _run(COMMANDS[name], rest)
+
+
+def _run(command: Command, arguments: list[str]) -> int:
+    import argparse
+
+    from drivelab.cli.arguments import CommandParser
+
+    module = importlib.import_module(f"drivelab.cli.{command.name}")
+    parser = CommandParser(
+        prog=f"drivelab {command.name}",
+        description=_paragraph(module.__doc__ or command.summary),
+        epilog=f"example: drivelab {command.example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.add_arguments(parser)
+    try:
+        parsed = parser.parse_strictly(arguments)
+    except SystemExit:  # --help was printed; errors are raised as UsageError
+        return 0
+    return int(module.run(parsed))
+
+
+def _paragraph(text: str) -> str:
+    first, _, rest = text.partition("\n")
+    return first + "\n" + textwrap.dedent(rest)
+
+
+def _unforeseen(error: Exception) -> str:
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error)
+        where = f" ({error.filename})" if error.filename else ""
+        if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+            return (
+                f"{reason}{where}; what was measured before is kept: free some space and run "
+                "the same command again"
+            )
+        return f"{reason}{where}"
+    if isinstance(error, MemoryError):
+        return "out of memory; what was measured is kept: use a smaller drive or fewer workers"
+    return (
+        f"this is a bug in Drivelab, {type(error).__name__}: {error} "
+        "(DRIVELAB_TRACEBACK=1 shows where)"
+    )
+
+
+def _complain(message: str) -> None:
+    # One line, whatever the text holds: scripts and tests count on it.
+    line = " ".join(message.split())
+    try:
+        print(f"drivelab: {line}", file=sys.stderr, flush=True)
+    except OSError:
+        _discard(sys.stderr.fileno())
+
+
+def _discard_output() -> None:
+    """Point standard output at nothing, so that its flush at exit raises no second error."""
+    try:
+        _discard(sys.stdout.fileno())
+    except (OSError, ValueError):
+        return
+
+
+def _discard(descriptor: int) -> None:
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, descriptor)
+    os.close(nothing)
+
+
+def _on_terminate(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise _TerminatedError

@@ -1,0 +1,24 @@
+"""The errors a caller of Drivelab can meet.
+
+Every error that Drivelab raises on purpose is a `DrivelabError`, and its text is one line
+that says what is wrong and what to do. The command line maps the children to exit codes in
+one place (`drivelab.cli.main`).
+"""
+
+from __future__ import annotations
+
+
+class DrivelabError(Exception):
+    """Root of everything that Drivelab raises on purpose."""
+
+
+class UsageError(DrivelabError):
+    """What was asked for is wrong: a name, a value, a file. The command exits with 2."""
+
+
+class CannotAnswerError(UsageError):
+    """The question is sound, but this drive or model cannot answer it and says so."""
+
+
+class RunError(DrivelabError):
+    """Something failed while running: a tool, a disk, a drive. The command exits with 1."""
