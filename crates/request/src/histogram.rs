@@ -1,0 +1,217 @@
+//! A latency histogram in the layout of fio's completion latency statistics.
+//!
+//! Values below 128 ns have a bin each. Above, every octave is cut into 64 bins
+//! of equal width, so that a bin is at most 1/64 of its value wide:
+//!
+//! ```text
+//! value   0 ..127   bins 0..127, 1 ns wide      (groups 0 and 1)
+//!       128 ..255   64 bins,     2 ns wide      (group 2)
+//!       256 ..511   64 bins,     4 ns wide      (group 3)
+//!        ...
+//!     2^33..2^34-1  64 bins, 2^27 ns wide       (group 28, about 8.6 to 17.2 s)
+//! ```
+//!
+//! Everything longer is counted in the last bin; count, sum, smallest and
+//! largest value stay exact. One layout for real and simulated drives means that
+//! percentiles compare without re-binning.
+
+/// Bits of a value that a bin keeps below its leading one (fio: `FIO_IO_U_PLAT_BITS`).
+const BITS: u32 = 6;
+/// Bins an octave.
+const BINS_PER_GROUP: usize = 1 << BITS;
+/// Groups of bins: two of width 1 ns, then one an octave (fio: `FIO_IO_U_PLAT_GROUP_NR`).
+const GROUPS: usize = 29;
+/// Bins of a histogram.
+pub const BINS: usize = GROUPS * BINS_PER_GROUP;
+
+/// The bin that counts a latency of `ns`.
+#[inline]
+#[must_use]
+pub const fn bin_of(ns: u64) -> usize {
+    // Setting bit 6 leaves the leading one of larger values alone and gives all
+    // smaller ones shift 0, so that no branch is needed.
+    let shift = u64::BITS - 1 - (ns | (1 << BITS)).leading_zeros() - BITS;
+    let bin = ((shift as usize) << BITS) + (ns >> shift) as usize;
+    if bin < BINS { bin } else { BINS - 1 }
+}
+
+/// The smallest and the largest latency that `bin` counts, in ns, both included.
+///
+/// The last bin ends at `u64::MAX`. Bins from [`BINS`] on do not exist and are
+/// answered like the last one.
+#[must_use]
+pub const fn bin_range(bin: usize) -> (u64, u64) {
+    let bin = if bin < BINS { bin } else { BINS - 1 };
+    let shift = shift_of(bin);
+    let low = ((bin - ((shift as usize) << BITS)) as u64) << shift;
+    let high = if bin == BINS - 1 {
+        u64::MAX
+    } else {
+        low + (1 << shift) - 1
+    };
+    (low, high)
+}
+
+/// The latency in ns that stands for `bin`: its middle, as in fio's output.
+///
+/// The last bin answers the middle of its first 2^27 ns.
+#[must_use]
+pub const fn bin_value(bin: usize) -> u64 {
+    let bin = if bin < BINS { bin } else { BINS - 1 };
+    let shift = shift_of(bin);
+    let low = ((bin - ((shift as usize) << BITS)) as u64) << shift;
+    low + (1 << shift) / 2
+}
+
+/// The exponent of the width of a bin: 0 in the first two groups, then one more a group.
+const fn shift_of(bin: usize) -> u32 {
+    ((bin >> BITS) as u32).saturating_sub(1)
+}
+
+/// Counts of latencies, with exact count, sum, minimum and maximum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    bins: Box<[u64; BINS]>,
+    count: u64,
+    sum_ns: u128,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Histogram {
+    /// An empty histogram.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            bins: Box::new([0; BINS]),
+            count: 0,
+            sum_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+        }
+    }
+
+    /// Counts one latency of `ns`.
+    #[inline]
+    pub fn record(&mut self, ns: u64) {
+        self.record_n(ns, 1);
+    }
+
+    /// Counts `n` latencies of `ns` each; nothing when `n` is 0.
+    #[inline]
+    pub fn record_n(&mut self, ns: u64, n: u64) {
+        if n == 0 {
+            return;
+        }
+        self.bins[bin_of(ns)] += n;
+        self.count += n;
+        self.sum_ns += u128::from(ns) * u128::from(n);
+        self.min_ns = self.min_ns.min(ns);
+        self.max_ns = self.max_ns.max(ns);
+    }
+
+    /// Adds everything that `other` counted.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.bins.iter_mut().zip(other.bins.iter()) {
+            *mine += theirs;
+        }
+        self.count += other.count;
+        self.sum_ns += other.sum_ns;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// Forgets everything; keeps the memory.
+    pub fn clear(&mut self) {
+        self.bins.fill(0);
+        self.count = 0;
+        self.sum_ns = 0;
+        self.min_ns = u64::MAX;
+        self.max_ns = 0;
+    }
+
+    /// How many latencies were recorded.
+    #[inline]
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their exact sum in ns.
+    #[must_use]
+    pub const fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
+    /// The smallest, exact; `None` when nothing was recorded.
+    #[must_use]
+    pub const fn min_ns(&self) -> Option<u64> {
+        if self.count == 0 {
+            None
+        } else {
+            Some(self.min_ns)
+        }
+    }
+
+    /// The largest, exact; `None` when nothing was recorded.
+    #[must_use]
+    pub const fn max_ns(&self) -> Option<u64> {
+        if self.count == 0 {
+            None
+        } else {
+            Some(self.max_ns)
+        }
+    }
+
+    /// The mean in ns, from the exact sum; `None` when nothing was recorded.
+    #[must_use]
+    pub fn mean_ns(&self) -> Option<f64> {
+        if self.count == 0 {
+            None
+        } else {
+            Some(self.sum_ns as f64 / self.count as f64)
+        }
+    }
+
+    /// The latency in ns that `percent` of a hundred do not exceed.
+    ///
+    /// The definition is fio's: the first bin at which the cumulative count
+    /// reaches `percent / 100 * count` answers with [`bin_value`]. The answer is
+    /// then kept between the exact minimum and maximum, so that no percentile
+    /// lies outside what was measured. It is off by at most 1/128 of the value,
+    /// except in the last bin.
+    ///
+    /// `None` when nothing was recorded or `percent` is not between 0 and 100.
+    #[must_use]
+    pub fn percentile_ns(&self, percent: f64) -> Option<u64> {
+        if self.count == 0 || !(0.0..=100.0).contains(&percent) {
+            return None;
+        }
+        // Multiplied before divided: 99.9 % of 1000 is then rank 999, not 1000.
+        let rank = (percent * self.count as f64 / 100.0).ceil() as u64;
+        let rank = rank.clamp(1, self.count);
+        let mut cumulative = 0;
+        for (bin, count) in self.nonzero() {
+            cumulative += count;
+            if cumulative >= rank {
+                return Some(bin_value(bin).clamp(self.min_ns, self.max_ns));
+            }
+        }
+        None
+    }
+
+    /// The bins that counted something, in rising order: `(bin, count)`.
+    pub fn nonzero(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.bins
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(|&(_, count)| count > 0)
+    }
+}
