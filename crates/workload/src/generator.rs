@@ -1,0 +1,151 @@
+//! An endless stream of requests with given characteristics.
+//!
+//! ```text
+//!        write_ratio            read_random / write_random
+//! draw ──────────────► direction ──────────────► random:   an aligned offset, uniform
+//!                          │                     otherwise: end of the previous access
+//!                          └ one cursor each                of this direction + stride
+//! ```
+//!
+//! A cursor that would pass the end of the range goes back to its start. The
+//! first access of each direction is at a random aligned offset. Aligned means
+//! a multiple of the direction's request size from the start of the range.
+
+use drivelab_request::{Direction, Nanos, Request, SECTOR_BYTES};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::random::{Chance, keyed_rng, uniform_below};
+use crate::{Characteristics, CharacteristicsError};
+
+/// The stream number of request generation under a measurement's key.
+const STREAM: u64 = 0;
+
+/// Makes requests for ever; allocates nothing.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    rng: Xoshiro256PlusPlus,
+    write: Chance,
+    range_start: u64,
+    /// By [`Direction::index`].
+    cursors: [Cursor; 2],
+}
+
+/// Where one direction goes next.
+#[derive(Clone, Debug)]
+struct Cursor {
+    random: Chance,
+    size: u32,
+    /// Offset from the start of the range of the next access that is not random.
+    next: u64,
+    /// From the start of one access that is not random to that of the next.
+    step: u64,
+    /// The last offset at which a request still fits.
+    last: u64,
+    /// Aligned offsets in the range.
+    slots: u64,
+}
+
+impl Cursor {
+    fn new(
+        characteristics: &Characteristics,
+        direction: Direction,
+        range_bytes: u64,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Self {
+        let size = characteristics.size(direction);
+        let slots = range_bytes / u64::from(size);
+        Self {
+            random: Chance::new(characteristics.random(direction)),
+            size,
+            next: uniform_below(rng, slots) * u64::from(size),
+            step: u64::from(size) + characteristics.stride(direction),
+            last: range_bytes - u64::from(size),
+            slots,
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self, rng: &mut Xoshiro256PlusPlus) -> u64 {
+        let offset = if self.random.happens(rng) {
+            uniform_below(rng, self.slots) * u64::from(self.size)
+        } else {
+            self.next
+        };
+        // No overflow: both terms are at most the length of the range, which
+        // `Characteristics::validate` holds the step to.
+        let next = offset + self.step;
+        self.next = if next <= self.last { next } else { 0 };
+        offset
+    }
+}
+
+impl Generator {
+    /// A stream over the `range_bytes` from `range_start_bytes` on, keyed by
+    /// `seed` and the measurement's `index`.
+    ///
+    /// # Errors
+    ///
+    /// [`CharacteristicsError`] when the range is not made of whole sectors or
+    /// the characteristics are impossible in it.
+    pub fn new(
+        characteristics: &Characteristics,
+        range_start_bytes: u64,
+        range_bytes: u64,
+        seed: u64,
+        index: u64,
+    ) -> Result<Self, CharacteristicsError> {
+        let sector = u64::from(SECTOR_BYTES);
+        let end = range_start_bytes.checked_add(range_bytes);
+        if !range_start_bytes.is_multiple_of(sector)
+            || !range_bytes.is_multiple_of(sector)
+            // Below 2^63 the sum of two offsets within the range does not overflow.
+            || end.is_none_or(|end| end > u64::MAX / 2)
+        {
+            return Err(CharacteristicsError::Range {
+                start: range_start_bytes,
+                bytes: range_bytes,
+            });
+        }
+        characteristics.validate(range_bytes)?;
+        let mut rng = keyed_rng(seed, index, STREAM);
+        let cursors = Direction::ALL
+            .map(|direction| Cursor::new(characteristics, direction, range_bytes, &mut rng));
+        Ok(Self {
+            rng,
+            write: Chance::new(characteristics.write_ratio),
+            range_start: range_start_bytes,
+            cursors,
+        })
+    }
+
+    /// The next request; the stream never ends.
+    #[inline]
+    pub fn next_request(&mut self) -> Request {
+        let direction = if self.write.happens(&mut self.rng) {
+            Direction::Write
+        } else {
+            Direction::Read
+        };
+        let cursor = &mut self.cursors[direction.index()];
+        let offset = cursor.advance(&mut self.rng);
+        Request {
+            arrival: Nanos::ZERO,
+            offset_bytes: self.range_start + offset,
+            size_bytes: cursor.size,
+            direction,
+        }
+    }
+}
+
+impl Iterator for Generator {
+    type Item = Request;
+
+    #[inline]
+    fn next(&mut self) -> Option<Request> {
+        Some(self.next_request())
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (usize::MAX, None)
+    }
+}

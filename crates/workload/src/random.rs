@@ -1,0 +1,163 @@
+//! Random numbers that depend on nothing but their key.
+//!
+//! The key is (seed, measurement index, stream): results do not depend on the
+//! thread that computes them or on their order. Probabilities and uniform
+//! integers are drawn here with integer arithmetic, so that a stream's bytes
+//! never change with a library's idea of sampling.
+
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
+
+/// The generator of one stream of one measurement.
+///
+/// Each part of the key passes through SplitMix64, a bijection, before the next
+/// is mixed in; for one seed and index, streams never share a state.
+#[must_use]
+pub fn keyed_rng(seed: u64, index: u64, stream: u64) -> Xoshiro256PlusPlus {
+    let mixed = mix(mix(mix(seed) ^ index) ^ stream);
+    Xoshiro256PlusPlus::seed_from_u64(mixed)
+}
+
+/// The first output of SplitMix64 seeded with `state`.
+fn mix(state: u64) -> u64 {
+    SplitMix64::from_seed(state.to_le_bytes()).next_u64()
+}
+
+/// An event of fixed probability, drawn by comparing integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chance {
+    /// The probability in units of 2^-53: 0 never happens, 2^53 always does.
+    threshold: u64,
+}
+
+impl Chance {
+    const ONE: f64 = (1_u64 << 53) as f64;
+
+    /// An event of `probability`, rounded to a multiple of 2^-53.
+    ///
+    /// Values outside 0 to 1 and NaN count as the nearest of both (NaN as 0);
+    /// callers that take them from outside check first.
+    #[must_use]
+    pub fn new(probability: f64) -> Self {
+        Self {
+            threshold: (probability.clamp(0.0, 1.0) * Self::ONE).round() as u64,
+        }
+    }
+
+    /// Whether it happens this time.
+    #[inline]
+    pub fn happens(self, rng: &mut Xoshiro256PlusPlus) -> bool {
+        (rng.next_u64() >> 11) < self.threshold
+    }
+}
+
+/// A uniform integer from 0 to `bound - 1`, exactly uniform (Lemire 2019,
+/// multiplication with rejection); 0 when `bound` is 0.
+#[inline]
+pub fn uniform_below(rng: &mut Xoshiro256PlusPlus, bound: u64) -> u64 {
+    let mut product = u128::from(rng.next_u64()) * u128::from(bound);
+    if (product as u64) < bound {
+        // 2^64 modulo bound: so many low products would be drawn once too often.
+        let surplus = bound.wrapping_neg() % bound;
+        while (product as u64) < surplus {
+            product = u128::from(rng.next_u64()) * u128::from(bound);
+        }
+    }
+    (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn the_same_key_gives_the_same_numbers_and_another_key_others() {
+        let first = |seed, index, stream| keyed_rng(seed, index, stream).next_u64();
+        assert_eq!(first(1, 2, 3), first(1, 2, 3));
+        let mut seen = HashSet::new();
+        for seed in 0..20 {
+            for index in 0..20 {
+                for stream in 0..20 {
+                    assert!(seen.insert(first(seed, index, stream)));
+                }
+            }
+        }
+    }
+
+    /// Computed apart from this code, from the definitions of SplitMix64 and
+    /// xoshiro256++. A change here changes every simulated result.
+    #[test]
+    fn golden_numbers() {
+        let mut rng = keyed_rng(0, 0, 0);
+        let numbers: [u64; 4] = std::array::from_fn(|_| rng.next_u64());
+        let pinned = [
+            13_455_478_169_099_370_058,
+            3_106_000_864_563_739_563,
+            2_921_810_637_271_418_517,
+            2_260_661_850_944_817_338,
+        ];
+        assert_eq!(numbers, pinned);
+    }
+
+    #[test]
+    fn impossible_and_certain_events() {
+        let mut rng = keyed_rng(7, 0, 0);
+        let never = Chance::new(0.0);
+        let always = Chance::new(1.0);
+        for _ in 0..10_000 {
+            assert!(!never.happens(&mut rng));
+            assert!(always.happens(&mut rng));
+        }
+    }
+
+    /// Within five standard deviations of the binomial: one seed, so it cannot flake.
+    #[test]
+    fn events_happen_as_often_as_they_should() {
+        let draws = 200_000_u32;
+        for (index, probability) in [0.001, 0.25, 0.5, 0.9].into_iter().enumerate() {
+            let mut rng = keyed_rng(11, index as u64, 0);
+            let chance = Chance::new(probability);
+            let happened = (0..draws).filter(|_| chance.happens(&mut rng)).count() as f64;
+            let expected = f64::from(draws) * probability;
+            let deviation = (expected * (1.0 - probability)).sqrt();
+            assert!(
+                (happened - expected).abs() < 5.0 * deviation,
+                "{probability}: {happened}"
+            );
+        }
+    }
+
+    #[test]
+    fn uniform_numbers_reach_every_value_equally() {
+        let mut rng = keyed_rng(3, 1, 4);
+        for bound in [1_u64, 2, 3, 7, 10] {
+            let mut counts = vec![0_u32; bound as usize];
+            for _ in 0..70_000 {
+                counts[uniform_below(&mut rng, bound) as usize] += 1;
+            }
+            let expected = 70_000.0 / bound as f64;
+            for count in counts {
+                assert!((f64::from(count) - expected).abs() < 5.0 * expected.sqrt() + 1.0);
+            }
+        }
+        assert_eq!(uniform_below(&mut rng, 0), 0);
+    }
+
+    /// A bound just above 2^63 rejects almost half of all draws.
+    #[test]
+    fn rejection_keeps_large_bounds_in_range() {
+        let mut rng = keyed_rng(3, 1, 5);
+        let bound = (1 << 63) + 1;
+        let mut upper_half = 0;
+        for _ in 0..10_000 {
+            let drawn = uniform_below(&mut rng, bound);
+            assert!(drawn < bound);
+            upper_half += u32::from(drawn >= bound / 2);
+        }
+        assert!((4_750..5_250).contains(&upper_half), "{upper_half}");
+    }
+}
