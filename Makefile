@@ -2,19 +2,96 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
 UV := .tools/uv/bin/uv
 UV_VERSION := 0.13.8
-export UV_PROJECT_ENVIRONMENT := .venv
+DEMO_RUN := runs/demo
+SYSTEM_PACKAGES := fio chromium e2fsprogs util-linux
 
-.PHONY: help build
+# rustup puts cargo where only the next login shell looks.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+export UV_PROJECT_ENVIRONMENT := .venv
+export UV_PYTHON := $(PYTHON)
+export UV_PYTHON_DOWNLOADS := never
+CARGO := PYO3_PYTHON=$(CURDIR)/.venv/bin/python cargo
+
+define section
+	@printf '\n=== %s\n' '$(1)'
+endef
+
+.PHONY: help prerequisites build demo test check lint rust-test python-test test-faults \
+	validate bench system-packages clean
+
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
-$(UV):
-	$(PYTHON) -m venv .tools/uv
-	.tools/uv/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+prerequisites:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+		|| { echo "Drivelab needs Python 3.11 or later as $(PYTHON) (make PYTHON=python3.12 ... names another)" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+		|| { echo "$(PYTHON) lacks venv; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	@command -v cargo >/dev/null \
+		|| { echo "Drivelab needs Rust 1.88 or later; get it from https://rustup.rs" >&2; exit 1; }
+	@command -v cc >/dev/null \
+		|| { echo "Drivelab needs a C compiler; on Debian: apt-get install gcc" >&2; exit 1; }
+
+$(UV): | prerequisites
+	@echo "fetching uv $(UV_VERSION) into .tools/uv"
+	@$(PYTHON) -m venv --clear .tools/uv
+	@.tools/uv/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
 build: $(UV) ## the command, at .venv/bin/drivelab
-	$(UV) sync --locked --quiet
+	@echo "building .venv (some minutes the first time)"
+	@$(UV) sync --locked --quiet
+
+demo: build ## the main job on sim:x25m: measure, model, report
+	.venv/bin/drivelab model sim:x25m --design huang2011:300 --out $(DEMO_RUN)
+
+test: check rust-test python-test ## set up everything and run every check
+
+check: build ## formatters, linters and types; warnings are errors
+	$(call section,Rust: format)
+	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
+	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
+	cargo fmt --all --check
+	$(call section,Rust: clippy)
+	$(CARGO) clippy --quiet --locked --workspace --all-targets -- -D warnings
+	$(call section,Python: lint and format)
+	.venv/bin/ruff check --quiet
+	.venv/bin/ruff format --quiet --check
+	$(call section,Python: types)
+	.venv/bin/mypy
+
+lint: check
+
+rust-test: build ## the Rust tests
+	$(call section,Rust: tests)
+	$(CARGO) test --quiet --locked --workspace
+
+python-test: build ## the Python tests
+	$(call section,Python: tests)
+	.venv/bin/pytest -q
+
+test-faults: build ## kills, full disks and other long fault tests
+	.venv/bin/pytest -q -m faults
+
+bench: build ## the benchmarks
+	$(CARGO) bench --locked --workspace
+
+system-packages: ## fio and a browser, for the tests that need them (root)
+	@missing=; for tool in fio chromium mkfs.ext4 losetup; do \
+		command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	if [ -z "$$missing" ]; then echo "system packages: all here"; exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then \
+		echo "no apt-get here: install$$missing with this system's package manager" >&2; exit 1; fi; \
+	if [ "$$(id -u)" != 0 ]; then \
+		echo "installing$$missing needs root: sudo make system-packages" >&2; exit 1; fi; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	apt-get update -qq && apt-get install -y -qq --no-install-recommends $(SYSTEM_PACKAGES) >/dev/null
+
+clean: ## remove what was built (runs/ stays)
+	rm -rf target .venv .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find python tests -name __pycache__ -prune -exec rm -rf {} +
+	find python -name '*.so' -delete

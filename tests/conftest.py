@@ -1,0 +1,54 @@
+"""What every test may use, and the rule that nothing is skipped in CI."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+EXECUTABLES = {"chromium": ("chromium", "chromium-browser", "google-chrome")}
+_skipped: list[str] = []
+
+
+def in_ci() -> bool:
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
+@pytest.fixture(scope="session")
+def require_tool() -> Callable[[str], Path]:
+    """Give `require_tool("fio")`: the tool's path, or the test is skipped saying how to get it."""
+
+    def require(name: str) -> Path:
+        for executable in EXECUTABLES.get(name, (name,)):
+            # mkfs and losetup live where only root's PATH looks.
+            found = shutil.which(executable, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+            if found:
+                return Path(found)
+        pytest.skip(f"needs {name}: make system-packages")
+
+    return require
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.skipped and not hasattr(report, "wasxfail"):
+        _skipped.append(report.nodeid)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.skipped:
+        _skipped.append(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if _skipped and in_ci():
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _skipped and in_ci():
+        terminalreporter.section("skipped in CI, which counts as a failure", red=True)
+        for nodeid in _skipped:
+            terminalreporter.line(nodeid)
