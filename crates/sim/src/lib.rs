@@ -1,1 +1,3 @@
 //! Simulated drives in virtual time and their closed forms
+
+pub mod preset;

@@ -1,0 +1,342 @@
+//! Checked keys become an [`SsdConfig`]; the checks that need several keys are here.
+
+use std::collections::BTreeMap;
+
+use super::choices::{Condition, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy};
+use super::config::{
+    Buffer, ClosedFormSettings, Collection, Geometry, Host, Published, Scheduling, SsdConfig,
+    Timing, Variability,
+};
+use super::document::{CAPACITY_KEYS, Entries, Entry, Value};
+use super::error::{PresetError, SpareShortage};
+use super::schema;
+
+/// Blocks of a plane that are written at the same time: one for the host, one for collection.
+const OPEN_BLOCKS_PER_PLANE: u64 = 2;
+
+/// Reserve where the preset does not say one.
+const DEFAULT_RESERVE_BLOCKS_PER_PLANE: u32 = 4;
+
+/// Commands at once where the link is free.
+const UNLIMITED_COMMANDS: u32 = 65_536;
+
+/// Builds the drive from its keys.
+pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
+    schema::check(entries)?;
+    let keys = Keys { entries };
+    let config = SsdConfig {
+        name: keys.text("name")?,
+        kind: keys.word("kind", DriveKind::from_word)?,
+        summary: keys.text("summary")?,
+        condition: keys.word("condition", Condition::from_word)?,
+        geometry: geometry(&keys)?,
+        timing: Timing {
+            read_dispatch_ns: keys.integer("timing.read_dispatch_ns")?,
+            write_dispatch_ns: keys.integer("timing.write_dispatch_ns")?,
+            erase_dispatch_ns: keys.integer("timing.erase_dispatch_ns")?,
+            read_register_ns: keys.integer("timing.read_register_ns")?,
+            write_register_ns: keys.integer("timing.write_register_ns")?,
+            read_cell_ns: keys.integer("timing.read_cell_ns")?,
+            program_cell_ns: keys.integer("timing.program_cell_ns")?,
+            erase_cell_ns: keys.integer("timing.erase_cell_ns")?,
+        },
+        scheduling: Scheduling {
+            dispatch: keys.word("scheduling.dispatch", Dispatch::from_word)?,
+        },
+        collection: Collection {
+            policy: keys.word("collection.policy", VictimPolicy::from_word)?,
+            pace: keys.word("collection.pace", Pace::from_word)?,
+            reserve_blocks_per_plane: match keys.entry("collection.reserve_blocks_per_plane") {
+                Some(_) => keys.integer("collection.reserve_blocks_per_plane")?,
+                None => DEFAULT_RESERVE_BLOCKS_PER_PLANE,
+            },
+        },
+        host: host(&keys)?,
+        buffer: Buffer {
+            write_buffer_bytes: keys.integer("buffer.write_buffer_bytes")?,
+        },
+        variability: Variability {
+            sigma: keys.ratio("variability.sigma")?,
+        },
+        closed_form: ClosedFormSettings {
+            rho: keys.optional_integer("closed_form.rho")?,
+        },
+        published: published(&keys)?,
+    };
+    check_flash(&config, &keys)?;
+    check_spare(&config, &keys)?;
+    check_buffer(&config, &keys)?;
+    check_rho(&config, &keys)?;
+    Ok(config)
+}
+
+/// Typed access to keys whose types were checked before.
+struct Keys<'a> {
+    entries: &'a Entries,
+}
+
+impl Keys<'_> {
+    fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries.get(key)
+    }
+
+    fn need(&self, key: &str) -> Result<&Entry, PresetError> {
+        self.entry(key).ok_or_else(|| {
+            self.missing(
+                key,
+                schema::rule(key).map_or_else(String::new, schema::Rule::allowed),
+            )
+        })
+    }
+
+    fn missing(&self, key: &str, allowed: String) -> PresetError {
+        let preset = match self.entry("name").map(|entry| &entry.value) {
+            Some(Value::Text(name)) => name.clone(),
+            _ => "(unnamed)".to_owned(),
+        };
+        PresetError::MissingKey {
+            key: key.to_owned(),
+            preset,
+            allowed,
+        }
+    }
+
+    fn text(&self, key: &str) -> Result<String, PresetError> {
+        let entry = self.need(key)?;
+        match &entry.value {
+            Value::Text(text) => Ok(text.clone()),
+            _ => Err(schema::wrong_value(
+                key,
+                entry,
+                schema::Rule::Text.allowed(),
+            )),
+        }
+    }
+
+    fn word<T>(&self, key: &str, choose: impl Fn(&str) -> Option<T>) -> Result<T, PresetError> {
+        let word = self.text(key)?;
+        choose(&word).ok_or_else(|| self.missing(key, "one of its words".to_owned()))
+    }
+
+    fn boolean(&self, key: &str) -> Result<bool, PresetError> {
+        Ok(self.need(key)?.value == Value::Boolean(true))
+    }
+
+    fn integer<T: TryFrom<i64>>(&self, key: &str) -> Result<T, PresetError> {
+        let entry = self.need(key)?;
+        let number = match entry.value {
+            Value::Integer(number) => T::try_from(number).ok(),
+            _ => None,
+        };
+        number.ok_or_else(|| schema::wrong_value(key, entry, "a smaller integer".to_owned()))
+    }
+
+    fn optional_integer<T: TryFrom<i64>>(&self, key: &str) -> Result<Option<T>, PresetError> {
+        self.entry(key).map(|_| self.integer(key)).transpose()
+    }
+
+    fn ratio(&self, key: &str) -> Result<f64, PresetError> {
+        let entry = self.need(key)?;
+        match entry.value {
+            Value::Float(number) => Ok(number),
+            Value::Integer(number) => Ok(number as f64),
+            _ => Err(schema::wrong_value(key, entry, "a number".to_owned())),
+        }
+    }
+}
+
+fn geometry(keys: &Keys<'_>) -> Result<Geometry, PresetError> {
+    let mut geometry = Geometry {
+        channels: keys.integer("geometry.channels")?,
+        ways_per_channel: keys.integer("geometry.ways_per_channel")?,
+        dies_per_way: keys.integer("geometry.dies_per_way")?,
+        planes_per_die: keys.integer("geometry.planes_per_die")?,
+        blocks_per_plane: keys.integer("geometry.blocks_per_plane")?,
+        pages_per_block: keys.integer("geometry.pages_per_block")?,
+        page_size_bytes: keys.integer("geometry.page_size_bytes")?,
+        user_capacity_bytes: 0,
+        plane_mode: keys.boolean("geometry.plane_mode")?,
+    };
+    let page_bytes = u64::from(geometry.page_size_bytes);
+    let [bytes_key, ratio_key] = CAPACITY_KEYS;
+    geometry.user_capacity_bytes = match (keys.entry(bytes_key), keys.entry(ratio_key)) {
+        (Some(entry), None) => {
+            let bytes: u64 = keys.integer(bytes_key)?;
+            if !bytes.is_multiple_of(page_bytes) {
+                let allowed = format!("a multiple of the page size, {page_bytes}");
+                return Err(schema::wrong_value(bytes_key, entry, allowed));
+            }
+            bytes
+        }
+        (None, Some(_)) => {
+            let pages = physical_pages(&geometry) as f64 / (1.0 + keys.ratio(ratio_key)?);
+            (pages.floor() as u64).saturating_mul(page_bytes)
+        }
+        (Some(_), Some(entry)) => {
+            let allowed = format!("only one of {bytes_key} and {ratio_key}: remove one");
+            return Err(schema::wrong_value(ratio_key, entry, allowed));
+        }
+        (None, None) => {
+            let allowed = format!("it, or {ratio_key} as a number above 0");
+            return Err(keys.missing(bytes_key, allowed));
+        }
+    };
+    Ok(geometry)
+}
+
+fn physical_pages(geometry: &Geometry) -> u64 {
+    [
+        geometry.channels,
+        geometry.ways_per_channel,
+        geometry.dies_per_way,
+        geometry.planes_per_die,
+        geometry.blocks_per_plane,
+        geometry.pages_per_block,
+    ]
+    .iter()
+    .fold(1_u64, |pages, &factor| {
+        pages.saturating_mul(u64::from(factor))
+    })
+}
+
+fn host(keys: &Keys<'_>) -> Result<Host, PresetError> {
+    let interface = keys.word("host.interface", HostInterface::from_word)?;
+    Ok(match interface {
+        // Whatever a base said about its link has no effect, so it leaves no trace either.
+        HostInterface::Free => Host {
+            interface,
+            link_bytes_per_second: 0,
+            commands: UNLIMITED_COMMANDS,
+            read_command_ns: 0,
+            write_command_ns: 0,
+            write_acknowledge_ns: 0,
+        },
+        HostInterface::Sata => Host {
+            interface,
+            link_bytes_per_second: keys.integer("host.link_bytes_per_second")?,
+            commands: keys.integer("host.commands")?,
+            read_command_ns: keys.integer("host.read_command_ns")?,
+            write_command_ns: keys.integer("host.write_command_ns")?,
+            write_acknowledge_ns: keys.integer("host.write_acknowledge_ns")?,
+        },
+    })
+}
+
+fn published(keys: &Keys<'_>) -> Result<BTreeMap<String, Published>, PresetError> {
+    let mut figures = BTreeMap::new();
+    for key in keys.entries.keys() {
+        let mut parts = key.split('.');
+        let (Some("published"), Some(name)) = (parts.next(), parts.next()) else {
+            continue;
+        };
+        if figures.contains_key(name) {
+            continue;
+        }
+        let path = |last: &str| format!("published.{name}.{last}");
+        let figure = Published {
+            latency_ns: keys.optional_integer(&path("latency_ns"))?,
+            throughput_iops: keys.optional_integer(&path("throughput_iops"))?,
+            bandwidth_bytes_per_second: keys
+                .optional_integer(&path("bandwidth_bytes_per_second"))?,
+            condition: keys.text(&path("condition"))?,
+            tolerance_ratio: keys.ratio(&path("tolerance_ratio"))?,
+            direction: keys.word(&path("direction"), super::Direction::from_word)?,
+            queue_depth: keys.integer(&path("queue_depth"))?,
+            size_bytes: keys.integer(&path("size_bytes"))?,
+            random_ratio: keys.ratio(&path("random_ratio"))?,
+            range_bytes: keys.optional_integer(&path("range_bytes"))?,
+        };
+        let values = [
+            figure.latency_ns,
+            figure.throughput_iops,
+            figure.bandwidth_bytes_per_second,
+        ];
+        if values.iter().flatten().count() != 1 {
+            let allowed = "exactly one of latency_ns, throughput_iops, bandwidth_bytes_per_second";
+            return Err(keys.missing(&format!("published.{name}"), allowed.to_owned()));
+        }
+        figures.insert(name.to_owned(), figure);
+    }
+    Ok(figures)
+}
+
+fn check_flash(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
+    let pages = physical_pages(&config.geometry);
+    if pages >= u64::from(u32::MAX) {
+        let key = "geometry.blocks_per_plane";
+        let allowed = format!(
+            "channels x ways x dies x planes x blocks x pages below {}, here {pages}",
+            u32::MAX
+        );
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
+    let least = u64::from(config.collection.reserve_blocks_per_plane) + OPEN_BLOCKS_PER_PLANE + 1;
+    if u64::from(config.geometry.blocks_per_plane) < least {
+        let key = "geometry.blocks_per_plane";
+        let allowed = format!(
+            "at least {least}: {} reserve, {OPEN_BLOCKS_PER_PLANE} open and one of data",
+            config.collection.reserve_blocks_per_plane
+        );
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
+    Ok(())
+}
+
+fn check_spare(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
+    let physical = u64::from(config.physical_pages());
+    let page_bytes = u64::from(config.geometry.page_size_bytes);
+    let logical = config.geometry.user_capacity_bytes / page_bytes;
+    let needed = u64::from(config.planes())
+        * u64::from(config.geometry.pages_per_block)
+        * (u64::from(config.collection.reserve_blocks_per_plane) + OPEN_BLOCKS_PER_PLANE);
+    let largest = physical - needed;
+    let key = CAPACITY_KEYS
+        .into_iter()
+        .find(|key| keys.entry(key).is_some())
+        .unwrap_or(CAPACITY_KEYS[0]);
+    if logical > largest {
+        let entry = keys.need(key)?;
+        let smallest_ratio = (needed as f64 / largest as f64 * 1e4).ceil() / 1e4;
+        return Err(PresetError::TooLittleSpare(Box::new(SpareShortage {
+            key: key.to_owned(),
+            value: entry.value.to_string(),
+            place: entry.place.clone(),
+            spare_pages: physical.saturating_sub(logical),
+            needed_pages: needed,
+            smallest_ratio: format!("{smallest_ratio:.4}"),
+            largest_bytes: largest * page_bytes,
+        })));
+    }
+    if logical == 0 {
+        let allowed = "a capacity of at least one page".to_owned();
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
+    Ok(())
+}
+
+fn check_buffer(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
+    let page_bytes = u64::from(config.geometry.page_size_bytes);
+    if config.buffer.write_buffer_bytes.is_multiple_of(page_bytes) {
+        return Ok(());
+    }
+    let key = "buffer.write_buffer_bytes";
+    let allowed = format!("0 for no buffer, or a multiple of the page size, {page_bytes}");
+    Err(schema::wrong_value(key, keys.need(key)?, allowed))
+}
+
+fn check_rho(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
+    let units = u64::from(config.units());
+    match config.closed_form.rho {
+        Some(rho) if rho != units => {
+            let key = "closed_form.rho";
+            let factors = if config.geometry.plane_mode {
+                "channels x ways x dies x planes, as plane_mode is on"
+            } else {
+                "channels x ways x dies, as plane_mode is off"
+            };
+            let allowed = format!("{units} ({factors})");
+            Err(schema::wrong_value(key, keys.need(key)?, allowed))
+        }
+        _ => Ok(()),
+    }
+}

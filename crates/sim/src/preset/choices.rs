@@ -1,0 +1,102 @@
+//! The closed sets of words that a preset may use; messages list them from here.
+
+use serde::{Serialize, Serializer};
+
+macro_rules! choices {
+    ($(#[$about:meta])* $name:ident { $($(#[$variant_about:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$variant_about])* $variant,)+ }
+
+        impl $name {
+            /// Every word that a preset may write here.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The word for this choice, as a preset writes it.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+
+            /// The choice that a preset's word stands for.
+            #[must_use]
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.word())
+            }
+        }
+    };
+}
+
+choices! {
+    /// What kind of drive a preset describes.
+    DriveKind {
+        /// A solid-state drive.
+        Ssd = "ssd",
+    }
+}
+
+choices! {
+    /// The state in which a drive is before the first measured request.
+    Condition {
+        /// Never written: out of the box.
+        Fresh = "fresh",
+        /// Every logical page written once, sequentially.
+        Filled = "filled",
+        /// 128 KiB sequential writes of twice the capacity.
+        Preconditioned = "preconditioned",
+    }
+}
+
+choices! {
+    /// How page operations are handed to the flash.
+    Dispatch {
+        /// One stage for the whole drive; its head waits until its unit is free.
+        InOrder = "in_order",
+        /// A queue at every unit; nobody waits for another unit.
+        PerDie = "per_die",
+    }
+}
+
+choices! {
+    /// How collection chooses the block that it empties.
+    VictimPolicy {
+        /// The block with the fewest valid pages.
+        Greedy = "greedy",
+    }
+}
+
+choices! {
+    /// How collection shares a unit with the host's operations.
+    Pace {
+        /// A few moves between host operations.
+        Paced = "paced",
+        /// A victim is emptied and erased before the host goes on.
+        WholeBlock = "whole_block",
+    }
+}
+
+choices! {
+    /// The link between host and drive.
+    HostInterface {
+        /// Requests and data cross in no time, any number at once.
+        Free = "free",
+        /// Serial ATA with native command queueing.
+        Sata = "sata",
+    }
+}
+
+choices! {
+    /// The direction of the requests behind a published figure.
+    Direction {
+        /// Reads.
+        Read = "read",
+        /// Writes.
+        Write = "write",
+    }
+}

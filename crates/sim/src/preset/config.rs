@@ -1,0 +1,301 @@
+//! The resolved description of one solid-state drive.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::assemble::assemble;
+use super::choices::{
+    Condition, Direction, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy,
+};
+use super::document::read_with_base;
+use super::error::PresetError;
+
+/// One solid-state drive in one condition, checked: every number is possible with the others.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SsdConfig {
+    /// The preset's name.
+    pub name: String,
+    /// What kind of drive this is.
+    pub kind: DriveKind,
+    /// One line for lists of drives.
+    pub summary: String,
+    /// The state before the first measured request.
+    pub condition: Condition,
+    /// The flash array.
+    pub geometry: Geometry,
+    /// The duration of each step.
+    pub timing: Timing,
+    /// How operations reach the flash.
+    pub scheduling: Scheduling,
+    /// Garbage collection.
+    pub collection: Collection,
+    /// The link to the host.
+    pub host: Host,
+    /// The write buffer.
+    pub buffer: Buffer,
+    /// Differences between one run and the next.
+    pub variability: Variability,
+    /// What the closed form is told about the drive.
+    #[serde(skip_serializing_if = "ClosedFormSettings::is_empty")]
+    pub closed_form: ClosedFormSettings,
+    /// Figures published for the drive, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub published: BTreeMap<String, Published>,
+}
+
+/// The flash array.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Geometry {
+    /// Channels, each with its own bus.
+    pub channels: u32,
+    /// Chip positions on a channel.
+    pub ways_per_channel: u32,
+    /// Dies at a chip position.
+    pub dies_per_way: u32,
+    /// Planes of a die.
+    pub planes_per_die: u32,
+    /// Erase blocks of a plane.
+    pub blocks_per_plane: u32,
+    /// Pages of a block.
+    pub pages_per_block: u32,
+    /// User bytes of a page.
+    pub page_size_bytes: u32,
+    /// What the host sees; a multiple of the page size.
+    pub user_capacity_bytes: u64,
+    /// Whether the planes of a die work on their own.
+    pub plane_mode: bool,
+}
+
+/// The duration of each step of a flash operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Timing {
+    /// R_ch of Yoo et al. 2014.
+    pub read_dispatch_ns: u64,
+    /// W_ch of Yoo et al. 2014.
+    pub write_dispatch_ns: u64,
+    /// The same for an erase.
+    pub erase_dispatch_ns: u64,
+    /// R_reg: one page from the register over the channel.
+    pub read_register_ns: u64,
+    /// W_reg: one page over the channel into the register.
+    pub write_register_ns: u64,
+    /// R_cell: one page from the cells into the register.
+    pub read_cell_ns: u64,
+    /// W_cell: one page from the register into the cells.
+    pub program_cell_ns: u64,
+    /// One block erased.
+    pub erase_cell_ns: u64,
+}
+
+/// How operations reach the flash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Scheduling {
+    /// One stage for the drive, or a queue at each unit.
+    pub dispatch: Dispatch,
+}
+
+/// Garbage collection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Collection {
+    /// How a victim is chosen.
+    pub policy: VictimPolicy,
+    /// How the work is spread over time.
+    pub pace: Pace,
+    /// Blocks of each plane that are kept free for collection.
+    pub reserve_blocks_per_plane: u32,
+}
+
+/// The link to the host; with a free interface the numbers are zero, except `commands`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Host {
+    /// The kind of link.
+    pub interface: HostInterface,
+    /// Payload rate of the link.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub link_bytes_per_second: u64,
+    /// Commands that the drive takes at once.
+    pub commands: u32,
+    /// The drive's own work for each read command.
+    pub read_command_ns: u64,
+    /// The drive's own work for each write command.
+    pub write_command_ns: u64,
+    /// From the data's arrival to the completion that the host sees.
+    pub write_acknowledge_ns: u64,
+}
+
+/// The write buffer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Buffer {
+    /// Bytes that may wait for the flash after their write was completed; 0 for no buffer.
+    pub write_buffer_bytes: u64,
+}
+
+/// Differences between one run and the next.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Variability {
+    /// Relative standard deviation of a run's durations; 0 for none.
+    pub sigma: f64,
+}
+
+/// What the closed form is told about the drive.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ClosedFormSettings {
+    /// Pages in flight at once (rho of Yoo et al. 2014, table 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rho: Option<u64>,
+}
+
+/// A published figure: exactly one of the three values, and the condition assumed for it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Published {
+    /// Mean latency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<u64>,
+    /// Requests a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throughput_iops: Option<u64>,
+    /// Bytes a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth_bytes_per_second: Option<u64>,
+    /// The assumed condition in words.
+    pub condition: String,
+    /// Relative difference that still counts as agreement.
+    pub tolerance_ratio: f64,
+    /// Reads or writes.
+    pub direction: Direction,
+    /// Requests in flight.
+    pub queue_depth: u32,
+    /// Bytes of a request.
+    pub size_bytes: u32,
+    /// Share of requests at random offsets.
+    pub random_ratio: f64,
+    /// The range that is accessed; absent for the whole drive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range_bytes: Option<u64>,
+}
+
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+impl ClosedFormSettings {
+    fn is_empty(&self) -> bool {
+        self.rho.is_none()
+    }
+}
+
+impl SsdConfig {
+    /// Reads a preset and the presets that it starts from.
+    ///
+    /// `resolve_base` gives the text of a preset named by `base`.
+    ///
+    /// # Errors
+    ///
+    /// The first key that is unknown, missing or impossible, with what is allowed.
+    pub fn from_toml(
+        text: &str,
+        resolve_base: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, PresetError> {
+        assemble(&read_with_base(text, &resolve_base)?)
+    }
+
+    /// Reads a preset whose bases are presets of the package.
+    ///
+    /// # Errors
+    ///
+    /// As [`SsdConfig::from_toml`].
+    pub fn from_text(text: &str) -> Result<Self, PresetError> {
+        Self::from_toml(text, |name| super::text(name).map(str::to_owned))
+    }
+
+    /// Channels x ways x dies.
+    #[must_use]
+    pub fn dies(&self) -> u32 {
+        let geometry = &self.geometry;
+        product(&[
+            geometry.channels,
+            geometry.ways_per_channel,
+            geometry.dies_per_way,
+        ])
+    }
+
+    /// Planes of the drive.
+    #[must_use]
+    pub fn planes(&self) -> u32 {
+        product(&[self.dies(), self.geometry.planes_per_die])
+    }
+
+    /// What works on a page of its own: a plane with plane mode on, else a die.
+    #[must_use]
+    pub fn units(&self) -> u32 {
+        if self.geometry.plane_mode {
+            self.planes()
+        } else {
+            self.dies()
+        }
+    }
+
+    /// Pages of the flash; always below `u32::MAX`.
+    #[must_use]
+    pub fn physical_pages(&self) -> u32 {
+        product(&[
+            self.planes(),
+            self.geometry.blocks_per_plane,
+            self.geometry.pages_per_block,
+        ])
+    }
+
+    /// Pages that the host sees.
+    #[must_use]
+    pub fn logical_pages(&self) -> u32 {
+        let pages = self.geometry.user_capacity_bytes / u64::from(self.geometry.page_size_bytes);
+        u32::try_from(pages).unwrap_or(u32::MAX)
+    }
+
+    /// (physical - user) / user.
+    #[must_use]
+    pub fn over_provisioning_ratio(&self) -> f64 {
+        let logical = f64::from(self.logical_pages());
+        (f64::from(self.physical_pages()) - logical) / logical
+    }
+
+    /// The whole description as JSON in a fixed order of keys.
+    #[must_use]
+    pub fn resolved_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The whole description as TOML that reads back as the same drive.
+    #[must_use]
+    pub fn resolved_toml(&self) -> String {
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    /// A fingerprint of everything that decides how the drive behaves, 16 hexadecimal digits.
+    ///
+    /// Names, summary, published figures and closed-form settings do not count.  FNV-1a, so that it
+    /// is the same in every build.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let mut behaviour = self.clone();
+        behaviour.name.clear();
+        behaviour.summary.clear();
+        behaviour.closed_form.rho = None;
+        behaviour.published.clear();
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for byte in behaviour.resolved_json().bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        let mut digits = String::with_capacity(16);
+        let _ = write!(digits, "{hash:016x}");
+        digits
+    }
+}
+
+fn product(factors: &[u32]) -> u32 {
+    factors
+        .iter()
+        .fold(1_u32, |product, &factor| product.saturating_mul(factor))
+}

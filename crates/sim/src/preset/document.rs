@@ -1,0 +1,156 @@
+//! TOML text as a flat set of dotted keys, each with its value and line.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{Place, PresetError};
+
+/// A scalar of a preset.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Integer(i64),
+    Float(f64),
+    Boolean(bool),
+    Text(String),
+    /// A table header without keys.
+    EmptyTable,
+    /// Anything a preset never holds: an array, a date, a number beyond 64 bits.
+    Other(String),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(value) => write!(formatter, "{value}"),
+            Self::Float(value) => write!(formatter, "{value:?}"),
+            Self::Boolean(value) => write!(formatter, "{value}"),
+            Self::Text(value) => write!(formatter, "{value:?}"),
+            Self::EmptyTable => formatter.write_str("(an empty table)"),
+            Self::Other(what) => formatter.write_str(what),
+        }
+    }
+}
+
+/// One `key = value` line.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) value: Value,
+    pub(super) place: Place,
+}
+
+/// Dotted key to entry; ordered, so that messages and output never depend on hashing.
+pub(super) type Entries = BTreeMap<String, Entry>;
+
+/// The two ways to say how much of the flash the user sees.
+pub(super) const CAPACITY_KEYS: [&str; 2] = [
+    "geometry.user_capacity_bytes",
+    "geometry.over_provisioning_ratio",
+];
+
+/// Reads a text into dotted keys.
+///
+/// `label` names the preset in messages until the text says its own name.
+pub(super) fn read(label: &str, text: &str) -> Result<Entries, PresetError> {
+    let syntax = |preset: &str, offset: usize, message: &str| PresetError::Syntax {
+        place: place_at(preset, text, offset),
+        message: message.lines().collect::<Vec<_>>().join("; "),
+    };
+    let document = DeTable::parse(text).map_err(|error| {
+        let offset = error.span().map_or(0, |span| span.start);
+        syntax(label, offset, error.message())
+    })?;
+    let table = document.get_ref();
+    let preset = match table.get("name").map(Spanned::get_ref) {
+        Some(DeValue::String(name)) => name.to_string(),
+        _ => label.to_owned(),
+    };
+    let mut entries = Entries::new();
+    flatten("", table, &preset, text, &mut entries);
+    Ok(entries)
+}
+
+fn flatten(prefix: &str, table: &DeTable<'_>, preset: &str, text: &str, entries: &mut Entries) {
+    for (key, value) in table {
+        let path = if prefix.is_empty() {
+            key.get_ref().to_string()
+        } else {
+            format!("{prefix}.{}", key.get_ref())
+        };
+        let place = place_at(preset, text, key.span().start);
+        let value = match value.get_ref() {
+            DeValue::Table(inner) if !inner.is_empty() => {
+                flatten(&path, inner, preset, text, entries);
+                continue;
+            }
+            DeValue::Table(_) => Value::EmptyTable,
+            DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
+                .map_or_else(|_| Value::Other(number.as_str().to_owned()), Value::Integer),
+            DeValue::Float(number) => number
+                .as_str()
+                .parse()
+                .map_or_else(|_| Value::Other(number.as_str().to_owned()), Value::Float),
+            DeValue::Boolean(value) => Value::Boolean(*value),
+            DeValue::String(value) => Value::Text(value.to_string()),
+            other => Value::Other(format!("({})", other.type_str())),
+        };
+        entries.insert(path, Entry { value, place });
+    }
+}
+
+fn place_at(preset: &str, text: &str, offset: usize) -> Place {
+    let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
+    Place {
+        preset: preset.to_owned(),
+        line: 1 + before.iter().filter(|&&byte| byte == b'\n').count(),
+    }
+}
+
+/// Reads a text and the presets that it starts from; its own keys win.
+///
+/// Published figures belong to the drive that they were published for and are not inherited, nor
+/// are `name` and `base`.
+pub(super) fn read_with_base(
+    text: &str,
+    resolve_base: &dyn Fn(&str) -> Option<String>,
+) -> Result<Entries, PresetError> {
+    let mut layers = vec![read("(unnamed)", text)?];
+    let mut bases: Vec<String> = Vec::new();
+    while let Some(entry) = layers.last().and_then(|layer| layer.get("base")) {
+        let Value::Text(base) = &entry.value else {
+            return Err(PresetError::WrongValue {
+                key: "base".to_owned(),
+                value: entry.value.to_string(),
+                place: entry.place.clone(),
+                allowed: "the name of a preset, in quotes".to_owned(),
+            });
+        };
+        let cycle = bases.contains(base);
+        bases.push(base.clone());
+        if cycle {
+            return Err(PresetError::BaseCycle {
+                chain: bases.join(" -> "),
+            });
+        }
+        let base_text = resolve_base(base).ok_or_else(|| PresetError::UnknownBase {
+            base: base.clone(),
+            place: entry.place.clone(),
+            known: super::names().join(", "),
+        })?;
+        layers.push(read(base, &base_text)?);
+    }
+    let mut merged = Entries::new();
+    for (position, layer) in layers.into_iter().enumerate().rev() {
+        let own = position == 0;
+        // A preset that states the capacity in one way replaces its base's statement in the other.
+        if CAPACITY_KEYS.iter().any(|&key| layer.contains_key(key)) {
+            merged.retain(|key, _| !CAPACITY_KEYS.contains(&key.as_str()));
+        }
+        merged.extend(layer.into_iter().filter(|(key, _)| {
+            key != "base" && (own || (key != "name" && !key.starts_with("published")))
+        }));
+    }
+    Ok(merged)
+}

@@ -1,0 +1,108 @@
+//! What can be wrong with a preset, each case with its remedy in one line.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// The preset and line that a message is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The preset's name, as far as it was known when the text was read.
+    pub preset: String,
+    /// Line in the preset's text, from 1.
+    pub line: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "preset {}, line {}", self.preset, self.line)
+    }
+}
+
+/// Why a preset was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PresetError {
+    /// The text is not TOML.
+    #[error("{place}: not valid TOML: {message}")]
+    Syntax {
+        /// Where.
+        place: Place,
+        /// What the TOML reader says.
+        message: String,
+    },
+    /// A key that no preset has.
+    #[error("{place}: unknown key {key}; valid here: {valid}")]
+    UnknownKey {
+        /// The key, with its table.
+        key: String,
+        /// Where.
+        place: Place,
+        /// The keys that the table may have.
+        valid: String,
+    },
+    /// A key without which the drive is not described.
+    #[error("preset {preset}: {key} is missing; give {allowed}")]
+    MissingKey {
+        /// The key, with its table.
+        key: String,
+        /// The preset's name.
+        preset: String,
+        /// What the key may be.
+        allowed: String,
+    },
+    /// A value of the wrong type or out of range.
+    #[error("{place}: {key} = {value} is not possible; allowed: {allowed}")]
+    WrongValue {
+        /// The key, with its table.
+        key: String,
+        /// The value as written.
+        value: String,
+        /// Where.
+        place: Place,
+        /// What the key may be.
+        allowed: String,
+    },
+    /// `base` names a preset that does not exist.
+    #[error("{place}: base = {base:?} is not a known preset; known: {known}")]
+    UnknownBase {
+        /// The name that was given.
+        base: String,
+        /// Where.
+        place: Place,
+        /// The names that the package contains.
+        known: String,
+    },
+    /// A preset inherits from itself.
+    #[error("presets inherit from each other in a circle: {chain}; remove one of the base lines")]
+    BaseCycle {
+        /// The names along the circle.
+        chain: String,
+    },
+    /// Not enough spare space for collection.
+    #[error(transparent)]
+    TooLittleSpare(Box<SpareShortage>),
+}
+
+/// How far a capacity is from leaving collection the space that it needs.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "{place}: {key} = {value} leaves {spare_pages} spare pages but collection needs {needed_pages}; \
+     allowed: over_provisioning_ratio of at least {smallest_ratio}, or user_capacity_bytes of at \
+     most {largest_bytes}"
+)]
+pub struct SpareShortage {
+    /// `geometry.user_capacity_bytes` or `geometry.over_provisioning_ratio`.
+    pub key: String,
+    /// Its value as written.
+    pub value: String,
+    /// Where.
+    pub place: Place,
+    /// Physical pages beyond the user's capacity (0 where the capacity exceeds the flash).
+    pub spare_pages: u64,
+    /// Physical pages that must be spare.
+    pub needed_pages: u64,
+    /// The smallest over-provisioning ratio that works, rounded up to four decimals.
+    pub smallest_ratio: String,
+    /// The largest user capacity that works.
+    pub largest_bytes: u64,
+}

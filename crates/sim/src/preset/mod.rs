@@ -1,0 +1,44 @@
+//! Drives as TOML: reading, inheritance, checks, and the presets of the package.
+//!
+//! ```text
+//! text --document--> dotted keys with their lines --inherit--> one set of keys
+//!      --schema--> known keys, types and ranges --assemble--> SsdConfig
+//! ```
+//!
+//! A preset is one drive in one stated condition.  Unknown keys, wrong types and impossible values
+//! are errors that name the key, its value, its line and what is allowed.
+
+mod assemble;
+mod choices;
+mod config;
+mod document;
+mod error;
+mod schema;
+
+pub use choices::{Condition, Direction, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy};
+pub use config::{
+    Buffer, ClosedFormSettings, Collection, Geometry, Host, Published, Scheduling, SsdConfig,
+    Timing, Variability,
+};
+pub use error::{Place, PresetError, SpareShortage};
+
+/// Name and text of every preset of the package, ordered by name.
+static EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/presets.rs"));
+
+/// The names of the presets that the package contains, in alphabetical order.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    EMBEDDED.iter().map(|&(name, _)| name).collect()
+}
+
+/// The TOML text of one of the package's presets.
+#[must_use]
+pub fn text(name: &str) -> Option<&'static str> {
+    let position = EMBEDDED
+        .binary_search_by(|&(candidate, _)| candidate.cmp(name))
+        .ok()?;
+    EMBEDDED.get(position).map(|&(_, text)| text)
+}
+
+#[cfg(test)]
+mod tests;

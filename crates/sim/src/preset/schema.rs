@@ -1,0 +1,228 @@
+//! The keys of a preset with their types and ranges: the one list that checks and messages use.
+
+use super::choices::{
+    Condition, Direction, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy,
+};
+use super::document::{Entries, Entry, Value};
+use super::error::PresetError;
+
+/// One second; no step of a flash operation takes longer.
+const LONGEST_NS: u64 = 1_000_000_000;
+
+/// What a key may hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Rule {
+    Integer { least: u64, most: u64 },
+    Ratio { least: f64, most: f64 },
+    Boolean,
+    Text,
+    Word(&'static [&'static str]),
+    PageSize,
+}
+
+const fn integer(least: u64, most: u64) -> Rule {
+    Rule::Integer { least, most }
+}
+
+const TIME: Rule = integer(0, LONGEST_NS);
+
+/// Every key; `*` stands for the name of a published figure.
+pub(super) const KEYS: &[(&str, Rule)] = &[
+    ("base", Rule::Text),
+    ("name", Rule::Text),
+    ("kind", Rule::Word(DriveKind::WORDS)),
+    ("summary", Rule::Text),
+    ("condition", Rule::Word(Condition::WORDS)),
+    ("geometry.channels", integer(1, 256)),
+    ("geometry.ways_per_channel", integer(1, 256)),
+    ("geometry.dies_per_way", integer(1, 64)),
+    ("geometry.planes_per_die", integer(1, 16)),
+    ("geometry.blocks_per_plane", integer(1, 1 << 20)),
+    ("geometry.pages_per_block", integer(1, 1 << 16)),
+    ("geometry.page_size_bytes", Rule::PageSize),
+    ("geometry.user_capacity_bytes", integer(512, 1 << 50)),
+    (
+        "geometry.over_provisioning_ratio",
+        Rule::Ratio {
+            least: 0.0,
+            most: 1000.0,
+        },
+    ),
+    ("geometry.plane_mode", Rule::Boolean),
+    ("timing.read_dispatch_ns", TIME),
+    ("timing.write_dispatch_ns", TIME),
+    ("timing.erase_dispatch_ns", TIME),
+    ("timing.read_register_ns", TIME),
+    ("timing.write_register_ns", TIME),
+    ("timing.read_cell_ns", TIME),
+    ("timing.program_cell_ns", TIME),
+    ("timing.erase_cell_ns", TIME),
+    ("scheduling.dispatch", Rule::Word(Dispatch::WORDS)),
+    ("collection.policy", Rule::Word(VictimPolicy::WORDS)),
+    ("collection.pace", Rule::Word(Pace::WORDS)),
+    ("collection.reserve_blocks_per_plane", integer(2, 1 << 20)),
+    ("host.interface", Rule::Word(HostInterface::WORDS)),
+    (
+        "host.link_bytes_per_second",
+        integer(1_000_000, 1_000_000_000_000),
+    ),
+    ("host.commands", integer(1, 65_536)),
+    ("host.read_command_ns", TIME),
+    ("host.write_command_ns", TIME),
+    ("host.write_acknowledge_ns", TIME),
+    ("buffer.write_buffer_bytes", integer(0, 1 << 32)),
+    (
+        "variability.sigma",
+        Rule::Ratio {
+            least: 0.0,
+            most: 1.0,
+        },
+    ),
+    ("closed_form.rho", integer(1, 1 << 32)),
+    ("published.*.latency_ns", integer(1, 1_000 * LONGEST_NS)),
+    ("published.*.throughput_iops", integer(1, 1_000_000_000)),
+    (
+        "published.*.bandwidth_bytes_per_second",
+        integer(1, 1_000_000_000_000),
+    ),
+    ("published.*.condition", Rule::Text),
+    (
+        "published.*.tolerance_ratio",
+        Rule::Ratio {
+            least: 0.0,
+            most: 1.0,
+        },
+    ),
+    ("published.*.direction", Rule::Word(Direction::WORDS)),
+    ("published.*.queue_depth", integer(1, 65_536)),
+    ("published.*.size_bytes", integer(512, 1 << 30)),
+    (
+        "published.*.random_ratio",
+        Rule::Ratio {
+            least: 0.0,
+            most: 1.0,
+        },
+    ),
+    ("published.*.range_bytes", integer(512, 1 << 50)),
+];
+
+/// The rule for a key, or nothing for a key that presets do not have.
+pub(super) fn rule(key: &str) -> Option<Rule> {
+    KEYS.iter()
+        .find(|(pattern, _)| matches(pattern, key))
+        .map(|&(_, rule)| rule)
+}
+
+fn matches(pattern: &str, key: &str) -> bool {
+    match pattern.split_once(".*.") {
+        None => pattern == key,
+        Some((table, last)) => {
+            let mut parts = key.split('.');
+            parts.next() == Some(table)
+                && parts.next().is_some_and(|name| !name.is_empty())
+                && parts.next() == Some(last)
+                && parts.next().is_none()
+        }
+    }
+}
+
+fn is_table(key: &str) -> bool {
+    KEYS.iter().any(|(pattern, _)| {
+        pattern
+            .split_once('.')
+            .is_some_and(|(table, _)| table == key)
+    })
+}
+
+impl Rule {
+    /// What the key may hold, in words.
+    pub(super) fn allowed(self) -> String {
+        match self {
+            Self::Integer { least, most } => format!("an integer from {least} to {most}"),
+            Self::Ratio { least, most } => format!("a number from {least} to {most}"),
+            Self::Boolean => "true or false".to_owned(),
+            Self::Text => "text in quotes, not empty".to_owned(),
+            Self::Word(words) => words
+                .iter()
+                .map(|word| format!("{word:?}"))
+                .collect::<Vec<_>>()
+                .join(" or "),
+            Self::PageSize => "a power of two from 512 to 1048576".to_owned(),
+        }
+    }
+
+    fn admits(self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Integer { least, most }, Value::Integer(value)) => {
+                u64::try_from(*value).is_ok_and(|value| (least..=most).contains(&value))
+            }
+            (Self::Ratio { least, most }, Value::Float(value)) => (least..=most).contains(value),
+            (Self::Ratio { least, most }, Value::Integer(value)) => {
+                (least..=most).contains(&(*value as f64))
+            }
+            (Self::Boolean, Value::Boolean(_)) => true,
+            (Self::Text, Value::Text(value)) => !value.trim().is_empty(),
+            (Self::Word(words), Value::Text(value)) => words.contains(&value.as_str()),
+            (Self::PageSize, Value::Integer(value)) => u64::try_from(*value)
+                .is_ok_and(|value| value.is_power_of_two() && (512..=1 << 20).contains(&value)),
+            _ => false,
+        }
+    }
+}
+
+/// Checks that every key is known and every value of its type and in its range.
+pub(super) fn check(entries: &Entries) -> Result<(), PresetError> {
+    for (key, entry) in entries {
+        if entry.value == Value::EmptyTable && is_table(key) {
+            continue;
+        }
+        let Some(rule) = rule(key) else {
+            return Err(PresetError::UnknownKey {
+                key: key.clone(),
+                place: entry.place.clone(),
+                valid: valid_beside(key),
+            });
+        };
+        if !rule.admits(&entry.value) {
+            return Err(wrong_value(key, entry, rule.allowed()));
+        }
+    }
+    Ok(())
+}
+
+/// The error for a value that is not possible, with what would be.
+pub(super) fn wrong_value(key: &str, entry: &Entry, allowed: String) -> PresetError {
+    PresetError::WrongValue {
+        key: key.to_owned(),
+        value: entry.value.to_string(),
+        place: entry.place.clone(),
+        allowed,
+    }
+}
+
+/// The keys of the table that an unknown key stands in, or the tables where there is no such table.
+fn valid_beside(key: &str) -> String {
+    let table = key.split_once('.').map(|(table, _)| table);
+    let inside = |table: &str| {
+        KEYS.iter()
+            .filter_map(|(pattern, _)| pattern.strip_prefix(table)?.strip_prefix('.'))
+            .map(|last| last.replace("*.", "NAME."))
+            .collect::<Vec<_>>()
+    };
+    match table.map(inside) {
+        Some(keys) if !keys.is_empty() => keys.join(", "),
+        _ => {
+            let mut names: Vec<String> = Vec::new();
+            for (pattern, _) in KEYS {
+                let name = match pattern.split_once('.') {
+                    Some((table, _)) => format!("[{table}]"),
+                    None => (*pattern).to_owned(),
+                };
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            names.join(", ")
+        }
+    }
+}

@@ -1,0 +1,289 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use super::document::read;
+use super::schema::KEYS;
+use super::*;
+
+const YOO: &str = "x25m-yoo2014";
+
+fn preset(name: &str) -> SsdConfig {
+    SsdConfig::from_text(text(name).unwrap()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn derived(lines: &str) -> Result<SsdConfig, PresetError> {
+    SsdConfig::from_text(&format!(
+        "base = \"x25m-yoo2014\"\nname = \"mine\"\n{lines}\n"
+    ))
+}
+
+fn refusal(lines: &str) -> String {
+    derived(lines).unwrap_err().to_string()
+}
+
+#[test]
+fn every_preset_reads_and_is_called_as_its_file() {
+    for name in names() {
+        assert_eq!(preset(name).name, name);
+    }
+    assert!(names().is_sorted());
+    assert!(names().contains(&YOO));
+    assert_eq!(text("nonesuch"), None);
+}
+
+#[test]
+fn every_value_has_a_graded_source() {
+    const GRADES: [&str; 5] = ["paper", "datasheet", "recalled", "fitted", "assumed"];
+    for name in names() {
+        for (position, line) in text(name).unwrap().lines().enumerate() {
+            let Some((key, rest)) = line.split_once('=') else {
+                continue;
+            };
+            if ["base", "name", "kind", "summary"].contains(&key.trim())
+                || line.trim_start().starts_with('#')
+            {
+                continue;
+            }
+            let source = rest
+                .rsplit_once("# ")
+                .map(|(_, comment)| comment.split_once(": "));
+            let Some(Some((grade, words))) = source else {
+                panic!("{name}, line {}: no graded source: {line}", position + 1);
+            };
+            assert!(
+                GRADES.contains(&grade),
+                "{name}, line {}: {grade}",
+                position + 1
+            );
+            assert!(words.len() > 5, "{name}, line {}: {words}", position + 1);
+        }
+    }
+}
+
+#[test]
+fn geometry_of_the_papers_drive() {
+    let config = preset(YOO);
+    assert_eq!(
+        (config.dies(), config.planes(), config.units()),
+        (20, 40, 20)
+    );
+    assert_eq!(config.physical_pages(), 20 * 4096 * 256);
+    assert_eq!(config.logical_pages(), 19_531_250);
+    assert_eq!(config.closed_form.rho, Some(20));
+    assert_eq!(preset("x25m-yoo2014-planes").units(), 40);
+}
+
+#[test]
+fn over_provisioning_becomes_whole_pages() {
+    let config = preset("bench-64gib");
+    assert_eq!(config.physical_pages(), 1 << 24);
+    // floor(16,777,216 / 1.38)
+    assert_eq!(config.logical_pages(), 12_157_402);
+    assert!((config.over_provisioning_ratio() - 0.38).abs() < 1e-6);
+}
+
+#[test]
+fn a_base_is_taken_over_but_for_what_is_its_own() {
+    let base = preset("x25m");
+    let fresh = preset("x25m-fob");
+    assert_eq!(fresh.condition, Condition::Fresh);
+    assert_eq!(fresh.timing, base.timing);
+    assert_eq!(base.published.len(), 6);
+    assert!(fresh.published.is_empty());
+    assert_ne!(fresh.hash(), base.hash());
+}
+
+#[test]
+fn the_other_statement_of_capacity_replaces_the_bases() {
+    let config = derived("[geometry]\nover_provisioning_ratio = 0.5").unwrap();
+    assert_eq!(config.logical_pages(), 20 * 4096 * 256 * 2 / 3);
+    let both = "[geometry]\nover_provisioning_ratio = 0.5\nuser_capacity_bytes = 4096";
+    assert!(refusal(both).contains("only one of"));
+}
+
+#[test]
+fn resolved_texts_read_back_as_the_same_drive() {
+    for name in names() {
+        let config = preset(name);
+        let again = SsdConfig::from_text(&config.resolved_toml()).unwrap();
+        assert_eq!(again, config);
+        assert!(config.resolved_json().contains("\"channels\":"));
+    }
+}
+
+#[test]
+fn the_hash_follows_behaviour_alone() {
+    let base = preset(YOO);
+    assert_eq!(derived("summary = \"other\"").unwrap().hash(), base.hash());
+    assert_ne!(
+        derived("[timing]\nread_cell_ns = 140001").unwrap().hash(),
+        base.hash()
+    );
+    // A link that is switched off leaves nothing behind.
+    let freed = "base = \"x25m\"\nname = \"freed\"\n[host]\ninterface = \"free\"\n";
+    let more = format!("{freed}commands = 7\n");
+    assert_eq!(
+        SsdConfig::from_text(freed).unwrap().hash(),
+        SsdConfig::from_text(&more).unwrap().hash()
+    );
+    assert_eq!(base.hash().len(), 16);
+}
+
+#[test]
+fn messages_name_key_value_line_and_what_is_allowed() {
+    for (lines, parts) in [
+        (
+            "[geometry]\nchannels = 0",
+            &["line 4", "geometry.channels = 0", "from 1 to 256"][..],
+        ),
+        ("[geometry]\nchannels = \"ten\"", &["\"ten\"", "an integer"]),
+        ("[geometry]\nchannels = 2.5", &["geometry.channels = 2.5"]),
+        ("[geometry]\nchannels = -1", &["geometry.channels = -1"]),
+        (
+            "[geometry]\nchannels = 99999999999999999999",
+            &["99999999999999999999", "from 1 to 256"],
+        ),
+        ("[geometry]\nchannels = [1]", &["an integer"]),
+        ("geometry = 3", &["unknown key geometry", "[geometry]"]),
+        (
+            "[geometry]\nchanels = 3",
+            &["unknown key geometry.chanels", "channels, ways_per_channel"],
+        ),
+        (
+            "[geometri]\nchannels = 3",
+            &["geometri.channels", "[geometry], [timing]"],
+        ),
+        (
+            "[geometry]\npage_size_bytes = 5000",
+            &["power of two from 512"],
+        ),
+        (
+            "[geometry]\nuser_capacity_bytes = 5000",
+            &["multiple of the page size, 4096"],
+        ),
+        (
+            "[geometry]\nblocks_per_plane = 1000000",
+            &["below 4294967295"],
+        ),
+        ("[geometry]\nblocks_per_plane = 6", &["at least 7"]),
+        (
+            "[timing]\nread_cell_ns = 1000000001",
+            &["from 0 to 1000000000"],
+        ),
+        (
+            "[scheduling]\ndispatch = \"fifo\"",
+            &["\"in_order\" or \"per_die\""],
+        ),
+        ("[collection]\nreserve_blocks_per_plane = 1", &["from 2"]),
+        (
+            "[host]\ninterface = \"sata\"",
+            &["preset mine", "host.link_bytes_per_second is missing"],
+        ),
+        (
+            "[buffer]\nwrite_buffer_bytes = 100",
+            &["multiple of the page size"],
+        ),
+        (
+            "[variability]\nsigma = 1.5",
+            &["sigma = 1.5", "from 0 to 1"],
+        ),
+        (
+            "[variability]\nsigma = nan",
+            &["sigma = NaN", "from 0 to 1"],
+        ),
+        (
+            "[closed_form]\nrho = 40",
+            &["rho = 40", "20 (channels x ways x dies"],
+        ),
+        ("kind = \"hdd\"", &["kind = \"hdd\"", "\"ssd\""]),
+        (
+            "[published.mine]\nlatency_ns = 4",
+            &["published.mine.condition is missing"],
+        ),
+        (
+            "[published]\nmine = 4",
+            &["unknown key published.mine", "NAME.latency_ns"],
+        ),
+        ("a = b = c", &["preset (unnamed), line 3", "not valid TOML"]),
+    ] {
+        let message = refusal(lines);
+        assert!(!message.contains('\n'), "{message}");
+        for part in parts {
+            assert!(
+                message.contains(part),
+                "{lines:?} gave {message:?} without {part:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn too_little_spare_names_the_smallest_that_works() {
+    let message = refusal("[geometry]\nover_provisioning_ratio = 0.001");
+    // 40 planes x 256 pages x (4 + 2) blocks = 61,440 of 20,971,520 pages.
+    assert!(message.contains("collection needs 61440"), "{message}");
+    assert!(message.contains("at least 0.0030,"), "{message}");
+    assert!(message.contains("at most 85647687680"), "{message}");
+    assert!(derived("[geometry]\nover_provisioning_ratio = 0.0030").is_ok());
+    assert!(derived("[geometry]\nover_provisioning_ratio = 0.0029").is_err());
+    assert!(derived("[geometry]\nuser_capacity_bytes = 85647687680").is_ok());
+    assert!(derived("[geometry]\nuser_capacity_bytes = 85647691776").is_err());
+    assert!(refusal("[geometry]\nuser_capacity_bytes = 99999997952").contains("leaves 0 spare"));
+}
+
+#[test]
+fn bases_that_are_missing_or_circular_are_refused() {
+    let unknown = SsdConfig::from_text("base = \"x25n\"\nname = \"a\"").unwrap_err();
+    assert!(
+        unknown.to_string().contains("bench-64gib, x25m, "),
+        "{unknown}"
+    );
+    let circle = SsdConfig::from_toml("base = \"a\"\nname = \"b\"", |name| {
+        Some(match name {
+            "a" => "base = \"b\"\nname = \"a\"".to_owned(),
+            _ => "base = \"a\"\nname = \"b\"".to_owned(),
+        })
+    })
+    .unwrap_err();
+    assert!(circle.to_string().contains("a -> b -> a"), "{circle}");
+    assert!(
+        SsdConfig::from_text("base = 3\nname = \"a\"")
+            .unwrap_err()
+            .to_string()
+            .contains("base = 3")
+    );
+}
+
+#[test]
+fn an_own_drive_may_carry_the_name_of_its_base() {
+    let own = SsdConfig::from_text("base = \"x25m\"\nname = \"x25m\"\ncondition = \"fresh\"");
+    assert_eq!(own.unwrap().condition, Condition::Fresh);
+}
+
+#[test]
+fn every_required_key_is_asked_for_when_missing() {
+    let full = text(YOO).unwrap();
+    for key in read("", full).unwrap().keys() {
+        if key == "closed_form.rho" || key == "collection.reserve_blocks_per_plane" {
+            continue;
+        }
+        let (table, last) = key.rsplit_once('.').unwrap_or(("", key));
+        let mut inside = String::new();
+        let without: Vec<&str> = full
+            .lines()
+            .filter(|line| {
+                if let Some(name) = line.strip_prefix('[') {
+                    inside = name.trim_end_matches(']').to_owned();
+                }
+                !(inside == table && line.split('=').next().unwrap().trim() == last)
+            })
+            .collect();
+        let message = SsdConfig::from_text(&without.join("\n"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.contains(&format!("{key} is missing")),
+            "{key}: {message}"
+        );
+    }
+    assert!(KEYS.len() > 40);
+}
