@@ -2,8 +2,14 @@
 
 use pyo3::prelude::*;
 
-/// Registers every class and function of the native core.
+mod errors;
+mod histogram;
+mod workload;
+
+/// Registers every class and function of the native core, one topic a file.
 #[pymodule(name = "_core")]
-fn core(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    histogram::register(module)?;
+    workload::register(module)?;
     Ok(())
 }

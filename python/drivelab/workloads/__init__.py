@@ -1,1 +1,1 @@
-"""Drivelab."""
+"""What is asked of a drive: workload characteristics and experiment designs."""

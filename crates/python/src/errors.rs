@@ -1,0 +1,18 @@
+//! Typed errors of the core as the exceptions of `drivelab.errors`.
+//!
+//! Every module of this crate converts its errors here, so that Python sees one
+//! hierarchy and the texts that the core wrote.
+
+use std::fmt::Display;
+
+use pyo3::PyErr;
+
+mod exceptions {
+    #![allow(missing_docs)]
+    pyo3::import_exception!(drivelab.errors, UsageError);
+}
+
+/// An error that whoever asked can mend, as `drivelab.errors.UsageError`.
+pub fn usage_error(error: impl Display) -> PyErr {
+    exceptions::UsageError::new_err(error.to_string())
+}

@@ -1,0 +1,40 @@
+//! The histogram's layout, for what Python computes from stored counts.
+
+use drivelab_request::{BINS, bin_of, bin_range, bin_value};
+use pyo3::prelude::*;
+
+use crate::errors::usage_error;
+
+/// Adds the topic to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("HISTOGRAM_BINS", BINS)?;
+    module.add_function(wrap_pyfunction!(histogram_bin, module)?)?;
+    module.add_function(wrap_pyfunction!(histogram_value, module)?)?;
+    module.add_function(wrap_pyfunction!(histogram_range, module)?)
+}
+
+#[pyfunction]
+fn histogram_bin(latency_ns: u64) -> usize {
+    bin_of(latency_ns)
+}
+
+#[pyfunction]
+fn histogram_value(bin: usize) -> PyResult<u64> {
+    checked(bin).map(bin_value)
+}
+
+#[pyfunction]
+fn histogram_range(bin: usize) -> PyResult<(u64, u64)> {
+    checked(bin).map(bin_range)
+}
+
+fn checked(bin: usize) -> PyResult<usize> {
+    if bin < BINS {
+        Ok(bin)
+    } else {
+        let last = BINS - 1;
+        Err(usage_error(format!(
+            "histogram bin {bin} does not exist; allowed: 0 to {last}"
+        )))
+    }
+}

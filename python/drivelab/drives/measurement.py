@@ -1,0 +1,316 @@
+"""What a measurement is asked to be, and what it found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from drivelab._core import HISTOGRAM_BINS, histogram_value
+from drivelab.errors import RunError, UsageError
+from drivelab.workloads.characteristics import Characteristics
+
+_MAX_SEED: Final = 2**64 - 1
+
+
+@dataclass(frozen=True)
+class MeasurementPlan:
+    """How long and from which random numbers each workload is measured.
+
+    Attributes
+    ----------
+    seed
+        Together with a measurement's index the key of all its random numbers, 0 to 2**64 - 1.
+    warmup_requests
+        Requests before counting starts.
+    requests
+        Requests counted, on simulated drives.
+    seconds
+        Run time, on real drives.
+    workers
+        Threads on simulated drives; ``None`` chooses. Results do not depend on it.
+    """
+
+    seed: int = 0
+    warmup_requests: int = 2000
+    requests: int = 20000
+    seconds: float = 1.0
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_count("seed", self.seed, 0)
+        _check_count("warmup_requests", self.warmup_requests, 0)
+        _check_count("requests", self.requests, 1)
+        if self.workers is not None:
+            _check_count("workers", self.workers, 1)
+        if not (0 < self.seconds < math.inf):
+            raise UsageError(f"seconds is {self.seconds}; allowed: more than 0")
+
+    def to_json(self) -> dict[str, int | float]:
+        """Return what results depend on, under names that carry the unit."""
+        return {
+            "seed": self.seed,
+            "warmup_requests": self.warmup_requests,
+            "requests": self.requests,
+            "seconds": float(self.seconds),
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> MeasurementPlan:
+        """Read what `to_json` wrote."""
+        try:
+            return cls(**_object(data, "a measurement plan"))
+        except TypeError as error:
+            raise UsageError(f"this is no measurement plan: {error}") from error
+
+
+@dataclass(frozen=True)
+class OperationResult:
+    """What the requests of one direction did.
+
+    Attributes
+    ----------
+    requests, bytes
+        Completed requests, at least one, and the bytes that they moved.
+    latency_ns_mean, latency_ns_min, latency_ns_max
+        Exact, in ns.
+    histogram
+        Latencies counted in fio's layout: bin to count, as `drivelab._core.histogram_bin`
+        numbers them; the counts add up to `requests`.
+
+    Raises
+    ------
+    RunError
+        When the numbers contradict each other: such a result is never stored.
+    """
+
+    requests: int
+    bytes: int
+    latency_ns_mean: float
+    latency_ns_min: int
+    latency_ns_max: int
+    histogram: dict[int, int] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        low, mean, high = self.latency_ns_min, self.latency_ns_mean, self.latency_ns_max
+        counts = self.histogram.values()
+        counted = sum(counts)
+        claims = (
+            (self.requests >= 1, f"{self.requests} requests completed"),
+            (self.bytes >= 1, f"{self.requests} requests moved {self.bytes} bytes"),
+            # A mean may be rounded past the ends; half a nanosecond is more than any rounding.
+            (
+                low >= 0 and low - 0.5 <= mean <= high + 0.5,
+                f"mean latency {mean} ns is not between {low} and {high} ns",
+            ),
+            (
+                counted == self.requests and min(counts, default=0) >= 0,
+                f"the histogram counts {counted} of {self.requests} requests",
+            ),
+            (
+                all(0 <= number < HISTOGRAM_BINS for number in self.histogram),
+                f"a histogram bin lies outside 0 to {HISTOGRAM_BINS - 1}",
+            ),
+        )
+        for holds, problem in claims:
+            if not holds:
+                raise RunError(f"the drive's answer contradicts itself: {problem}")
+
+    def percentile_ns(self, percent: float) -> int:
+        """Return the latency in ns that `percent` of a hundred requests do not exceed.
+
+        fio's definition, kept between the exact minimum and maximum: see `percentile_ns`
+        of this module.
+        """
+        return percentile_ns(self.histogram, percent, self.latency_ns_min, self.latency_ns_max)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the values under names that carry the unit."""
+        return {
+            "requests": self.requests,
+            "bytes": self.bytes,
+            "latency_ns_mean": self.latency_ns_mean,
+            "latency_ns_min": self.latency_ns_min,
+            "latency_ns_max": self.latency_ns_max,
+            "latency_ns_histogram": {
+                str(number): self.histogram[number] for number in sorted(self.histogram)
+            },
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> OperationResult:
+        """Read what `to_json` wrote; anything else is a `UsageError`."""
+        values = _object(data, "an operation's result")
+        try:
+            return cls(
+                requests=_whole(values["requests"]),
+                bytes=_whole(values["bytes"]),
+                latency_ns_mean=float(values["latency_ns_mean"]),
+                latency_ns_min=_whole(values["latency_ns_min"]),
+                latency_ns_max=_whole(values["latency_ns_max"]),
+                histogram={
+                    int(number): _whole(count)
+                    for number, count in values["latency_ns_histogram"].items()
+                },
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise UsageError(f"this is no operation's result: {error!r}") from error
+        except RunError as error:
+            raise UsageError(f"this is no operation's result: {error}") from error
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One workload on one drive.
+
+    Attributes
+    ----------
+    index
+        Its place in the campaign, and part of the key of its random numbers.
+    characteristics
+        The workload.
+    duration_ns
+        From the first counted request to the last completion, in the drive's time.
+    read, write
+        What each direction did; ``None`` where nothing was asked of it. At least one is there.
+    extra
+        What only some drives know, such as ``write_amplification_ratio``.
+    """
+
+    index: int
+    characteristics: Characteristics
+    duration_ns: int
+    read: OperationResult | None
+    write: OperationResult | None
+    extra: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.read is None and self.write is None:
+            raise RunError(f"measurement {self.index} completed no request")
+        if self.duration_ns < 1:
+            raise RunError(f"measurement {self.index} took {self.duration_ns} ns")
+
+    @property
+    def operations(self) -> tuple[OperationResult, ...]:
+        """The directions that did something."""
+        return tuple(part for part in (self.read, self.write) if part is not None)
+
+    @property
+    def requests(self) -> int:
+        """Completed requests of both directions."""
+        return sum(part.requests for part in self.operations)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes moved in both directions."""
+        return sum(part.bytes for part in self.operations)
+
+    @property
+    def latency_ns_mean(self) -> float:
+        """Mean latency over the requests of both directions, in ns."""
+        total = sum(part.latency_ns_mean * part.requests for part in self.operations)
+        return total / self.requests
+
+    @property
+    def bandwidth_bytes_per_second(self) -> float:
+        """Bytes moved in both directions over the duration."""
+        return self.bytes * 1e9 / self.duration_ns
+
+    @property
+    def iops(self) -> float:
+        """Requests of both directions a second."""
+        return self.requests * 1e9 / self.duration_ns
+
+    def percentile_ns(self, percent: float) -> int:
+        """Return the latency in ns that `percent` of a hundred requests do not exceed."""
+        histogram: dict[int, int] = {}
+        for part in self.operations:
+            for number, count in part.histogram.items():
+                histogram[number] = histogram.get(number, 0) + count
+        low = min(part.latency_ns_min for part in self.operations)
+        high = max(part.latency_ns_max for part in self.operations)
+        return percentile_ns(histogram, percent, low, high)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the values under names that carry the unit."""
+        return {
+            "index": self.index,
+            "characteristics": self.characteristics.to_json(),
+            "duration_ns": self.duration_ns,
+            "read": None if self.read is None else self.read.to_json(),
+            "write": None if self.write is None else self.write.to_json(),
+            "extra": {name: self.extra[name] for name in sorted(self.extra)},
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> Measurement:
+        """Read what `to_json` wrote; anything else is a `UsageError`."""
+        values = _object(data, "a measurement")
+        try:
+            parts = {
+                name: None if values[name] is None else OperationResult.from_json(values[name])
+                for name in ("read", "write")
+            }
+            return cls(
+                index=_whole(values["index"]),
+                characteristics=Characteristics.from_json(values["characteristics"]),
+                duration_ns=_whole(values["duration_ns"]),
+                read=parts["read"],
+                write=parts["write"],
+                extra={str(name): float(value) for name, value in values["extra"].items()},
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise UsageError(f"this is no measurement: {error!r}") from error
+        except RunError as error:
+            raise UsageError(f"this is no measurement: {error}") from error
+
+
+def percentile_ns(
+    histogram: dict[int, int], percent: float, latency_ns_min: int, latency_ns_max: int
+) -> int:
+    """Return a percentile of latencies counted in fio's layout.
+
+    The first bin at which the cumulative count reaches ``percent / 100 * count`` answers with
+    its middle, as in fio, kept between the exact minimum and maximum. It is off by at most
+    1/128 of the value, below the last bin (17 s). Equal to `Histogram::percentile_ns` of the
+    native core.
+
+    Parameters
+    ----------
+    histogram
+        Bin to count; not empty.
+    percent
+        0 to 100.
+    latency_ns_min, latency_ns_max
+        The exact ends, in ns.
+    """
+    count = sum(histogram.values())
+    if not 0 <= percent <= 100:
+        raise UsageError(f"percentile {percent} does not exist; allowed: 0 to 100")
+    if count == 0:
+        raise UsageError("an empty histogram has no percentiles")
+    # Multiplied before divided: 99.9 % of 1000 is then rank 999, not 1000.
+    rank = min(max(math.ceil(percent * float(count) / 100.0), 1), count)
+    cumulative = 0
+    for number in sorted(histogram):
+        cumulative += histogram[number]
+        if cumulative >= rank:
+            break
+    return min(max(histogram_value(number), latency_ns_min), latency_ns_max)
+
+
+def _check_count(name: str, value: object, low: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= _MAX_SEED:
+        raise UsageError(f"{name} is {value!r}; allowed: {low} to {_MAX_SEED}")
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{value!r} is no whole number")
+    return value
+
+
+def _object(data: object, what: str) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise UsageError(f"{what} is an object; found {type(data).__name__}")
+    return data

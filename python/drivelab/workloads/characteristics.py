@@ -1,0 +1,209 @@
+"""A workload as a vector of characteristics (Huang et al. 2011, equation 4)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab._core import MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES, SECTOR_BYTES
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from drivelab._core import CharacteristicsTuple
+
+# Offsets and strides cross into signed 64-bit numbers in fio and SQLite.
+MAX_STRIDE_BYTES: Final = 2**63 - SECTOR_BYTES
+
+_RATIOS: Final = ("write_ratio", "read_random", "write_random")
+_SIZES: Final = ("read_size", "write_size")
+_STRIDES: Final = ("read_stride", "write_stride")
+
+
+@dataclass(frozen=True)
+class Characteristics:
+    """A workload; the defaults are random reads of 4 KiB, one at a time.
+
+    Attributes
+    ----------
+    write_ratio
+        Share of the requests that write, 0 to 1.
+    queue_depth
+        Requests outstanding at any time, 1 to 65536.
+    read_size, write_size
+        Bytes of a request in each direction, whole sectors of 512 bytes up to 64 MiB.
+    read_random, write_random
+        Share of the requests of a direction that go to a random aligned offset, 0 to 1.
+    read_stride, write_stride
+        Bytes from the end of a request to the start of the next of the same direction when
+        that is not random, whole sectors; 0 is sequential.
+    """
+
+    write_ratio: float = 0.0
+    queue_depth: int = 1
+    read_size: int = 4096
+    write_size: int = 4096
+    read_random: float = 1.0
+    write_random: float = 1.0
+    read_stride: int = 0
+    write_stride: int = 0
+
+    def validate(self, capacity_bytes: int | None = None) -> None:
+        """Refuse what no drive, or none of this capacity, can be asked for.
+
+        Parameters
+        ----------
+        capacity_bytes
+            Bytes of the drive or range; without it, only what is impossible everywhere is
+            refused.
+
+        Raises
+        ------
+        UsageError
+            Names the characteristic, its value and what is allowed. Characteristics without
+            effect are checked all the same.
+        """
+        for name in _RATIOS:
+            _check_ratio(name, getattr(self, name))
+        _check_integer("queue_depth", self.queue_depth, 1, MAX_QUEUE_DEPTH)
+        for name in _SIZES:
+            _check_bytes(name, getattr(self, name), SECTOR_BYTES, MAX_REQUEST_BYTES)
+        for name in _STRIDES:
+            _check_bytes(name, getattr(self, name), 0, MAX_STRIDE_BYTES)
+        if capacity_bytes is not None:
+            self._check_fit(capacity_bytes)
+
+    def _check_fit(self, capacity_bytes: int) -> None:
+        for name in _SIZES:
+            _check_limit(name, getattr(self, name), capacity_bytes, capacity_bytes)
+        for size, stride in zip(_SIZES, _STRIDES, strict=True):
+            limit = capacity_bytes - getattr(self, size)
+            _check_limit(stride, getattr(self, stride), limit, capacity_bytes)
+
+    def canonical(self) -> dict[str, float | int | None]:
+        """Return the characteristics with those that have no effect blanked to ``None``.
+
+        A workload that never writes has no write characteristics, one that only writes no
+        read characteristics, and where every access is random there is no stride.
+        """
+        values: dict[str, float | int | None] = dict(
+            zip(FIELDS, self.as_tuple(), strict=True),
+        )
+        for direction, share in (("read", 1 - self.write_ratio), ("write", self.write_ratio)):
+            if share <= 0:
+                blank: tuple[str, ...] = ("size", "random", "stride")
+            elif getattr(self, f"{direction}_random") >= 1:
+                blank = ("stride",)
+            else:
+                blank = ()
+            values.update({f"{direction}_{name}": None for name in blank})
+        return values
+
+    def key(self) -> tuple[float | int | None, ...]:
+        """Return what identifies the workload: equal for workloads that mean the same."""
+        return tuple(self.canonical().values())
+
+    def without_ineffective(self) -> Characteristics:
+        """Return the same workload with defaults where a characteristic has no effect."""
+        effective = {name: value for name, value in self.canonical().items() if value is not None}
+        return Characteristics(**effective)  # type: ignore[arg-type]
+
+    def as_tuple(self) -> CharacteristicsTuple:
+        """Return the values in the order of `FIELDS`, as the native core takes them."""
+        return (
+            # Adding 0.0 turns -0.0, which means the same, into 0.0.
+            float(self.write_ratio) + 0.0,
+            self.queue_depth,
+            self.read_size,
+            self.write_size,
+            float(self.read_random) + 0.0,
+            float(self.write_random) + 0.0,
+            self.read_stride,
+            self.write_stride,
+        )
+
+    def to_json(self) -> dict[str, float | int]:
+        """Return the values under their names: ratios 0 to 1, sizes and strides in bytes."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: object) -> Characteristics:
+        """Read what `to_json` wrote.
+
+        Raises
+        ------
+        UsageError
+            When a characteristic is missing, unknown or out of range, or `data` is no object.
+        """
+        values = _object(data)
+        unknown = [str(name) for name in values if name not in FIELDS]
+        missing = [name for name in FIELDS if name not in values]
+        if unknown:
+            raise UsageError(
+                f"{unknown[0]!r} is no workload characteristic; allowed: {', '.join(FIELDS)}"
+            )
+        if missing:
+            raise UsageError(f"the workload lacks {', '.join(missing)}")
+        result = cls(**values)
+        result.validate()
+        return result
+
+
+FIELDS: Final = tuple(field.name for field in fields(Characteristics))
+
+
+def _object(data: object) -> Mapping[str, Any]:
+    if not isinstance(data, dict):
+        raise UsageError(
+            f"a workload is an object with {', '.join(FIELDS)}; found {type(data).__name__}"
+        )
+    return data
+
+
+def _check_ratio(name: str, value: object) -> None:
+    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
+    # The comparison is false for NaN.
+    if not (plain and 0 <= value <= 1):  # type: ignore[operator]
+        raise UsageError(f"{name} is {_shown(value)}; allowed: a ratio from 0 to 1")
+
+
+def _check_integer(name: str, value: object, low: int, high: int) -> None:
+    if not _is_integer(value) or not low <= value <= high:  # type: ignore[operator]
+        raise UsageError(f"{name} is {_shown(value)}; allowed: {low} to {high}")
+
+
+def _check_bytes(name: str, value: object, low: int, high: int) -> None:
+    if (
+        not _is_integer(value)
+        or value % SECTOR_BYTES != 0  # type: ignore[operator]
+        or not low <= value <= high  # type: ignore[operator]
+    ):
+        sequential = "0 (sequential) or " if low == 0 else ""
+        raise UsageError(
+            f"{name} is {_shown(value)} bytes; allowed: {sequential}a multiple of {SECTOR_BYTES} "
+            f"from {max(low, SECTOR_BYTES)} to {high}"
+        )
+
+
+def _check_limit(name: str, value: int, limit: int, capacity_bytes: int) -> None:
+    if value > limit:
+        raise UsageError(
+            f"{name} is {value} bytes; allowed here: at most {limit}, "
+            f"the range has {capacity_bytes}"
+        )
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _shown(value: object) -> str:
+    """Return the value as an error shows it: short, on one line."""
+    if isinstance(value, float) and math.isnan(value):
+        return "NaN"
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return "a number of more than 30 digits"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
