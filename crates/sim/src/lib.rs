@@ -1,3 +1,4 @@
 //! Simulated drives in virtual time and their closed forms
 
+pub mod analytic;
 pub mod preset;

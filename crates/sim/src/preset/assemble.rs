@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use drivelab_request::Direction;
+
 use super::choices::{Condition, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy};
 use super::config::{
     Buffer, ClosedFormSettings, Collection, Geometry, Host, Published, Scheduling, SsdConfig,
@@ -240,7 +242,7 @@ fn published(keys: &Keys<'_>) -> Result<BTreeMap<String, Published>, PresetError
                 .optional_integer(&path("bandwidth_bytes_per_second"))?,
             condition: keys.text(&path("condition"))?,
             tolerance_ratio: keys.ratio(&path("tolerance_ratio"))?,
-            direction: keys.word(&path("direction"), super::Direction::from_word)?,
+            direction: keys.word(&path("direction"), direction_named)?,
             queue_depth: keys.integer(&path("queue_depth"))?,
             size_bytes: keys.integer(&path("size_bytes"))?,
             random_ratio: keys.ratio(&path("random_ratio"))?,
@@ -258,6 +260,12 @@ fn published(keys: &Keys<'_>) -> Result<BTreeMap<String, Published>, PresetError
         figures.insert(name.to_owned(), figure);
     }
     Ok(figures)
+}
+
+fn direction_named(name: &str) -> Option<Direction> {
+    Direction::ALL
+        .into_iter()
+        .find(|direction| direction.name() == name)
 }
 
 fn check_flash(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {

@@ -90,13 +90,3 @@ choices! {
         Sata = "sata",
     }
 }
-
-choices! {
-    /// The direction of the requests behind a published figure.
-    Direction {
-        /// Reads.
-        Read = "read",
-        /// Writes.
-        Write = "write",
-    }
-}

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use drivelab_request::Direction;
+use serde::{Serialize, Serializer};
 
 use super::assemble::assemble;
-use super::choices::{
-    Condition, Direction, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy,
-};
+use super::choices::{Condition, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy};
 use super::document::read_with_base;
 use super::error::PresetError;
 
@@ -164,6 +163,7 @@ pub struct Published {
     /// Relative difference that still counts as agreement.
     pub tolerance_ratio: f64,
     /// Reads or writes.
+    #[serde(serialize_with = "by_name")]
     pub direction: Direction,
     /// Requests in flight.
     pub queue_depth: u32,
@@ -178,6 +178,10 @@ pub struct Published {
 
 fn is_zero(value: &u64) -> bool {
     *value == 0
+}
+
+fn by_name<S: Serializer>(direction: &Direction, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(direction.name())
 }
 
 impl ClosedFormSettings {

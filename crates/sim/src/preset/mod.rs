@@ -15,7 +15,7 @@ mod document;
 mod error;
 mod schema;
 
-pub use choices::{Condition, Direction, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy};
+pub use choices::{Condition, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy};
 pub use config::{
     Buffer, ClosedFormSettings, Collection, Geometry, Host, Published, Scheduling, SsdConfig,
     Timing, Variability,

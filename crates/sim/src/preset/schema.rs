@@ -1,13 +1,15 @@
 //! The keys of a preset with their types and ranges: the one list that checks and messages use.
 
-use super::choices::{
-    Condition, Direction, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy,
-};
+use drivelab_request::Direction;
+
+use super::choices::{Condition, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy};
 use super::document::{Entries, Entry, Value};
 use super::error::PresetError;
 
 /// One second; no step of a flash operation takes longer.
 const LONGEST_NS: u64 = 1_000_000_000;
+
+const DIRECTIONS: &[&str] = &[Direction::Read.name(), Direction::Write.name()];
 
 /// What a key may hold.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +95,7 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
             most: 1.0,
         },
     ),
-    ("published.*.direction", Rule::Word(Direction::WORDS)),
+    ("published.*.direction", Rule::Word(DIRECTIONS)),
     ("published.*.queue_depth", integer(1, 65_536)),
     ("published.*.size_bytes", integer(512, 1 << 30)),
     (

@@ -1,0 +1,151 @@
+//! When the equations hold, and what is said where they do not.
+
+use std::fmt;
+
+use drivelab_request::Direction;
+
+use super::equations::Steps;
+use crate::preset::{Dispatch, HostInterface, SsdConfig};
+
+/// One condition that a drive does not meet.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reason {
+    /// Operations do not pass one stage in order.
+    NotInOrder(Dispatch),
+    /// The host link takes time.
+    HostLink(HostInterface),
+    /// Writes complete in a buffer.
+    WriteBuffer {
+        /// The buffer's size.
+        bytes: u64,
+    },
+    /// Durations differ between runs.
+    Variability {
+        /// Their relative standard deviation.
+        sigma: f64,
+    },
+    /// rho is not the number of units.
+    Rho {
+        /// As the preset says.
+        rho: u64,
+        /// Planes with plane mode on, else dies.
+        units: u64,
+    },
+    /// Two transfers of a channel may want it at once.
+    TransfersOverlap {
+        /// For reads or for writes.
+        direction: Direction,
+        /// Channels of the drive.
+        channels: u32,
+        /// Dispatch of a page of this direction.
+        dispatch_ns: u64,
+        /// Transfer of a page of this direction.
+        register_ns: u64,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotInOrder(dispatch) => write!(
+                formatter,
+                "scheduling.dispatch is {:?}, not {:?}",
+                dispatch.word(),
+                Dispatch::InOrder.word()
+            ),
+            Self::HostLink(interface) => write!(
+                formatter,
+                "host.interface is {:?}, not {:?}",
+                interface.word(),
+                HostInterface::Free.word()
+            ),
+            Self::WriteBuffer { bytes } => {
+                write!(formatter, "buffer.write_buffer_bytes is {bytes}, not 0")
+            }
+            Self::Variability { sigma } => {
+                write!(formatter, "variability.sigma is {sigma}, not 0")
+            }
+            Self::Rho { rho, units } => write!(
+                formatter,
+                "closed_form.rho is {rho} but {units} units work at once"
+            ),
+            Self::TransfersOverlap {
+                direction,
+                channels,
+                dispatch_ns,
+                register_ns,
+            } => write!(
+                formatter,
+                "for {direction}s channels x dispatch ({channels} x {dispatch_ns} ns) is below the \
+                 register transfer ({register_ns} ns), so transfers of a channel overlap"
+            ),
+        }
+    }
+}
+
+/// Every condition of the closed form that a drive does not meet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    /// The preset's name.
+    pub preset: String,
+    /// What fails, at least one.
+    pub reasons: Vec<Reason>,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "the closed form does not hold for {}: ",
+            self.preset
+        )?;
+        for (position, reason) in self.reasons.iter().enumerate() {
+            let separator = if position == 0 { "" } else { "; " };
+            write!(formatter, "{separator}{reason}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// What rules the drive out for both directions.
+pub(super) fn general_reasons(config: &SsdConfig) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    if config.scheduling.dispatch != Dispatch::InOrder {
+        reasons.push(Reason::NotInOrder(config.scheduling.dispatch));
+    }
+    if config.host.interface != HostInterface::Free {
+        reasons.push(Reason::HostLink(config.host.interface));
+    }
+    if config.buffer.write_buffer_bytes != 0 {
+        reasons.push(Reason::WriteBuffer {
+            bytes: config.buffer.write_buffer_bytes,
+        });
+    }
+    if config.variability.sigma != 0.0 {
+        reasons.push(Reason::Variability {
+            sigma: config.variability.sigma,
+        });
+    }
+    let units = u64::from(config.units());
+    if let Some(rho) = config.closed_form.rho
+        && rho != units
+    {
+        reasons.push(Reason::Rho { rho, units });
+    }
+    reasons
+}
+
+/// What rules out one direction.
+pub(super) fn overlap(config: &SsdConfig, direction: Direction) -> Option<Reason> {
+    let steps = Steps::of(config, direction);
+    let channels = config.geometry.channels;
+    let apart_ns = u128::from(channels) * u128::from(steps.dispatch_ns);
+    (apart_ns < u128::from(steps.register_ns)).then_some(Reason::TransfersOverlap {
+        direction,
+        channels,
+        dispatch_ns: steps.dispatch_ns,
+        register_ns: steps.register_ns,
+    })
+}
