@@ -1,0 +1,405 @@
+"""The file that stands for a real drive, and the rules that keep everybody else's files whole.
+
+- A path that does not exist is created: allocated, filled with random bytes so that reads
+  reach real blocks, and removed when closed unless it is to be kept.
+- Beside it a side file, ``PATH.drivelab.json``, says that Drivelab made it. After a kill the
+  pair is left behind, recognised by the next run and used again.
+- An existing file without a matching side file is only ever read, unless the user named
+  exactly this file with ``--allow-destructive``.
+
+The file is opened once, without following a link, and locked; whoever measures it opens it
+again through that descriptor, so that what was checked is what is measured. The lock passes
+to child processes: as long as one of them works on the file, nobody else gets it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from drivelab.drives.block_devices import THIS_MACHINE, Mount, SystemRoots, mounts
+from drivelab.drives.side_file import (
+    SIDE_LAYOUT,
+    file_key,
+    read_side,
+    remove_with_side,
+    side_path,
+    write_side,
+)
+from drivelab.errors import RunError, UsageError
+from drivelab.units import format_size
+
+DEFAULT_SIZE_BYTES: Final = 2**30
+MIN_SIZE_BYTES: Final = 2**20
+# Direct requests are multiples of the drive's block; this is the largest common one.
+_ALIGNMENT: Final = 4096
+_FILL_BYTES: Final = 4 * 2**20
+_LOCK_SECONDS: Final = 5.0
+_MEMORY_FILE_SYSTEMS: Final = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "rootfs")
+_KERNEL_FOLDERS: Final = ("/dev", "/proc", "/sys")
+
+
+@dataclass
+class TargetFile:
+    """An open, locked file to measure. Made by `open_target_file`; close it.
+
+    Parameters
+    ----------
+    path
+        The file, links resolved.
+    descriptor
+        Open for reading, and for writing where `write_refusal` is `None`.
+    capacity_bytes
+        The part that is measured, a multiple of 4096.
+    made
+        Drivelab made the file, in this run or an earlier one.
+    write_refusal
+        Why the file may only be read, or `None`.
+    mount
+        Where the file system is mounted, when the kernel tells.
+    """
+
+    path: Path
+    descriptor: int
+    capacity_bytes: int
+    made: bool
+    write_refusal: str | None
+    mount: Mount | None
+    _remove: bool = field(default=False, repr=False)
+
+    def check_present(self) -> None:
+        """Check that the path still names the file that was opened, in full size.
+
+        Raises
+        ------
+        RunError
+            When it vanished, was replaced or shrank.
+        """
+        try:
+            now = self.path.lstat()
+        except OSError as error:
+            raise RunError(f"{self.path} vanished while it was measured") from error
+        ours = os.fstat(self.descriptor)
+        if (now.st_dev, now.st_ino) != (ours.st_dev, ours.st_ino):
+            raise RunError(f"{self.path} was replaced by another file while it was measured")
+        if now.st_size < self.capacity_bytes:
+            raise RunError(
+                f"{self.path} shrank to {format_size(now.st_size)} while it was measured"
+            )
+
+    def close(self) -> None:
+        """Close the file; remove it and its side file if it was made and is not kept."""
+        atexit.unregister(self.close)
+        if self.descriptor < 0:
+            return
+        try:
+            if self._remove:
+                remove_with_side(self.path, self.descriptor)
+        finally:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+    def __enter__(self) -> TargetFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_target_file(
+    name: str | Path,
+    *,
+    size_bytes: int | None = None,
+    keep: bool = False,
+    allow_destructive: str | None = None,
+    roots: SystemRoots = THIS_MACHINE,
+) -> TargetFile:
+    """Open the file `name` to be measured; make it when it does not exist.
+
+    Parameters
+    ----------
+    name
+        The path as the user wrote it.
+    size_bytes
+        Size of a file to be made, 1 GiB when not given. Only for files that Drivelab makes.
+    keep
+        Leave a file that Drivelab made in place when closing.
+    allow_destructive
+        The path that the user allowed to be overwritten, if any.
+    roots
+        The kernel's view of what is mounted.
+
+    Raises
+    ------
+    UsageError
+        When the path cannot be measured, with the reason and what to do.
+    RunError
+        When making the file fails half-way; nothing is left behind.
+    """
+    given = Path(name)
+    path = _resolve(given)
+    if str(name).endswith(os.sep) and not path.exists():
+        raise UsageError(f"{name} is a folder's name; name a file in it")
+    # No link is followed here: the flag must name the file itself.
+    named = None if allow_destructive is None else os.path.abspath(allow_destructive)  # noqa: PTH100
+    if named is not None and named != str(path):
+        raise UsageError(
+            f"--allow-destructive={allow_destructive} does not name the drive; it must be {path}"
+        )
+    _check_kind(path)
+    mount = _mount_of(path if path.exists() else path.parent, roots)
+    if mount is not None and mount.file_system in _MEMORY_FILE_SYSTEMS:
+        raise UsageError(
+            f"{given} lies in memory ({mount.file_system}), not on a drive; "
+            "name a path on the drive's file system"
+        )
+    if path.exists():
+        return _open_existing(path, size_bytes, keep, allow_destructive, mount)
+    return _make(path, DEFAULT_SIZE_BYTES if size_bytes is None else size_bytes, keep, mount)
+
+
+def _resolve(given: Path) -> Path:
+    if not str(given) or "\0" in str(given):
+        raise UsageError("a drive's path may not be empty")
+    try:
+        path = Path(os.path.realpath(given, strict=False))
+        exists = path.exists()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UsageError(f"{given} cannot be followed: {error}") from error
+    if given.is_symlink() and not exists:
+        raise UsageError(f"{given} is a link to {path}, which does not exist; name a file itself")
+    # A misspelt device must not become a file in the folder of devices.
+    if not exists and any(path.is_relative_to(folder) for folder in _KERNEL_FOLDERS):
+        raise UsageError(f"{given} does not exist; `drivelab drives` lists what is here")
+    return path
+
+
+def _check_kind(path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        parent = path.parent
+        if not parent.is_dir():
+            raise UsageError(
+                f"{parent} is no folder, so {path.name} cannot be made in it"
+            ) from None
+        return
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    kinds = {
+        stat.S_ISDIR: "a folder; name a file in it",
+        stat.S_ISFIFO: "a FIFO, not a file on a drive",
+        stat.S_ISCHR: "a character device, not a drive",
+        stat.S_ISSOCK: "a socket, not a file on a drive",
+        stat.S_ISBLK: "a block device; open it as one",
+    }
+    for matches, what in kinds.items():
+        if matches(mode):
+            raise UsageError(f"{path} is {what}")
+
+
+def _mount_of(path: Path, roots: SystemRoots) -> Mount | None:
+    """Find the mount that `path` lies on; of several at one point the last one counts."""
+    under = [mount for mount in mounts(roots) if path.is_relative_to(mount.point)]
+    return max(reversed(under), key=lambda mount: len(mount.point), default=None)
+
+
+def _open_existing(
+    path: Path,
+    size_bytes: int | None,
+    keep: bool,
+    allow_destructive: str | None,
+    mount: Mount | None,
+) -> TargetFile:
+    allowed = allow_destructive is not None
+    descriptor = _open_locked(path, allowed)
+    try:
+        status = os.fstat(descriptor)
+        side = read_side(path)
+        made = side is not None and side["file"] == file_key(descriptor)
+        if side is not None and made and side["state"] != "ready":
+            # A killed run left it half written; the lock says that nobody works on it now.
+            return _finish(path, descriptor, side["size_bytes"], keep, mount)
+        made = made and side is not None and side["size_bytes"] == status.st_size
+        _check_content(path, descriptor, status.st_size, made, size_bytes)
+        if made and side is not None:
+            keep = keep or side["keep"]
+            if keep != side["keep"]:
+                write_side(path, {**side, "keep": keep})
+        refusal = None
+        if not made and not allowed:
+            refusal = (
+                f"{path} was not made by Drivelab and is only read; "
+                f"--allow-destructive={path} lets it be overwritten"
+            )
+        target = TargetFile(
+            path=path,
+            descriptor=descriptor,
+            capacity_bytes=status.st_size // _ALIGNMENT * _ALIGNMENT,
+            made=made,
+            write_refusal=refusal,
+            mount=mount,
+            _remove=made and not keep,
+        )
+    except BaseException:
+        os.close(descriptor)
+        raise
+    atexit.register(target.close)
+    return target
+
+
+def _check_content(
+    path: Path, descriptor: int, actual_bytes: int, made: bool, asked_bytes: int | None
+) -> None:
+    if asked_bytes is not None and asked_bytes != actual_bytes:
+        remedy = "remove it" if made else "name a path that does not exist"
+        raise UsageError(
+            f"{path} exists with {format_size(actual_bytes)}, not the --size of "
+            f"{format_size(asked_bytes)}; {remedy} or leave --size out"
+        )
+    if actual_bytes < MIN_SIZE_BYTES:
+        raise UsageError(
+            f"{path} has {format_size(actual_bytes)}; "
+            f"at least {format_size(MIN_SIZE_BYTES)} are needed"
+        )
+    hole = os.lseek(descriptor, 0, os.SEEK_HOLE)
+    if hole < actual_bytes:
+        raise UsageError(
+            f"{path} was never written at byte {hole}, and reading there does not reach the "
+            "drive; name a file that is written throughout, or a path that does not exist"
+        )
+
+
+def _open_locked(path: Path, allowed: bool) -> int:
+    """Open for reading, or for writing when that is allowed or the file is ours; lock it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UsageError(f"{path} is no regular file any more")
+        side = read_side(path)
+        if allowed or (side is not None and side["file"] == file_key(descriptor)):
+            reading = descriptor
+            # Through the descriptor, so that it is the file just looked at.
+            descriptor = os.open(f"/proc/self/fd/{reading}", os.O_RDWR | os.O_CLOEXEC)
+            os.close(reading)
+        _lock(path, descriptor)
+    except BaseException as error:
+        os.close(descriptor)
+        if isinstance(error, OSError):
+            raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+        raise
+    return descriptor
+
+
+def _lock(path: Path, descriptor: int) -> None:
+    # After a kill the last fio may still hold the lock until its run time is over.
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() > deadline:
+                raise UsageError(f"{path} is being measured by another process") from error
+            time.sleep(0.05)
+        except OSError as error:
+            # File systems without locks (some network ones) are measured without.
+            if error.errno in {errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.EBADF}:
+                return
+            raise
+        else:
+            return
+
+
+def _make(path: Path, size_bytes: int, keep: bool, mount: Mount | None) -> TargetFile:
+    if size_bytes < MIN_SIZE_BYTES or size_bytes % _ALIGNMENT:
+        raise UsageError(
+            f"--size must be a multiple of 4 KiB and at least {format_size(MIN_SIZE_BYTES)}; "
+            f"{size_bytes} bytes is not"
+        )
+    _check_space(path.parent, size_bytes)
+    if side_path(path).exists() and read_side(path) is None:
+        raise UsageError(f"{side_path(path)} is in the way; move it or choose another path")
+    try:
+        descriptor = os.open(
+            path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
+    except OSError as error:
+        raise UsageError(f"{path} cannot be made: {error.strerror}") from error
+    return _finish(path, descriptor, size_bytes, keep, mount)
+
+
+def _check_space(folder: Path, size_bytes: int) -> None:
+    space = os.statvfs(folder)
+    total, free = space.f_blocks * space.f_frsize, space.f_bavail * space.f_frsize
+    # A tenth stays free: a full file system slows down, and its owner has other plans for it.
+    if (free - size_bytes) * 10 < total:
+        most = max(0, free - -(-total // 10)) // _ALIGNMENT * _ALIGNMENT
+        remedy = (
+            f"--size may be at most {format_size(most)}"
+            if most >= MIN_SIZE_BYTES
+            else "choose another file system"
+        )
+        raise UsageError(
+            f"{format_size(size_bytes)} in {folder} would leave less than a tenth of its file "
+            f"system free ({format_size(max(0, free))} of {format_size(total)} are); {remedy}"
+        )
+
+
+def _finish(
+    path: Path, descriptor: int, size_bytes: int, keep: bool, mount: Mount | None
+) -> TargetFile:
+    """Fill a file that is ours; whatever goes wrong, neither it nor its side file stays."""
+    try:
+        _lock(path, descriptor)
+        side = {
+            "made_by": "drivelab",
+            "layout": SIDE_LAYOUT,
+            "state": "filling",
+            "keep": keep,
+            "size_bytes": size_bytes,
+            "file": file_key(descriptor),
+        }
+        write_side(path, side)
+        _fill(descriptor, size_bytes)
+        write_side(path, {**side, "state": "ready"})
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            remove_with_side(path, descriptor)
+        os.close(descriptor)
+        if isinstance(error, OSError):
+            raise RunError(f"{path} could not be made: {error.strerror}") from error
+        raise
+    target = TargetFile(
+        path=path,
+        descriptor=descriptor,
+        capacity_bytes=size_bytes,
+        made=True,
+        write_refusal=None,
+        mount=mount,
+        _remove=not keep,
+    )
+    atexit.register(target.close)
+    return target
+
+
+def _fill(descriptor: int, size_bytes: int) -> None:
+    # Allocating first finds a full disk before anything was written.
+    os.posix_fallocate(descriptor, 0, size_bytes)
+    for offset in range(0, size_bytes, _FILL_BYTES):
+        block = memoryview(os.urandom(min(_FILL_BYTES, size_bytes - offset)))
+        while block:
+            written = os.pwrite(descriptor, block, offset)
+            block, offset = block[written:], offset + written  # noqa: PLW2901
+    os.fsync(descriptor)
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
