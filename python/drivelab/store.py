@@ -317,8 +317,8 @@ def _told(path: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", None)
         if code in _OUT_OF_SPACE:
             raise RunError(
-                f"no space left for {path / DATABASE}; what was measured before is kept: free "
-                "some space and run the same command again"
+                f"no space left for {path / DATABASE}; free some space (what was measured "
+                "before is kept)"
             ) from error
         if code is not None and code & 0xFF in _DAMAGED:
             raise _damaged(path, str(error)) from error

@@ -1,1 +1,1 @@
-"""Drivelab."""
+"""Campaigns: many workloads on one drive, journalled, resumed, exported."""

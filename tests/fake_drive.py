@@ -1,0 +1,103 @@
+"""A drive that answers by arithmetic, for tests of what is around drives.
+
+Run as a program it is a campaign that a test may kill:
+``python fake_drive.py RUN WORKLOADS DELAY_SECONDS KIND``.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from drivelab._core import histogram_bin
+from drivelab.drives.drive import DriveKind
+from drivelab.drives.measurement import Measurement, MeasurementPlan, OperationResult
+from drivelab.errors import CannotAnswerError
+from drivelab.measure.campaign import run_campaign
+from drivelab.workloads.characteristics import Characteristics
+
+
+class FakeDrive:
+    """Latency is a sum of the characteristics; `fail_at` names what goes wrong where."""
+
+    def __init__(
+        self,
+        kind: DriveKind = "simulated",
+        delay_seconds: float = 0.0,
+        fail_at: dict[int, BaseException] | None = None,
+        identity: dict[str, Any] | None = None,
+    ) -> None:
+        self.name = f"fake:{kind}"
+        self.kind: DriveKind = kind
+        self.capacity_bytes = 2**30
+        self.measured: list[int] = []
+        self.batches: list[int] = []
+        self.closed_answers = 0
+        self._delay_seconds = delay_seconds
+        self._fail_at = fail_at or {}
+        self._identity = identity or {"model": "fake"}
+
+    def identity(self) -> dict[str, Any]:
+        return self._identity
+
+    def check(self, workload: Characteristics) -> None:
+        if workload.queue_depth > 1000:
+            raise CannotAnswerError("the fake drive ends at queue depth 1000")
+
+    def measure(
+        self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
+        self.batches.append(len(work))
+        try:
+            for index, workload in work:
+                if index in self._fail_at:
+                    raise self._fail_at[index]
+                time.sleep(self._delay_seconds)
+                self.measured.append(index)
+                yield answer(index, workload, plan)
+        finally:
+            self.closed_answers += 1
+
+    def close(self) -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_unused: object) -> None:
+        self.close()
+
+
+def answer(index: int, workload: Characteristics, plan: MeasurementPlan) -> Measurement:
+    latency_ns = 10_000 + 1000 * workload.queue_depth + workload.read_size // 3 + plan.seed + index
+    requests = plan.requests
+    result = OperationResult(
+        requests=requests,
+        bytes=requests * workload.read_size,
+        latency_ns_mean=float(latency_ns),
+        latency_ns_min=latency_ns,
+        latency_ns_max=latency_ns,
+        histogram={histogram_bin(latency_ns): requests},
+    )
+    return Measurement(index, workload, requests * latency_ns, result, None, {"waf": 1.5})
+
+
+def workloads(count: int) -> list[Characteristics]:
+    return [
+        Characteristics(queue_depth=1 + index % 32, read_size=512 * (1 + index % 9))
+        for index in range(count)
+    ]
+
+
+if __name__ == "__main__":
+    run_campaign(
+        FakeDrive(kind=sys.argv[4], delay_seconds=float(sys.argv[3])),
+        workloads(int(sys.argv[2])),
+        MeasurementPlan(requests=10),
+        Path(sys.argv[1]),
+        design_name="fake",
+        progress=False,
+    )

@@ -1,0 +1,268 @@
+"""Campaigns: stored one by one, resumed after anything, refused when they are others."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import fake_drive
+import pytest
+from fake_drive import FakeDrive, workloads
+
+from drivelab.drives.measurement import Measurement, MeasurementPlan
+from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.measure.campaign import BATCH, run_campaign, stored_measurements
+from drivelab.measure.export import measurements_csv
+from drivelab.measure.progress import Progress
+from drivelab.store import RunStore
+from drivelab.workloads.characteristics import Characteristics
+
+PLAN = MeasurementPlan(requests=10)
+
+
+def campaign(path: Path, drive: FakeDrive, count: int = 40, **changes) -> RunStore:
+    settings = {"plan": PLAN, "design_name": "fake"} | changes
+    plan = settings.pop("plan")
+    return run_campaign(drive, workloads(count), plan, path, progress=False, **settings)
+
+
+def exported(path: Path) -> bytes:
+    return (path / "measurements.csv").read_bytes()
+
+
+@pytest.mark.parametrize(("kind", "batches"), [("simulated", [BATCH, BATCH, 8]), ("real", [40])])
+def test_everything_is_measured_once_in_order(tmp_path: Path, kind, batches) -> None:
+    drive = FakeDrive(kind)
+    with campaign(tmp_path / "run", drive) as store:
+        measurements = stored_measurements(store)
+    assert drive.measured == list(range(40))
+    assert drive.batches == batches
+    assert measurements == [
+        fake_drive.answer(index, workload, PLAN) for index, workload in enumerate(workloads(40))
+    ]
+
+
+def test_header_says_what_was_measured(tmp_path: Path) -> None:
+    with campaign(tmp_path / "run", FakeDrive()) as store:
+        header = store.header
+    assert header["drive"] == {
+        "name": "fake:simulated",
+        "kind": "simulated",
+        "capacity_bytes": 2**30,
+        "identity": {"model": "fake"},
+    }
+    assert header["design"]["name"] == "fake"
+    assert header["design"]["workloads"] == 40
+    assert header["plan"] == PLAN.to_json()
+    assert {"drivelab_version", "started_at", "host", "system"} <= set(header["origin"])
+
+
+def test_real_drive_starts_the_next_measurement_when_the_last_is_stored(tmp_path: Path) -> None:
+    stored_at_start: list[int] = []
+
+    class Watching(FakeDrive):
+        def measure(self, work, plan):
+            for index, workload in work:
+                with RunStore.open(tmp_path / "run") as store:
+                    stored_at_start.append(len(store.done()))
+                yield fake_drive.answer(index, workload, plan)
+
+    campaign(tmp_path / "run", Watching("real"), count=5).close()
+    assert stored_at_start == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("kind", ["simulated", "real"])
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [(RunError("fio died"), "fio died; 21 of 40"), (KeyboardInterrupt(), "stopped; 21 of 40")],
+)
+def test_failure_keeps_what_was_measured(tmp_path: Path, kind, failure, said) -> None:
+    undisturbed = campaign(tmp_path / "undisturbed", FakeDrive(kind))
+    undisturbed.close()
+    drive = FakeDrive(kind, fail_at={21: failure})
+    with pytest.raises(type(failure), match=said) as caught:
+        campaign(tmp_path / "run", drive)
+    assert "run the same command again" in str(caught.value)
+    assert drive.closed_answers == len(drive.batches)
+    again = FakeDrive(kind)
+    campaign(tmp_path / "run", again).close()
+    assert again.measured == list(range(21, 40))
+    assert exported(tmp_path / "run") == exported(tmp_path / "undisturbed")
+
+
+def test_complete_run_measures_nothing_again(tmp_path: Path) -> None:
+    campaign(tmp_path / "run", FakeDrive()).close()
+    again = FakeDrive()
+    campaign(tmp_path / "run", again).close()
+    assert again.measured == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "drive", "said"),
+    [
+        ({"plan": MeasurementPlan(seed=7, requests=10)}, FakeDrive(), "design.seed was 0"),
+        ({"plan": MeasurementPlan(requests=11)}, FakeDrive(), "plan.requests was 10 and is now 11"),
+        ({"design_name": "other"}, FakeDrive(), 'design.name was "fake" and is now "other"'),
+        ({"count": 41}, FakeDrive(), "design.workloads was 40 and is now 41"),
+        ({}, FakeDrive(identity={"model": "x"}), 'drive.identity.model was "fake" and is now "x"'),
+        ({}, FakeDrive("closed_form"), 'drive.kind was "simulated" and is now "closed_form"'),
+        ({}, FakeDrive(identity={"model": "fake", "more": 1}), "drive.identity.more was null"),
+    ],
+)
+def test_other_campaign_is_refused(tmp_path: Path, changes, drive, said) -> None:
+    campaign(tmp_path / "run", FakeDrive()).close()
+    before = exported(tmp_path / "run")
+    with pytest.raises(UsageError) as caught:
+        campaign(tmp_path / "run", drive, **changes)
+    assert said in str(caught.value)
+    assert "choose another --out" in str(caught.value)
+    assert drive.measured == []
+    assert exported(tmp_path / "run") == before
+
+
+def test_other_workloads_under_the_same_name_are_refused(tmp_path: Path) -> None:
+    campaign(tmp_path / "run", FakeDrive(), count=2).close()
+    others = [Characteristics(queue_depth=9), Characteristics(queue_depth=9)]
+    with pytest.raises(UsageError, match=r"design\.workloads_sha256"):
+        run_campaign(
+            FakeDrive(), others, PLAN, tmp_path / "run", design_name="fake", progress=False
+        )
+
+
+def test_volatile_identity_and_workers_may_change(tmp_path: Path) -> None:
+    first = FakeDrive(identity={"model": "fake", "volatile": {"free_bytes": 1}})
+    campaign(tmp_path / "run", first).close()
+    second = FakeDrive(identity={"model": "fake", "volatile": {"free_bytes": 2}})
+    campaign(tmp_path / "run", second, plan=dataclasses.replace(PLAN, workers=7)).close()
+    assert second.measured == []
+
+
+def test_impossible_workload_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    drive = FakeDrive()
+    asked = [*workloads(3), Characteristics(queue_depth=2000)]
+    with pytest.raises(CannotAnswerError, match="ends at queue depth 1000"):
+        run_campaign(drive, asked, PLAN, tmp_path / "run", design_name="fake", progress=False)
+    assert drive.measured == []
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("wrong", ["other index", "other workload", "too few"])
+def test_answer_to_another_question_is_never_stored(tmp_path: Path, wrong: str) -> None:
+    class Confused(FakeDrive):
+        def measure(self, work, plan):
+            for index, workload in work:
+                if wrong == "too few" and index == 2:
+                    return
+                yield fake_drive.answer(
+                    index + (wrong == "other index"),
+                    Characteristics(queue_depth=77) if wrong == "other workload" else workload,
+                    plan,
+                )
+
+    with pytest.raises(RunError, match=r"fake:simulated answered .* when asked for"):
+        campaign(tmp_path / "run", Confused())
+    with RunStore.open(tmp_path / "run") as store:
+        assert store.done() == ({0, 1} if wrong == "too few" else set())
+
+
+def killed_campaign(path: Path, count: int, after_seconds: float, kind: str) -> bool:
+    """Run the campaign in a process of its own, kill it; tell whether it was still running."""
+    before = stored_count(path)
+    words = [sys.executable, fake_drive.__file__, str(path), str(count), "0.005", kind]
+    with subprocess.Popen(words) as process:
+        deadline = time.monotonic() + 60
+        # The time counts from the first measurement that is stored, or start-up would hide it.
+        while (
+            process.poll() is None and stored_count(path) == before and time.monotonic() < deadline
+        ):
+            time.sleep(0.002)
+        time.sleep(after_seconds)
+        running = process.poll() is None
+        process.kill()
+    return running
+
+
+def stored_count(path: Path) -> int:
+    try:
+        with RunStore.open(path) as store:
+            return len(store.done())
+    except (UsageError, RunError):  # not created yet
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "kills"),
+    [
+        ("simulated", 3),
+        pytest.param("simulated", 20, marks=pytest.mark.faults),
+        pytest.param("real", 20, marks=pytest.mark.faults),
+    ],
+)
+def test_killed_and_resumed_campaign_exports_the_same_bytes(
+    tmp_path: Path, kind: str, kills: int
+) -> None:
+    count = 60 * kills
+    campaign(tmp_path / "undisturbed", FakeDrive(kind), count=count).close()
+    moments = random.Random(kills)
+    for _ in range(kills):
+        before = stored_count(tmp_path / "run")
+        assert killed_campaign(tmp_path / "run", count, moments.uniform(0.0, 0.1), kind)
+        # All that was stored is still there.
+        assert before <= stored_count(tmp_path / "run") < count
+    assert not (tmp_path / "run" / "measurements.csv").exists()
+    drive = FakeDrive(kind)
+    campaign(tmp_path / "run", drive, count=count).close()
+    assert 0 < len(drive.measured) < count
+    assert exported(tmp_path / "run") == exported(tmp_path / "undisturbed")
+
+
+def test_export_holds_what_was_measured(tmp_path: Path) -> None:
+    measurement = fake_drive.answer(3, Characteristics(queue_depth=4, read_size=4096), PLAN)
+    (row,) = csv.DictReader(measurements_csv([measurement]).splitlines())
+    latency_ns = 10_000 + 4000 + 4096 // 3 + 3
+    assert int(row["index"]) == 3
+    assert int(row["queue_depth"]) == 4
+    assert float(row["latency_ns_mean"]) == latency_ns
+    assert int(row["latency_ns_p99_9"]) == latency_ns
+    assert float(row["iops"]) == pytest.approx(1e9 / latency_ns, rel=1e-12)
+    assert float(row["bandwidth_bytes_per_second"]) == pytest.approx(4096e9 / latency_ns, rel=1e-12)
+    assert (row["write_requests"], row["waf"]) == ("", "1.5")
+
+
+def test_export_of_mixed_runs_has_every_column() -> None:
+    plain = dataclasses.replace(fake_drive.answer(0, Characteristics(), PLAN), extra={})
+    rich = fake_drive.answer(1, Characteristics(), PLAN)
+    first, second = csv.DictReader(measurements_csv([plain, rich]).splitlines())
+    assert (first["waf"], second["waf"]) == ("", "1.5")
+    assert isinstance(plain, Measurement)
+
+
+def test_time_left_is_judged_by_this_run_alone(capsys) -> None:
+    progress = Progress(100, 50, "measurements")
+    for _ in range(10):
+        progress.advance()
+    assert progress.line(20.0) == "drivelab: 60 of 100 measurements, about 80.0 s left"
+
+
+def test_progress_tells_a_line_every_ten_seconds(capsys, monkeypatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("drivelab.measure.progress.time.monotonic", lambda: now[0])
+    with Progress(1000, 0, "measurements") as progress:
+        for _ in range(200):
+            now[0] += 0.125
+            progress.advance()
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("drivelab: 80 of 1000 measurements, about 115 s left")
+
+
+def test_quiet_progress_says_nothing(capsys, monkeypatch) -> None:
+    monkeypatch.setattr("drivelab.measure.progress.LINE_EVERY_SECONDS", 0.0)
+    with Progress(10, 0, "measurements", shown=False) as progress:
+        progress.advance()
+    assert capsys.readouterr().err == ""
