@@ -1,0 +1,200 @@
+"""Designs made of every combination of chosen values, and balanced samples of them."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from drivelab.errors import UsageError
+from drivelab.workloads.characteristics import Characteristics
+
+Accepts = Callable[[Characteristics], bool]
+
+# Of so many candidates drawn at random the best balanced one is taken. More balance little
+# better and draw less at random; fewer miss the rare combinations.
+_CANDIDATES: Final = 128
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a design asks of a drive.
+
+    Attributes
+    ----------
+    workloads
+        Distinct workloads, in the order in which they are measured.
+    distinct
+        Distinct workloads that the whole design holds.
+    left_out
+        Of these, how many the drive cannot express.
+    """
+
+    workloads: list[Characteristics]
+    distinct: int
+    left_out: int
+
+
+@dataclass(frozen=True)
+class GridDesign:
+    """All combinations of a set of values, or a balanced sample of them.
+
+    Attributes
+    ----------
+    name
+        As written by people: ``huang2011`` or ``huang2011:300``.
+    combinations
+        Gives the workloads; those that mean the same count once.
+    count
+        How many to take; ``None`` takes all.
+    """
+
+    name: str
+    combinations: Callable[[], Iterable[Characteristics]]
+    count: int | None = None
+
+    @cached_property
+    def _population(self) -> tuple[Characteristics, ...]:
+        distinct: dict[object, Characteristics] = {}
+        for workload in self.combinations():
+            distinct.setdefault(workload.key(), workload.without_ineffective())
+        return tuple(distinct.values())
+
+    @property
+    def distinct(self) -> int:
+        """Distinct workloads that the whole design holds."""
+        return len(self._population)
+
+    def select(self, seed: int, accepts: Accepts | None = None) -> Selection:
+        """Choose the workloads to measure, and say how many could not be chosen.
+
+        Parameters
+        ----------
+        seed
+            The same seed gives the same workloads in the same order; a smaller count gives
+            the first ones of a larger.
+        accepts
+            Whether the drive can express a workload; by default every one.
+
+        Raises
+        ------
+        UsageError
+            When there are fewer workloads than asked for.
+        """
+        population = self._population
+        possible = [each for each in population if accepts is None or accepts(each)]
+        left_out = len(population) - len(possible)
+        count = len(possible) if self.count is None else self.count
+        if count > len(possible) or not possible:
+            held = f"the design holds {len(population)} distinct workloads"
+            if left_out:
+                held += f", and this drive cannot express {left_out} of them"
+            raise UsageError(
+                f"{self.name} asks for {'some' if self.count is None else count}; {held}"
+            )
+        return Selection(balanced_sample(possible, count, seed), len(population), left_out)
+
+    def workloads(self, seed: int, accepts: Accepts | None = None) -> list[Characteristics]:
+        """Choose the workloads to measure: those of `select`."""
+        return self.select(seed, accepts).workloads
+
+
+def balanced_sample(
+    population: Sequence[Characteristics], count: int, seed: int
+) -> list[Characteristics]:
+    """Draw distinct workloads so that the values of each characteristic share the runs evenly.
+
+    Each draw takes, of the write ratios that have workloads left, one that was drawn least,
+    and of 128 random workloads with it the one whose other values were drawn least. So every
+    first part of the sample is balanced too, and it is a first part of every longer sample.
+
+    Parameters
+    ----------
+    population
+        Distinct workloads.
+    count
+        How many to draw, at most all.
+    seed
+        Key of the random numbers.
+    """
+    # Only random() itself is promised to stay the same in later versions of Python.
+    uniform = random.Random(seed).random  # noqa: S311
+    tally = _Tally(population)
+    pools: dict[float, list[int]] = {}
+    for place, workload in enumerate(population):
+        pools.setdefault(workload.write_ratio, []).append(place)
+    drawn = dict.fromkeys(sorted(pools), 0)
+    sample = []
+    for _ in range(count):
+        fewest = min(drawn[ratio] for ratio in drawn)
+        ratios = [ratio for ratio in drawn if drawn[ratio] == fewest]
+        ratio = ratios[int(uniform() * len(ratios))]
+        pool = pools[ratio]
+        tries = range(min(_CANDIDATES, len(pool)))
+        choice = min(
+            (int(uniform() * len(pool)) for _ in tries), key=lambda at: tally.excess(pool[at])
+        )
+        pool[choice], pool[-1] = pool[-1], pool[choice]
+        place = pool.pop()
+        tally.draw(place)
+        sample.append(population[place])
+        drawn[ratio] += 1
+        if not pool:
+            del drawn[ratio]
+    return sample
+
+
+class _Tally:
+    """How much more often than evenly each value of each characteristic was drawn.
+
+    Excesses are integers in units of one draw over the least common multiple of the numbers
+    of values, so that nothing depends on rounding.
+    """
+
+    def __init__(self, population: Sequence[Characteristics]) -> None:
+        strata = [_strata(workload) for workload in population]
+        values: dict[str, dict[float, int]] = {}
+        cells = 0
+        for stratum in strata:
+            for name, value in stratum:
+                cells += value not in values.setdefault(name, {})
+                values[name].setdefault(value, cells - 1)
+        self._excess = [0] * cells
+        self._unit = math.lcm(*(len(of_name) for of_name in values.values()))
+        self._siblings = {
+            cell: tuple(of_name.values())
+            for of_name in values.values()
+            for cell in of_name.values()
+        }
+        self._cells = [tuple(values[name][value] for name, value in stratum) for stratum in strata]
+
+    def excess(self, place: int) -> int:
+        """Return how much more often than evenly the values of a workload were drawn."""
+        excess = self._excess
+        return sum([excess[cell] for cell in self._cells[place]])
+
+    def draw(self, place: int) -> None:
+        """Count a workload as drawn."""
+        for cell in self._cells[place]:
+            siblings = self._siblings[cell]
+            share = self._unit // len(siblings)
+            for sibling in siblings:
+                self._excess[sibling] -= share
+            self._excess[cell] += self._unit
+
+
+def _strata(workload: Characteristics) -> list[tuple[str, float]]:
+    """Return the characteristics in effect; the stride only where nothing is random.
+
+    Counted among partly random runs as well, stride 0 would seem to be drawn so often that
+    hardly a purely sequential run was.
+    """
+    values = workload.canonical()
+    if values["read_random"] != 0:
+        values["read_stride"] = None
+    if values["write_random"] != 0:
+        values["write_stride"] = None
+    return [(name, value) for name, value in values.items() if value is not None]

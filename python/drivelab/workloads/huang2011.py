@@ -1,0 +1,53 @@
+"""The workloads of Huang et al. 2011, section IV.A.
+
+The paper's values: write ratio 0, 25, 50, 75, 100 %; sizes 1, 4, 16, 64, 256 KiB in each
+direction; queue depth 1, 4, 16, 64; randomness 0, 50, 100 %; strides 1, 64, 128, 256 KiB.
+Each direction has one access pattern a run: sequential (randomness 0, stride 0, added here as
+the paper names the pattern but no stride for it), random (randomness 50 or 100 %, without a
+stride) or stride (randomness 0 with a stride).
+
+The two directions' patterns vary apart from each other. The paper ran 12,000 workloads and does
+not say which; these value sets hold 14,980 distinct ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.grid import GridDesign
+
+WRITE_RATIOS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+QUEUE_DEPTHS: Final = (1, 4, 16, 64)
+SIZES: Final = tuple(kibibytes * 1024 for kibibytes in (1, 4, 16, 64, 256))
+STRIDES: Final = tuple(kibibytes * 1024 for kibibytes in (1, 64, 128, 256))
+# (randomness, stride) of a direction.
+PATTERNS: Final = ((0.0, 0), (0.5, 0), (1.0, 0), *((0.0, stride) for stride in STRIDES))
+
+
+def huang2011(name: str, count: int | None) -> GridDesign:
+    """Return the paper's workloads, or a balanced sample of `count` of them."""
+    return GridDesign(name, _combinations, count)
+
+
+def _combinations() -> Iterator[Characteristics]:
+    """Yield every combination; without writes only one of the write values, and so on."""
+    direction = tuple(product(SIZES, PATTERNS))
+    for write_ratio, queue_depth in product(WRITE_RATIOS, QUEUE_DEPTHS):
+        reads = direction if write_ratio < 1 else direction[:1]
+        writes = direction if write_ratio > 0 else direction[:1]
+        for read, write in product(reads, writes):
+            read_size, (read_random, read_stride) = read
+            write_size, (write_random, write_stride) = write
+            yield Characteristics(
+                write_ratio=write_ratio,
+                queue_depth=queue_depth,
+                read_size=read_size,
+                write_size=write_size,
+                read_random=read_random,
+                write_random=write_random,
+                read_stride=read_stride,
+                write_stride=write_stride,
+            )
