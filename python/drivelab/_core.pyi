@@ -3,6 +3,11 @@
 Its errors are those of `drivelab.errors`.
 """
 
+from typing import Any
+
+# Of `collections.abc` from Python 3.12 on; until then type checkers have it from here.
+from typing_extensions import Buffer
+
 # --- histogram -------------------------------------------------------------------------
 
 HISTOGRAM_BINS: int
@@ -37,3 +42,40 @@ def generate(
     count: int,
 ) -> tuple[bytes, list[int], list[int]]:
     """Return directions (0 read, 1 write; one byte a request), offsets and sizes in bytes."""
+
+# --- tree ------------------------------------------------------------------------------
+
+class TreeEnsemble:
+    """A validated sum of trees; a missing feature is NaN."""
+
+    @staticmethod
+    def from_arrays(arrays: dict[str, Any]) -> TreeEnsemble:
+        """Build an ensemble from what `arrays` returns; `UsageError` when it is none."""
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the arrays that describe the ensemble completely, as lists by name."""
+
+    @property
+    def trees(self) -> int:
+        """Number of trees."""
+
+    def predict(self, features: Buffer, rows: int, columns: int, threads: int = 1) -> bytes:
+        """Return one float64 a row from row-major float64; threads do not change a bit."""
+
+def fit_trees(
+    features: Buffer,
+    rows: int,
+    columns: int,
+    targets: Buffer,
+    *,
+    rounds: int,
+    learning_rate: float,
+    max_leaves: int,
+    min_samples_leaf: int,
+    ridge: float,
+    max_bins: int,
+    row_fraction: float,
+    linear_leaves: bool,
+    seed: int,
+) -> TreeEnsemble:
+    """Fit boosted trees to float64 targets; `UsageError` for bad data or parameters."""

@@ -1,1 +1,33 @@
-//! Regression trees with linear leaves
+//! Regression trees with linear leaves, boosted, and their array form.
+//!
+//! A tree splits the rows by thresholds on single features. A leaf answers with a
+//! constant or with a ridge-regularised linear function; trees are added up, each
+//! fitted to what the ones before it left over (gradient boosting for squared error).
+//!
+//! ```text
+//!   features (row-major f64, NaN = not in effect)        targets
+//!        |                                                  |
+//!    Binned: <= max_bins bins a column, standardised     residuals <---+
+//!        |                                                  |          |
+//!        +--> grow one tree: best split by the gain of the two         |
+//!             sides' ridge fits; leaves hold the fits ------ shrink ---+
+//!        |
+//!    Ensemble: flat arrays, validated, evaluated in batches
+//! ```
+//!
+//! Modelled: squared error, missing values, any number of threads with the same bytes.
+//! Left out: row weights, other losses, categorical features, pruning.
+
+mod binning;
+mod boost;
+mod ensemble;
+mod error;
+mod grow;
+mod least_squares;
+mod matrix;
+mod sampling;
+
+pub use boost::{BoostParameters, LeafModel, fit};
+pub use ensemble::{Ensemble, EnsembleArrays, LEAF};
+pub use error::TreeError;
+pub use matrix::Matrix;

@@ -1,0 +1,155 @@
+//! Boosted trees over buffers of float64 (NumPy arrays, `array.array`).
+
+use drivelab_tree::{BoostParameters, Ensemble, EnsembleArrays, LeafModel, Matrix, TreeError, fit};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::errors::usage_error;
+
+/// A validated sum of trees that answers batches.
+#[pyclass(name = "TreeEnsemble", module = "drivelab._core", frozen)]
+struct PyTreeEnsemble(Ensemble);
+
+#[pymethods]
+impl PyTreeEnsemble {
+    /// Builds an ensemble from the dictionary of arrays that `arrays` returns.
+    #[staticmethod]
+    fn from_arrays(arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let arrays = read_arrays(arrays)?;
+        let ensemble = Ensemble::from_arrays(arrays).map_err(usage_error)?;
+        Ok(Self(ensemble))
+    }
+
+    /// The arrays that describe the ensemble completely, by name.
+    fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let arrays = self.0.arrays();
+        let result = PyDict::new(py);
+        result.set_item("columns", arrays.columns)?;
+        result.set_item("base", arrays.base)?;
+        result.set_item("roots", &arrays.roots)?;
+        result.set_item("feature", &arrays.feature)?;
+        result.set_item("threshold", &arrays.threshold)?;
+        result.set_item("left", &arrays.left)?;
+        result.set_item("right", &arrays.right)?;
+        result.set_item("missing_left", &arrays.missing_left)?;
+        result.set_item("value", &arrays.value)?;
+        result.set_item("terms", &arrays.terms)?;
+        result.set_item("term_feature", &arrays.term_feature)?;
+        result.set_item("term_coefficient", &arrays.term_coefficient)?;
+        result.set_item("term_centre", &arrays.term_centre)?;
+        result.set_item("term_low", &arrays.term_low)?;
+        result.set_item("term_high", &arrays.term_high)?;
+        Ok(result)
+    }
+
+    /// Number of trees.
+    #[getter]
+    fn trees(&self) -> usize {
+        self.0.trees()
+    }
+
+    /// One float64 a row, as bytes, from a row-major buffer of float64.
+    #[pyo3(signature = (features, rows, columns, threads = 1))]
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        features: PyBuffer<f64>,
+        rows: usize,
+        columns: usize,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let values = features.to_vec(py)?;
+        let predictions = py
+            .detach(|| {
+                let matrix = Matrix::new(&values, rows, columns)?;
+                self.0.predict(&matrix, threads)
+            })
+            .map_err(|error: TreeError| usage_error(error))?;
+        PyBytes::new_with(py, predictions.len() * size_of::<f64>(), |bytes| {
+            for (into, value) in bytes.chunks_exact_mut(size_of::<f64>()).zip(predictions) {
+                into.copy_from_slice(&value.to_ne_bytes());
+            }
+            Ok(())
+        })
+    }
+}
+
+fn read_arrays(arrays: &Bound<'_, PyDict>) -> PyResult<EnsembleArrays> {
+    let item = |name: &str| {
+        arrays
+            .get_item(name)?
+            .ok_or_else(|| PyValueError::new_err(format!("the array {name} is missing")))
+    };
+    Ok(EnsembleArrays {
+        columns: item("columns")?.extract()?,
+        base: item("base")?.extract()?,
+        roots: item("roots")?.extract()?,
+        feature: item("feature")?.extract()?,
+        threshold: item("threshold")?.extract()?,
+        left: item("left")?.extract()?,
+        right: item("right")?.extract()?,
+        missing_left: item("missing_left")?.extract()?,
+        value: item("value")?.extract()?,
+        terms: item("terms")?.extract()?,
+        term_feature: item("term_feature")?.extract()?,
+        term_coefficient: item("term_coefficient")?.extract()?,
+        term_centre: item("term_centre")?.extract()?,
+        term_low: item("term_low")?.extract()?,
+        term_high: item("term_high")?.extract()?,
+    })
+}
+
+/// Fits boosted trees with linear leaves; see `drivelab.blackbox.estimators`.
+#[pyfunction]
+#[pyo3(signature = (
+    features, rows, columns, targets, *, rounds, learning_rate, max_leaves, min_samples_leaf,
+    ridge, max_bins, row_fraction, linear_leaves, seed,
+))]
+#[allow(clippy::too_many_arguments)] // keyword arguments, one a parameter
+fn fit_trees(
+    py: Python<'_>,
+    features: PyBuffer<f64>,
+    rows: usize,
+    columns: usize,
+    targets: PyBuffer<f64>,
+    rounds: u32,
+    learning_rate: f64,
+    max_leaves: u32,
+    min_samples_leaf: u32,
+    ridge: f64,
+    max_bins: u32,
+    row_fraction: f64,
+    linear_leaves: bool,
+    seed: u64,
+) -> PyResult<PyTreeEnsemble> {
+    let parameters = BoostParameters {
+        rounds,
+        learning_rate,
+        max_leaves,
+        min_samples_leaf,
+        ridge,
+        max_bins,
+        row_fraction,
+        leaf_model: if linear_leaves {
+            LeafModel::Linear
+        } else {
+            LeafModel::Constant
+        },
+        seed,
+    };
+    let values = features.to_vec(py)?;
+    let targets = targets.to_vec(py)?;
+    let fitted = py.detach(|| {
+        let matrix = Matrix::new(&values, rows, columns)?;
+        fit(&matrix, &targets, &parameters)
+    });
+    fitted.map(PyTreeEnsemble).map_err(usage_error)
+}
+
+/// Adds the trees to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyTreeEnsemble>()?;
+    module.add_function(wrap_pyfunction!(fit_trees, module)?)
+}

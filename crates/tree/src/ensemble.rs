@@ -1,0 +1,343 @@
+//! Trees as flat arrays: validated once, evaluated in batches.
+//!
+//! The arrays describe any sum of binary trees with constant or linear leaves, so a
+//! CART model grown elsewhere is an ensemble of one tree with base 0.
+
+use crate::{Matrix, TreeError};
+
+/// The feature number that marks a leaf.
+pub const LEAF: i32 = -1;
+
+/// Rows evaluated together, so that a tree stays in the cache while it is used.
+const BLOCK_ROWS: usize = 256;
+
+/// An ensemble in plain arrays, one entry a node (or a term), trees one after another.
+///
+/// A row x goes left at a node when `x[feature] <= threshold`; a missing (NaN) one goes
+/// where `missing_left` says. A leaf answers
+/// `value + Σ coefficient * (clamp(x[f], low, high) - centre)` over its terms; a term
+/// whose feature is missing adds nothing. The prediction is `base` plus every tree's leaf.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EnsembleArrays {
+    /// Number of features a row has.
+    pub columns: u32,
+    /// What the trees are added to.
+    pub base: f64,
+    /// The first node of each tree, its root.
+    pub roots: Vec<u32>,
+    /// Feature that a node splits on; [`LEAF`] for a leaf.
+    pub feature: Vec<i32>,
+    /// Threshold of a split; 0 for a leaf.
+    pub threshold: Vec<f64>,
+    /// Node for smaller or equal values; 0 for a leaf.
+    pub left: Vec<u32>,
+    /// Node for larger values; 0 for a leaf.
+    pub right: Vec<u32>,
+    /// Whether missing values go left.
+    pub missing_left: Vec<bool>,
+    /// A leaf's constant; 0 for a split.
+    pub value: Vec<f64>,
+    /// Number of linear terms of a node, in the order of the term arrays.
+    pub terms: Vec<u32>,
+    /// Feature of a term.
+    pub term_feature: Vec<u32>,
+    /// Change of the answer per unit of the feature.
+    pub term_coefficient: Vec<f64>,
+    /// Where the feature counts as 0.
+    pub term_centre: Vec<f64>,
+    /// Values below count as this.
+    pub term_low: Vec<f64>,
+    /// Values above count as this.
+    pub term_high: Vec<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Node {
+    threshold: f64,
+    feature: u32,
+    left: u32,
+    right: u32,
+    missing_left: bool,
+    leaf: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Term {
+    feature: u32,
+    coefficient: f64,
+    centre: f64,
+    low: f64,
+    high: f64,
+}
+
+/// A validated ensemble, ready to answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ensemble {
+    arrays: EnsembleArrays,
+    nodes: Vec<Node>,
+    /// A leaf's constant and its range of terms, by node.
+    leaves: Vec<(f64, u32, u32)>,
+    term_rows: Vec<Term>,
+}
+
+impl Ensemble {
+    /// Checks the arrays and prepares them.
+    ///
+    /// # Errors
+    /// [`TreeError::Malformed`] when lengths contradict, a value is not finite, a number
+    /// points outside, or a child does not come after its parent inside its own tree (so
+    /// evaluation always ends), or a node has two parents.
+    pub fn from_arrays(arrays: EnsembleArrays) -> Result<Self, TreeError> {
+        check_lengths(&arrays)?;
+        check_terms(&arrays)?;
+        check_nodes(&arrays)?;
+        let count = arrays.feature.len();
+        let nodes = (0..count)
+            .map(|node| Node {
+                threshold: arrays.threshold[node],
+                feature: arrays.feature[node].max(0) as u32,
+                left: arrays.left[node],
+                right: arrays.right[node],
+                missing_left: arrays.missing_left[node],
+                leaf: arrays.feature[node] == LEAF,
+            })
+            .collect();
+        let mut end = 0;
+        let leaves = (0..count)
+            .map(|node| {
+                let start = end;
+                end += arrays.terms[node];
+                (arrays.value[node], start, end)
+            })
+            .collect();
+        let term_rows = (0..arrays.term_feature.len())
+            .map(|term| Term {
+                feature: arrays.term_feature[term],
+                coefficient: arrays.term_coefficient[term],
+                centre: arrays.term_centre[term],
+                low: arrays.term_low[term],
+                high: arrays.term_high[term],
+            })
+            .collect();
+        Ok(Self {
+            arrays,
+            nodes,
+            leaves,
+            term_rows,
+        })
+    }
+
+    /// The arrays that describe this ensemble completely.
+    #[must_use]
+    pub fn arrays(&self) -> &EnsembleArrays {
+        &self.arrays
+    }
+
+    /// Number of trees.
+    #[must_use]
+    pub fn trees(&self) -> usize {
+        self.arrays.roots.len()
+    }
+
+    /// One prediction a row, the same bytes for any number of threads (at least 1).
+    ///
+    /// # Errors
+    /// When the features have another number of columns.
+    pub fn predict(&self, features: &Matrix<'_>, threads: usize) -> Result<Vec<f64>, TreeError> {
+        let columns = features.columns();
+        if columns != self.arrays.columns as usize {
+            return Err(TreeError::ColumnCount {
+                expected: self.arrays.columns as usize,
+                columns,
+            });
+        }
+        let mut predictions = vec![self.arrays.base; features.rows()];
+        let blocks = features.rows().div_ceil(BLOCK_ROWS);
+        let share = blocks.div_ceil(threads.max(1)).max(1) * BLOCK_ROWS;
+        let parts = features
+            .values()
+            .chunks(share * columns)
+            .zip(predictions.chunks_mut(share));
+        if threads <= 1 || blocks <= 1 {
+            parts.for_each(|(rows, into)| self.predict_part(rows, columns, into));
+        } else {
+            std::thread::scope(|scope| {
+                for (rows, into) in parts {
+                    scope.spawn(move || self.predict_part(rows, columns, into));
+                }
+            });
+        }
+        Ok(predictions)
+    }
+
+    fn predict_part(&self, rows: &[f64], columns: usize, predictions: &mut [f64]) {
+        let blocks = rows
+            .chunks(BLOCK_ROWS * columns)
+            .zip(predictions.chunks_mut(BLOCK_ROWS));
+        for (rows, predictions) in blocks {
+            for &root in &self.arrays.roots {
+                for (row, prediction) in rows.chunks_exact(columns).zip(predictions.iter_mut()) {
+                    *prediction += self.leaf_answer(root, row);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn leaf_answer(&self, root: u32, row: &[f64]) -> f64 {
+        let mut at = root as usize;
+        let mut node = &self.nodes[at];
+        while !node.leaf {
+            let x = row[node.feature as usize];
+            let goes_left = x <= node.threshold || (node.missing_left && x.is_nan());
+            at = if goes_left { node.left } else { node.right } as usize;
+            node = &self.nodes[at];
+        }
+        let (mut answer, start, end) = self.leaves[at];
+        for term in &self.term_rows[start as usize..end as usize] {
+            let x = row[term.feature as usize];
+            if !x.is_nan() {
+                answer += term.coefficient * (x.clamp(term.low, term.high) - term.centre);
+            }
+        }
+        answer
+    }
+}
+
+fn malformed(reason: impl Into<String>) -> TreeError {
+    TreeError::Malformed {
+        reason: reason.into(),
+    }
+}
+
+fn check_lengths(arrays: &EnsembleArrays) -> Result<(), TreeError> {
+    if arrays.columns == 0 {
+        return Err(malformed("there are no columns"));
+    }
+    if !arrays.base.is_finite() {
+        return Err(malformed("the base is not finite"));
+    }
+    let nodes = arrays.feature.len();
+    if u32::try_from(nodes).is_err() {
+        return Err(malformed("there are too many nodes"));
+    }
+    let node_lengths = [
+        ("threshold", arrays.threshold.len()),
+        ("left", arrays.left.len()),
+        ("right", arrays.right.len()),
+        ("missing_left", arrays.missing_left.len()),
+        ("value", arrays.value.len()),
+        ("terms", arrays.terms.len()),
+    ];
+    let terms = arrays.term_feature.len();
+    let term_lengths = [
+        ("term_coefficient", arrays.term_coefficient.len()),
+        ("term_centre", arrays.term_centre.len()),
+        ("term_low", arrays.term_low.len()),
+        ("term_high", arrays.term_high.len()),
+    ];
+    let wrong_node = node_lengths.iter().find(|(_, length)| *length != nodes);
+    let wrong_term = term_lengths.iter().find(|(_, length)| *length != terms);
+    if let Some((name, length)) = wrong_node {
+        return Err(malformed(format!(
+            "{name} has {length} entries for {nodes} nodes"
+        )));
+    }
+    if let Some((name, length)) = wrong_term {
+        return Err(malformed(format!(
+            "{name} has {length} entries for {terms} terms"
+        )));
+    }
+    let stated: u64 = arrays.terms.iter().map(|&count| u64::from(count)).sum();
+    if stated != terms as u64 {
+        return Err(malformed(format!(
+            "the nodes state {stated} terms, there are {terms}"
+        )));
+    }
+    Ok(())
+}
+
+fn check_terms(arrays: &EnsembleArrays) -> Result<(), TreeError> {
+    for term in 0..arrays.term_feature.len() {
+        let (low, high) = (arrays.term_low[term], arrays.term_high[term]);
+        let numbers = [
+            arrays.term_coefficient[term],
+            arrays.term_centre[term],
+            low,
+            high,
+        ];
+        if numbers.iter().any(|number| !number.is_finite()) || low > high {
+            return Err(malformed(format!(
+                "term {term} is not finite or has no range"
+            )));
+        }
+        if arrays.term_feature[term] >= arrays.columns {
+            return Err(malformed(format!(
+                "term {term} names a feature that is not there"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn check_nodes(arrays: &EnsembleArrays) -> Result<(), TreeError> {
+    let count = arrays.feature.len();
+    if !arrays.roots.is_sorted_by(|a, b| a < b) || arrays.roots.first().is_some_and(|&r| r != 0) {
+        return Err(malformed("the roots are not ascending from 0"));
+    }
+    if arrays.roots.is_empty() && count > 0 {
+        return Err(malformed("there are nodes but no roots"));
+    }
+    let mut has_parent = vec![false; count];
+    for (tree, &root) in arrays.roots.iter().enumerate() {
+        let end = arrays
+            .roots
+            .get(tree + 1)
+            .map_or(count, |&next| next as usize);
+        let root = root as usize;
+        if root >= count || end > count {
+            return Err(malformed(format!("tree {tree} starts after the last node")));
+        }
+        for node in root..end {
+            check_node(arrays, node, end, &mut has_parent)?;
+        }
+        if has_parent[root] || has_parent[root + 1..end].contains(&false) {
+            return Err(malformed(format!("a node of tree {tree} has no parent")));
+        }
+    }
+    Ok(())
+}
+
+fn check_node(
+    arrays: &EnsembleArrays,
+    node: usize,
+    end: usize,
+    has_parent: &mut [bool],
+) -> Result<(), TreeError> {
+    if !(arrays.threshold[node].is_finite() && arrays.value[node].is_finite()) {
+        return Err(malformed(format!("node {node} is not finite")));
+    }
+    let feature = arrays.feature[node];
+    if feature == LEAF {
+        return Ok(());
+    }
+    if u32::try_from(feature).map_or(true, |feature| feature >= arrays.columns) {
+        return Err(malformed(format!(
+            "node {node} splits on a feature that is not there"
+        )));
+    }
+    if arrays.terms[node] != 0 {
+        return Err(malformed(format!("node {node} is no leaf but has terms")));
+    }
+    for child in [arrays.left[node] as usize, arrays.right[node] as usize] {
+        if child <= node || child >= end {
+            return Err(malformed(format!(
+                "node {node} has a child outside its tree"
+            )));
+        }
+        if std::mem::replace(&mut has_parent[child], true) {
+            return Err(malformed(format!("node {child} has two parents")));
+        }
+    }
+    Ok(())
+}
