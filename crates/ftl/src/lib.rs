@@ -1,1 +1,31 @@
-//! SSD firmware: mapping and garbage collection, without a clock or I/O
+//! The firmware of a solid-state drive: where a logical page lives, and how
+//! space is won back. It has no clock and does no I/O.
+//!
+//! ```text
+//!   host requests ──> Firmware::submit ──> OperationBuffer ──> who owns the flash
+//!                          ^                                   (simulator, bench)
+//!                          └────────── Firmware::completed <────────┘
+//! ```
+//!
+//! The caller executes the operations of one plane in the order in which they
+//! were emitted; across planes only [`Operation::after`] orders them. Mapping
+//! changes when an operation is emitted, not when the flash has executed it.
+//!
+//! Left out so far: caching the map in flash, wear levelling, separating hot
+//! from cold data, work in idle time.
+
+mod address;
+mod check;
+mod firmware;
+mod memory;
+mod operation;
+mod page_map;
+mod space;
+
+pub use address::{FlashLayout, LayoutError, Lpn, Ppn};
+pub use check::{Checked, ContractError};
+pub use firmware::{Firmware, FirmwareError, PageRun};
+pub use memory::{Cells, Exclusive, ExclusiveCells, Memory, Undo, UndoCells};
+pub use operation::{Cause, Counts, NOTHING, Operation, OperationBuffer, OperationKind};
+pub use page_map::PageMap;
+pub use space::Pace;

@@ -1,0 +1,135 @@
+//! Logical and physical page numbers and the shape of the flash they index.
+
+use thiserror::Error;
+
+/// A logical page number: the host's address space in pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lpn(pub u32);
+
+/// A physical page number, `(plane x blocks + block) x pages + page`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ppn(pub u32);
+
+/// What the firmware needs to know of the flash: planes, blocks, pages.
+///
+/// Planes are numbered so that neighbouring numbers lie on different channels
+/// (channel fastest, then way, die, plane); logical page `l` belongs to plane
+/// `l mod planes`, which is the static striping of Yoo et al. 2014, figure 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashLayout {
+    /// Planes of the whole drive.
+    pub planes: u32,
+    /// Erase blocks of a plane.
+    pub blocks_per_plane: u32,
+    /// Pages of a block, at most 32767.
+    pub pages_per_block: u32,
+    /// Pages that the host can address.
+    pub logical_pages: u32,
+    /// Free blocks a plane keeps back for collection, at least 2.
+    pub reserve_blocks: u32,
+}
+
+/// Why a [`FlashLayout`] cannot work.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LayoutError {
+    /// A count is zero or above what the tables can hold.
+    #[error("{what} is {value}: it must lie between {low} and {high}")]
+    Count {
+        /// The field.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+        /// Smallest value allowed.
+        low: u64,
+        /// Largest value allowed.
+        high: u64,
+    },
+    /// Too few spare blocks to collect garbage.
+    #[error(
+        "{logical} logical pages on {physical} physical ones leave too little space to collect \
+         garbage: at most {most} logical pages work; raise the over-provisioning"
+    )]
+    Space {
+        /// Logical pages asked for.
+        logical: u64,
+        /// Physical pages there are.
+        physical: u64,
+        /// The largest number of logical pages that works.
+        most: u64,
+    },
+}
+
+impl FlashLayout {
+    /// Checks that every count is usable and that collection always finds space.
+    ///
+    /// # Errors
+    /// [`LayoutError`] naming the field or the largest logical size that works.
+    pub fn validate(&self) -> Result<(), LayoutError> {
+        let count = |what, value: u64, low, high| {
+            if (low..=high).contains(&value) {
+                Ok(())
+            } else {
+                Err(LayoutError::Count {
+                    what,
+                    value,
+                    low,
+                    high,
+                })
+            }
+        };
+        count("planes", self.planes.into(), 1, 1 << 20)?;
+        count("blocks per plane", self.blocks_per_plane.into(), 4, 1 << 24)?;
+        count("pages per block", self.pages_per_block.into(), 1, 32_767)?;
+        count(
+            "physical pages",
+            self.physical_pages(),
+            1,
+            u64::from(u32::MAX) - 1,
+        )?;
+        count(
+            "reserve blocks",
+            self.reserve_blocks.into(),
+            2,
+            u64::from(self.blocks_per_plane),
+        )?;
+        count(
+            "logical pages",
+            self.logical_pages.into(),
+            1,
+            u64::from(u32::MAX) - 1,
+        )?;
+        // With the reserve free and both frontiers open, a closed block with an
+        // invalid page must be left, or collection could not win anything.
+        let usable = u64::from(self.blocks_per_plane)
+            .saturating_sub(u64::from(self.reserve_blocks) + 2)
+            * u64::from(self.pages_per_block);
+        let most = usable * u64::from(self.planes);
+        if u64::from(self.logical_pages).div_ceil(self.planes.into()) > usable {
+            return Err(LayoutError::Space {
+                logical: self.logical_pages.into(),
+                physical: self.physical_pages(),
+                most,
+            });
+        }
+        Ok(())
+    }
+
+    /// Pages of the flash.
+    #[must_use]
+    pub fn physical_pages(&self) -> u64 {
+        u64::from(self.planes) * u64::from(self.blocks_per_plane) * u64::from(self.pages_per_block)
+    }
+
+    /// Blocks of the flash.
+    #[must_use]
+    pub fn blocks(&self) -> u32 {
+        self.planes * self.blocks_per_plane
+    }
+
+    /// The plane to which a logical page is striped.
+    #[inline]
+    #[must_use]
+    pub fn plane_of(&self, page: Lpn) -> u32 {
+        page.0 % self.planes
+    }
+}

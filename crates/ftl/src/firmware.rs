@@ -1,0 +1,114 @@
+//! The contract between a firmware and whoever owns the flash.
+
+use drivelab_request::{Direction, Nanos};
+use thiserror::Error;
+
+use crate::{FlashLayout, Lpn, Operation, OperationBuffer};
+
+/// One host request in pages: a run of neighbouring logical pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageRun {
+    /// Read or write.
+    pub direction: Direction,
+    /// The first logical page.
+    pub first: Lpn,
+    /// How many pages it touches.
+    pub pages: u32,
+    /// The first page is covered in part only.
+    pub first_partial: bool,
+    /// The last page is covered in part only.
+    pub last_partial: bool,
+}
+
+impl PageRun {
+    /// The pages that `size_bytes` from `offset_bytes` on touch.
+    #[inline]
+    #[must_use]
+    pub fn covering(
+        direction: Direction,
+        offset_bytes: u64,
+        size_bytes: u32,
+        page_bytes: u32,
+    ) -> Self {
+        // Pages are powers of two (checked where presets are loaded).
+        let shift = page_bytes.trailing_zeros();
+        let mask = u64::from(page_bytes) - 1;
+        let end = offset_bytes + u64::from(size_bytes);
+        let first = offset_bytes >> shift;
+        let pages = ((end + mask) >> shift) - first;
+        let ragged_start = offset_bytes & mask != 0;
+        let ragged_end = end & mask != 0;
+        Self {
+            direction,
+            first: Lpn(first as u32),
+            pages: pages as u32,
+            first_partial: ragged_start || (pages == 1 && ragged_end),
+            last_partial: ragged_end || (pages == 1 && ragged_start),
+        }
+    }
+}
+
+/// Why a firmware refuses a request.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FirmwareError {
+    /// The request reaches beyond the last logical page.
+    #[error("page {last} lies beyond the drive's end: it has {logical_pages} logical pages")]
+    BeyondEnd {
+        /// The last page asked for.
+        last: u64,
+        /// The pages there are.
+        logical_pages: u32,
+    },
+    /// Collection found no block from which a page can be won.
+    #[error(
+        "plane {plane} has no invalid page left to collect: raise the over-provisioning or the \
+         reserve of blocks"
+    )]
+    NoSpace {
+        /// The plane that is full.
+        plane: u32,
+    },
+}
+
+/// A firmware: takes host requests, emits flash operations.
+///
+/// Contract, checked from the operations alone by [`crate::Checked`]:
+/// - operations of one plane are executed in the order of emission;
+/// - [`Operation::after`] names an earlier operation of the same buffer;
+/// - a page is programmed once between two erases of its block, in page order;
+/// - a read names the page that holds the newest data of its logical page, at
+///   the moment of emission;
+/// - an erase never takes the newest data of a logical page with it;
+/// - every page of a write is programmed with cause host exactly once.
+pub trait Firmware {
+    /// The shape of the flash it manages.
+    fn layout(&self) -> &FlashLayout;
+
+    /// Appends to `operations` what serves `batch`, in order.
+    ///
+    /// # Errors
+    /// [`FirmwareError`] when a request lies beyond the end (nothing of it was
+    /// emitted) or no space can be won.
+    fn submit(
+        &mut self,
+        batch: &[PageRun],
+        operations: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError>;
+
+    /// The flash has executed `operation`.
+    #[inline]
+    fn completed(&mut self, _operation: &Operation) {}
+
+    /// Offers idle time: the drive has been idle for `idle`, and at most
+    /// `budget` operations may be appended. A firmware without work for idle
+    /// time appends nothing.
+    fn background(&mut self, _idle: Nanos, _budget: u32, _operations: &mut OperationBuffer) {}
+
+    /// Hints that the map entry of `page` is needed soon.
+    #[inline]
+    fn prefetch_map(&self, _page: Lpn) {}
+
+    /// Hints that `page` is overwritten soon; its map entry should be cached.
+    #[inline]
+    fn prefetch_overwrite(&self, _page: Lpn) {}
+}

@@ -1,0 +1,176 @@
+//! The memory a firmware keeps its tables in.
+//!
+//! One source of the firmware serves several owners: [`Exclusive`] is plain
+//! memory, [`Undo`] remembers every overwritten value so that a worker returns
+//! to the shared preconditioned state at the cost of what it wrote.
+
+use std::ops::Range;
+
+/// An array of `T` behind which a firmware keeps part of its state.
+pub trait Cells<T: Copy + Ord>: Clone {
+    /// `len` cells of `value`.
+    fn filled(len: usize, value: T) -> Self;
+    /// The value at `index`.
+    fn get(&self, index: usize) -> T;
+    /// Replaces the value at `index`.
+    fn set(&mut self, index: usize, value: T);
+    /// Hints that `index` is used soon.
+    fn prefetch(&self, index: usize);
+    /// Position and value of the smallest cell of `range`; the first of equals.
+    fn smallest(&self, range: Range<usize>) -> Option<(usize, T)>;
+    /// Makes the present state the one that [`Cells::rollback`] returns to.
+    fn checkpoint(&mut self);
+    /// Returns to the last checkpoint; without undo, does nothing.
+    fn rollback(&mut self);
+    /// Forgets the checkpoint: nothing is remembered until the next one.
+    fn forget_checkpoint(&mut self);
+}
+
+/// A kind of memory: the arrays a firmware is made of.
+pub trait Memory {
+    /// Counters of a block.
+    type Narrow: Cells<u16>;
+    /// Page numbers and block numbers.
+    type Wide: Cells<u32>;
+    /// Bitmaps.
+    type Bits: Cells<u64>;
+}
+
+/// Plain memory, one owner.
+#[derive(Clone, Copy, Debug)]
+pub struct Exclusive;
+
+impl Memory for Exclusive {
+    type Narrow = ExclusiveCells<u16>;
+    type Wide = ExclusiveCells<u32>;
+    type Bits = ExclusiveCells<u64>;
+}
+
+/// Plain memory with an undo log.
+#[derive(Clone, Copy, Debug)]
+pub struct Undo;
+
+impl Memory for Undo {
+    type Narrow = UndoCells<u16>;
+    type Wide = UndoCells<u32>;
+    type Bits = UndoCells<u64>;
+}
+
+/// [`Cells`] of [`Exclusive`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExclusiveCells<T>(Vec<T>);
+
+impl<T: Copy + Ord> Cells<T> for ExclusiveCells<T> {
+    fn filled(len: usize, value: T) -> Self {
+        Self(vec![value; len])
+    }
+
+    #[inline(always)]
+    fn get(&self, index: usize) -> T {
+        self.0[index]
+    }
+
+    #[inline(always)]
+    fn set(&mut self, index: usize, value: T) {
+        self.0[index] = value;
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, index: usize) {
+        prefetch(&self.0, index);
+    }
+
+    fn smallest(&self, range: Range<usize>) -> Option<(usize, T)> {
+        smallest(&self.0, range)
+    }
+
+    fn checkpoint(&mut self) {}
+
+    fn rollback(&mut self) {}
+
+    fn forget_checkpoint(&mut self) {}
+}
+
+/// [`Cells`] of [`Undo`]: values and, since the checkpoint, what they replaced.
+#[derive(Clone, Debug)]
+pub struct UndoCells<T> {
+    values: Vec<T>,
+    replaced: Vec<(u32, T)>,
+    logging: bool,
+}
+
+impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
+    fn filled(len: usize, value: T) -> Self {
+        Self {
+            values: vec![value; len],
+            replaced: Vec::new(),
+            logging: false,
+        }
+    }
+
+    #[inline(always)]
+    fn get(&self, index: usize) -> T {
+        self.values[index]
+    }
+
+    #[inline(always)]
+    fn set(&mut self, index: usize, value: T) {
+        let cell = &mut self.values[index];
+        if self.logging {
+            self.replaced.push((index as u32, *cell));
+        }
+        *cell = value;
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, index: usize) {
+        prefetch(&self.values, index);
+    }
+
+    fn smallest(&self, range: Range<usize>) -> Option<(usize, T)> {
+        smallest(&self.values, range)
+    }
+
+    fn checkpoint(&mut self) {
+        self.replaced.clear();
+        self.logging = true;
+    }
+
+    fn rollback(&mut self) {
+        for &(index, value) in self.replaced.iter().rev() {
+            self.values[index as usize] = value;
+        }
+        self.replaced.clear();
+    }
+
+    fn forget_checkpoint(&mut self) {
+        self.replaced = Vec::new();
+        self.logging = false;
+    }
+}
+
+fn smallest<T: Copy + Ord>(values: &[T], range: Range<usize>) -> Option<(usize, T)> {
+    let start = range.start;
+    let window = &values[range];
+    // Two passes, both vectorised, instead of one with a branch a cell.
+    let least = window
+        .iter()
+        .copied()
+        .reduce(|least, value| least.min(value))?;
+    let offset = window.iter().position(|&value| value == least)?;
+    Some((start + offset, least))
+}
+
+#[inline(always)]
+fn prefetch<T>(values: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if index < values.len() {
+        // SAFETY: the address lies inside the slice, and a prefetch reads nothing.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().add(index).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (values, index);
+}

@@ -1,0 +1,110 @@
+//! Flash operations and the buffer a firmware writes them into.
+
+use crate::{Lpn, Ppn};
+
+/// "No operation" in [`Operation::after`], "no page" in [`Operation::lpn`].
+pub const NOTHING: u32 = u32::MAX;
+
+/// What the flash is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum OperationKind {
+    /// Read one page.
+    Read,
+    /// Program one page.
+    Program,
+    /// Erase the block whose first page is named.
+    Erase,
+}
+
+/// On whose behalf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Cause {
+    /// The host's request.
+    Host,
+    /// Garbage collection.
+    Collection,
+}
+
+/// One flash operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Read, program or erase.
+    pub kind: OperationKind,
+    /// On whose behalf.
+    pub cause: Cause,
+    /// The plane it runs on.
+    pub plane: u32,
+    /// The page; of an erase, the block's first page.
+    pub ppn: Ppn,
+    /// The logical page kept out of band beside the data; [`NOTHING`] for an erase.
+    pub lpn: u32,
+    /// Index in the same buffer of the operation that must complete first, or
+    /// [`NOTHING`].
+    pub after: u32,
+    /// Index in the submitted batch of the request it serves; for collection,
+    /// of the request that made it necessary.
+    pub request: u32,
+}
+
+impl Operation {
+    /// The logical page whose data it moves, if any.
+    #[must_use]
+    pub fn logical(&self) -> Option<Lpn> {
+        (self.lpn != NOTHING).then_some(Lpn(self.lpn))
+    }
+}
+
+/// What a firmware counted while it worked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Map look-ups.
+    pub lookups: u64,
+    /// Valid pages moved by collection.
+    pub moves: u64,
+    /// Blocks collected.
+    pub collections: u64,
+    /// Reads of pages that were never written: no flash operation answers them.
+    pub unmapped_reads: u64,
+}
+
+/// The caller's buffer: operations in order of emission, and the counts.
+#[derive(Clone, Debug, Default)]
+pub struct OperationBuffer {
+    operations: Vec<Operation>,
+    /// Counted since the buffer was made; [`OperationBuffer::clear`] keeps them.
+    pub counts: Counts,
+}
+
+impl OperationBuffer {
+    /// An empty buffer with room for `capacity` operations.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self {
+            operations: Vec::with_capacity(capacity),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Appends an operation and returns its index.
+    #[inline]
+    pub fn push(&mut self, operation: Operation) -> u32 {
+        let index = self.operations.len() as u32;
+        self.operations.push(operation);
+        index
+    }
+
+    /// The operations, in order of emission.
+    #[inline]
+    #[must_use]
+    pub fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// Forgets the operations, keeps the memory and the counts.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.operations.clear();
+    }
+}

@@ -1,0 +1,386 @@
+//! The page-mapped firmware: every logical page may lie anywhere in its plane.
+//!
+//! ```text
+//!   map[logical page]   -> physical page          4 bytes a logical page
+//!   owner[physical page] -> logical page          4 bytes a physical page
+//!   valid bitmap                                  1 bit a physical page
+//! ```
+//!
+//! Logical pages are striped statically over the planes, so data read in order
+//! is spread evenly whatever order it was written in. Collection is greedy and
+//! stays within a plane. Requests below a page read the old page first
+//! (read-modify-write).
+
+use drivelab_request::Direction;
+
+use crate::memory::{Cells, Memory};
+use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
+use crate::space::{Frontier, Pace, Space, Victim};
+use crate::{Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, PageRun, Ppn};
+
+/// Page mapping over the memory `M`.
+pub struct PageMap<M: Memory> {
+    layout: FlashLayout,
+    pace: Pace,
+    map: M::Wide,
+    owner: M::Wide,
+    valid: M::Bits,
+    space: Space<M>,
+    words_per_block: u32,
+}
+
+impl<M: Memory> Clone for PageMap<M> {
+    fn clone(&self) -> Self {
+        Self {
+            layout: self.layout,
+            pace: self.pace,
+            map: self.map.clone(),
+            owner: self.owner.clone(),
+            valid: self.valid.clone(),
+            space: self.space.clone(),
+            words_per_block: self.words_per_block,
+        }
+    }
+}
+
+impl<M: Memory> PageMap<M> {
+    /// A drive fresh out of the box: every block erased, no page mapped.
+    ///
+    /// # Errors
+    /// [`LayoutError`] when the layout cannot work.
+    pub fn erased(layout: FlashLayout, pace: Pace) -> Result<Self, LayoutError> {
+        layout.validate()?;
+        let words_per_block = layout.pages_per_block.div_ceil(64);
+        Ok(Self {
+            layout,
+            pace,
+            map: M::Wide::filled(layout.logical_pages as usize, NOTHING),
+            owner: M::Wide::filled(layout.physical_pages() as usize, NOTHING),
+            valid: M::Bits::filled(layout.blocks() as usize * words_per_block as usize, 0),
+            space: Space::erased(layout),
+            words_per_block,
+        })
+    }
+
+    /// Where the newest data of `page` lies; `None` if it was never written.
+    #[must_use]
+    pub fn physical(&self, page: Lpn) -> Option<Ppn> {
+        let ppn = self.map.get(page.0 as usize);
+        (ppn != NOTHING).then_some(Ppn(ppn))
+    }
+
+    /// Valid pages of a block.
+    #[must_use]
+    pub fn valid_pages(&self, block: u32) -> u32 {
+        self.space.valid_pages(block)
+    }
+
+    /// Erased blocks of `plane` that are not being filled.
+    #[must_use]
+    pub fn free_blocks(&self, plane: u32) -> u32 {
+        self.space.free_blocks(plane)
+    }
+
+    /// Whether `page` holds the newest data of some logical page, by the bitmap.
+    #[must_use]
+    pub fn is_valid(&self, page: Ppn) -> bool {
+        let (_, word, bit) = self.place(page.0);
+        self.valid.get(word) & bit != 0
+    }
+
+    /// Makes the present state the one [`PageMap::rollback`] returns to.
+    pub fn checkpoint(&mut self) {
+        self.map.checkpoint();
+        self.owner.checkpoint();
+        self.valid.checkpoint();
+        self.space.checkpoint();
+    }
+
+    /// Returns to the checkpoint, at the cost of what was written since.
+    pub fn rollback(&mut self) {
+        self.map.rollback();
+        self.owner.rollback();
+        self.valid.rollback();
+        self.space.rollback();
+    }
+
+    /// Forgets the checkpoint: changes are no longer remembered.
+    pub fn forget_checkpoint(&mut self) {
+        self.map.forget_checkpoint();
+        self.owner.forget_checkpoint();
+        self.valid.forget_checkpoint();
+        self.space.forget_checkpoint();
+    }
+
+    /// Block, word and bit of a physical page.
+    #[inline(always)]
+    fn place(&self, page: u32) -> (u32, usize, u64) {
+        let block = page / self.layout.pages_per_block;
+        let in_block = page - block * self.layout.pages_per_block;
+        let word = block * self.words_per_block + in_block / 64;
+        (block, word as usize, 1 << (in_block % 64))
+    }
+
+    #[inline]
+    fn invalidate(&mut self, page: u32) {
+        let (block, word, bit) = self.place(page);
+        self.valid.set(word, self.valid.get(word) & !bit);
+        self.space.count_down(block);
+    }
+
+    /// Makes `page` the place of `logical`.
+    #[inline]
+    fn occupy(&mut self, page: Ppn, logical: u32) {
+        let (block, word, bit) = self.place(page.0);
+        self.valid.set(word, self.valid.get(word) | bit);
+        self.space.count_up(block);
+        self.owner.set(page.0 as usize, logical);
+        self.map.set(logical as usize, page.0);
+    }
+
+    fn write_page(
+        &mut self,
+        logical: u32,
+        partial: bool,
+        request: u32,
+        out: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        let plane = self.layout.plane_of(Lpn(logical));
+        if self.space.host_pages_left(plane) == 0 {
+            self.make_room(plane, request, out)?;
+        }
+        let old = self.map.get(logical as usize);
+        out.counts.lookups += 1;
+        let mut program = Operation {
+            kind: OperationKind::Program,
+            cause: Cause::Host,
+            plane,
+            ppn: Ppn(NOTHING),
+            lpn: logical,
+            after: NOTHING,
+            request,
+        };
+        if partial && old != NOTHING {
+            let read = Operation {
+                kind: OperationKind::Read,
+                ppn: Ppn(old),
+                ..program
+            };
+            program.after = out.push(read);
+        }
+        program.ppn = self
+            .space
+            .next_page(plane, Frontier::Host)
+            .ok_or(FirmwareError::NoSpace { plane })?;
+        if old != NOTHING {
+            self.invalidate(old);
+        }
+        self.occupy(program.ppn, logical);
+        out.push(program);
+        if self.pace == Pace::Paced {
+            self.collect_a_little(plane, request, out)?;
+        }
+        Ok(())
+    }
+
+    /// Before the host's next block is opened: collects until the reserve is
+    /// there again (or, paced, until one block is left for collection itself).
+    #[cold]
+    #[inline(never)]
+    fn make_room(
+        &mut self,
+        plane: u32,
+        request: u32,
+        out: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        let keep = match self.pace {
+            Pace::WholeBlock => self.layout.reserve_blocks,
+            Pace::Paced => 1,
+        };
+        while self.space.free_blocks(plane) <= keep {
+            let victim = match self.space.victim(plane) {
+                Some(victim) => victim,
+                None => self
+                    .space
+                    .choose_victim(plane)
+                    .ok_or(FirmwareError::NoSpace { plane })?,
+            };
+            self.collect(plane, victim, u32::MAX, request, out)?;
+        }
+        Ok(())
+    }
+
+    /// Paced collection: the moves that one host write owes.
+    #[inline]
+    fn collect_a_little(
+        &mut self,
+        plane: u32,
+        request: u32,
+        out: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        let victim = match self.space.victim(plane) {
+            Some(victim) => victim,
+            None if self.space.free_blocks(plane) > self.layout.reserve_blocks => return Ok(()),
+            None => match self.space.choose_victim(plane) {
+                Some(victim) => victim,
+                // Nothing can be won now; `make_room` decides when it must be.
+                None => return Ok(()),
+            },
+        };
+        let moves = self.space.moves_due(plane);
+        self.collect(plane, victim, moves, request, out)
+    }
+
+    /// Moves up to `most` valid pages of `victim`, and erases it when it holds
+    /// none any more.
+    #[inline(never)]
+    fn collect(
+        &mut self,
+        plane: u32,
+        victim: Victim,
+        most: u32,
+        request: u32,
+        out: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        let first = victim.block * self.layout.pages_per_block;
+        let mut operation = Operation {
+            kind: OperationKind::Read,
+            cause: Cause::Collection,
+            plane,
+            ppn: Ppn(first),
+            lpn: NOTHING,
+            after: NOTHING,
+            request,
+        };
+        let mut page = victim.page;
+        let mut moved = 0;
+        while moved < most && self.space.valid_pages(victim.block) > 0 {
+            let Some(found) = self.next_valid(victim.block, page) else {
+                break;
+            };
+            let old = first + found;
+            let logical = self.owner.get(old as usize);
+            let read = out.push(Operation {
+                kind: OperationKind::Read,
+                ppn: Ppn(old),
+                lpn: logical,
+                after: NOTHING,
+                ..operation
+            });
+            let new = self
+                .space
+                .next_page(plane, Frontier::Collection)
+                .ok_or(FirmwareError::NoSpace { plane })?;
+            self.invalidate(old);
+            self.occupy(new, logical);
+            operation.after = out.push(Operation {
+                kind: OperationKind::Program,
+                ppn: new,
+                lpn: logical,
+                after: read,
+                ..operation
+            });
+            moved += 1;
+            page = found + 1;
+        }
+        out.counts.moves += u64::from(moved);
+        self.space.advance_victim(plane, page);
+        if self.space.valid_pages(victim.block) == 0 {
+            out.push(Operation {
+                kind: OperationKind::Erase,
+                lpn: NOTHING,
+                ..operation
+            });
+            out.counts.collections += 1;
+            self.space.finish_victim(plane);
+            self.space.give_back(plane, victim.block);
+        }
+        Ok(())
+    }
+
+    /// The first valid page of `block` at or after `page`.
+    fn next_valid(&self, block: u32, page: u32) -> Option<u32> {
+        let start = block * self.words_per_block;
+        let mut word = page / 64;
+        let mut mask = u64::MAX << (page % 64);
+        while word < self.words_per_block {
+            let bits = self.valid.get((start + word) as usize) & mask;
+            if bits != 0 {
+                return Some(word * 64 + bits.trailing_zeros());
+            }
+            mask = u64::MAX;
+            word += 1;
+        }
+        None
+    }
+
+    #[inline]
+    fn read_page(&mut self, logical: u32, request: u32, out: &mut OperationBuffer) {
+        let ppn = self.map.get(logical as usize);
+        out.counts.lookups += 1;
+        if ppn == NOTHING {
+            out.counts.unmapped_reads += 1;
+            return;
+        }
+        out.push(Operation {
+            kind: OperationKind::Read,
+            cause: Cause::Host,
+            plane: self.layout.plane_of(Lpn(logical)),
+            ppn: Ppn(ppn),
+            lpn: logical,
+            after: NOTHING,
+            request,
+        });
+    }
+}
+
+impl<M: Memory> Firmware for PageMap<M> {
+    fn layout(&self) -> &FlashLayout {
+        &self.layout
+    }
+
+    #[inline]
+    fn submit(
+        &mut self,
+        batch: &[PageRun],
+        operations: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        for (index, run) in batch.iter().enumerate() {
+            let request = index as u32;
+            let end = u64::from(run.first.0) + u64::from(run.pages);
+            if end > u64::from(self.layout.logical_pages) {
+                return Err(FirmwareError::BeyondEnd {
+                    last: end - 1,
+                    logical_pages: self.layout.logical_pages,
+                });
+            }
+            for page in 0..run.pages {
+                let logical = run.first.0 + page;
+                match run.direction {
+                    Direction::Read => self.read_page(logical, request, operations),
+                    Direction::Write => {
+                        let partial = (page == 0 && run.first_partial)
+                            || (page + 1 == run.pages && run.last_partial);
+                        self.write_page(logical, partial, request, operations)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn prefetch_map(&self, page: Lpn) {
+        self.map.prefetch(page.0 as usize);
+    }
+
+    #[inline]
+    fn prefetch_overwrite(&self, page: Lpn) {
+        let old = self.map.get(page.0 as usize);
+        if old != NOTHING {
+            let (block, word, _) = self.place(old);
+            self.valid.prefetch(word);
+            self.space.prefetch_count(block);
+        }
+    }
+}

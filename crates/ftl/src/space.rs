@@ -1,0 +1,279 @@
+//! The blocks of every plane: which are free, which are being filled, which
+//! can be collected.
+//!
+//! ```text
+//!   free list ──> frontier (host) ──> closed ──> victim ──> erased ──> free list
+//!            └──> frontier (collection) ──> closed ─┘
+//! ```
+
+use crate::memory::{Cells, Memory};
+use crate::{FlashLayout, NOTHING, Ppn};
+
+/// When the valid pages of a victim are moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// A few moves with every host write, so many that the victim is free when
+    /// its space is needed.
+    Paced,
+    /// The whole victim at once, when the host needs the next block.
+    WholeBlock,
+}
+
+/// Which of the two open blocks of a plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Frontier {
+    Host,
+    Collection,
+}
+
+/// Fields of a plane's record; 16 words, one cache line.
+#[derive(Clone, Copy)]
+#[repr(usize)]
+enum Field {
+    HostNext,
+    HostLeft,
+    CollectionNext,
+    CollectionLeft,
+    FreeHead,
+    FreeCount,
+    Victim,
+    VictimPage,
+    Credit,
+    CreditPerWrite,
+    CreditPerMove,
+}
+
+const PLANE_WORDS: usize = 16;
+
+/// Set in a block's count while the block is not closed: it never looks like a
+/// good victim then.
+const NOT_CLOSED: u16 = 1 << 15;
+
+/// A victim in the middle of its collection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Victim {
+    /// The block.
+    pub block: u32,
+    /// The next of its pages to look at.
+    pub page: u32,
+}
+
+/// Blocks, their counts of valid pages, and the frontiers.
+pub(crate) struct Space<M: Memory> {
+    layout: FlashLayout,
+    planes: M::Wide,
+    free: M::Wide,
+    counts: M::Narrow,
+}
+
+impl<M: Memory> Clone for Space<M> {
+    fn clone(&self) -> Self {
+        Self {
+            layout: self.layout,
+            planes: self.planes.clone(),
+            free: self.free.clone(),
+            counts: self.counts.clone(),
+        }
+    }
+}
+
+impl<M: Memory> Space<M> {
+    /// Every block erased and on its plane's free list.
+    pub fn erased(layout: FlashLayout) -> Self {
+        let mut planes = M::Wide::filled(layout.planes as usize * PLANE_WORDS, 0);
+        let mut free = M::Wide::filled(layout.blocks() as usize, 0);
+        for plane in 0..layout.planes {
+            let word = plane as usize * PLANE_WORDS;
+            planes.set(word + Field::FreeCount as usize, layout.blocks_per_plane);
+            planes.set(word + Field::Victim as usize, NOTHING);
+            for block in 0..layout.blocks_per_plane {
+                let index = plane * layout.blocks_per_plane + block;
+                free.set(index as usize, index);
+            }
+        }
+        let counts = M::Narrow::filled(layout.blocks() as usize, NOT_CLOSED);
+        Self {
+            layout,
+            planes,
+            free,
+            counts,
+        }
+    }
+
+    #[inline(always)]
+    fn field(&self, plane: u32, field: Field) -> u32 {
+        self.planes
+            .get(plane as usize * PLANE_WORDS + field as usize)
+    }
+
+    #[inline(always)]
+    fn set_field(&mut self, plane: u32, field: Field, value: u32) {
+        self.planes
+            .set(plane as usize * PLANE_WORDS + field as usize, value);
+    }
+
+    /// Free blocks of a plane, the frontiers not counted.
+    #[inline]
+    pub fn free_blocks(&self, plane: u32) -> u32 {
+        self.field(plane, Field::FreeCount)
+    }
+
+    /// Pages left in the host's open block of a plane.
+    #[inline]
+    pub fn host_pages_left(&self, plane: u32) -> u32 {
+        self.field(plane, Field::HostLeft)
+    }
+
+    /// Hands out the next page of a frontier, opening a block if need be.
+    /// `None` when no block is free.
+    #[inline]
+    pub fn next_page(&mut self, plane: u32, frontier: Frontier) -> Option<Ppn> {
+        let (next_field, left_field) = match frontier {
+            Frontier::Host => (Field::HostNext, Field::HostLeft),
+            Frontier::Collection => (Field::CollectionNext, Field::CollectionLeft),
+        };
+        let mut left = self.field(plane, left_field);
+        let page = if left == 0 {
+            left = self.layout.pages_per_block;
+            self.take_free(plane)? * self.layout.pages_per_block
+        } else {
+            self.field(plane, next_field)
+        };
+        self.set_field(plane, next_field, page + 1);
+        self.set_field(plane, left_field, left - 1);
+        if left == 1 {
+            // The last page is handed out: the block counts as closed.
+            let block = (page / self.layout.pages_per_block) as usize;
+            self.counts.set(block, self.counts.get(block) & !NOT_CLOSED);
+        }
+        Some(Ppn(page))
+    }
+
+    fn take_free(&mut self, plane: u32) -> Option<u32> {
+        let count = self.field(plane, Field::FreeCount);
+        if count == 0 {
+            return None;
+        }
+        let blocks = self.layout.blocks_per_plane;
+        let head = self.field(plane, Field::FreeHead);
+        let block = self.free.get((plane * blocks + head) as usize);
+        self.set_field(
+            plane,
+            Field::FreeHead,
+            if head + 1 == blocks { 0 } else { head + 1 },
+        );
+        self.set_field(plane, Field::FreeCount, count - 1);
+        Some(block)
+    }
+
+    /// Puts an erased block at the end of its plane's free list.
+    pub fn give_back(&mut self, plane: u32, block: u32) {
+        let blocks = self.layout.blocks_per_plane;
+        let head = self.field(plane, Field::FreeHead);
+        let count = self.field(plane, Field::FreeCount);
+        let tail = (head + count) % blocks;
+        self.free.set((plane * blocks + tail) as usize, block);
+        self.set_field(plane, Field::FreeCount, count + 1);
+        self.counts.set(block as usize, NOT_CLOSED);
+    }
+
+    /// One more valid page in `block`.
+    #[inline]
+    pub fn count_up(&mut self, block: u32) {
+        self.counts
+            .set(block as usize, self.counts.get(block as usize) + 1);
+    }
+
+    /// One valid page fewer in `block`.
+    #[inline]
+    pub fn count_down(&mut self, block: u32) {
+        self.counts
+            .set(block as usize, self.counts.get(block as usize) - 1);
+    }
+
+    /// Valid pages of `block`.
+    #[inline]
+    pub fn valid_pages(&self, block: u32) -> u32 {
+        u32::from(self.counts.get(block as usize) & !NOT_CLOSED)
+    }
+
+    /// Hints that the count of `block` changes soon.
+    #[inline]
+    pub fn prefetch_count(&self, block: u32) {
+        self.counts.prefetch(block as usize);
+    }
+
+    /// The victim that is being collected on `plane`, if any.
+    #[inline]
+    pub fn victim(&self, plane: u32) -> Option<Victim> {
+        let block = self.field(plane, Field::Victim);
+        (block != NOTHING).then(|| Victim {
+            block,
+            page: self.field(plane, Field::VictimPage),
+        })
+    }
+
+    /// Chooses the closed block with the fewest valid pages (greedy). `None`
+    /// when no closed block has an invalid page.
+    pub fn choose_victim(&mut self, plane: u32) -> Option<Victim> {
+        let blocks = self.layout.blocks_per_plane;
+        let first = (plane * blocks) as usize;
+        let (block, count) = self.counts.smallest(first..first + blocks as usize)?;
+        let valid = u32::from(count);
+        if count & NOT_CLOSED != 0 || valid >= self.layout.pages_per_block {
+            return None;
+        }
+        let block = block as u32;
+        // A victim is no candidate again; its count keeps falling meanwhile.
+        self.counts.set(block as usize, count | NOT_CLOSED);
+        self.set_field(plane, Field::Victim, block);
+        self.set_field(plane, Field::VictimPage, 0);
+        // Moving `valid` pages must be done after `pages - valid` host writes.
+        self.set_field(plane, Field::Credit, 0);
+        self.set_field(plane, Field::CreditPerWrite, valid);
+        self.set_field(
+            plane,
+            Field::CreditPerMove,
+            self.layout.pages_per_block - valid,
+        );
+        Some(Victim { block, page: 0 })
+    }
+
+    /// Remembers how far the collection of a plane's victim has come.
+    #[inline]
+    pub fn advance_victim(&mut self, plane: u32, page: u32) {
+        self.set_field(plane, Field::VictimPage, page);
+    }
+
+    /// The plane's victim has been erased.
+    pub fn finish_victim(&mut self, plane: u32) {
+        self.set_field(plane, Field::Victim, NOTHING);
+    }
+
+    /// One host write went to `plane`: how many moves are due now.
+    #[inline]
+    pub fn moves_due(&mut self, plane: u32) -> u32 {
+        let credit = self.field(plane, Field::Credit) + self.field(plane, Field::CreditPerWrite);
+        let price = self.field(plane, Field::CreditPerMove).max(1);
+        self.set_field(plane, Field::Credit, credit % price);
+        credit / price
+    }
+
+    pub fn checkpoint(&mut self) {
+        self.planes.checkpoint();
+        self.free.checkpoint();
+        self.counts.checkpoint();
+    }
+
+    pub fn rollback(&mut self) {
+        self.planes.rollback();
+        self.free.rollback();
+        self.counts.rollback();
+    }
+
+    pub fn forget_checkpoint(&mut self) {
+        self.planes.forget_checkpoint();
+        self.free.forget_checkpoint();
+        self.counts.forget_checkpoint();
+    }
+}

@@ -1,0 +1,295 @@
+//! The page map keeps the firmware contract under any sequence of requests.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use drivelab_ftl::{
+    Cause, Checked, Exclusive, Firmware, FlashLayout, Lpn, Memory, Operation, OperationBuffer,
+    OperationKind, Pace, PageMap, PageRun, Undo,
+};
+use drivelab_request::Direction;
+use proptest::prelude::*;
+
+fn layouts() -> impl Strategy<Value = FlashLayout> {
+    (
+        1..5_u32,
+        8..20_u32,
+        prop_oneof![Just(1_u32), Just(4), Just(7), Just(64), Just(65)],
+        2..4_u32,
+    )
+        .prop_flat_map(|(planes, blocks, pages, reserve)| {
+            let most = planes * (blocks - reserve - 2) * pages;
+            (1..=most).prop_map(move |logical_pages| FlashLayout {
+                planes,
+                blocks_per_plane: blocks,
+                pages_per_block: pages,
+                logical_pages,
+                reserve_blocks: reserve,
+            })
+        })
+}
+
+fn paces() -> impl Strategy<Value = Pace> {
+    prop_oneof![Just(Pace::Paced), Just(Pace::WholeBlock)]
+}
+
+/// (write?, start, length, partial ends), scaled to the layout when used.
+type Draw = (bool, u32, u32, bool, bool);
+
+fn draws(count: usize) -> impl Strategy<Value = Vec<Draw>> {
+    let partial = any::<bool>;
+    let write = prop::bool::weighted(0.85);
+    prop::collection::vec((write, any::<u32>(), 1..9_u32, partial(), partial()), count)
+}
+
+fn run(layout: &FlashLayout, draw: Draw) -> PageRun {
+    let (write, start, length, first_partial, last_partial) = draw;
+    let first = start % layout.logical_pages;
+    PageRun {
+        direction: if write {
+            Direction::Write
+        } else {
+            Direction::Read
+        },
+        first: Lpn(first),
+        pages: length.min(layout.logical_pages - first),
+        first_partial,
+        last_partial,
+    }
+}
+
+/// Every mapped page is valid exactly once, by map, bitmap and counts, and
+/// agrees with what the operations alone say.
+fn assert_consistent<M: Memory>(checked: &Checked<PageMap<M>>) {
+    let firmware = checked.firmware();
+    let layout = *checked.layout();
+    let mut valid_of_block = vec![0; layout.blocks() as usize];
+    let mut mapped = 0_u64;
+    for page in 0..layout.logical_pages {
+        let newest = checked.newest()[page as usize];
+        match firmware.physical(Lpn(page)) {
+            Some(ppn) => {
+                assert_eq!(ppn.0, newest);
+                assert!(firmware.is_valid(ppn));
+                valid_of_block[(ppn.0 / layout.pages_per_block) as usize] += 1;
+                mapped += 1;
+            }
+            None => assert_eq!(newest, u32::MAX),
+        }
+    }
+    let bits = (0..layout.physical_pages() as u32)
+        .filter(|&page| firmware.is_valid(drivelab_ftl::Ppn(page)))
+        .count() as u64;
+    assert_eq!(bits, mapped, "a page is valid without being mapped");
+    for (block, &valid) in valid_of_block.iter().enumerate() {
+        assert_eq!(
+            firmware.valid_pages(block as u32),
+            valid,
+            "count of block {block}"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn contract_holds_and_no_page_is_lost(
+        (layout, pace, draws) in (layouts(), paces(), draws(400))
+    ) {
+        let mut checked = Checked::fresh(PageMap::<Exclusive>::erased(layout, pace).unwrap());
+        let mut out = OperationBuffer::default();
+        for draw in draws {
+            out.clear();
+            checked.submit(&[run(&layout, draw)], &mut out).unwrap();
+        }
+        assert_consistent(&checked);
+    }
+
+    #[test]
+    fn overwriting_a_full_drive_never_runs_out_of_space(
+        (layout, pace, seed) in (layouts(), paces(), any::<u32>())
+    ) {
+        let mut checked = Checked::fresh(PageMap::<Exclusive>::erased(layout, pace).unwrap());
+        let mut out = OperationBuffer::default();
+        let mut state = seed | 1;
+        for step in 0..layout.logical_pages + 6 * layout.pages_per_block * layout.blocks() {
+            // Fill once, then random overwrites by a small xorshift generator.
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            let page = if step < layout.logical_pages { step } else { state % layout.logical_pages };
+            out.clear();
+            let write = PageRun {
+                direction: Direction::Write,
+                first: Lpn(page),
+                pages: 1,
+                first_partial: false,
+                last_partial: false,
+            };
+            checked.submit(&[write], &mut out).unwrap();
+        }
+        assert_consistent(&checked);
+    }
+
+    #[test]
+    fn rollback_makes_the_future_repeat_itself(
+        (layout, pace, before, after) in (layouts(), paces(), draws(150), draws(150))
+    ) {
+        let mut firmware = PageMap::<Undo>::erased(layout, pace).unwrap();
+        let mut out = OperationBuffer::default();
+        for draw in before {
+            firmware.submit(&[run(&layout, draw)], &mut out).unwrap();
+        }
+        firmware.checkpoint();
+        let play = |firmware: &mut PageMap<Undo>| {
+            let mut out = OperationBuffer::default();
+            for &draw in &after {
+                firmware.submit(&[run(&layout, draw)], &mut out).unwrap();
+            }
+            out.operations().to_vec()
+        };
+        let first = play(&mut firmware);
+        firmware.rollback();
+        let second = play(&mut firmware);
+        prop_assert_eq!(first, second);
+    }
+
+    #[test]
+    fn both_memories_behave_alike((layout, pace, draws) in (layouts(), paces(), draws(200))) {
+        let mut plain = PageMap::<Exclusive>::erased(layout, pace).unwrap();
+        let mut undo = PageMap::<Undo>::erased(layout, pace).unwrap();
+        let (mut a, mut b) = (OperationBuffer::default(), OperationBuffer::default());
+        for draw in draws {
+            plain.submit(&[run(&layout, draw)], &mut a).unwrap();
+            undo.submit(&[run(&layout, draw)], &mut b).unwrap();
+        }
+        prop_assert_eq!(a.operations(), b.operations());
+        prop_assert_eq!(a.counts, b.counts);
+    }
+}
+
+const SMALL: FlashLayout = FlashLayout {
+    planes: 1,
+    blocks_per_plane: 8,
+    pages_per_block: 4,
+    logical_pages: 8,
+    reserve_blocks: 2,
+};
+
+fn write(page: u32) -> PageRun {
+    PageRun {
+        direction: Direction::Write,
+        first: Lpn(page),
+        pages: 1,
+        first_partial: false,
+        last_partial: false,
+    }
+}
+
+#[test]
+fn a_partial_write_reads_the_old_page_first() {
+    let mut firmware = PageMap::<Exclusive>::erased(SMALL, Pace::WholeBlock).unwrap();
+    let mut out = OperationBuffer::default();
+    firmware.submit(&[write(3)], &mut out).unwrap();
+    out.clear();
+    firmware
+        .submit(
+            &[PageRun {
+                first_partial: true,
+                ..write(3)
+            }],
+            &mut out,
+        )
+        .unwrap();
+    let kinds: Vec<_> = out
+        .operations()
+        .iter()
+        .map(|o| (o.kind, o.cause, o.after))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            (OperationKind::Read, Cause::Host, u32::MAX),
+            (OperationKind::Program, Cause::Host, 0),
+        ]
+    );
+}
+
+#[test]
+fn a_request_beyond_the_end_is_refused_and_emits_nothing() {
+    let mut firmware = PageMap::<Exclusive>::erased(SMALL, Pace::Paced).unwrap();
+    let mut out = OperationBuffer::default();
+    let error = firmware
+        .submit(
+            &[PageRun {
+                pages: 2,
+                ..write(7)
+            }],
+            &mut out,
+        )
+        .unwrap_err();
+    assert!(error.to_string().contains("8 logical pages"), "{error}");
+    assert!(out.operations().is_empty());
+}
+
+#[test]
+fn too_little_space_names_what_would_work() {
+    let error = FlashLayout {
+        logical_pages: 17,
+        ..SMALL
+    }
+    .validate()
+    .unwrap_err();
+    assert!(
+        error.to_string().contains("at most 16 logical pages work"),
+        "{error}"
+    );
+    assert!(
+        FlashLayout {
+            logical_pages: 16,
+            ..SMALL
+        }
+        .validate()
+        .is_ok()
+    );
+}
+
+/// A firmware that answers every write with the same page breaks the contract.
+struct Stuck(FlashLayout);
+
+impl Firmware for Stuck {
+    fn layout(&self) -> &FlashLayout {
+        &self.0
+    }
+
+    fn submit(
+        &mut self,
+        batch: &[PageRun],
+        operations: &mut OperationBuffer,
+    ) -> Result<(), drivelab_ftl::FirmwareError> {
+        for run in batch {
+            operations.push(Operation {
+                kind: OperationKind::Program,
+                cause: Cause::Host,
+                plane: 0,
+                ppn: drivelab_ftl::Ppn(0),
+                lpn: run.first.0,
+                after: u32::MAX,
+                request: 0,
+            });
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn the_checker_notices_a_page_programmed_twice() {
+    let mut checked = Checked::fresh(Stuck(SMALL));
+    let mut out = OperationBuffer::default();
+    checked.submit(&[write(1)], &mut out).unwrap();
+    out.clear();
+    let error = checked.submit(&[write(1)], &mut out).unwrap_err();
+    assert!(
+        error.to_string().contains("next page to program"),
+        "{error}"
+    );
+}
