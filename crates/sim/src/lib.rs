@@ -1,4 +1,9 @@
-//! Simulated drives in virtual time and their closed forms
+//! Simulated drives in virtual time, and their closed forms.
+//!
+//! Time is integer nanoseconds and jumps from event to event; nothing here
+//! reads a clock, a file or the environment.
 
 pub mod analytic;
+mod event;
 pub mod preset;
+pub mod ssd;

@@ -1,0 +1,100 @@
+//! The simulated solid-state drive.
+//!
+//! ```text
+//!   Load ─> host (commands, link, write buffer) ─> firmware ─> dispatch ─> units ─> Outcome
+//! ```
+//!
+//! The simulator never reads a clock: it jumps from event to event. Left out
+//! so far: read cache and read-ahead, suspending operations, scheduling other
+//! than first come first served, collection in idle time, TRIM.
+
+mod buffer;
+mod engine;
+mod flash;
+mod host;
+mod load;
+mod outcome;
+mod prepare;
+mod timing;
+mod variability;
+
+use drivelab_ftl::{FirmwareError, LayoutError};
+use drivelab_request::Request;
+use thiserror::Error;
+
+pub use load::Load;
+pub use outcome::{DirectionOutcome, Outcome, RecordedOperation};
+pub use prepare::{Prepared, Ssd};
+
+/// How long a run is: requests before and inside the measurement window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Requests completed before the window opens.
+    pub warmup_requests: u64,
+    /// Requests completed inside it, at least 1.
+    pub requests: u64,
+}
+
+/// Why a run failed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SimError {
+    /// The preset's geometry leaves the firmware no space.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// The firmware refused a request.
+    #[error(transparent)]
+    Firmware(#[from] FirmwareError),
+    /// More dies and channels than the event queue has leaves.
+    #[error("{units} units and {channels} channels are too many: at most {most} together")]
+    TooManyUnits {
+        /// Dies, or planes in plane mode.
+        units: u32,
+        /// Channels.
+        channels: u32,
+        /// The most that fit.
+        most: usize,
+    },
+    /// A request that is empty or does not lie on the drive.
+    #[error(
+        "a request of {} bytes at offset {} does not lie on the drive of {capacity_bytes} bytes",
+        request.size_bytes, request.offset_bytes
+    )]
+    Range {
+        /// The request.
+        request: Request,
+        /// The drive's size.
+        capacity_bytes: u64,
+    },
+    /// A read of data that was never written.
+    #[error(
+        "a read at offset {offset_bytes} finds pages that were never written: a fresh drive holds \
+         no data to read; choose a preset whose condition is filled or preconditioned"
+    )]
+    Unmapped {
+        /// Offset of the request.
+        offset_bytes: u64,
+    },
+    /// The workload does not suit the drive.
+    #[error("{0}")]
+    Workload(String),
+    /// Nothing to measure.
+    #[error("a run needs at least one measured request and a queue depth of at least 1")]
+    Empty,
+    /// Requests were left over: a fault of the simulator.
+    #[error(
+        "the simulation stalled: {submitted} requests were submitted, {completed} completed; \
+         this is a fault of the simulator, please report it with the preset and the seed"
+    )]
+    Stalled {
+        /// Requests submitted.
+        submitted: u64,
+        /// Requests completed.
+        completed: u64,
+    },
+    /// The run lasts too long.
+    #[error("simulated time reached {nanos} ns, 6.5 days: measure fewer requests")]
+    EndOfTime {
+        /// Simulated time, ns.
+        nanos: u64,
+    },
+}

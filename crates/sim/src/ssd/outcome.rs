@@ -1,0 +1,103 @@
+//! What a run of the simulator tells.
+
+use drivelab_request::{Direction, Histogram, Nanos};
+
+/// Requests of one direction, completed inside the measurement window.
+#[derive(Clone, Debug, Default)]
+pub struct DirectionOutcome {
+    /// Bytes of the completed requests.
+    pub bytes: u64,
+    /// Latency from submission by the host to completion, ns.
+    pub latency: Histogram,
+}
+
+/// The result of a run. The window opens when the warm-up's last request
+/// completes and closes when the last measured request completes.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Reads.
+    pub read: DirectionOutcome,
+    /// Writes.
+    pub write: DirectionOutcome,
+    /// Length of the measurement window.
+    pub window: Nanos,
+    /// Requests completed before the window, in it, and after it while the
+    /// drive drained.
+    pub warmup_requests: u64,
+    /// See `warmup_requests`.
+    pub measured_requests: u64,
+    /// See `warmup_requests`.
+    pub drained_requests: u64,
+    /// Page programs for the host inside the window.
+    pub host_programs: u64,
+    /// Page programs for collection inside the window.
+    pub collection_programs: u64,
+    /// Page reads inside the window.
+    pub page_reads: u64,
+    /// Blocks erased inside the window.
+    pub erases: u64,
+    /// Reads of pages served from the write buffer, in the whole run.
+    pub buffer_hits: u64,
+    /// Share of the window in which each channel transferred, 0 to 1.
+    pub channel_utilisation: Vec<f64>,
+    /// Share of the window in which each die (or plane, in plane mode) worked
+    /// or held its data, 0 to 1.
+    pub unit_utilisation: Vec<f64>,
+    /// The variability factor of this run, 1 if the preset has none.
+    pub variability_factor: f64,
+}
+
+impl Outcome {
+    /// Requests of one direction.
+    #[must_use]
+    pub fn of(&self, direction: Direction) -> &DirectionOutcome {
+        match direction {
+            Direction::Read => &self.read,
+            Direction::Write => &self.write,
+        }
+    }
+
+    /// Requests per second inside the window.
+    #[must_use]
+    pub fn iops(&self) -> f64 {
+        self.measured_requests as f64 * 1e9 / self.window.0 as f64
+    }
+
+    /// Bytes per second inside the window.
+    #[must_use]
+    pub fn bytes_per_second(&self) -> f64 {
+        (self.read.bytes + self.write.bytes) as f64 * 1e9 / self.window.0 as f64
+    }
+
+    /// Flash page programs over host page programs; `None` without writes.
+    #[must_use]
+    pub fn write_amplification(&self) -> Option<f64> {
+        (self.host_programs > 0).then(|| {
+            (self.host_programs + self.collection_programs) as f64 / self.host_programs as f64
+        })
+    }
+}
+
+/// One flash operation of a recorded run: when it passed each stage, in ns of
+/// simulated time. Stages an operation does not have are empty (start = end).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedOperation {
+    /// The operation.
+    pub operation: drivelab_ftl::Operation,
+    /// Channel, way, die in the way, plane in the die.
+    pub channel: u32,
+    /// See `channel`.
+    pub way: u32,
+    /// See `channel`.
+    pub die: u32,
+    /// See `channel`.
+    pub plane: u32,
+    /// The unit that worked alone: the die, in plane mode the plane.
+    pub unit: u32,
+    /// The controller's dispatch stage.
+    pub dispatch: (u64, u64),
+    /// Register transfer over the channel.
+    pub transfer: (u64, u64),
+    /// The cell array.
+    pub cell: (u64, u64),
+}

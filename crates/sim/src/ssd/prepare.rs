@@ -1,0 +1,267 @@
+//! A drive brought into its preset's condition, and measured from there.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use drivelab_ftl::{Firmware, FlashLayout, Lpn, OperationBuffer, Pace, PageMap, PageRun, Undo};
+use drivelab_request::{Direction, Nanos, Request};
+use drivelab_workload::{Characteristics, Generator};
+
+use super::engine::Engine;
+use super::load::Load;
+use super::outcome::{Outcome, RecordedOperation};
+use super::timing::Timing;
+use super::{Plan, SimError, variability};
+use crate::preset::{self, Condition, SsdConfig};
+
+/// Bytes of one preconditioning write.
+const PRECONDITIONING_BYTES: u64 = 128 << 10;
+
+/// A drive's state in its preset's condition, shared by every worker.
+pub struct Prepared {
+    config: Arc<SsdConfig>,
+    firmware: PageMap<Undo>,
+}
+
+impl Prepared {
+    /// Brings a drive into its condition, without simulating time: `fresh`
+    /// holds nothing, `filled` was written once in order, `preconditioned` was
+    /// written in order with 128 KiB requests, twice the capacity.
+    ///
+    /// # Errors
+    /// [`SimError`] when the geometry leaves no space to work in.
+    pub fn new(config: SsdConfig) -> Result<Self, SimError> {
+        let layout = FlashLayout {
+            planes: config.planes(),
+            blocks_per_plane: config.geometry.blocks_per_plane,
+            pages_per_block: config.geometry.pages_per_block,
+            logical_pages: config.logical_pages(),
+            reserve_blocks: config.collection.reserve_blocks_per_plane,
+        };
+        let pace = match config.collection.pace {
+            preset::Pace::Paced => Pace::Paced,
+            preset::Pace::WholeBlock => Pace::WholeBlock,
+        };
+        let mut firmware = PageMap::erased(layout, pace)?;
+        let passes = match config.condition {
+            Condition::Fresh => 0,
+            Condition::Filled => 1,
+            Condition::Preconditioned => 2,
+        };
+        for _ in 0..passes {
+            write_in_order(&mut firmware, config.geometry.page_size_bytes)?;
+        }
+        firmware.checkpoint();
+        Ok(Self {
+            config: Arc::new(config),
+            firmware,
+        })
+    }
+
+    /// The resolved preset.
+    #[must_use]
+    pub fn config(&self) -> &SsdConfig {
+        &self.config
+    }
+
+    /// A worker with a state of its own.
+    ///
+    /// # Errors
+    /// [`SimError::TooManyUnits`].
+    pub fn worker(&self) -> Result<Ssd, SimError> {
+        Ok(Ssd {
+            engine: Engine::new(&self.config, self.firmware.clone())?,
+            config: Arc::clone(&self.config),
+        })
+    }
+
+    /// The flash operations of one request of `bytes` at the start of the idle
+    /// drive, in the order in which the firmware emitted them.
+    ///
+    /// # Errors
+    /// [`SimError`] when the request cannot be served.
+    pub fn record_one(
+        &self,
+        direction: Direction,
+        bytes: u32,
+    ) -> Result<Vec<RecordedOperation>, SimError> {
+        let request = Request {
+            arrival: Nanos::ZERO,
+            offset_bytes: 0,
+            size_bytes: bytes,
+            direction,
+        };
+        let mut drive = self.worker()?;
+        drive.engine.record();
+        let load = Load::Open {
+            requests: vec![request],
+        };
+        drive.run(
+            load,
+            Plan {
+                warmup_requests: 0,
+                requests: 1,
+            },
+            0,
+            0,
+        )?;
+        Ok(drive.engine.recorded())
+    }
+
+    /// Measures every `(index, characteristics)` of `work`, each from the
+    /// prepared state, on `workers` threads; the results are in the order of
+    /// `work` and do not depend on the number of threads.
+    ///
+    /// # Errors
+    /// The error of the first item of `work` that failed.
+    pub fn measure(
+        &self,
+        work: &[(u64, Characteristics)],
+        seed: u64,
+        plan: Plan,
+        workers: usize,
+    ) -> Result<Vec<Outcome>, SimError> {
+        let next = AtomicUsize::new(0);
+        let workers = workers.clamp(1, work.len().max(1));
+        let labour = || -> Vec<(usize, Result<Outcome, SimError>)> {
+            let mut done = Vec::new();
+            let mut drive = match self.worker() {
+                Ok(drive) => drive,
+                Err(error) => return vec![(0, Err(error))],
+            };
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some((index, workload)) = work.get(place) else {
+                    return done;
+                };
+                done.push((place, drive.measure(workload, seed, *index, plan)));
+            }
+        };
+        let mut results = std::thread::scope(|scope| {
+            let threads: Vec<_> = (1..workers).map(|_| scope.spawn(labour)).collect();
+            let mut results = labour();
+            for thread in threads {
+                match thread.join() {
+                    Ok(more) => results.extend(more),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            results
+        });
+        results.sort_by_key(|(place, _)| *place);
+        results.into_iter().map(|(_, result)| result).collect()
+    }
+}
+
+/// One pass of sequential writes over the whole drive.
+fn write_in_order(firmware: &mut PageMap<Undo>, page_bytes: u32) -> Result<(), SimError> {
+    let pages_per_write = (PRECONDITIONING_BYTES / u64::from(page_bytes)).max(1) as u32;
+    let logical_pages = firmware.layout().logical_pages;
+    let mut out = OperationBuffer::with_capacity(1024);
+    let mut first = 0;
+    while first < logical_pages {
+        let pages = pages_per_write.min(logical_pages - first);
+        out.clear();
+        let run = PageRun {
+            direction: Direction::Write,
+            first: Lpn(first),
+            pages,
+            first_partial: false,
+            last_partial: false,
+        };
+        firmware.submit(&[run], &mut out)?;
+        first += pages;
+    }
+    Ok(())
+}
+
+/// A simulated SSD: one worker's drive.
+pub struct Ssd {
+    engine: Engine<PageMap<Undo>>,
+    config: Arc<SsdConfig>,
+}
+
+impl Ssd {
+    /// Bytes that the host can address.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> u64 {
+        self.engine.capacity_bytes
+    }
+
+    /// The firmware's state, for checks.
+    #[must_use]
+    pub fn firmware(&self) -> &PageMap<Undo> {
+        &self.engine.firmware
+    }
+
+    /// Measures one workload over the whole drive, from the prepared state,
+    /// and returns to that state. Random numbers are keyed by `seed` and `index`.
+    ///
+    /// # Errors
+    /// [`SimError`] when the workload cannot be served.
+    pub fn measure(
+        &mut self,
+        workload: &Characteristics,
+        seed: u64,
+        index: u64,
+        plan: Plan,
+    ) -> Result<Outcome, SimError> {
+        let capacity = self.capacity_bytes();
+        let generator = Generator::new(workload, 0, capacity, seed, index)
+            .map_err(|error| SimError::Workload(error.to_string()))?;
+        let load = Load::Closed {
+            generator,
+            queue_depth: workload.queue_depth,
+        };
+        let outcome = self.run(load, plan, seed, index);
+        self.reset();
+        outcome
+    }
+
+    /// Runs any load and keeps the state it leaves, unless it fails.
+    ///
+    /// # Errors
+    /// [`SimError`] when a request cannot be served; the drive has then
+    /// returned to its prepared state.
+    pub fn run(
+        &mut self,
+        load: Load,
+        plan: Plan,
+        seed: u64,
+        index: u64,
+    ) -> Result<Outcome, SimError> {
+        let empty = match &load {
+            Load::Closed { queue_depth, .. } => *queue_depth == 0,
+            Load::Open { requests } => {
+                (requests.len() as u64) < plan.warmup_requests + plan.requests
+            }
+        };
+        if empty || plan.requests == 0 {
+            return Err(SimError::Empty);
+        }
+        let factor = variability::factor(self.config.variability.sigma, seed, index);
+        let timing = Timing::new(&self.config, factor);
+        let result = self.engine.run(load, plan, timing);
+        match result {
+            Ok(mut outcome) => {
+                outcome.variability_factor = factor;
+                Ok(outcome)
+            }
+            Err(error) => {
+                self.reset();
+                Err(error)
+            }
+        }
+    }
+
+    /// Stops logging changes: from now on the drive cannot return to its
+    /// prepared state, and a long run needs no memory for the way back.
+    pub fn keep_changes(&mut self) {
+        self.engine.firmware.forget_checkpoint();
+    }
+
+    /// Returns to the prepared state.
+    pub fn reset(&mut self) {
+        self.engine.firmware.rollback();
+    }
+}

@@ -1,0 +1,60 @@
+//! What every step of an operation costs, resolved from the preset.
+
+use crate::preset::SsdConfig;
+
+/// Nanoseconds of every stage, indexed by operation kind where kinds differ
+/// (0 read, 1 program, 2 erase).
+#[derive(Clone, Debug)]
+pub(crate) struct Timing {
+    /// The controller's dispatch stage.
+    pub dispatch: [u64; 3],
+    /// Register transfer over the channel; an erase transfers nothing.
+    pub register: [u64; 3],
+    /// The cell array.
+    pub cell: [u64; 3],
+    /// Command cost on the host link (0 read, 1 write).
+    pub command: [u64; 2],
+    /// Picoseconds a byte takes on the host link, 0 if the link is free.
+    pub link_ps_per_byte: u64,
+    /// From a buffered write's last byte to its completion.
+    pub acknowledge: u64,
+}
+
+impl Timing {
+    /// Resolves a configuration, every time multiplied by `factor`.
+    pub fn new(config: &SsdConfig, factor: f64) -> Self {
+        let timing = &config.timing;
+        let host = &config.host;
+        let scale = |nanos: u64| (nanos as f64 * factor).round() as u64;
+        let link = match host.link_bytes_per_second {
+            0 => 0,
+            rate => scale(1_000_000_000_000_u64.div_ceil(rate)),
+        };
+        Self {
+            dispatch: [
+                scale(timing.read_dispatch_ns),
+                scale(timing.write_dispatch_ns),
+                scale(timing.erase_dispatch_ns),
+            ],
+            register: [
+                scale(timing.read_register_ns),
+                scale(timing.write_register_ns),
+                0,
+            ],
+            cell: [
+                scale(timing.read_cell_ns),
+                scale(timing.program_cell_ns),
+                scale(timing.erase_cell_ns),
+            ],
+            command: [scale(host.read_command_ns), scale(host.write_command_ns)],
+            link_ps_per_byte: link,
+            acknowledge: scale(host.write_acknowledge_ns),
+        }
+    }
+
+    /// Time of `bytes` on the host link.
+    #[inline]
+    pub fn link_transfer(&self, bytes: u64) -> u64 {
+        (bytes * self.link_ps_per_byte).div_ceil(1000)
+    }
+}
