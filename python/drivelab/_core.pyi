@@ -79,3 +79,37 @@ def fit_trees(
     seed: int,
 ) -> TreeEnsemble:
     """Fit boosted trees to float64 targets; `UsageError` for bad data or parameters."""
+
+# --- simulated -------------------------------------------------------------------------
+
+def preset_names() -> list[str]:
+    """Return the names of the package's presets, in alphabetical order."""
+
+def preset_text(name: str) -> str | None:
+    """Return the TOML text of one of the package's presets."""
+
+class SimulatedSsd:
+    """A simulated solid-state drive in its preset's condition."""
+
+    capacity_bytes: int
+    config_hash: str
+
+    def __init__(self, text: str, bases: dict[str, str] | None = None) -> None:
+        """Read a preset; `bases` gives the texts of presets outside the package."""
+
+    def resolved_json(self) -> str:
+        """Return the resolved preset as JSON."""
+
+    def measure(
+        self,
+        indices: list[int],
+        workloads: list[CharacteristicsTuple],
+        seed: int,
+        warmup_requests: int,
+        requests: int,
+        workers: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """Measure a batch, each workload from the prepared state; results in its order."""
+
+    def record_timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
+        """Return the flash operations of one request at the start of the idle drive."""

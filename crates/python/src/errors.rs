@@ -5,14 +5,26 @@
 
 use std::fmt::Display;
 
+use drivelab_sim::ssd::SimError;
 use pyo3::PyErr;
 
 mod exceptions {
     #![allow(missing_docs)]
+    pyo3::import_exception!(drivelab.errors, RunError);
     pyo3::import_exception!(drivelab.errors, UsageError);
 }
 
 /// An error that whoever asked can mend, as `drivelab.errors.UsageError`.
 pub fn usage_error(error: impl Display) -> PyErr {
     exceptions::UsageError::new_err(error.to_string())
+}
+
+/// A failure of a run, as `drivelab.errors.RunError`, or what whoever asked can mend.
+pub fn simulation_error(error: SimError) -> PyErr {
+    match error {
+        SimError::Stalled { .. } | SimError::EndOfTime { .. } => {
+            exceptions::RunError::new_err(error.to_string())
+        }
+        _ => usage_error(error),
+    }
 }

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 
 mod errors;
 mod histogram;
+mod simulated;
 mod tree;
 mod workload;
 
@@ -12,6 +13,7 @@ mod workload;
 fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     histogram::register(module)?;
     tree::register(module)?;
+    simulated::register(module)?;
     workload::register(module)?;
     Ok(())
 }

@@ -1,0 +1,219 @@
+//! Simulated drives.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::thread::available_parallelism;
+
+use drivelab_ftl::{Cause, OperationKind};
+use drivelab_request::{Direction, Histogram};
+use drivelab_sim::preset::{self, SsdConfig};
+use drivelab_sim::ssd::{DirectionOutcome, Outcome, Plan, Prepared, RecordedOperation, SimError};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::errors::{simulation_error, usage_error};
+use crate::workload::{CharacteristicsTuple, from_tuple};
+
+/// Adds the topic to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<SimulatedSsd>()?;
+    module.add_function(wrap_pyfunction!(preset_names, module)?)?;
+    module.add_function(wrap_pyfunction!(preset_text, module)?)
+}
+
+#[pyfunction]
+fn preset_names() -> Vec<&'static str> {
+    preset::names()
+}
+
+#[pyfunction]
+fn preset_text(name: &str) -> Option<&'static str> {
+    preset::text(name)
+}
+
+/// A simulated solid-state drive in its preset's condition.
+#[pyclass(frozen, module = "drivelab._core")]
+struct SimulatedSsd {
+    config: SsdConfig,
+    prepared: OnceLock<Result<Prepared, SimError>>,
+}
+
+#[pymethods]
+impl SimulatedSsd {
+    #[new]
+    #[pyo3(signature = (text, bases=None))]
+    fn new(text: &str, bases: Option<HashMap<String, String>>) -> PyResult<Self> {
+        let bases = bases.unwrap_or_default();
+        let config = SsdConfig::from_toml(text, |name| {
+            bases
+                .get(name)
+                .cloned()
+                .or_else(|| preset::text(name).map(str::to_owned))
+        })
+        .map_err(usage_error)?;
+        Ok(Self {
+            config,
+            prepared: OnceLock::new(),
+        })
+    }
+
+    #[getter]
+    fn capacity_bytes(&self) -> u64 {
+        self.config.geometry.user_capacity_bytes
+    }
+
+    #[getter]
+    fn config_hash(&self) -> String {
+        self.config.hash()
+    }
+
+    fn resolved_json(&self) -> String {
+        self.config.resolved_json()
+    }
+
+    /// Measures a batch, each workload from the prepared state.
+    #[pyo3(signature = (indices, workloads, seed, warmup_requests, requests, workers=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
+    fn measure<'py>(
+        &self,
+        py: Python<'py>,
+        indices: Vec<u64>,
+        workloads: Vec<CharacteristicsTuple>,
+        seed: u64,
+        warmup_requests: u64,
+        requests: u64,
+        workers: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        if indices.len() != workloads.len() {
+            return Err(PyValueError::new_err("one index a workload"));
+        }
+        let workloads = workloads.into_iter().map(from_tuple);
+        let work: Vec<_> = indices.into_iter().zip(workloads).collect();
+        let plan = Plan {
+            warmup_requests,
+            requests,
+        };
+        let workers =
+            workers.unwrap_or_else(|| available_parallelism().map_or(1, |count| count.get()));
+        let outcomes = py
+            .detach(|| self.prepared()?.measure(&work, seed, plan, workers))
+            .map_err(simulation_error)?;
+        let results = outcomes.iter().map(|outcome| outcome_dict(py, outcome));
+        PyList::new(py, results.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The flash operations of one request on the idle drive.
+    fn record_timeline<'py>(
+        &self,
+        py: Python<'py>,
+        direction: &str,
+        record_bytes: u32,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let direction = match direction {
+            "read" => Direction::Read,
+            "write" => Direction::Write,
+            _ => return Err(PyValueError::new_err("direction is read or write")),
+        };
+        let recorded = py
+            .detach(|| self.prepared()?.record_one(direction, record_bytes))
+            .map_err(simulation_error)?;
+        let rows = recorded
+            .iter()
+            .map(|operation| recorded_dict(py, operation));
+        PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
+    }
+}
+
+impl SimulatedSsd {
+    /// The prepared state, made when it is first needed.
+    fn prepared(&self) -> Result<&Prepared, SimError> {
+        self.prepared
+            .get_or_init(|| Prepared::new(self.config.clone()))
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+}
+
+fn direction_dict<'py>(
+    py: Python<'py>,
+    outcome: &DirectionOutcome,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let latency: &Histogram = &outcome.latency;
+    let Some(mean) = latency.mean_ns() else {
+        return Ok(None);
+    };
+    let dict = PyDict::new(py);
+    dict.set_item("requests", latency.count())?;
+    dict.set_item("bytes", outcome.bytes)?;
+    dict.set_item("latency_ns_mean", mean)?;
+    dict.set_item("latency_ns_min", latency.min_ns())?;
+    dict.set_item("latency_ns_max", latency.max_ns())?;
+    let bins = PyDict::new(py);
+    for (bin, count) in latency.nonzero() {
+        bins.set_item(bin, count)?;
+    }
+    dict.set_item("histogram", bins)?;
+    Ok(Some(dict))
+}
+
+fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("duration_ns", outcome.window.0)?;
+    dict.set_item("read", direction_dict(py, &outcome.read)?)?;
+    dict.set_item("write", direction_dict(py, &outcome.write)?)?;
+    let extra = PyDict::new(py);
+    if let Some(ratio) = outcome.write_amplification() {
+        extra.set_item("write_amplification_ratio", ratio)?;
+    }
+    let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len().max(1) as f64;
+    extra.set_item(
+        "channel_utilisation_ratio",
+        mean(&outcome.channel_utilisation),
+    )?;
+    extra.set_item("die_utilisation_ratio", mean(&outcome.unit_utilisation))?;
+    extra.set_item("page_reads", outcome.page_reads as f64)?;
+    extra.set_item("host_page_programs", outcome.host_programs as f64)?;
+    extra.set_item(
+        "collection_page_programs",
+        outcome.collection_programs as f64,
+    )?;
+    extra.set_item("block_erases", outcome.erases as f64)?;
+    extra.set_item("buffer_hit_pages", outcome.buffer_hits as f64)?;
+    extra.set_item("variability_factor", outcome.variability_factor)?;
+    dict.set_item("extra", extra)?;
+    Ok(dict)
+}
+
+fn recorded_dict<'py>(
+    py: Python<'py>,
+    recorded: &RecordedOperation,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let kind = match recorded.operation.kind {
+        OperationKind::Read => "read",
+        OperationKind::Program => "program",
+        OperationKind::Erase => "erase",
+    };
+    let cause = match recorded.operation.cause {
+        Cause::Host => "host",
+        Cause::Collection => "collection",
+    };
+    dict.set_item("kind", kind)?;
+    dict.set_item("cause", cause)?;
+    dict.set_item("channel", recorded.channel)?;
+    dict.set_item("way", recorded.way)?;
+    dict.set_item("die", recorded.die)?;
+    dict.set_item("plane", recorded.plane)?;
+    dict.set_item("unit", recorded.unit)?;
+    dict.set_item("page", recorded.operation.logical().map(|page| page.0))?;
+    for (name, (start, end)) in [
+        ("dispatch", recorded.dispatch),
+        ("transfer", recorded.transfer),
+        ("cell", recorded.cell),
+    ] {
+        dict.set_item(format!("{name}_start_ns"), start)?;
+        dict.set_item(format!("{name}_end_ns"), end)?;
+    }
+    Ok(dict)
+}

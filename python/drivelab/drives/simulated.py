@@ -1,0 +1,152 @@
+"""Simulated drives: a preset of the package or of a file, measured in simulated time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from drivelab._core import SimulatedSsd, preset_names, preset_text
+from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.errors import CannotAnswerError, RunError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Self
+
+    from drivelab.drives.measurement import MeasurementPlan
+    from drivelab.workloads.characteristics import Characteristics
+
+PREFIX = "sim:"
+
+#: Workloads handed to the core at once: enough for every core, few enough that little is lost
+#: when the campaign is killed.
+_BATCH = 8
+
+
+class SimulatedDrive:
+    """A drive that exists as a preset.
+
+    Parameters
+    ----------
+    name
+        ``sim:`` followed by a preset's name or the path of a TOML file.
+    text
+        The preset's TOML.
+    """
+
+    kind: ClassVar[Literal["simulated"]] = "simulated"
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self._core = SimulatedSsd(text)
+        self.capacity_bytes = self._core.capacity_bytes
+        self.preset: dict[str, Any] = json.loads(self._core.resolved_json())
+
+    @classmethod
+    def open(cls, name: str) -> SimulatedDrive:
+        """Open ``sim:NAME`` or ``sim:FILE.toml``.
+
+        Raises
+        ------
+        UsageError
+            When there is no such preset or file, or its values are impossible.
+        """
+        return cls(name, read_preset(name.removeprefix(PREFIX)))
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides how the drive behaves."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "config_hash": self._core.config_hash,
+            "preset": self.preset,
+        }
+
+    def check(self, workload: Characteristics) -> None:
+        """Raise when the drive cannot answer for `workload`."""
+        workload.validate(self.capacity_bytes)
+        if self.preset["condition"] == "fresh" and workload.write_ratio < 1.0:
+            raise CannotAnswerError(
+                f"{self.name} is fresh and holds no data to read: measure writes only "
+                "(--write-ratio 1), or a drive whose condition is filled or preconditioned"
+            )
+
+    def measure(
+        self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
+        """Measure every workload from the preset's condition, in order.
+
+        Random numbers are keyed by the plan's seed and the workload's index: results depend
+        neither on the other workloads nor on the number of threads.
+        """
+        for _, workload in work:
+            self.check(workload)
+        for start in range(0, len(work), _BATCH):
+            batch = work[start : start + _BATCH]
+            results = self._core.measure(
+                [index for index, _ in batch],
+                [workload.as_tuple() for _, workload in batch],
+                plan.seed,
+                plan.warmup_requests,
+                plan.requests,
+                plan.workers,
+            )
+            if len(results) != len(batch):
+                raise RunError(f"{len(batch)} workloads gave {len(results)} results")
+            for (index, workload), result in zip(batch, results, strict=True):
+                yield _measurement(index, workload, result)
+
+    def timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
+        """Return the flash operations of one request at the start of the idle drive."""
+        return self._core.record_timeline(direction, record_bytes)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_preset(name: str) -> str:
+    """Return the TOML text of a preset by name or path.
+
+    Raises
+    ------
+    UsageError
+        When neither exists, or the file cannot be read.
+    """
+    text = preset_text(name)
+    if text is not None:
+        return text
+    if not name.endswith(".toml") and "/" not in name:
+        raise UsageError(
+            f"there is no preset {name}; presets of the package: {', '.join(preset_names())} "
+            "(an own drive is named by its file: sim:path/to/drive.toml)"
+        )
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UsageError(
+            f"there is no preset file {name}; presets of the package: {', '.join(preset_names())}"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the preset file {name} cannot be read: {error}") from None
+
+
+def _measurement(index: int, workload: Characteristics, result: dict[str, Any]) -> Measurement:
+    def part(name: str) -> OperationResult | None:
+        values = result[name]
+        return None if values is None else OperationResult(**values)
+
+    return Measurement(
+        index=index,
+        characteristics=workload,
+        duration_ns=result["duration_ns"],
+        read=part("read"),
+        write=part("write"),
+        extra=result["extra"],
+    )
