@@ -22,6 +22,9 @@ def histogram_value(bin: int) -> int:  # noqa: A002
 def histogram_range(bin: int) -> tuple[int, int]:  # noqa: A002
     """Return the smallest and the largest latency in ns that a bin counts."""
 
+def histogram_percentile(histogram: dict[int, int], percent: float) -> int:
+    """Return the latency in ns that `percent` of a hundred do not exceed (fio's definition)."""
+
 # --- workload --------------------------------------------------------------------------
 
 SECTOR_BYTES: int

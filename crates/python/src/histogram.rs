@@ -1,6 +1,8 @@
 //! The histogram's layout, for what Python computes from stored counts.
 
-use drivelab_request::{BINS, bin_of, bin_range, bin_value};
+use std::collections::BTreeMap;
+
+use drivelab_request::{BINS, bin_of, bin_range, bin_value, percentile_of};
 use pyo3::prelude::*;
 
 use crate::errors::usage_error;
@@ -10,7 +12,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("HISTOGRAM_BINS", BINS)?;
     module.add_function(wrap_pyfunction!(histogram_bin, module)?)?;
     module.add_function(wrap_pyfunction!(histogram_value, module)?)?;
-    module.add_function(wrap_pyfunction!(histogram_range, module)?)
+    module.add_function(wrap_pyfunction!(histogram_range, module)?)?;
+    module.add_function(wrap_pyfunction!(histogram_percentile, module)?)
 }
 
 #[pyfunction]
@@ -26,6 +29,23 @@ fn histogram_value(bin: usize) -> PyResult<u64> {
 #[pyfunction]
 fn histogram_range(bin: usize) -> PyResult<(u64, u64)> {
     checked(bin).map(bin_range)
+}
+
+#[pyfunction]
+fn histogram_percentile(histogram: BTreeMap<usize, u64>, percent: f64) -> PyResult<u64> {
+    if !(0.0..=100.0).contains(&percent) {
+        return Err(usage_error(format!(
+            "percentile {percent} does not exist; allowed: 0 to 100"
+        )));
+    }
+    if let Some(&last) = histogram.keys().next_back() {
+        checked(last)?;
+    }
+    let count = histogram
+        .values()
+        .fold(0_u64, |sum, n| sum.saturating_add(*n));
+    percentile_of(histogram, count, percent)
+        .ok_or_else(|| usage_error("an empty histogram has no percentiles"))
 }
 
 fn checked(bin: usize) -> PyResult<usize> {

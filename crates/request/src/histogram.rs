@@ -68,6 +68,34 @@ const fn shift_of(bin: usize) -> u32 {
     ((bin >> BITS) as u32).saturating_sub(1)
 }
 
+/// The latency in ns that `percent` of a hundred of `count` latencies do not
+/// exceed, from their bins in rising order: the definition behind
+/// [`Histogram::percentile_ns`], before that keeps it within the exact ends.
+///
+/// `None` when `count` is 0, when `percent` is not between 0 and 100 or when the
+/// bins hold less than `count`.
+#[must_use]
+pub fn percentile_of(
+    bins: impl IntoIterator<Item = (usize, u64)>,
+    count: u64,
+    percent: f64,
+) -> Option<u64> {
+    if count == 0 || !(0.0..=100.0).contains(&percent) {
+        return None;
+    }
+    // Multiplied before divided: 99.9 % of 1000 is then rank 999, not 1000.
+    let rank = (percent * count as f64 / 100.0).ceil() as u64;
+    let rank = rank.clamp(1, count);
+    let mut cumulative: u64 = 0;
+    for (bin, count) in bins {
+        cumulative = cumulative.saturating_add(count);
+        if cumulative >= rank {
+            return Some(bin_value(bin));
+        }
+    }
+    None
+}
+
 /// Counts of latencies, with exact count, sum, minimum and maximum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
@@ -190,20 +218,8 @@ impl Histogram {
     /// `None` when nothing was recorded or `percent` is not between 0 and 100.
     #[must_use]
     pub fn percentile_ns(&self, percent: f64) -> Option<u64> {
-        if self.count == 0 || !(0.0..=100.0).contains(&percent) {
-            return None;
-        }
-        // Multiplied before divided: 99.9 % of 1000 is then rank 999, not 1000.
-        let rank = (percent * self.count as f64 / 100.0).ceil() as u64;
-        let rank = rank.clamp(1, self.count);
-        let mut cumulative = 0;
-        for (bin, count) in self.nonzero() {
-            cumulative += count;
-            if cumulative >= rank {
-                return Some(bin_value(bin).clamp(self.min_ns, self.max_ns));
-            }
-        }
-        None
+        let (min_ns, max_ns) = (self.min_ns()?, self.max_ns()?);
+        percentile_of(self.nonzero(), self.count, percent).map(|ns| ns.clamp(min_ns, max_ns))
     }
 
     /// The bins that counted something, in rising order: `(bin, count)`.

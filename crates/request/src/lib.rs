@@ -7,6 +7,6 @@ mod histogram;
 mod nanos;
 mod request;
 
-pub use histogram::{BINS, Histogram, bin_of, bin_range, bin_value};
+pub use histogram::{BINS, Histogram, bin_of, bin_range, bin_value, percentile_of};
 pub use nanos::Nanos;
 pub use request::{Direction, Request, SECTOR_BYTES};

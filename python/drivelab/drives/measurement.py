@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from drivelab._core import HISTOGRAM_BINS, histogram_value
+from drivelab._core import HISTOGRAM_BINS, histogram_percentile
 from drivelab.errors import RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics
 
@@ -271,9 +271,8 @@ def percentile_ns(
     """Return a percentile of latencies counted in fio's layout.
 
     The first bin at which the cumulative count reaches ``percent / 100 * count`` answers with
-    its middle, as in fio, kept between the exact minimum and maximum. It is off by at most
-    1/128 of the value, below the last bin (17 s). Equal to `Histogram::percentile_ns` of the
-    native core.
+    its middle, as in fio; that is then kept between the exact minimum and maximum. It is off by
+    at most 1/128 of the value, below the last bin (17 s).
 
     Parameters
     ----------
@@ -284,19 +283,7 @@ def percentile_ns(
     latency_ns_min, latency_ns_max
         The exact ends, in ns.
     """
-    count = sum(histogram.values())
-    if not 0 <= percent <= 100:
-        raise UsageError(f"percentile {percent} does not exist; allowed: 0 to 100")
-    if count == 0:
-        raise UsageError("an empty histogram has no percentiles")
-    # Multiplied before divided: 99.9 % of 1000 is then rank 999, not 1000.
-    rank = min(max(math.ceil(percent * float(count) / 100.0), 1), count)
-    cumulative = 0
-    for number in sorted(histogram):
-        cumulative += histogram[number]
-        if cumulative >= rank:
-            break
-    return min(max(histogram_value(number), latency_ns_min), latency_ns_max)
+    return min(max(histogram_percentile(histogram, percent), latency_ns_min), latency_ns_max)
 
 
 def _check_count(name: str, value: object, low: int) -> None:
