@@ -3,7 +3,7 @@
 Its errors are those of `drivelab.errors`.
 """
 
-from typing import Any
+from typing import Any, Self
 
 # Of `collections.abc` from Python 3.12 on; until then type checkers have it from here.
 from typing_extensions import Buffer
@@ -84,12 +84,21 @@ def fit_trees(
     """Fit boosted trees to float64 targets; `UsageError` for bad data or parameters."""
 
 # --- simulated -------------------------------------------------------------------------
+# --- presets ---------------------------------------------------------------------------
 
 def preset_names() -> list[str]:
     """Return the names of the package's presets, in alphabetical order."""
 
-def preset_text(name: str) -> str | None:
+def preset_text(name: str) -> str:
     """Return the TOML text of one of the package's presets."""
+
+def resolve_preset(toml_text: str, base_texts: dict[str, str]) -> tuple[str, str]:
+    """Check a preset; return its resolved description as JSON and its hash.
+
+    `base_texts` are presets beside the file, by name; they come before the package's.
+    """
+
+# --- simulated -------------------------------------------------------------------------
 
 class SimulatedSsd:
     """A simulated solid-state drive in its preset's condition."""
@@ -116,3 +125,20 @@ class SimulatedSsd:
 
     def record_timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
         """Return the flash operations of one request at the start of the idle drive."""
+
+# --- closed form -----------------------------------------------------------------------
+
+class ClosedForm:
+    """Equations 1 to 7 of Yoo et al. 2014 for one drive; refuses drives outside their condition."""
+
+    def __new__(cls, toml_text: str, base_texts: dict[str, str]) -> Self: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def page_size_bytes(self) -> int: ...
+    @property
+    def capacity_bytes(self) -> int: ...
+    @property
+    def rho(self) -> int: ...
+    def record(self, direction: str, record_bytes: int) -> dict[str, int]:
+        """Return the latency of one request and its parts, in ns and counts."""

@@ -10,6 +10,7 @@ use pyo3::PyErr;
 
 mod exceptions {
     #![allow(missing_docs)]
+    pyo3::import_exception!(drivelab.errors, CannotAnswerError);
     pyo3::import_exception!(drivelab.errors, RunError);
     pyo3::import_exception!(drivelab.errors, UsageError);
 }
@@ -27,4 +28,9 @@ pub fn simulation_error(error: SimError) -> PyErr {
         }
         _ => usage_error(error),
     }
+}
+
+/// A sound question that this drive cannot answer, as `drivelab.errors.CannotAnswerError`.
+pub fn cannot_answer_error(error: impl Display) -> PyErr {
+    exceptions::CannotAnswerError::new_err(error.to_string())
 }

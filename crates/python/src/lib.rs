@@ -2,8 +2,10 @@
 
 use pyo3::prelude::*;
 
+mod closed_form;
 mod errors;
 mod histogram;
+mod preset;
 mod simulated;
 mod tree;
 mod workload;
@@ -11,9 +13,11 @@ mod workload;
 /// Registers every class and function of the native core, one topic a file.
 #[pymodule(name = "_core")]
 fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    closed_form::register(module)?;
     histogram::register(module)?;
-    tree::register(module)?;
+    preset::register(module)?;
     simulated::register(module)?;
+    tree::register(module)?;
     workload::register(module)?;
     Ok(())
 }

@@ -1,35 +1,24 @@
 //! Simulated drives.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
 
 use drivelab_ftl::{Cause, OperationKind};
-use drivelab_request::{Direction, Histogram};
-use drivelab_sim::preset::{self, SsdConfig};
+use drivelab_request::Histogram;
+use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{DirectionOutcome, Outcome, Plan, Prepared, RecordedOperation, SimError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::errors::{simulation_error, usage_error};
+use crate::closed_form::direction_named;
+use crate::errors::simulation_error;
+use crate::preset::{BaseTexts, configuration};
 use crate::workload::{CharacteristicsTuple, from_tuple};
 
 /// Adds the topic to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<SimulatedSsd>()?;
-    module.add_function(wrap_pyfunction!(preset_names, module)?)?;
-    module.add_function(wrap_pyfunction!(preset_text, module)?)
-}
-
-#[pyfunction]
-fn preset_names() -> Vec<&'static str> {
-    preset::names()
-}
-
-#[pyfunction]
-fn preset_text(name: &str) -> Option<&'static str> {
-    preset::text(name)
+    module.add_class::<SimulatedSsd>()
 }
 
 /// A simulated solid-state drive in its preset's condition.
@@ -43,15 +32,8 @@ struct SimulatedSsd {
 impl SimulatedSsd {
     #[new]
     #[pyo3(signature = (text, bases=None))]
-    fn new(text: &str, bases: Option<HashMap<String, String>>) -> PyResult<Self> {
-        let bases = bases.unwrap_or_default();
-        let config = SsdConfig::from_toml(text, |name| {
-            bases
-                .get(name)
-                .cloned()
-                .or_else(|| preset::text(name).map(str::to_owned))
-        })
-        .map_err(usage_error)?;
+    fn new(text: &str, bases: Option<BaseTexts>) -> PyResult<Self> {
+        let config = configuration(text, &bases.unwrap_or_default())?;
         Ok(Self {
             config,
             prepared: OnceLock::new(),
@@ -110,11 +92,7 @@ impl SimulatedSsd {
         direction: &str,
         record_bytes: u32,
     ) -> PyResult<Bound<'py, PyList>> {
-        let direction = match direction {
-            "read" => Direction::Read,
-            "write" => Direction::Write,
-            _ => return Err(PyValueError::new_err("direction is read or write")),
-        };
+        let direction = direction_named(direction)?;
         let recorded = py
             .detach(|| self.prepared()?.record_one(direction, record_bytes))
             .map_err(simulation_error)?;

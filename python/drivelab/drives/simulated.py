@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from drivelab._core import SimulatedSsd, preset_names, preset_text
+from drivelab._core import SimulatedSsd
 from drivelab.drives.measurement import Measurement, OperationResult
-from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.drives.presets import read_preset
+from drivelab.errors import CannotAnswerError, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Self
 
     from drivelab.drives.measurement import MeasurementPlan
+    from drivelab.drives.presets import PresetSource
     from drivelab.workloads.characteristics import Characteristics
 
 PREFIX = "sim:"
@@ -31,15 +32,15 @@ class SimulatedDrive:
     ----------
     name
         ``sim:`` followed by a preset's name or the path of a TOML file.
-    text
-        The preset's TOML.
+    source
+        The preset's text, and those of the presets beside it that it starts from.
     """
 
     kind: ClassVar[Literal["simulated"]] = "simulated"
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, source: PresetSource) -> None:
         self.name = name
-        self._core = SimulatedSsd(text)
+        self._core = SimulatedSsd(source.toml_text, source.base_texts)
         self.capacity_bytes = self._core.capacity_bytes
         self.preset: dict[str, Any] = json.loads(self._core.resolved_json())
 
@@ -109,32 +110,6 @@ class SimulatedDrive:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def read_preset(name: str) -> str:
-    """Return the TOML text of a preset by name or path.
-
-    Raises
-    ------
-    UsageError
-        When neither exists, or the file cannot be read.
-    """
-    text = preset_text(name)
-    if text is not None:
-        return text
-    if not name.endswith(".toml") and "/" not in name:
-        raise UsageError(
-            f"there is no preset {name}; presets of the package: {', '.join(preset_names())} "
-            "(an own drive is named by its file: sim:path/to/drive.toml)"
-        )
-    try:
-        return Path(name).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UsageError(
-            f"there is no preset file {name}; presets of the package: {', '.join(preset_names())}"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the preset file {name} cannot be read: {error}") from None
 
 
 def _measurement(index: int, workload: Characteristics, result: dict[str, Any]) -> Measurement:

@@ -117,7 +117,7 @@ pub(super) fn read_with_base(
     resolve_base: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Entries, PresetError> {
     let mut layers = vec![read("(unnamed)", text)?];
-    let mut bases: Vec<String> = Vec::new();
+    let mut bases: Vec<(String, String)> = Vec::new();
     while let Some(entry) = layers.last().and_then(|layer| layer.get("base")) {
         let Value::Text(base) = &entry.value else {
             return Err(PresetError::WrongValue {
@@ -127,18 +127,20 @@ pub(super) fn read_with_base(
                 allowed: "the name of a preset, in quotes".to_owned(),
             });
         };
-        let cycle = bases.contains(base);
-        bases.push(base.clone());
-        if cycle {
-            return Err(PresetError::BaseCycle {
-                chain: bases.join(" -> "),
-            });
-        }
         let base_text = resolve_base(base).ok_or_else(|| PresetError::UnknownBase {
             base: base.clone(),
             place: entry.place.clone(),
             known: super::names().join(", "),
         })?;
+        // Texts are compared, as a file may extend the package's preset of the same name.
+        let met_before = bases.iter().any(|(_, text)| *text == base_text);
+        bases.push((base.clone(), base_text.clone()));
+        if met_before {
+            let chain: Vec<&str> = bases.iter().map(|(name, _)| name.as_str()).collect();
+            return Err(PresetError::BaseCycle {
+                chain: chain.join(" -> "),
+            });
+        }
         layers.push(read(base, &base_text)?);
     }
     let mut merged = Entries::new();

@@ -1,0 +1,56 @@
+//! Presets: the package's own, and the checked description behind a text.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use drivelab_sim::preset::{self, SsdConfig};
+use pyo3::prelude::*;
+
+use crate::errors::usage_error;
+
+/// Texts of presets beside the user's file, by name; they come before the package's.
+pub type BaseTexts = BTreeMap<String, String>;
+
+/// Adds the topic to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(preset_names, module)?)?;
+    module.add_function(wrap_pyfunction!(preset_text, module)?)?;
+    module.add_function(wrap_pyfunction!(resolve_preset, module)?)
+}
+
+/// The drive that a text and its bases describe.
+pub fn configuration(toml_text: &str, base_texts: &BaseTexts) -> PyResult<SsdConfig> {
+    // The bases of the package's presets are the package's, whatever lies beside the user's file.
+    let in_package = Cell::new(false);
+    SsdConfig::from_toml(toml_text, |name| {
+        if !in_package.get()
+            && let Some(text) = base_texts.get(name)
+        {
+            return Some(text.clone());
+        }
+        in_package.set(true);
+        preset::text(name).map(str::to_owned)
+    })
+    .map_err(usage_error)
+}
+
+#[pyfunction]
+fn preset_names() -> Vec<&'static str> {
+    preset::names()
+}
+
+#[pyfunction]
+fn preset_text(name: &str) -> PyResult<&'static str> {
+    preset::text(name).ok_or_else(|| {
+        let known = preset::names().join(", ");
+        usage_error(format!(
+            "no preset {name:?}; the presets are {known}, and your own is sim:FILE.toml"
+        ))
+    })
+}
+
+#[pyfunction]
+fn resolve_preset(toml_text: &str, base_texts: BaseTexts) -> PyResult<(String, String)> {
+    let config = configuration(toml_text, &base_texts)?;
+    Ok((config.resolved_json(), config.hash()))
+}

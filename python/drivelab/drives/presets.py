@@ -1,0 +1,105 @@
+"""Finding the text of a preset: the package's own by name, or a file of the user's."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from drivelab._core import preset_names, preset_text, resolve_preset
+from drivelab.errors import UsageError
+
+SUFFIX: Final = ".toml"
+# A preset has some fifty lines; whatever is larger was given by mistake.
+_MAX_PRESET_BYTES: Final = 1 << 20
+_FILE_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class PresetSource:
+    """The text of a preset and of the presets beside it that it starts from.
+
+    Attributes
+    ----------
+    reference
+        As the user wrote it, without ``sim:`` or ``analytic:``.
+    toml_text
+        The preset.
+    base_texts
+        Presets in the same folder along its chain of ``base`` keys, by name; the package's
+        own need no text here.
+    """
+
+    reference: str
+    toml_text: str
+    base_texts: dict[str, str] = field(default_factory=dict)
+
+    def resolved(self) -> tuple[dict[str, Any], str]:
+        """Return the checked description and the hash of everything that decides behaviour.
+
+        Raises
+        ------
+        UsageError
+            Names the key, its value, its line and what is allowed.
+        """
+        text, configuration_hash = resolve_preset(self.toml_text, self.base_texts)
+        return json.loads(text), configuration_hash
+
+
+def read_preset(reference: str) -> PresetSource:
+    """Read a preset by its name, or from a file when the reference ends in ``.toml``.
+
+    Parameters
+    ----------
+    reference
+        ``x25m`` or ``path/to/drive.toml``.
+
+    Raises
+    ------
+    UsageError
+        When there is no such preset or file, or the file cannot be read.
+    """
+    if not reference.endswith(SUFFIX):
+        return PresetSource(reference, preset_text(reference))
+    path = Path(reference)
+    text = _read(path)
+    return PresetSource(reference, text, _base_texts(path, text))
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.is_file() and path.stat().st_size > _MAX_PRESET_BYTES:
+            raise UsageError(f"{path} is larger than a preset can be (1 MiB)")
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        known = ", ".join(preset_names())
+        raise UsageError(f"there is no file {path}; the package's presets are {known}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise UsageError(f"{path} cannot be read as a preset: {reason}") from error
+
+
+def _base_texts(path: Path, text: str) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    base = _base_of(text)
+    while base is not None and base not in texts:
+        if not _FILE_NAME.fullmatch(base):
+            break
+        beside = path.with_name(f"{base}{SUFFIX}")
+        # A file never starts from itself: one called x25m.toml may start from the package's x25m.
+        if beside == path or not beside.is_file():
+            break
+        texts[base] = _read(beside)
+        base = _base_of(texts[base])
+    return texts
+
+
+def _base_of(text: str) -> str | None:
+    try:
+        base = tomllib.loads(text).get("base")
+    except tomllib.TOMLDecodeError:
+        return None  # the native reader says what is wrong, with its line
+    return base if isinstance(base, str) else None
