@@ -74,8 +74,10 @@ pub enum CharacteristicsError {
         /// What it was.
         value: u32,
     },
-    /// A stride that is no multiple of the sector.
-    #[error("{field} is {value} bytes; allowed: 0 (sequential) or a multiple of {SECTOR_BYTES}")]
+    /// A stride that is no multiple of the sector, or absurdly long.
+    #[error(
+        "{field} is {value} bytes; allowed: 0 (sequential) or a multiple of {SECTOR_BYTES} below 2^63"
+    )]
     Stride {
         /// The characteristic.
         field: &'static str,
@@ -190,7 +192,7 @@ fn size(field: &'static str, value: u32) -> Result<(), CharacteristicsError> {
 }
 
 fn stride(field: &'static str, value: u64) -> Result<(), CharacteristicsError> {
-    if value.is_multiple_of(u64::from(SECTOR_BYTES)) {
+    if value.is_multiple_of(u64::from(SECTOR_BYTES)) && value <= u64::MAX / 2 {
         Ok(())
     } else {
         Err(CharacteristicsError::Stride { field, value })
@@ -245,7 +247,7 @@ mod tests {
         assert!(refusal(|c| c.write_size = u32::MAX - 511).contains("67108864"));
         assert_eq!(
             refusal(|c| c.write_stride = 513),
-            "write_stride is 513 bytes; allowed: 0 (sequential) or a multiple of 512"
+            "write_stride is 513 bytes; allowed: 0 (sequential) or a multiple of 512 below 2^63"
         );
     }
 

@@ -61,7 +61,7 @@ class MeasurementPlan:
         try:
             return cls(**_object(data, "a measurement plan"))
         except TypeError as error:
-            raise UsageError(f"this is no measurement plan: {error}") from error
+            raise UsageError(f"this is no measurement plan: {_reason(error)}") from error
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class OperationResult:
                 },
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise UsageError(f"this is no operation's result: {error!r}") from error
+            raise UsageError(f"this is no operation's result: {_reason(error)}") from error
         except RunError as error:
             raise UsageError(f"this is no operation's result: {error}") from error
 
@@ -260,7 +260,7 @@ class Measurement:
                 extra={str(name): float(value) for name, value in values["extra"].items()},
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise UsageError(f"this is no measurement: {error!r}") from error
+            raise UsageError(f"this is no measurement: {_reason(error)}") from error
         except RunError as error:
             raise UsageError(f"this is no measurement: {error}") from error
 
@@ -295,6 +295,13 @@ def _whole(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{value!r} is no whole number")
     return value
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"{error.args[0]} is missing"
+    text = " ".join(str(error).split())
+    return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 def _object(data: object, what: str) -> dict[str, Any]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from drivelab._core import MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES, SECTOR_BYTES
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from drivelab._core import CharacteristicsTuple
 
 # Offsets and strides cross into signed 64-bit numbers in fio and SQLite.
 MAX_STRIDE_BYTES: Final = 2**63 - SECTOR_BYTES
 
-_RATIOS: Final = ("write_ratio", "read_random", "write_random")
 _SIZES: Final = ("read_size", "write_size")
 _STRIDES: Final = ("read_stride", "write_stride")
 
@@ -65,13 +64,8 @@ class Characteristics:
             Names the characteristic, its value and what is allowed. Characteristics without
             effect are checked all the same.
         """
-        for name in _RATIOS:
-            _check_ratio(name, getattr(self, name))
-        _check_integer("queue_depth", self.queue_depth, 1, MAX_QUEUE_DEPTH)
-        for name in _SIZES:
-            _check_bytes(name, getattr(self, name), SECTOR_BYTES, MAX_REQUEST_BYTES)
-        for name in _STRIDES:
-            _check_bytes(name, getattr(self, name), 0, MAX_STRIDE_BYTES)
+        for name in FIELDS:
+            _CHECKS[name](name, getattr(self, name))
         if capacity_bytes is not None:
             self._check_fit(capacity_bytes)
 
@@ -169,21 +163,24 @@ def _check_ratio(name: str, value: object) -> None:
         raise UsageError(f"{name} is {_shown(value)}; allowed: a ratio from 0 to 1")
 
 
-def _check_integer(name: str, value: object, low: int, high: int) -> None:
-    if not _is_integer(value) or not low <= value <= high:  # type: ignore[operator]
-        raise UsageError(f"{name} is {_shown(value)}; allowed: {low} to {high}")
+def _check_queue_depth(name: str, value: object) -> None:
+    if not _is_integer(value) or not 1 <= value <= MAX_QUEUE_DEPTH:
+        raise UsageError(f"{name} is {_shown(value)}; allowed: 1 to {MAX_QUEUE_DEPTH}")
 
 
-def _check_bytes(name: str, value: object, low: int, high: int) -> None:
-    if (
-        not _is_integer(value)
-        or value % SECTOR_BYTES != 0  # type: ignore[operator]
-        or not low <= value <= high  # type: ignore[operator]
-    ):
-        sequential = "0 (sequential) or " if low == 0 else ""
+def _check_size(name: str, value: object) -> None:
+    if not _is_whole_sectors(value, SECTOR_BYTES, MAX_REQUEST_BYTES):
         raise UsageError(
-            f"{name} is {_shown(value)} bytes; allowed: {sequential}a multiple of {SECTOR_BYTES} "
-            f"from {max(low, SECTOR_BYTES)} to {high}"
+            f"{name} is {_shown(value)} bytes; allowed: a multiple of {SECTOR_BYTES} "
+            f"from {SECTOR_BYTES} to {MAX_REQUEST_BYTES}"
+        )
+
+
+def _check_stride(name: str, value: object) -> None:
+    if not _is_whole_sectors(value, 0, MAX_STRIDE_BYTES):
+        raise UsageError(
+            f"{name} is {_shown(value)} bytes; allowed: 0 (sequential) or a multiple of "
+            f"{SECTOR_BYTES} below 2^63"
         )
 
 
@@ -195,8 +192,12 @@ def _check_limit(name: str, value: int, limit: int, capacity_bytes: int) -> None
         )
 
 
-def _is_integer(value: object) -> bool:
+def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_whole_sectors(value: object, low: int, high: int) -> bool:
+    return _is_integer(value) and value % SECTOR_BYTES == 0 and low <= value <= high
 
 
 def _shown(value: object) -> str:
@@ -207,3 +208,15 @@ def _shown(value: object) -> str:
         return "a number of more than 30 digits"
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+_CHECKS: Final[dict[str, Callable[[str, object], None]]] = {
+    "write_ratio": _check_ratio,
+    "queue_depth": _check_queue_depth,
+    "read_size": _check_size,
+    "write_size": _check_size,
+    "read_random": _check_ratio,
+    "write_random": _check_ratio,
+    "read_stride": _check_stride,
+    "write_stride": _check_stride,
+}
