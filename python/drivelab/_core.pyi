@@ -5,8 +5,8 @@ Its errors are those of `drivelab.errors`.
 
 from typing import Any, Self
 
-# Of `collections.abc` from Python 3.12 on; until then type checkers have it from here.
-from typing_extensions import Buffer
+import numpy as np
+from numpy.typing import NDArray
 
 # --- histogram -------------------------------------------------------------------------
 
@@ -62,14 +62,16 @@ class TreeEnsemble:
     def trees(self) -> int:
         """Number of trees."""
 
-    def predict(self, features: Buffer, rows: int, columns: int, threads: int = 1) -> bytes:
+    def predict(
+        self, features: NDArray[np.float64], rows: int, columns: int, threads: int = 1
+    ) -> bytes:
         """Return one float64 a row from row-major float64; threads do not change a bit."""
 
 def fit_trees(
-    features: Buffer,
+    features: NDArray[np.float64],
     rows: int,
     columns: int,
-    targets: Buffer,
+    targets: NDArray[np.float64],
     *,
     rounds: int,
     learning_rate: float,

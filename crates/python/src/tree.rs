@@ -44,6 +44,14 @@ impl PyTreeEnsemble {
         Ok(result)
     }
 
+    /// Pickled as its arrays.
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
+        let rebuild = slf.get_type().getattr("from_arrays")?;
+        Ok((rebuild, (slf.get().arrays(slf.py())?,)))
+    }
+
     /// Number of trees.
     #[getter]
     fn trees(&self) -> usize {

@@ -1,0 +1,226 @@
+"""What a model sees of a workload: basic and extended features.
+
+Both are projections of the same eight characteristics, so both models are trained on the
+same runs. A characteristic without effect (the write size where nothing is written, the
+stride where every access is random) is missing, NaN, so that equal workloads have equal
+features whatever value it was given.
+
+Transforms, the same for every estimator. Time grows with the product of sizes and depths,
+and people choose them in powers of two, so they enter as base-2 logarithms; with the
+logarithm of the performance as target, a linear part is then a power law. Trees split the
+same way with or without a monotone transform. Ratios enter as they are. Strides can be 0
+(sequential) and enter as log2(1 + stride in sectors of 512 bytes).
+
+A linear part (ordinary least squares, a leaf of the boosted trees) gives a missing feature
+its mean over the training rows, so that it contributes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drivelab.errors import UsageError
+from drivelab.workloads.characteristics import FIELDS, Characteristics
+
+FloatArray = NDArray[np.float64]
+
+SECTOR_BYTES: Final = 512
+# Unit of each characteristic as it is measured and asked for.
+UNITS: Final = {
+    "write_ratio": "ratio",
+    "queue_depth": "requests",
+    "read_size": "bytes",
+    "write_size": "bytes",
+    "read_random": "ratio",
+    "write_random": "ratio",
+    "read_stride": "bytes",
+    "write_stride": "bytes",
+}
+_COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
+_LOWEST: Final = {"ratio": 0.0, "requests": 1.0, "bytes": 0.0}
+_HIGHEST: Final = {"ratio": 1.0, "requests": np.inf, "bytes": np.inf}
+
+
+@dataclass(frozen=True)
+class FeatureSet:
+    """The input of a model.
+
+    Attributes
+    ----------
+    name
+        ``basic`` or ``extended``.
+    features
+        Names of the columns, transform and unit last.
+    project
+        From a table of characteristics in effect (see `effective_table`) to the features.
+    """
+
+    name: str
+    features: tuple[str, ...]
+    project: Callable[[FloatArray], FloatArray]
+
+
+def workload_table(workloads: Sequence[Characteristics] | FloatArray) -> FloatArray:
+    """Return workloads as rows, characteristics without effect NaN.
+
+    Parameters
+    ----------
+    workloads
+        Characteristics, or an array of shape (n, 8) with columns in the order of
+        `drivelab.workloads.characteristics.FIELDS`: ratios 0 to 1, sizes and strides in
+        bytes. What has no effect may be anything, NaN too.
+
+    Returns
+    -------
+    array of shape (n, 8)
+
+    Raises
+    ------
+    UsageError
+        Names the row and the characteristic that is missing or out of range.
+    """
+    if isinstance(workloads, np.ndarray):
+        table = np.array(workloads, dtype=np.float64)
+        if table.ndim != 2 or table.shape[1] != len(FIELDS):
+            raise UsageError(
+                f"workloads have the shape (rows, {len(FIELDS)}) with the columns "
+                f"{', '.join(FIELDS)}; found the shape {table.shape}"
+            )
+    else:
+        table = np.array([workload.as_tuple() for workload in workloads], dtype=np.float64)
+        table = table.reshape(-1, len(FIELDS))
+    table = effective_table(table)
+    _check_ranges(table)
+    return table
+
+
+def effective_table(table: FloatArray) -> FloatArray:
+    """Return the table with what has no effect blanked, as `Characteristics.canonical` does."""
+    blanked = table.copy()
+    write_ratio = table[:, _COLUMN["write_ratio"]]
+    for direction, unused in (("read", 1 - write_ratio <= 0), ("write", write_ratio <= 0)):
+        size, random, stride = (
+            _COLUMN[f"{direction}_{kind}"] for kind in ("size", "random", "stride")
+        )
+        blanked[table[:, random] >= 1, stride] = np.nan
+        for column in (size, random, stride):
+            blanked[unused, column] = np.nan
+    return blanked
+
+
+def _check_ranges(table: FloatArray) -> None:
+    shares = {"read": 1 - table[:, 0], "write": table[:, 0]}
+    for name, column in _COLUMN.items():
+        low, high = _LOWEST[UNITS[name]], _HIGHEST[UNITS[name]]
+        if name.endswith("_size"):
+            low = 1.0
+        values = table[:, column]
+        good = (values >= low) & (values <= high) & (values < np.inf)
+        direction, _, kind = name.partition("_")
+        if direction in shares and name != "write_ratio":
+            effective = shares[direction] > 0
+            if kind == "stride":
+                effective &= ~(table[:, _COLUMN[f"{direction}_random"]] >= 1)
+            good |= ~effective
+        if not good.all():
+            row = int(np.argmin(good))
+            found = "missing" if np.isnan(values[row]) else f"{values[row]:g}"
+            allowed = f"{low:g} to {high:g}" if high < np.inf else f"{low:g} or more"
+            raise UsageError(f"row {row}: {name} is {found}; allowed: {allowed} {UNITS[name]}")
+
+
+def _project_basic(table: FloatArray) -> FloatArray:
+    """Huang et al. 2011, equation 2: size and randomness weighted by the write ratio."""
+    write_ratio = table[:, _COLUMN["write_ratio"]]
+
+    def weighted(kind: str) -> FloatArray:
+        # What is not in effect has weight 0, and 0 * NaN would be NaN.
+        read = np.nan_to_num(table[:, _COLUMN[f"read_{kind}"]])
+        write = np.nan_to_num(table[:, _COLUMN[f"write_{kind}"]])
+        mean: FloatArray = (1 - write_ratio) * read + write_ratio * write
+        return mean
+
+    return np.column_stack(
+        [
+            write_ratio,
+            np.log2(table[:, _COLUMN["queue_depth"]]),
+            np.log2(weighted("size")),
+            weighted("random"),
+        ]
+    )
+
+
+def _project_extended(table: FloatArray) -> FloatArray:
+    """Huang et al. 2011, equation 4, in its order."""
+
+    def of(name: str) -> FloatArray:
+        return table[:, _COLUMN[name]]
+
+    return np.column_stack(
+        [
+            of("write_ratio"),
+            np.log2(of("queue_depth")),
+            np.log2(of("write_size")),
+            np.log2(of("read_size")),
+            of("write_random"),
+            of("read_random"),
+            np.log2(1 + of("write_stride") / SECTOR_BYTES),
+            np.log2(1 + of("read_stride") / SECTOR_BYTES),
+        ]
+    )
+
+
+FEATURE_SETS: Final = {
+    features.name: features
+    for features in (
+        FeatureSet(
+            "basic",
+            ("write_ratio", "queue_depth_log2", "request_size_log2_bytes", "random_ratio"),
+            _project_basic,
+        ),
+        FeatureSet(
+            "extended",
+            (
+                "write_ratio",
+                "queue_depth_log2",
+                "write_size_log2_bytes",
+                "read_size_log2_bytes",
+                "write_random_ratio",
+                "read_random_ratio",
+                "write_stride_log2_sectors",
+                "read_stride_log2_sectors",
+            ),
+            _project_extended,
+        ),
+    )
+}
+# The characteristic behind each extended feature, in the features' order.
+EXTENDED_CHARACTERISTICS: Final = (
+    "write_ratio",
+    "queue_depth",
+    "write_size",
+    "read_size",
+    "write_random",
+    "read_random",
+    "write_stride",
+    "read_stride",
+)
+
+
+def basic_features(workloads: Sequence[Characteristics] | FloatArray) -> FloatArray:
+    """Return the basic features (equation 2), shape (n, 4), never NaN.
+
+    Write ratio, queue depth, request size and randomness; the last two are means over the
+    requests, so weighted by the write ratio. Strides are dropped.
+    """
+    return FEATURE_SETS["basic"].project(workload_table(workloads))
+
+
+def extended_features(workloads: Sequence[Characteristics] | FloatArray) -> FloatArray:
+    """Return the extended features (equation 4), shape (n, 8), NaN where without effect."""
+    return FEATURE_SETS["extended"].project(workload_table(workloads))
