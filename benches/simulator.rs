@@ -43,8 +43,8 @@ fn simulate(drive: &mut Ssd, write_ratio: f64, index: u64, requests: u64) -> (f6
         queue_depth: QUEUE_DEPTH,
     };
     let plan = Plan {
-        warmup_requests: 0,
         requests,
+        ..Plan::default()
     };
     let start = Instant::now();
     let outcome = drive.run(load, plan, SEED, index).unwrap();

@@ -122,8 +122,12 @@ class SimulatedSsd:
         warmup_requests: int,
         requests: int,
         workers: int | None = None,
+        range_bytes: int | None = None,
     ) -> list[dict[str, Any]]:
-        """Measure a batch, each workload from the prepared state; results in its order."""
+        """Measure a batch, each workload from the prepared state; results in its order.
+
+        Requests fall into the first `range_bytes` of the drive, or anywhere.
+        """
 
     def record_timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
         """Return the flash operations of one request at the start of the idle drive."""

@@ -55,7 +55,7 @@ impl SimulatedSsd {
     }
 
     /// Measures a batch, each workload from the prepared state.
-    #[pyo3(signature = (indices, workloads, seed, warmup_requests, requests, workers=None))]
+    #[pyo3(signature = (indices, workloads, seed, warmup_requests, requests, workers=None, range_bytes=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn measure<'py>(
         &self,
@@ -66,6 +66,7 @@ impl SimulatedSsd {
         warmup_requests: u64,
         requests: u64,
         workers: Option<usize>,
+        range_bytes: Option<u64>,
     ) -> PyResult<Bound<'py, PyList>> {
         if indices.len() != workloads.len() {
             return Err(PyValueError::new_err("one index a workload"));
@@ -75,6 +76,7 @@ impl SimulatedSsd {
         let plan = Plan {
             warmup_requests,
             requests,
+            range_bytes,
         };
         let workers =
             workers.unwrap_or_else(|| available_parallelism().map_or(1, |count| count.get()));

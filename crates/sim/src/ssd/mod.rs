@@ -26,13 +26,16 @@ pub use load::Load;
 pub use outcome::{DirectionOutcome, Outcome, RecordedOperation};
 pub use prepare::{Prepared, Ssd};
 
-/// How long a run is: requests before and inside the measurement window.
+/// How long a run is, and which part of the drive it covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// Requests completed before the window opens.
     pub warmup_requests: u64,
     /// Requests completed inside it, at least 1.
     pub requests: u64,
+    /// Generated requests fall into the drive's first so many bytes; the whole
+    /// drive if not given.
+    pub range_bytes: Option<u64>,
 }
 
 /// Why a run failed.

@@ -99,8 +99,8 @@ impl Prepared {
         drive.run(
             load,
             Plan {
-                warmup_requests: 0,
                 requests: 1,
+                ..Plan::default()
             },
             0,
             0,
@@ -207,7 +207,10 @@ impl Ssd {
         plan: Plan,
     ) -> Result<Outcome, SimError> {
         let capacity = self.capacity_bytes();
-        let generator = Generator::new(workload, 0, capacity, seed, index)
+        let range = plan
+            .range_bytes
+            .map_or(capacity, |bytes| bytes.min(capacity));
+        let generator = Generator::new(workload, 0, range, seed, index)
             .map_err(|error| SimError::Workload(error.to_string()))?;
         let load = Load::Closed {
             generator,
