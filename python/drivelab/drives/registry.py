@@ -5,11 +5,12 @@ A new kind of drive is a line in `OPENERS`; whatever has no prefix is a path of 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from drivelab.errors import UsageError
+from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
     from drivelab.drives.drive import Drive, DriveKind
@@ -46,8 +47,15 @@ def _open_simulated(name: str) -> Drive:
     return SimulatedDrive.open(name)
 
 
+def _open_analytic(name: str) -> Drive:
+    from drivelab.drives.analytic import PREFIX, AnalyticDrive
+
+    return AnalyticDrive.open(name.removeprefix(PREFIX))
+
+
 OPENERS: Final[dict[str, Callable[[str], Drive]]] = {
     "sim:": _open_simulated,
+    "analytic:": _open_analytic,
 }
 
 
@@ -90,17 +98,22 @@ def _open_real(
 
 
 def list_presets() -> Iterator[PresetDrive]:
-    """Give every drive that a preset of the package stands for, ordered by name."""
-    import json
+    """Give every drive that a preset of the package stands for.
 
-    from drivelab._core import SimulatedSsd, preset_names, preset_text
+    Each preset is a simulated drive; one inside the closed form's condition is a formula too.
+    """
+    from drivelab._core import ClosedForm, preset_names
+    from drivelab.drives.presets import read_preset
 
     for name in preset_names():
-        preset = json.loads(SimulatedSsd(preset_text(name) or "").resolved_json())
-        yield PresetDrive(
-            name=f"sim:{name}",
-            kind="simulated",
-            condition=preset["condition"],
-            capacity_bytes=preset["geometry"]["user_capacity_bytes"],
-            summary=preset["summary"],
+        source = read_preset(name)
+        preset, _ = source.resolved()
+        described = (
+            preset["condition"],
+            preset["geometry"]["user_capacity_bytes"],
+            preset["summary"],
         )
+        yield PresetDrive(f"sim:{name}", "simulated", *described)
+        with contextlib.suppress(CannotAnswerError):
+            ClosedForm(source.toml_text, source.base_texts)
+            yield PresetDrive(f"analytic:{name}", "closed_form", *described)
