@@ -367,7 +367,9 @@ impl<F: Firmware> Engine<F> {
         entry.pending -= 1;
         if entry.pending == 0 {
             match entry.run.direction {
-                Direction::Read if self.timing.link_ps_per_byte > 0 => self.send_data(slot, now),
+                Direction::Read if self.timing.link_bytes_per_second > 0 => {
+                    self.send_data(slot, now)
+                }
                 _ => self.complete(slot, now),
             }
         }

@@ -14,8 +14,8 @@ pub(crate) struct Timing {
     pub cell: [u64; 3],
     /// Command cost on the host link (0 read, 1 write).
     pub command: [u64; 2],
-    /// Picoseconds a byte takes on the host link, 0 if the link is free.
-    pub link_ps_per_byte: u64,
+    /// Rate of the host link, 0 if the link is free.
+    pub link_bytes_per_second: u64,
     /// From a buffered write's last byte to its completion.
     pub acknowledge: u64,
 }
@@ -26,10 +26,8 @@ impl Timing {
         let timing = &config.timing;
         let host = &config.host;
         let scale = |nanos: u64| (nanos as f64 * factor).round() as u64;
-        let link = match host.link_bytes_per_second {
-            0 => 0,
-            rate => scale(1_000_000_000_000_u64.div_ceil(rate)),
-        };
+        // A slower run has a slower link.
+        let rate = (host.link_bytes_per_second as f64 / factor).round() as u64;
         Self {
             dispatch: [
                 scale(timing.read_dispatch_ns),
@@ -47,14 +45,17 @@ impl Timing {
                 scale(timing.erase_cell_ns),
             ],
             command: [scale(host.read_command_ns), scale(host.write_command_ns)],
-            link_ps_per_byte: link,
+            link_bytes_per_second: rate,
             acknowledge: scale(host.write_acknowledge_ns),
         }
     }
 
-    /// Time of `bytes` on the host link.
+    /// Time of `bytes` on the host link, rounded up to whole nanoseconds.
     #[inline]
     pub fn link_transfer(&self, bytes: u64) -> u64 {
-        (bytes * self.link_ps_per_byte).div_ceil(1000)
+        match self.link_bytes_per_second {
+            0 => 0,
+            rate => (bytes * 1_000_000_000).div_ceil(rate),
+        }
     }
 }
