@@ -157,7 +157,7 @@ def test_plan_round_trip_leaves_out_what_results_do_not_depend_on() -> None:
         ({"requests": 0}, "requests is 0; allowed: 1 to"),
         ({"warmup_requests": -1}, "warmup_requests is -1"),
         ({"seconds": 0}, "seconds is 0; allowed: more than 0"),
-        ({"seconds": float("nan")}, "seconds is nan"),
+        ({"seconds": float("nan")}, "seconds is NaN"),
         ({"workers": 0}, "workers is 0; allowed: 1 to"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from drivelab._core import HISTOGRAM_BINS, histogram_percentile
 from drivelab.errors import RunError, UsageError
-from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.characteristics import Characteristics, shown
 
 _MAX_SEED: Final = 2**64 - 1
 
@@ -43,8 +43,8 @@ class MeasurementPlan:
         _check_count("requests", self.requests, 1)
         if self.workers is not None:
             _check_count("workers", self.workers, 1)
-        if not (0 < self.seconds < math.inf):
-            raise UsageError(f"seconds is {self.seconds}; allowed: more than 0")
+        if not isinstance(self.seconds, (int, float)) or not 0 < self.seconds < math.inf:
+            raise UsageError(f"seconds is {shown(self.seconds)}; allowed: more than 0")
 
     def to_json(self) -> dict[str, int | float]:
         """Return what results depend on, under names that carry the unit."""
@@ -288,12 +288,12 @@ def percentile_ns(
 
 def _check_count(name: str, value: object, low: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= _MAX_SEED:
-        raise UsageError(f"{name} is {value!r}; allowed: {low} to {_MAX_SEED}")
+        raise UsageError(f"{name} is {shown(value)}; allowed: {low} to {_MAX_SEED}")
 
 
 def _whole(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{value!r} is no whole number")
+        raise TypeError(f"{shown(value)} is no whole number")
     return value
 
 

@@ -132,11 +132,11 @@ class Characteristics:
             When a characteristic is missing, unknown or out of range, or `data` is no object.
         """
         values = _object(data)
-        unknown = [str(name) for name in values if name not in FIELDS]
+        unknown = [shown(name) for name in values if name not in FIELDS]
         missing = [name for name in FIELDS if name not in values]
         if unknown:
             raise UsageError(
-                f"{unknown[0]!r} is no workload characteristic; allowed: {', '.join(FIELDS)}"
+                f"{unknown[0]} is no workload characteristic; allowed: {', '.join(FIELDS)}"
             )
         if missing:
             raise UsageError(f"the workload lacks {', '.join(missing)}")
@@ -160,18 +160,18 @@ def _check_ratio(name: str, value: object) -> None:
     plain = isinstance(value, (int, float)) and not isinstance(value, bool)
     # The comparison is false for NaN.
     if not (plain and 0 <= value <= 1):  # type: ignore[operator]
-        raise UsageError(f"{name} is {_shown(value)}; allowed: a ratio from 0 to 1")
+        raise UsageError(f"{name} is {shown(value)}; allowed: a ratio from 0 to 1")
 
 
 def _check_queue_depth(name: str, value: object) -> None:
     if not _is_integer(value) or not 1 <= value <= MAX_QUEUE_DEPTH:
-        raise UsageError(f"{name} is {_shown(value)}; allowed: 1 to {MAX_QUEUE_DEPTH}")
+        raise UsageError(f"{name} is {shown(value)}; allowed: 1 to {MAX_QUEUE_DEPTH}")
 
 
 def _check_size(name: str, value: object) -> None:
     if not _is_whole_sectors(value, SECTOR_BYTES, MAX_REQUEST_BYTES):
         raise UsageError(
-            f"{name} is {_shown(value)} bytes; allowed: a multiple of {SECTOR_BYTES} "
+            f"{name} is {shown(value)} bytes; allowed: a multiple of {SECTOR_BYTES} "
             f"from {SECTOR_BYTES} to {MAX_REQUEST_BYTES}"
         )
 
@@ -179,7 +179,7 @@ def _check_size(name: str, value: object) -> None:
 def _check_stride(name: str, value: object) -> None:
     if not _is_whole_sectors(value, 0, MAX_STRIDE_BYTES):
         raise UsageError(
-            f"{name} is {_shown(value)} bytes; allowed: 0 (sequential) or a multiple of "
+            f"{name} is {shown(value)} bytes; allowed: 0 (sequential) or a multiple of "
             f"{SECTOR_BYTES} below 2^63"
         )
 
@@ -200,7 +200,7 @@ def _is_whole_sectors(value: object, low: int, high: int) -> bool:
     return _is_integer(value) and value % SECTOR_BYTES == 0 and low <= value <= high
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """Return the value as an error shows it: short, on one line."""
     if isinstance(value, float) and math.isnan(value):
         return "NaN"
