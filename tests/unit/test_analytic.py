@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from drivelab._core import ClosedForm, preset_text
+from drivelab._core import ClosedForm, preset_names, preset_text
 from drivelab.cli import main as cli
 from drivelab.drives.analytic import AnalyticDrive
 from drivelab.drives.measurement import Measurement, MeasurementPlan
+from drivelab.drives.registry import list_presets, open_drive
 from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.workloads.characteristics import Characteristics
 
@@ -122,6 +123,28 @@ def test_one_direction_may_be_refused_alone(tmp_path: Path) -> None:
     assert [m.latency_ns_mean for m in drive.measure([(0, WRITE)], MeasurementPlan())] == [1055e3]
     with pytest.raises(CannotAnswerError, match="for reads channels x dispatch"):
         list(drive.measure([(0, READ)], MeasurementPlan()))
+
+
+def test_fresh_drive_has_nothing_to_read(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('base = "x25m-yoo2014"\nname = "mine"\ncondition = "fresh"\n')
+    drive = AnalyticDrive.open(f"analytic:{path}")
+    drive.check(WRITE)
+    with pytest.raises(CannotAnswerError, match="fresh and holds no data to read"):
+        drive.check(READ)
+
+
+def test_presets_inside_the_condition_are_listed_under_both_prefixes() -> None:
+    names = [entry.name for entry in list_presets()]
+    assert [name for name in names if name.startswith("analytic:")] == [
+        "analytic:x25m-yoo2014",
+        "analytic:x25m-yoo2014-planes",
+    ]
+    assert {f"sim:{name}" for name in preset_names()} <= set(names)
+    for name in names:
+        if name.startswith("analytic:"):
+            with open_drive(name) as drive:
+                assert (drive.name, drive.kind) == (name, "closed_form")
 
 
 @pytest.mark.parametrize("prefix", ["", "sim:", "analytic:"])

@@ -3,7 +3,9 @@
 
 use drivelab_request::Direction::{self, Read, Write};
 use drivelab_sim::analytic::{ClosedForm, ClosedFormError, RecordTiming};
-use drivelab_sim::preset::{SsdConfig, text};
+use drivelab_sim::preset::{SsdConfig, names, text};
+use drivelab_sim::ssd::{Plan, Prepared};
+use drivelab_workload::Characteristics;
 use proptest::prelude::*;
 
 const KIB: u64 = 1024;
@@ -233,8 +235,8 @@ prop_compose! {
         let units = channels * ways * dies * if plane_mode { planes } else { 1 };
         derived(&format!(
             "[geometry]\nchannels = {channels}\nways_per_channel = {ways}\ndies_per_way = {dies}\n\
-             planes_per_die = {planes}\nblocks_per_plane = 20\npages_per_block = 64\n\
-             plane_mode = {plane_mode}\nover_provisioning_ratio = 0.5\n\
+             planes_per_die = {planes}\nblocks_per_plane = 40\npages_per_block = 16\n\
+             plane_mode = {plane_mode}\nover_provisioning_ratio = 1.0\n\
              [timing]\nread_dispatch_ns = {read_dispatch}\nwrite_dispatch_ns = {write_dispatch}\n\
              read_register_ns = {}\nwrite_register_ns = {}\nread_cell_ns = {}\n\
              program_cell_ns = {}\n[closed_form]\nrho = {units}",
@@ -245,6 +247,8 @@ prop_compose! {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn equations_agree_with_the_recurrence(config in drive_inside(), pages in 1_u64..=600) {
         let closed_form = ClosedForm::new(&config).unwrap();
@@ -271,4 +275,115 @@ fn the_condition_is_needed() {
     let equation = 40_999 * 3 + 40_999 + 82_000 + 940_000;
     assert_eq!(page_by_page(&config, Write, 4), equation + 2);
     assert!(ClosedForm::new(&config).is_err());
+}
+
+/// The end of the last flash operation of one request on the idle drive.
+fn simulated_ns(prepared: &Prepared, direction: Direction, record_bytes: u64) -> u64 {
+    let operations = prepared
+        .record_one(direction, record_bytes as u32)
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(
+        operations.len() as u64,
+        record_bytes / u64::from(prepared.config().geometry.page_size_bytes)
+    );
+    operations
+        .iter()
+        .map(|operation| u64::max(operation.transfer.1, operation.cell.1))
+        .max()
+        .unwrap()
+}
+
+/// What is asked of both: direction, bytes and how random.
+type Question = (Direction, u64, f64);
+
+/// Shortest and longest latency of a few requests, one after the other, for each question.
+fn measured_ns(prepared: &Prepared, questions: &[Question], requests: u64) -> Vec<(u64, u64)> {
+    let work: Vec<_> = questions
+        .iter()
+        .map(|&(direction, record_bytes, random)| Characteristics {
+            write_ratio: if direction == Write { 1.0 } else { 0.0 },
+            queue_depth: 1,
+            read_size: record_bytes as u32,
+            write_size: record_bytes as u32,
+            read_random: random,
+            write_random: random,
+            read_stride: 0,
+            write_stride: 0,
+        })
+        .zip(0..)
+        .map(|(workload, index)| (index, workload))
+        .collect();
+    let plan = Plan {
+        warmup_requests: 0,
+        requests,
+    };
+    let outcomes = prepared.measure(&work, 7, plan, 1).unwrap();
+    questions
+        .iter()
+        .zip(&outcomes)
+        .map(|(&(direction, ..), outcome)| {
+            let latency = &outcome.of(direction).latency;
+            assert_eq!(latency.count(), requests);
+            (latency.min_ns().unwrap(), latency.max_ns().unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn simulator_and_equations_agree_on_the_presets() {
+    let mut compared = 0;
+    for name in names() {
+        let config = preset(name);
+        let Ok(closed_form) = ClosedForm::new(&config) else {
+            continue;
+        };
+        let prepared = Prepared::new(config).unwrap();
+        let mut questions: Vec<Question> = Vec::new();
+        for direction in Direction::ALL {
+            for pages in [1, 2, 10, 11, 19, 20, 21, 39, 40, 41, 127, 128, 129] {
+                questions.extend([0.0, 1.0].map(|random| (direction, pages * 4 * KIB, random)));
+            }
+        }
+        let measured = measured_ns(&prepared, &questions, 30);
+        for (&(direction, bytes, random), measured) in questions.iter().zip(measured) {
+            let expected = closed_form.record_ns(direction, bytes).unwrap();
+            assert_eq!(
+                measured,
+                (expected, expected),
+                "{name}: {direction} {bytes} {random}"
+            );
+            compared += 1;
+        }
+        let bytes = 512 * KIB;
+        for direction in Direction::ALL {
+            let expected = closed_form.record_ns(direction, bytes).unwrap();
+            assert_eq!(simulated_ns(&prepared, direction, bytes), expected);
+        }
+    }
+    assert_eq!(compared, 2 * 2 * 13 * 2);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn simulator_and_equations_agree_on_any_geometry(
+        config in drive_inside(), pages in 1_u64..=150, random: bool,
+    ) {
+        let closed_form = ClosedForm::new(&config).unwrap();
+        let prepared = Prepared::new(config).unwrap();
+        let random = if random { 1.0 } else { 0.0 };
+        for direction in Direction::ALL {
+            let bytes = pages * 4 * KIB;
+            let expected = closed_form.record_ns(direction, bytes).unwrap();
+            prop_assert_eq!(simulated_ns(&prepared, direction, bytes), expected);
+            // Few enough writes that collection, which the equations leave out, does not start.
+            let requests = (u64::from(prepared.config().planes()) * 150 / pages).clamp(1, 12);
+            let question = (direction, bytes, random);
+            prop_assert_eq!(
+                measured_ns(&prepared, &[question], requests),
+                vec![(expected, expected)]
+            );
+        }
+    }
 }

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     """Answer and print."""
     from drivelab.drives.analytic import AnalyticDrive
 
-    drive = AnalyticDrive.open(args.drive.removeprefix("sim:").removeprefix("analytic:"))
+    drive = AnalyticDrive.open(args.drive.removeprefix("sim:"))
     values = answer(drive, args.op, args.record, args.file_size)
     if args.json:
         print(json.dumps(values, indent=2))

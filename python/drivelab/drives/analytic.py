@@ -45,21 +45,21 @@ class AnalyticDrive:
         self.name = f"{PREFIX}{source.reference}"
         self.closed_form = ClosedForm(source.toml_text, source.base_texts)
         self.capacity_bytes = self.closed_form.capacity_bytes
-        self._source = source
+        self._preset, self._config_hash = source.resolved()
+        self._holds_no_data = self._preset["condition"] == "fresh"
 
     @classmethod
-    def open(cls, reference: str) -> AnalyticDrive:
-        """Open a drive by its preset's name or file, without ``analytic:``."""
-        return cls(read_preset(reference))
+    def open(cls, name: str) -> AnalyticDrive:
+        """Open ``analytic:NAME`` or ``analytic:FILE.toml``; the prefix may be left out."""
+        return cls(read_preset(name.removeprefix(PREFIX)))
 
     def identity(self) -> dict[str, Any]:
         """Return what decides the drive's answers."""
-        configuration, config_hash = self._source.resolved()
         return {
             "kind": self.kind,
             "name": self.name,
-            "preset": configuration,
-            "config_hash": config_hash,
+            "preset": self._preset,
+            "config_hash": self._config_hash,
         }
 
     def check(self, workload: Characteristics) -> None:
@@ -128,6 +128,8 @@ class AnalyticDrive:
             for name, size_bytes in sizes.items()
             if size_bytes % page_bytes != 0
         ]
+        if workload.write_ratio == 0 and self._holds_no_data:
+            reasons.append("the drive is fresh and holds no data to read")
         if reasons:
             raise CannotAnswerError(
                 f"{self.name} answers one kind of operation on whole pages at queue depth 1; here "
