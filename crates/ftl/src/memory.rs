@@ -18,12 +18,11 @@ pub trait Cells<T: Copy + Ord>: Clone {
     fn prefetch(&self, index: usize);
     /// Position and value of the smallest cell of `range`; the first of equals.
     fn smallest(&self, range: Range<usize>) -> Option<(usize, T)>;
-    /// Makes the present state the one that [`Cells::rollback`] returns to.
+    /// From now on remembers what [`Cells::rollback`] needs.
     fn checkpoint(&mut self);
-    /// Returns to the last checkpoint; without undo, does nothing.
-    fn rollback(&mut self);
-    /// Forgets the checkpoint: nothing is remembered until the next one.
-    fn forget_checkpoint(&mut self);
+    /// Returns to the last checkpoint. `then` is a copy made at that moment; it
+    /// is read only when more was changed than is remembered.
+    fn rollback(&mut self, then: &Self);
 }
 
 /// A kind of memory: the arrays a firmware is made of.
@@ -86,17 +85,40 @@ impl<T: Copy + Ord> Cells<T> for ExclusiveCells<T> {
 
     fn checkpoint(&mut self) {}
 
-    fn rollback(&mut self) {}
-
-    fn forget_checkpoint(&mut self) {}
+    fn rollback(&mut self, then: &Self) {
+        self.0.copy_from_slice(&then.0);
+    }
 }
 
 /// [`Cells`] of [`Undo`]: values and, since the checkpoint, what they replaced.
+///
+/// The log holds an eighth as many changes as there are cells. When it is full
+/// it is given up: copying the whole array back then costs no more than a small
+/// multiple of what was written, and a long run needs no more memory for it.
 #[derive(Clone, Debug)]
 pub struct UndoCells<T> {
     values: Vec<T>,
     replaced: Vec<(u32, T)>,
-    logging: bool,
+    state: Log,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Log {
+    /// There is no checkpoint.
+    Off,
+    /// Every change since the checkpoint is remembered.
+    On,
+    /// There were too many.
+    Full,
+}
+
+impl<T: Copy + Ord> UndoCells<T> {
+    #[cold]
+    #[inline(never)]
+    fn give_up(&mut self) {
+        self.replaced.clear();
+        self.state = Log::Full;
+    }
 }
 
 impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
@@ -104,7 +126,7 @@ impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
         Self {
             values: vec![value; len],
             replaced: Vec::new(),
-            logging: false,
+            state: Log::Off,
         }
     }
 
@@ -115,11 +137,14 @@ impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
 
     #[inline(always)]
     fn set(&mut self, index: usize, value: T) {
-        let cell = &mut self.values[index];
-        if self.logging {
-            self.replaced.push((index as u32, *cell));
+        if self.state == Log::On {
+            if self.replaced.len() > self.values.len() / 8 {
+                self.give_up();
+            } else {
+                self.replaced.push((index as u32, self.values[index]));
+            }
         }
-        *cell = value;
+        self.values[index] = value;
     }
 
     #[inline(always)]
@@ -133,19 +158,18 @@ impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
 
     fn checkpoint(&mut self) {
         self.replaced.clear();
-        self.logging = true;
+        self.state = Log::On;
     }
 
-    fn rollback(&mut self) {
-        for &(index, value) in self.replaced.iter().rev() {
-            self.values[index as usize] = value;
+    fn rollback(&mut self, then: &Self) {
+        if self.state == Log::On {
+            for &(index, value) in self.replaced.iter().rev() {
+                self.values[index as usize] = value;
+            }
+        } else {
+            self.values.copy_from_slice(&then.values);
         }
-        self.replaced.clear();
-    }
-
-    fn forget_checkpoint(&mut self) {
-        self.replaced = Vec::new();
-        self.logging = false;
+        self.checkpoint();
     }
 }
 

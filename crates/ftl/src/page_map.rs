@@ -88,7 +88,7 @@ impl<M: Memory> PageMap<M> {
         self.valid.get(word) & bit != 0
     }
 
-    /// Makes the present state the one [`PageMap::rollback`] returns to.
+    /// From now on remembers what [`PageMap::rollback`] needs.
     pub fn checkpoint(&mut self) {
         self.map.checkpoint();
         self.owner.checkpoint();
@@ -96,20 +96,13 @@ impl<M: Memory> PageMap<M> {
         self.space.checkpoint();
     }
 
-    /// Returns to the checkpoint, at the cost of what was written since.
-    pub fn rollback(&mut self) {
-        self.map.rollback();
-        self.owner.rollback();
-        self.valid.rollback();
-        self.space.rollback();
-    }
-
-    /// Forgets the checkpoint: changes are no longer remembered.
-    pub fn forget_checkpoint(&mut self) {
-        self.map.forget_checkpoint();
-        self.owner.forget_checkpoint();
-        self.valid.forget_checkpoint();
-        self.space.forget_checkpoint();
+    /// Returns to the checkpoint, at the cost of what was written since. `then`
+    /// is a copy made at the checkpoint.
+    pub fn rollback(&mut self, then: &Self) {
+        self.map.rollback(&then.map);
+        self.owner.rollback(&then.owner);
+        self.valid.rollback(&then.valid);
+        self.space.rollback(&then.space);
     }
 
     /// Block, word and bit of a physical page.

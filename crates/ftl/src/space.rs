@@ -265,15 +265,9 @@ impl<M: Memory> Space<M> {
         self.counts.checkpoint();
     }
 
-    pub fn rollback(&mut self) {
-        self.planes.rollback();
-        self.free.rollback();
-        self.counts.rollback();
-    }
-
-    pub fn forget_checkpoint(&mut self) {
-        self.planes.forget_checkpoint();
-        self.free.forget_checkpoint();
-        self.counts.forget_checkpoint();
+    pub fn rollback(&mut self, then: &Self) {
+        self.planes.rollback(&then.planes);
+        self.free.rollback(&then.free);
+        self.counts.rollback(&then.counts);
     }
 }

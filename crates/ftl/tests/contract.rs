@@ -140,6 +140,7 @@ proptest! {
             firmware.submit(&[run(&layout, draw)], &mut out).unwrap();
         }
         firmware.checkpoint();
+        let then = firmware.clone();
         let play = |firmware: &mut PageMap<Undo>| {
             let mut out = OperationBuffer::default();
             for &draw in &after {
@@ -148,7 +149,7 @@ proptest! {
             out.operations().to_vec()
         };
         let first = play(&mut firmware);
-        firmware.rollback();
+        firmware.rollback(&then);
         let second = play(&mut firmware);
         prop_assert_eq!(first, second);
     }

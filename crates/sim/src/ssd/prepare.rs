@@ -20,7 +20,7 @@ const PRECONDITIONING_BYTES: u64 = 128 << 10;
 /// A drive's state in its preset's condition, shared by every worker.
 pub struct Prepared {
     config: Arc<SsdConfig>,
-    firmware: PageMap<Undo>,
+    firmware: Arc<PageMap<Undo>>,
 }
 
 impl Prepared {
@@ -54,7 +54,7 @@ impl Prepared {
         firmware.checkpoint();
         Ok(Self {
             config: Arc::new(config),
-            firmware,
+            firmware: Arc::new(firmware),
         })
     }
 
@@ -70,8 +70,9 @@ impl Prepared {
     /// [`SimError::TooManyUnits`].
     pub fn worker(&self) -> Result<Ssd, SimError> {
         Ok(Ssd {
-            engine: Engine::new(&self.config, self.firmware.clone())?,
+            engine: Engine::new(&self.config, PageMap::clone(&self.firmware))?,
             config: Arc::clone(&self.config),
+            prepared: Arc::clone(&self.firmware),
         })
     }
 
@@ -179,6 +180,7 @@ fn write_in_order(firmware: &mut PageMap<Undo>, page_bytes: u32) -> Result<(), S
 pub struct Ssd {
     engine: Engine<PageMap<Undo>>,
     config: Arc<SsdConfig>,
+    prepared: Arc<PageMap<Undo>>,
 }
 
 impl Ssd {
@@ -257,14 +259,8 @@ impl Ssd {
         }
     }
 
-    /// Stops logging changes: from now on the drive cannot return to its
-    /// prepared state, and a long run needs no memory for the way back.
-    pub fn keep_changes(&mut self) {
-        self.engine.firmware.forget_checkpoint();
-    }
-
     /// Returns to the prepared state.
     pub fn reset(&mut self) {
-        self.engine.firmware.rollback();
+        self.engine.firmware.rollback(&self.prepared);
     }
 }
