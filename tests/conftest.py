@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,22 @@ def require_tool() -> Callable[[str], Path]:
         pytest.skip(f"needs {name}: make system-packages")
 
     return require
+
+
+@pytest.fixture(scope="session")
+def drive_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Give a folder on a drive: that of the tests' own files may lie in memory."""
+    from drivelab.drives.file_location import locate_file
+    from drivelab.errors import UsageError
+
+    folder = tmp_path_factory.mktemp("drive")
+    try:
+        locate_file(folder / "probe")
+    except UsageError:
+        with tempfile.TemporaryDirectory(prefix=".drive-", dir=Path(__file__).parents[1]) as other:
+            yield Path(other)
+    else:
+        yield folder
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

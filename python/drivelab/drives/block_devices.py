@@ -81,6 +81,22 @@ class BlockDevice:
     scheduler: str | None
     read_only: bool
 
+    def describe(self) -> dict[str, Any]:
+        """Say what identifies the device, JSON-able.
+
+        Node and number may be others after the next start of the machine: ``volatile``.
+        """
+        return {
+            "model": self.model,
+            "serial": self.serial,
+            "firmware": self.firmware,
+            "size_bytes": self.size_bytes,
+            "rotational": self.rotational,
+            "logical_block_bytes": self.logical_block_bytes,
+            "scheduler": self.scheduler,
+            "volatile": {"path": self.path, "number": self.number},
+        }
+
 
 def list_block_devices(roots: SystemRoots = THIS_MACHINE) -> list[BlockDevice]:
     """List the whole drives of this machine that hold anything, ordered by name.
@@ -343,11 +359,20 @@ def mounts(roots: SystemRoots = THIS_MACHINE) -> list[Mount]:
     return found
 
 
+def device_below(mount: Mount, roots: SystemRoots = THIS_MACHINE) -> BlockDevice | None:
+    """Find the device a file system lies on; `None` for network and layered file systems."""
+    source = os.path.realpath(mount.source) if mount.source.startswith("/") else None
+    for folder in _drives_and_partitions(roots):
+        # Btrfs mounts under a number of its own and is known by its source alone.
+        if _text(folder / "dev") == mount.number or str(roots.dev / folder.name) == source:
+            return _describe(folder, roots)
+    return None
+
+
 def _mount_points(number: str, node: str, roots: SystemRoots) -> list[str]:
     points = [
         mount.point
         for mount in mounts(roots)
-        # Btrfs mounts under a number of its own and is known by its source alone.
         if mount.number == number
         or (mount.source.startswith("/") and os.path.realpath(mount.source) == node)
     ]

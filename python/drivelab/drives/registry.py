@@ -6,6 +6,8 @@ A new kind of drive is a line in `OPENERS`; whatever has no prefix is a path of 
 from __future__ import annotations
 
 import contextlib
+import difflib
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -14,6 +16,10 @@ from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
     from drivelab.drives.drive import Drive, DriveKind
+
+
+_PRESET_SUFFIX: Final = ".toml"
+_FILE_EXAMPLE: Final = "bench.bin"
 
 
 @dataclass(frozen=True)
@@ -86,15 +92,47 @@ def open_drive(
     """
     for prefix, opener in OPENERS.items():
         if name.startswith(prefix):
+            _refuse_unknown_preset(name, name.removeprefix(prefix))
             return opener(name)
-    return _open_real(name, allow_destructive, size_bytes, keep=keep)
+    _refuse_what_is_no_path(name)
+    from drivelab.drives.fio import open_real_drive
+
+    return open_real_drive(
+        name, allow_destructive=allow_destructive, size_bytes=size_bytes, keep=keep
+    )
 
 
-def _open_real(
-    name: str, allow_destructive: str | None, size_bytes: int | None, *, keep: bool
-) -> Drive:
-    del allow_destructive, size_bytes, keep
-    raise UsageError(f"there is no drive {name!r}; `drivelab drives` lists what can be named")
+def _refuse_unknown_preset(name: str, reference: str) -> None:
+    from drivelab._core import preset_names
+
+    # Anything else that is wrong with a preset or its file is told by whoever reads it.
+    if not reference.endswith(_PRESET_SUFFIX) and reference not in preset_names():
+        raise UsageError(f"there is no drive {name!r}; {_suggestion(name)}")
+
+
+def _refuse_what_is_no_path(name: str) -> None:
+    """Refuse a word that is more likely a misspelt drive than a file to be made."""
+    if name.endswith(_PRESET_SUFFIX):
+        raise UsageError(f"{name} is a preset's file; the drive is sim:{name}")
+    if os.path.lexists(name) or os.sep in name:
+        return
+    looks_like_a_file = "." in name.strip(".") and ":" not in name
+    if not looks_like_a_file:
+        raise UsageError(f"there is no drive {name!r}; {_suggestion(name)}")
+
+
+def _suggestion(name: str) -> str:
+    """Say which drives there are, beginning with one whose name is close."""
+    known = [preset.name for preset in list_presets()]
+    prefix = next((prefix for prefix in OPENERS if name.startswith(prefix)), "sim:")
+    asked = name if ":" in name else f"{prefix}{name}"
+    near = difflib.get_close_matches(asked.lower(), known, n=1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    listed = ", ".join(each for each in known if each.startswith(prefix))
+    return (
+        f"{meant}There are {listed}, {prefix}FILE.toml, block devices, and files, named by a "
+        f"path such as ./{_FILE_EXAMPLE}"
+    )
 
 
 def list_presets() -> Iterator[PresetDrive]:

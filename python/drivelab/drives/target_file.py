@@ -23,9 +23,10 @@ import stat
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from drivelab.drives.block_devices import THIS_MACHINE, Mount, SystemRoots, mounts
+from drivelab.drives.block_devices import THIS_MACHINE, SystemRoots
+from drivelab.drives.file_location import FileLocation, locate_file
 from drivelab.drives.side_file import (
     SIDE_LAYOUT,
     file_key,
@@ -43,8 +44,6 @@ MIN_SIZE_BYTES: Final = 2**20
 _ALIGNMENT: Final = 4096
 _FILL_BYTES: Final = 4 * 2**20
 _LOCK_SECONDS: Final = 5.0
-_MEMORY_FILE_SYSTEMS: Final = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "rootfs")
-_KERNEL_FOLDERS: Final = ("/dev", "/proc", "/sys")
 
 
 @dataclass
@@ -53,8 +52,8 @@ class TargetFile:
 
     Parameters
     ----------
-    path
-        The file, links resolved.
+    place
+        Where the file lies.
     descriptor
         Open for reading, and for writing where `write_refusal` is `None`.
     capacity_bytes
@@ -63,17 +62,23 @@ class TargetFile:
         Drivelab made the file, in this run or an earlier one.
     write_refusal
         Why the file may only be read, or `None`.
-    mount
-        Where the file system is mounted, when the kernel tells.
     """
 
-    path: Path
+    place: FileLocation
     descriptor: int
     capacity_bytes: int
     made: bool
     write_refusal: str | None
-    mount: Mount | None
     _remove: bool = field(default=False, repr=False)
+
+    @property
+    def path(self) -> Path:
+        """The file, links resolved."""
+        return self.place.path
+
+    def describe(self) -> dict[str, Any]:
+        """Say what identifies the file, its file system and the drive below, JSON-able."""
+        return {"target": "file", "made_by_drivelab": self.made, **self.place.describe()}
 
     def check_present(self) -> None:
         """Check that the path still names the file that was opened, in full size.
@@ -144,81 +149,23 @@ def open_target_file(
     RunError
         When making the file fails half-way; nothing is left behind.
     """
-    given = Path(name)
-    path = _resolve(given)
-    if str(name).endswith(os.sep) and not path.exists():
-        raise UsageError(f"{name} is a folder's name; name a file in it")
+    place = locate_file(name, roots)
+    path = place.path
     # No link is followed here: the flag must name the file itself.
     named = None if allow_destructive is None else os.path.abspath(allow_destructive)  # noqa: PTH100
     if named is not None and named != str(path):
         raise UsageError(
             f"--allow-destructive={allow_destructive} does not name the drive; it must be {path}"
         )
-    _check_kind(path)
-    mount = _mount_of(path if path.exists() else path.parent, roots)
-    if mount is not None and mount.file_system in _MEMORY_FILE_SYSTEMS:
-        raise UsageError(
-            f"{given} lies in memory ({mount.file_system}), not on a drive; "
-            "name a path on the drive's file system"
-        )
-    if path.exists():
-        return _open_existing(path, size_bytes, keep, allow_destructive, mount)
-    return _make(path, DEFAULT_SIZE_BYTES if size_bytes is None else size_bytes, keep, mount)
-
-
-def _resolve(given: Path) -> Path:
-    if not str(given) or "\0" in str(given):
-        raise UsageError("a drive's path may not be empty")
-    try:
-        path = Path(os.path.realpath(given, strict=False))
-        exists = path.exists()
-    except (OSError, RuntimeError, ValueError) as error:
-        raise UsageError(f"{given} cannot be followed: {error}") from error
-    if given.is_symlink() and not exists:
-        raise UsageError(f"{given} is a link to {path}, which does not exist; name a file itself")
-    # A misspelt device must not become a file in the folder of devices.
-    if not exists and any(path.is_relative_to(folder) for folder in _KERNEL_FOLDERS):
-        raise UsageError(f"{given} does not exist; `drivelab drives` lists what is here")
-    return path
-
-
-def _check_kind(path: Path) -> None:
-    try:
-        mode = path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        parent = path.parent
-        if not parent.is_dir():
-            raise UsageError(
-                f"{parent} is no folder, so {path.name} cannot be made in it"
-            ) from None
-        return
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
-    kinds = {
-        stat.S_ISDIR: "a folder; name a file in it",
-        stat.S_ISFIFO: "a FIFO, not a file on a drive",
-        stat.S_ISCHR: "a character device, not a drive",
-        stat.S_ISSOCK: "a socket, not a file on a drive",
-        stat.S_ISBLK: "a block device; open it as one",
-    }
-    for matches, what in kinds.items():
-        if matches(mode):
-            raise UsageError(f"{path} is {what}")
-
-
-def _mount_of(path: Path, roots: SystemRoots) -> Mount | None:
-    """Find the mount that `path` lies on; of several at one point the last one counts."""
-    under = [mount for mount in mounts(roots) if path.is_relative_to(mount.point)]
-    return max(reversed(under), key=lambda mount: len(mount.point), default=None)
+    if place.exists:
+        return _open_existing(place, size_bytes, keep, allow_destructive)
+    return _make(place, DEFAULT_SIZE_BYTES if size_bytes is None else size_bytes, keep)
 
 
 def _open_existing(
-    path: Path,
-    size_bytes: int | None,
-    keep: bool,
-    allow_destructive: str | None,
-    mount: Mount | None,
+    place: FileLocation, size_bytes: int | None, keep: bool, allow_destructive: str | None
 ) -> TargetFile:
+    path = place.path
     allowed = allow_destructive is not None
     descriptor = _open_locked(path, allowed)
     try:
@@ -227,7 +174,7 @@ def _open_existing(
         made = side is not None and side["file"] == file_key(descriptor)
         if side is not None and made and side["state"] != "ready":
             # A killed run left it half written; the lock says that nobody works on it now.
-            return _finish(path, descriptor, side["size_bytes"], keep, mount)
+            return _finish(place, descriptor, side["size_bytes"], keep)
         made = made and side is not None and side["size_bytes"] == status.st_size
         _check_content(path, descriptor, status.st_size, made, size_bytes)
         if made and side is not None:
@@ -241,12 +188,11 @@ def _open_existing(
                 f"--allow-destructive={path} lets it be overwritten"
             )
         target = TargetFile(
-            path=path,
+            place=place,
             descriptor=descriptor,
             capacity_bytes=status.st_size // _ALIGNMENT * _ALIGNMENT,
             made=made,
             write_refusal=refusal,
-            mount=mount,
             _remove=made and not keep,
         )
     except BaseException:
@@ -321,7 +267,8 @@ def _lock(path: Path, descriptor: int) -> None:
             return
 
 
-def _make(path: Path, size_bytes: int, keep: bool, mount: Mount | None) -> TargetFile:
+def _make(place: FileLocation, size_bytes: int, keep: bool) -> TargetFile:
+    path = place.path
     if size_bytes < MIN_SIZE_BYTES or size_bytes % _ALIGNMENT:
         raise UsageError(
             f"--size must be a multiple of 4 KiB and at least {format_size(MIN_SIZE_BYTES)}; "
@@ -336,7 +283,7 @@ def _make(path: Path, size_bytes: int, keep: bool, mount: Mount | None) -> Targe
         )
     except OSError as error:
         raise UsageError(f"{path} cannot be made: {error.strerror}") from error
-    return _finish(path, descriptor, size_bytes, keep, mount)
+    return _finish(place, descriptor, size_bytes, keep)
 
 
 def _check_space(folder: Path, size_bytes: int) -> None:
@@ -356,10 +303,9 @@ def _check_space(folder: Path, size_bytes: int) -> None:
         )
 
 
-def _finish(
-    path: Path, descriptor: int, size_bytes: int, keep: bool, mount: Mount | None
-) -> TargetFile:
+def _finish(place: FileLocation, descriptor: int, size_bytes: int, keep: bool) -> TargetFile:
     """Fill a file that is ours; whatever goes wrong, neither it nor its side file stays."""
+    path = place.path
     try:
         _lock(path, descriptor)
         side = {
@@ -381,12 +327,11 @@ def _finish(
             raise RunError(f"{path} could not be made: {error.strerror}") from error
         raise
     target = TargetFile(
-        path=path,
+        place=place,
         descriptor=descriptor,
         capacity_bytes=size_bytes,
         made=True,
         write_refusal=None,
-        mount=mount,
         _remove=not keep,
     )
     atexit.register(target.close)

@@ -1,0 +1,347 @@
+"""A real drive, measured with fio: a file on a file system, or a block device.
+
+::
+
+    target (a file or a device, opened and checked)      plan (seconds, seed)
+        │                                                     │
+        └────────── fio_job: options or a refusal ────────────┘
+                          │
+                    fio_program: run, with a deadline
+                          │
+                    fio_result: checked numbers ──► Measurement
+
+Requests go past the page cache (``direct=1``); where a file system does not let them, nothing
+is measured, because what would be measured is memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Literal, Protocol, Self
+
+from drivelab.drives.block_devices import THIS_MACHINE, SystemRoots
+from drivelab.drives.fio_job import StreamKey, inexpressible, job_options, window_of
+from drivelab.drives.fio_program import REMEDY, FioProgram, find_fio, run_fio
+from drivelab.drives.fio_result import UnknownReportError, measurement_from
+from drivelab.drives.measurement import Measurement, MeasurementPlan
+from drivelab.drives.target_device import open_target_device
+from drivelab.drives.target_file import open_target_file
+from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.workloads.characteristics import Characteristics
+
+# In this order; io_uring costs less time a request and may be forbidden (containers).
+IO_ENGINES: Final = ("io_uring", "libaio")
+# fio keeps one buffer a request in flight.
+MAX_BUFFER_BYTES: Final = 2**30
+# Between the end of the run time and fio's: requests in flight, and writing its JSON.
+SLACK_SECONDS: Final = 30.0
+_WARMUP_SHARE: Final = 0.1
+_WARMUP_SECONDS: Final = 0.2
+_PROBE_PLAN: Final = MeasurementPlan(seconds=0.05)
+_LOGICAL_BLOCKS: Final = (512, 1024, 2048, 4096)
+
+
+class Target(Protocol):
+    """What is measured: an open file or block device."""
+
+    @property
+    def path(self) -> Path:
+        """Where it is, links resolved."""
+        ...
+
+    @property
+    def descriptor(self) -> int:
+        """Open, at least for reading."""
+        ...
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Bytes that may be addressed."""
+        ...
+
+    @property
+    def write_refusal(self) -> str | None:
+        """Why it may only be read, or `None`."""
+        ...
+
+    def check_present(self) -> None:
+        """Raise `RunError` when the path names something else by now."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """Say what it is, JSON-able."""
+        ...
+
+    def close(self) -> None:
+        """Give it back."""
+        ...
+
+
+class FioDrive:
+    """A real drive. Made by `open_real_drive`; close it.
+
+    Parameters
+    ----------
+    name
+        As the user named it.
+    target
+        What is measured; closed with the drive.
+    program
+        A checked fio.
+    slack_seconds
+        How long fio may take beyond the run time before it is killed.
+    """
+
+    kind: Literal["real"] = "real"
+
+    def __init__(
+        self,
+        name: str,
+        target: Target,
+        program: FioProgram,
+        *,
+        slack_seconds: float = SLACK_SECONDS,
+    ) -> None:
+        self.name = name
+        self.capacity_bytes = target.capacity_bytes
+        self.target = target
+        self._program = program
+        self._slack_seconds = slack_seconds
+        self._block_bytes = _direct_block_bytes(target)
+        self._engine = self._choose_engine()
+
+    def identity(self) -> dict[str, Any]:
+        """Give what identifies the drive; what may change on the way is under ``volatile``."""
+        return {
+            "path": str(self.target.path),
+            "size_bytes": self.capacity_bytes,
+            **self.target.describe(),
+            "direct_io": True,
+            "direct_block_bytes": self._block_bytes,
+            "io_engine": self._engine,
+            "fio_version": self._program.version,
+            "volatile": {"kernel_release": platform.release(), "host": platform.node()},
+        }
+
+    def check(self, workload: Characteristics) -> None:
+        """Raise when this drive cannot be asked for `workload`.
+
+        Raises
+        ------
+        CannotAnswerError
+            When fio's options cannot express it, or the drive may not be written or has
+            larger blocks.
+        UsageError
+            When no drive of this size could be asked for it.
+        """
+        workload.validate(self.capacity_bytes)
+        if workload.write_ratio > 0 and self.target.write_refusal is not None:
+            raise CannotAnswerError(f"no writes on {self.name}: {self.target.write_refusal}")
+        reason = inexpressible(workload)
+        if reason is not None:
+            raise CannotAnswerError(f"not on a real drive yet: {reason}")
+        for name, value in workload.canonical().items():
+            if name.endswith(("_size", "_stride")) and (value or 0) % self._block_bytes:
+                raise CannotAnswerError(
+                    f"{name} {value} is no multiple of {self._block_bytes} bytes, the block of "
+                    f"direct requests to {self.name}"
+                )
+        largest = max(workload.read_size, workload.write_size)
+        if workload.queue_depth * largest > MAX_BUFFER_BYTES:
+            raise CannotAnswerError(
+                f"{workload.queue_depth} requests of {largest} bytes in flight need more than "
+                f"{MAX_BUFFER_BYTES} bytes of memory"
+            )
+        window_of(workload, self.capacity_bytes, StreamKey(0, 0, "check"))
+
+    def measure(
+        self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
+        """Measure one workload after the other, each when it is asked for.
+
+        Raises
+        ------
+        RunError
+            When fio fails, hangs, or answers what cannot be; or the file goes away.
+        """
+        for index, workload in work:
+            self.check(workload)
+            yield self._measure_one(index, workload, plan)
+
+    def close(self) -> None:
+        """Close the target; a file that was made and is not kept is removed."""
+        self.target.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _measure_one(
+        self, index: int, workload: Characteristics, plan: MeasurementPlan
+    ) -> Measurement:
+        self.target.check_present()
+        warmup = max(_WARMUP_SECONDS, plan.seconds * _WARMUP_SHARE)
+        options = [
+            # The warm-up runs elsewhere: what is measured was not read just before.
+            *self.job_of(workload, StreamKey(plan.seed, index, "warmup"), seconds=warmup),
+            *self.job_of(workload, StreamKey(plan.seed, index, "measured"), seconds=plan.seconds),
+            "output-format=json+",
+            "eta=never",
+        ]
+        if workload.write_ratio == 0:
+            options.insert(0, "readonly")
+        output = run_fio(
+            self._program,
+            options,
+            deadline_seconds=warmup + plan.seconds + self._slack_seconds,
+            descriptors=[self.target.descriptor],
+        )
+        self.target.check_present()
+        return measurement_from(output.report, output.remarks, index, workload)
+
+    def job_of(self, workload: Characteristics, key: StreamKey, *, seconds: float) -> list[str]:
+        """Write fio's options for one job, without what concerns its output.
+
+        Parameters
+        ----------
+        workload
+            One that `check` accepts.
+        key
+            The key of the job's random numbers; its phase names the job.
+        seconds
+            Run time.
+        """
+        return [
+            f"name={key.phase}",
+            # One job after the other.
+            "stonewall",
+            # What was opened and checked, whatever the path names by now.
+            f"filename=/proc/self/fd/{self.target.descriptor}",
+            "allow_file_create=0",
+            "direct=1",
+            f"ioengine={self._engine}",
+            "thread",
+            "invalidate=1",
+            "refill_buffers",
+            "disk_util=0",
+            "lat_percentiles=1",
+            "clat_percentiles=0",
+            "time_based",
+            f"runtime={_milliseconds(seconds)}ms",
+            *job_options(workload, window_of(workload, self.capacity_bytes, key), key),
+        ]
+
+    def _choose_engine(self) -> str:
+        """Try each engine with a short read; it also proves the shape of fio's JSON."""
+        failures = []
+        for engine in IO_ENGINES:
+            self._engine = engine
+            try:
+                self._measure_one(0, Characteristics(queue_depth=2), _PROBE_PLAN)
+            except UnknownReportError as error:
+                raise UsageError(f"{self._program.version}: {error}; {REMEDY}") from error
+            except RunError as error:
+                failures.append(f"{engine}: {error}")
+            else:
+                return engine
+        raise RunError(f"fio cannot read {self.name} ({'; '.join(failures)})")
+
+
+def open_real_drive(
+    name: str,
+    *,
+    size_bytes: int | None = None,
+    keep: bool = False,
+    allow_destructive: str | None = None,
+    roots: SystemRoots = THIS_MACHINE,
+) -> FioDrive:
+    """Open a block device or a file to be measured; a path that does not exist is made.
+
+    Parameters
+    ----------
+    name
+        The path as the user wrote it.
+    size_bytes, keep, allow_destructive
+        As for `drivelab.drives.target_file.open_target_file`.
+    roots
+        The kernel's view of devices and mounts.
+
+    Raises
+    ------
+    UsageError
+        When fio is missing or too old, or the path cannot be measured.
+    RunError
+        When making the file or reading it for a try fails.
+    """
+    # Before a gibibyte is written for nothing.
+    program = find_fio()
+    target: Target
+    if Path(name).is_block_device():
+        target = open_target_device(
+            name,
+            size_bytes=size_bytes,
+            keep=keep,
+            allow_destructive=allow_destructive,
+            roots=roots,
+        )
+    else:
+        target = open_target_file(
+            name,
+            size_bytes=size_bytes,
+            keep=keep,
+            allow_destructive=allow_destructive,
+            roots=roots,
+        )
+    try:
+        return FioDrive(name, target, program)
+    except BaseException:
+        target.close()
+        raise
+
+
+def _direct_block_bytes(target: Target) -> int:
+    """Find the smallest read past the page cache that the target takes.
+
+    Raises
+    ------
+    CannotAnswerError
+        When it takes none.
+    """
+    try:
+        descriptor = os.open(
+            f"/proc/self/fd/{target.descriptor}", os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC
+        )
+    except OSError as error:
+        raise CannotAnswerError(
+            f"{target.path}: its file system refuses direct I/O ({error.strerror}), so only "
+            "the page cache could be measured; choose a file on another file system"
+        ) from error
+    try:
+        # A memory map of its own, because direct reads need an aligned address.
+        with mmap.mmap(-1, _LOGICAL_BLOCKS[-1]) as page, memoryview(page) as buffer:
+            for block in _LOGICAL_BLOCKS:
+                with contextlib.suppress(OSError), buffer[:block] as part:
+                    if os.preadv(descriptor, [part], block) == block:
+                        return block
+    finally:
+        os.close(descriptor)
+    raise CannotAnswerError(
+        f"{target.path} takes no direct reads of up to {_LOGICAL_BLOCKS[-1]} bytes"
+    )
+
+
+def _milliseconds(seconds: float) -> int:
+    return max(1, round(seconds * 1000))

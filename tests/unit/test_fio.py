@@ -1,0 +1,247 @@
+"""Real measurements with the real fio, on a small file."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from drivelab._core import histogram_bin
+from drivelab.drives import fio as fio_module
+from drivelab.drives.fio import FioDrive, open_real_drive
+from drivelab.drives.fio_program import FioOutput, run_fio
+from drivelab.drives.measurement import Measurement, MeasurementPlan
+from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.workloads.characteristics import Characteristics
+
+MIB = 2**20
+PLAN = MeasurementPlan(seed=1, seconds=0.1)
+
+
+@pytest.fixture(scope="module")
+def drive(require_tool: Callable[[str], Path], drive_folder: Path) -> Iterator[FioDrive]:
+    require_tool("fio")
+    # A name that fio's own option parser would take apart.
+    with open_real_drive(str(drive_folder / "a:b $x,c.bin"), size_bytes=8 * MIB) as drive:
+        yield drive
+
+
+@pytest.fixture
+def outputs(monkeypatch: pytest.MonkeyPatch) -> list[FioOutput]:
+    """What fio printed in the measurements of the test."""
+    kept: list[FioOutput] = []
+
+    def keep(*args: object, **options: object) -> FioOutput:
+        kept.append(run_fio(*args, **options))  # type: ignore[arg-type]
+        return kept[-1]
+
+    monkeypatch.setattr(fio_module, "run_fio", keep)
+    return kept
+
+
+def measure(drive: FioDrive, *workloads: Characteristics) -> list[Measurement]:
+    return list(drive.measure(list(enumerate(workloads)), PLAN))
+
+
+@pytest.mark.parametrize("queue_depth", [1, 32])
+def test_counts_and_percentiles_are_those_of_fio(
+    drive: FioDrive, outputs: list[FioOutput], queue_depth: int
+) -> None:
+    workload = Characteristics(write_ratio=0.3, queue_depth=queue_depth, write_size=16384)
+    (measurement,) = measure(drive, workload)
+    job = outputs[0].report["jobs"][-1]
+    assert job["job options"]["ioengine"] == drive.identity()["io_engine"]
+    for name, result in (("read", measurement.read), ("write", measurement.write)):
+        assert result is not None
+        latency = job[name]["lat_ns"]
+        assert sum(result.histogram.values()) == result.requests == job[name]["total_ios"]
+        assert result.bytes == job[name]["io_bytes"]
+        assert result.latency_ns_mean == latency["mean"]
+        assert (result.latency_ns_min, result.latency_ns_max) == (latency["min"], latency["max"])
+        assert len(latency["percentile"]) > 10
+        for percent, value in latency["percentile"].items():
+            ours = histogram_bin(result.percentile_ns(float(percent)))
+            # The very bin, or the one that holds the exact maximum or minimum.
+            assert abs(ours - histogram_bin(value)) <= 1, (name, percent)
+    # fio's own rate, over run time that it gives in whole milliseconds.
+    rate = job["read"]["iops"] + job["write"]["iops"]
+    assert measurement.iops == pytest.approx(rate, rel=0.02)
+
+
+def test_the_measured_job_follows_a_warm_up(drive: FioDrive, outputs: list[FioOutput]) -> None:
+    measure(drive, Characteristics())
+    warmup, measured = outputs[0].report["jobs"]
+    assert (warmup["jobname"], measured["jobname"]) == ("warmup", "measured")
+    assert warmup["job options"]["randseed"] != measured["job options"]["randseed"]
+    assert 90 <= measured["job_runtime"] <= 1000
+
+
+def test_measurements_come_one_by_one(drive: FioDrive, outputs: list[FioOutput]) -> None:
+    answers = drive.measure([(3, Characteristics()), (9, Characteristics(queue_depth=4))], PLAN)
+    assert next(answers).index == 3
+    assert len(outputs) == 1
+    assert next(answers).index == 9
+    assert list(answers) == []
+
+
+def test_the_page_cache_is_passed_by(drive: FioDrive, require_tool: Callable[[str], Path]) -> None:
+    measure(drive, Characteristics(read_size=65536), Characteristics(write_ratio=1))
+    resident = subprocess.run(
+        [
+            require_tool("fincore"),
+            *("--bytes", "--noheadings", "--output", "RES"),
+            drive.target.path,
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(resident.stdout) == 0
+
+
+def test_the_identity_is_plain_and_steady(drive: FioDrive) -> None:
+    identity = drive.identity()
+    assert json.loads(json.dumps(identity)) == identity == drive.identity()
+    assert identity["target"] == "file"
+    assert identity["made_by_drivelab"] is True
+    assert identity["size_bytes"] == drive.capacity_bytes == 8 * MIB
+    assert identity["fio_version"].startswith("fio-")
+    assert identity["volatile"]["kernel_release"] == os.uname().release
+    assert {"file_system", "mount_options", "device", "direct_block_bytes"} <= set(identity)
+
+
+def test_blocks_of_the_drive_are_respected(
+    drive: FioDrive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drive, "_block_bytes", 4096)
+    drive.check(Characteristics(write_size=512))  # never written, so without effect
+    for workload in (
+        Characteristics(read_size=1024),
+        Characteristics(write_ratio=1, write_size=512),
+        Characteristics(read_random=0, read_stride=1024),
+    ):
+        with pytest.raises(CannotAnswerError, match="no multiple of 4096 bytes"):
+            drive.check(workload)
+
+
+def test_absurd_workloads_are_refused(drive: FioDrive) -> None:
+    for workload, reason in (
+        (Characteristics(read_size=16 * MIB), "at most"),
+        (Characteristics(queue_depth=0), "queue_depth"),
+        (Characteristics(queue_depth=65536, read_size=MIB), "memory"),
+        (Characteristics(read_size=1000), "multiple of 512"),
+    ):
+        with pytest.raises(UsageError, match=reason):
+            drive.check(workload)
+        with pytest.raises(UsageError, match=reason):
+            measure(drive, workload)
+
+
+def test_an_existing_file_is_read_and_stays_as_it_was(
+    require_tool: Callable[[str], Path], drive_folder: Path
+) -> None:
+    require_tool("fio")
+    path = drive_folder / "mine.img"
+    content = os.urandom(2 * MIB)
+    path.write_bytes(content)
+    with path.open("rb") as stream:
+        os.fsync(stream.fileno())
+    with open_real_drive(str(path)) as drive:
+        measure(drive, Characteristics(), Characteristics(read_random=0))
+        with pytest.raises(UsageError, match="was not made by Drivelab"):
+            measure(drive, Characteristics(write_ratio=0.01))
+    assert path.read_bytes() == content
+    with open_real_drive(str(path), allow_destructive=str(path)) as drive:
+        measure(drive, Characteristics(write_ratio=1))
+    assert path.read_bytes() != content
+    path.unlink()
+
+
+def test_a_file_that_shrinks_is_an_error(
+    require_tool: Callable[[str], Path], drive_folder: Path
+) -> None:
+    require_tool("fio")
+    with open_real_drive(str(drive_folder / "shrinking.bin"), size_bytes=2 * MIB) as drive:
+        os.truncate(drive.target.path, MIB)
+        with pytest.raises(RunError, match="shrank"):
+            measure(drive, Characteristics())
+
+
+def test_a_request_beyond_the_end_is_no_result(
+    require_tool: Callable[[str], Path],
+    drive_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    require_tool("fio")
+    with open_real_drive(str(drive_folder / "short.bin"), size_bytes=2 * MIB) as drive:
+        # The file shrinks after it was looked at: fio then sends nothing and reports no error.
+        monkeypatch.setattr(drive.target, "check_present", lambda: None)
+        os.truncate(drive.target.path, 0)
+        with pytest.raises(RunError):
+            measure(drive, Characteristics())
+
+
+def test_a_file_system_without_direct_requests_is_refused(
+    drive_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = os.open
+
+    def refuse(path: str, flags: int, *args: int, **options: int) -> int:
+        if flags & os.O_DIRECT:
+            raise OSError(22, "Invalid argument")
+        return opened(path, flags, *args, **options)
+
+    monkeypatch.setattr(os, "open", refuse)
+    path = drive_folder / "buffered.bin"
+    with pytest.raises(CannotAnswerError, match="refuses direct I/O"):
+        open_real_drive(str(path), size_bytes=2 * MIB)
+    assert not path.exists()
+
+
+def test_a_hung_drive_ends_at_the_deadline(
+    drive: FioDrive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drive, "_slack_seconds", -60.0)
+    begin = time.monotonic()
+    with pytest.raises(RunError, match="was killed"):
+        list(drive.measure([(0, Characteristics())], MeasurementPlan(seconds=55.0)))
+    assert time.monotonic() - begin < 40
+
+
+@pytest.fixture
+def loop_device(require_tool: Callable[[str], Path], drive_folder: Path) -> Iterator[Path]:
+    losetup = require_tool("losetup")
+    image = drive_folder / "image"
+    image.write_bytes(os.urandom(8 * MIB))
+    result = subprocess.run(
+        [losetup, "--find", "--show", image], capture_output=True, text=True, check=False
+    )
+    if result.returncode:
+        pytest.skip(f"needs a loop device (root): {result.stderr.strip()}")
+    yield Path(result.stdout.strip())
+    subprocess.run([losetup, "--detach", result.stdout.strip()], check=True)
+    image.unlink()
+
+
+def test_a_block_device_is_read_and_never_written(
+    loop_device: Path, drive_folder: Path, require_tool: Callable[[str], Path]
+) -> None:
+    require_tool("fio")
+    before = (drive_folder / "image").read_bytes()
+    for allowed in (None, str(loop_device)):
+        with open_real_drive(str(loop_device), allow_destructive=allowed) as drive:
+            assert drive.capacity_bytes == 8 * MIB
+            assert drive.identity()["target"] == "block device"
+            measure(drive, Characteristics(), Characteristics(read_random=0, queue_depth=4))
+            with pytest.raises(UsageError, match="block devices are only read"):
+                measure(drive, Characteristics(write_ratio=0.5))
+    assert (drive_folder / "image").read_bytes() == before
+    with pytest.raises(UsageError, match="are for files"):
+        open_real_drive(str(loop_device), size_bytes=8 * MIB)
+    with pytest.raises(UsageError, match=f"it must be {loop_device}"):
+        open_real_drive(str(loop_device), allow_destructive="/dev/other")
