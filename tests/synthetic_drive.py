@@ -9,6 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from drivelab._core import histogram_bin
+from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.workloads.characteristics import Characteristics
+
 Array = NDArray[np.float64]
 
 # The extended features' order (Huang et al. 2011, eq. 4), all in effect.
@@ -85,3 +89,44 @@ def extended(workloads: Array) -> Array:
     features[workloads[:, 4] == 1, 6] = np.nan
     features[workloads[:, 5] == 1, 7] = np.nan
     return features
+
+
+def measurements(workloads: Array, noise: float = 0.0, seed: int = 0) -> list[Measurement]:
+    """Measure the drive in a closed loop of a thousand requests a workload."""
+    return [
+        _measurement(index, row, latency)
+        for index, (row, latency) in enumerate(
+            zip(workloads, latency_ns(workloads, noise, seed), strict=True)
+        )
+    ]
+
+
+def characteristics(row: Array) -> Characteristics:
+    values = dict(zip(COLUMNS, row.tolist(), strict=True))
+    ratios = ("write_ratio", "write_random", "read_random")
+    return Characteristics(
+        **{name: value if name in ratios else int(value) for name, value in values.items()}
+    )
+
+
+def _measurement(index: int, row: Array, latency: float) -> Measurement:
+    workload = characteristics(row)
+    written = round(1000 * workload.write_ratio)
+    parts = [
+        OperationResult(
+            requests=requests,
+            bytes=requests * size,
+            latency_ns_mean=float(latency),
+            latency_ns_min=int(latency),
+            latency_ns_max=int(latency) + 1,
+            histogram={histogram_bin(int(latency)): requests},
+        )
+        if requests
+        else None
+        for requests, size in (
+            (1000 - written, workload.read_size),
+            (written, workload.write_size),
+        )
+    ]
+    duration_ns = round(1000 * latency / workload.queue_depth)
+    return Measurement(index, workload, duration_ns, parts[0], parts[1])

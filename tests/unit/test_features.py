@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drivelab.blackbox.features import (
-    EXTENDED_CHARACTERISTICS,
     FEATURE_SETS,
     UNITS,
     basic_features,
@@ -58,13 +57,26 @@ def test_basic_by_hand() -> None:
     assert basic_features([MIXED])[0] == pytest.approx(expected, rel=1e-15)
 
 
-def test_names_cover_every_characteristic() -> None:
-    assert set(UNITS) == set(FIELDS) == set(EXTENDED_CHARACTERISTICS)
-    for name, column in zip(
-        FEATURE_SETS["extended"].features, EXTENDED_CHARACTERISTICS, strict=True
-    ):
-        assert name.startswith(column)
-    assert FEATURE_SETS["basic"].project(workload_table([MIXED])).shape == (1, 4)
+def test_linear_inputs_by_hand() -> None:
+    features = FEATURE_SETS["extended"]
+    found = dict(
+        zip(
+            features.linear_inputs, features.project_linear(workload_table([MIXED]))[0], strict=True
+        )
+    )
+    assert found["request_size_log2_bytes"] == np.log2(19456)
+    assert found["write_size_log2_bytes_times_share"] == 0.25 * 16
+    assert found["read_random_ratio_times_share"] == 0.75 * 0.5
+    # Half of the reads follow the one before.
+    assert found["read_stride_log2_sectors_times_share"] == pytest.approx(0.75 * 0.5 * np.log2(3))
+
+
+def test_names_are_as_many_as_columns() -> None:
+    assert set(UNITS) == set(FIELDS)
+    table = workload_table([MIXED])
+    for features in FEATURE_SETS.values():
+        assert features.project(table).shape == (1, len(features.features))
+        assert features.project_linear(table).shape == (1, len(features.linear_inputs))
 
 
 @given(workloads)
@@ -91,6 +103,7 @@ def test_equal_workloads_have_equal_features(one: Characteristics, other: Charac
 @given(st.lists(workloads, max_size=5))
 def test_basic_is_complete_and_arrays_are_workloads(some: list[Characteristics]) -> None:
     assert np.isfinite(basic_features(some)).all()
+    assert np.isfinite(FEATURE_SETS["extended"].project_linear(workload_table(some))).all()
     table = np.array([workload.as_tuple() for workload in some]).reshape(-1, 8)
     assert extended_features(table).tobytes() == extended_features(some).tobytes()
 

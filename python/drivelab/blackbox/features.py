@@ -11,8 +11,12 @@ logarithm of the performance as target, a linear part is then a power law. Trees
 same way with or without a monotone transform. Ratios enter as they are. Strides can be 0
 (sequential) and enter as log2(1 + stride in sectors of 512 bytes).
 
-A linear part (ordinary least squares, a leaf of the boosted trees) gives a missing feature
-its mean over the training rows, so that it contributes nothing.
+Trees take missing features as they are: a split sends them to the side that suits them, and
+in a linear leaf they contribute nothing. Ordinary least squares cannot, and a straight line
+in the extended features alone would weigh the write size of a workload that hardly writes
+like that of one that only writes. So it sees each direction's features times the share of
+requests that they are about, which is 0 exactly where they have no effect, beside the basic
+features, which are such weighted means already.
 """
 
 from __future__ import annotations
@@ -58,11 +62,15 @@ class FeatureSet:
         Names of the columns, transform and unit last.
     project
         From a table of characteristics in effect (see `effective_table`) to the features.
+    linear_inputs, project_linear
+        The same for ordinary least squares; never NaN.
     """
 
     name: str
     features: tuple[str, ...]
     project: Callable[[FloatArray], FloatArray]
+    linear_inputs: tuple[str, ...]
+    project_linear: Callable[[FloatArray], FloatArray]
 
 
 def workload_table(workloads: Sequence[Characteristics] | FloatArray) -> FloatArray:
@@ -139,10 +147,11 @@ def _project_basic(table: FloatArray) -> FloatArray:
     write_ratio = table[:, _COLUMN["write_ratio"]]
 
     def weighted(kind: str) -> FloatArray:
-        # What is not in effect has weight 0, and 0 * NaN would be NaN.
-        read = np.nan_to_num(table[:, _COLUMN[f"read_{kind}"]])
-        write = np.nan_to_num(table[:, _COLUMN[f"write_{kind}"]])
-        mean: FloatArray = (1 - write_ratio) * read + write_ratio * write
+        read = table[:, _COLUMN[f"read_{kind}"]]
+        write = table[:, _COLUMN[f"write_{kind}"]]
+        # What is missing has the weight 0, but 0 * NaN would be NaN.
+        mean: FloatArray = (1 - write_ratio) * np.where(np.isnan(read), write, read)
+        mean += write_ratio * np.where(np.isnan(write), read, write)
         return mean
 
     return np.column_stack(
@@ -175,41 +184,40 @@ def _project_extended(table: FloatArray) -> FloatArray:
     )
 
 
-FEATURE_SETS: Final = {
-    features.name: features
-    for features in (
-        FeatureSet(
-            "basic",
-            ("write_ratio", "queue_depth_log2", "request_size_log2_bytes", "random_ratio"),
-            _project_basic,
-        ),
-        FeatureSet(
-            "extended",
-            (
-                "write_ratio",
-                "queue_depth_log2",
-                "write_size_log2_bytes",
-                "read_size_log2_bytes",
-                "write_random_ratio",
-                "read_random_ratio",
-                "write_stride_log2_sectors",
-                "read_stride_log2_sectors",
-            ),
-            _project_extended,
-        ),
-    )
-}
-# The characteristic behind each extended feature, in the features' order.
-EXTENDED_CHARACTERISTICS: Final = (
+def _project_extended_linear(table: FloatArray) -> FloatArray:
+    """Return the basic features and each direction's own times the share they are about."""
+    extended = _project_extended(table)
+    write = table[:, _COLUMN["write_ratio"]]
+    shares = [write, 1 - write]
+    in_order = [
+        share * (1 - np.nan_to_num(table[:, _COLUMN[f"{direction}_random"]]))
+        for direction, share in zip(("write", "read"), shares, strict=True)
+    ]
+    weights = np.column_stack([*shares, *shares, *in_order])
+    return np.column_stack([_project_basic(table), np.nan_to_num(extended[:, 2:]) * weights])
+
+
+_BASIC: Final = ("write_ratio", "queue_depth_log2", "request_size_log2_bytes", "random_ratio")
+_EXTENDED: Final = (
     "write_ratio",
-    "queue_depth",
-    "write_size",
-    "read_size",
-    "write_random",
-    "read_random",
-    "write_stride",
-    "read_stride",
+    "queue_depth_log2",
+    "write_size_log2_bytes",
+    "read_size_log2_bytes",
+    "write_random_ratio",
+    "read_random_ratio",
+    "write_stride_log2_sectors",
+    "read_stride_log2_sectors",
 )
+FEATURE_SETS: Final = {
+    "basic": FeatureSet("basic", _BASIC, _project_basic, _BASIC, _project_basic),
+    "extended": FeatureSet(
+        "extended",
+        _EXTENDED,
+        _project_extended,
+        (*_BASIC, *(f"{name}_times_share" for name in _EXTENDED[2:])),
+        _project_extended_linear,
+    ),
+}
 
 
 def basic_features(workloads: Sequence[Characteristics] | FloatArray) -> FloatArray:

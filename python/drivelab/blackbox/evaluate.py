@@ -1,0 +1,207 @@
+"""How good each model is, and which is best.
+
+Cross-validation is grouped: all measurements of one workload are in one fold, so that no
+model is asked about a workload that it has seen under other random numbers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from drivelab.blackbox.accuracy import Accuracy, measure_accuracy
+from drivelab.blackbox.effects import (
+    Effect,
+    Importance,
+    partial_dependence,
+    permutation_importance,
+)
+from drivelab.blackbox.features import FEATURE_SETS, FloatArray
+from drivelab.blackbox.predictors import ESTIMATORS, IntArray, Predictor, predict_out_of_fold
+from drivelab.errors import UsageError
+
+METRICS: Final = ("latency_ns_mean", "bandwidth_bytes_per_second", "iops")
+FOLDS: Final = 5
+
+
+class ModelKey(NamedTuple):
+    """One of the models: which performance, from which features, by which estimator."""
+
+    metric: str
+    features: str
+    estimator: str
+
+
+MODEL_KEYS: Final = tuple(
+    ModelKey(metric, features, estimator)
+    for metric in METRICS
+    for features in FEATURE_SETS
+    for estimator in ESTIMATORS
+)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What cross-validation found.
+
+    Attributes
+    ----------
+    indices
+        The measurement's index of each row, shape (n,).
+    folds
+        Fold in which each row was predicted, 0 to 4.
+    observed
+        By metric, shape (n,), in the metric's unit.
+    out_of_fold
+        By model, predictions for the rows by the fit that did not see their workloads.
+    cross_validated, in_sample
+        Accuracy of these, and of the fit to all rows on the rows it was fitted to.
+    best
+        By metric, the model with the smallest cross-validated MRE.
+    best_extended
+        By metric, the same among the extended models; importance and effects are of these.
+    importance, effects
+        By metric; the most important characteristic first. Characteristics never in effect
+        are left out, and effects of those that never vary.
+    """
+
+    indices: IntArray
+    folds: IntArray
+    observed: dict[str, FloatArray]
+    out_of_fold: dict[ModelKey, FloatArray]
+    cross_validated: dict[ModelKey, Accuracy]
+    in_sample: dict[ModelKey, Accuracy]
+    best: dict[str, ModelKey]
+    best_extended: dict[str, ModelKey]
+    importance: dict[str, tuple[Importance, ...]]
+    effects: dict[str, tuple[Effect, ...]]
+
+
+def fold_numbers(keys: Sequence[Hashable], seed: int) -> IntArray:
+    """Assign rows to folds, equal keys to the same one.
+
+    Distinct keys are shuffled and dealt out in turn, so that folds hold equally many
+    workloads, give or take one.
+
+    Parameters
+    ----------
+    keys
+        What identifies each row's workload, at least `FOLDS` distinct ones.
+    seed
+        Of the shuffle.
+
+    Returns
+    -------
+    array of shape (n,)
+        Fold numbers 0 to 4.
+    """
+    numbers: dict[Hashable, int] = {}
+    groups = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+    if len(numbers) < FOLDS:
+        raise UsageError(
+            f"a model needs measurements of at least {FOLDS} distinct workloads, to check it on "
+            f"some that it has not seen; there are {len(numbers)}"
+        )
+    order = np.random.default_rng(seed).permutation(len(numbers))
+    fold_of_group = np.empty(len(numbers), dtype=np.int64)
+    fold_of_group[order] = np.arange(len(numbers)) % FOLDS
+    return fold_of_group[groups]
+
+
+def fit_and_evaluate(
+    table: FloatArray,
+    observed: Mapping[str, FloatArray],
+    indices: IntArray,
+    keys: Sequence[Hashable],
+    seed: int,
+) -> tuple[dict[ModelKey, Predictor], Evaluation]:
+    """Fit every model on all rows and evaluate it by grouped cross-validation.
+
+    Parameters
+    ----------
+    table
+        Workloads in effect, shape (n, 8), as `features.workload_table` returns them.
+    observed
+        By metric, performance above 0, shape (n,).
+    indices, keys
+        Each row's measurement index and what identifies its workload.
+    seed
+        Of folds, estimators and shuffles.
+
+    Returns
+    -------
+    predictors
+        By model, fitted to all rows; they predict the natural logarithm.
+    evaluation
+    """
+    folds = fold_numbers(keys, seed)
+    logarithms = {metric: np.log(values) for metric, values in observed.items()}
+
+    def fit(task: tuple[ModelKey, int | None]) -> Predictor:
+        key, fold = task
+        rows = slice(None) if fold is None else folds != fold
+        train = ESTIMATORS[key.estimator]
+        return train(FEATURE_SETS[key.features], table[rows], logarithms[key.metric][rows], seed)
+
+    tasks = [(key, fold) for key in MODEL_KEYS for fold in (None, *range(FOLDS))]
+    # Each fit is single-threaded and the same whichever thread runs it.
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        fitted = dict(zip(tasks, pool.map(fit, tasks), strict=True))
+
+    predictors = {key: fitted[key, None] for key in MODEL_KEYS}
+    of_folds = {key: [fitted[key, fold] for fold in range(FOLDS)] for key in MODEL_KEYS}
+    out_of_fold = {
+        key: np.exp(predict_out_of_fold(of_folds[key], table, folds)) for key in MODEL_KEYS
+    }
+    cross_validated = {
+        key: measure_accuracy(observed[key.metric], out_of_fold[key]) for key in MODEL_KEYS
+    }
+    best_extended = best_models(cross_validated, ("extended",))
+    evaluation = Evaluation(
+        indices=indices,
+        folds=folds,
+        observed=dict(observed),
+        out_of_fold=out_of_fold,
+        cross_validated=cross_validated,
+        in_sample={
+            key: measure_accuracy(observed[key.metric], np.exp(predictors[key].predict(table)))
+            for key in MODEL_KEYS
+        },
+        best=best_models(cross_validated, tuple(FEATURE_SETS)),
+        best_extended=best_extended,
+        importance={
+            metric: permutation_importance(of_folds[key], table, folds, observed[metric], seed)
+            for metric, key in best_extended.items()
+        },
+        effects={
+            metric: partial_dependence(predictors[key], table, seed)
+            for metric, key in best_extended.items()
+        },
+    )
+    return predictors, evaluation
+
+
+def best_models(
+    accuracy: Mapping[ModelKey, Accuracy], allowed: Sequence[str]
+) -> dict[str, ModelKey]:
+    """Return by metric the model with the smallest MRE, the first of equals.
+
+    Parameters
+    ----------
+    accuracy
+        By model.
+    allowed
+        Names of the feature sets to choose from.
+    """
+    return {
+        metric: min(
+            (key for key in MODEL_KEYS if key.metric == metric and key.features in allowed),
+            key=lambda key: accuracy[key].mre,
+        )
+        for metric in METRICS
+    }
