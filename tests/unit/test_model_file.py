@@ -1,0 +1,205 @@
+"""Files that are no model, or are one no longer: one clear line, never anything else."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from synthetic_drive import grid_workloads, measurements
+
+from drivelab.blackbox.model import PerformanceModel
+from drivelab.errors import UsageError
+from drivelab.workloads.characteristics import Characteristics
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    path = tmp_path_factory.mktemp("model") / "model.json"
+    PerformanceModel.fit(measurements(grid_workloads(30, 0))).save(path)
+    loaded: dict[str, Any] = json.loads(path.read_text())
+    return loaded
+
+
+def load(path: Path, data: object) -> PerformanceModel:
+    path.write_text(json.dumps(data))
+    return PerformanceModel.load(path)
+
+
+def test_the_file_says_what_it_is(content: dict[str, Any]) -> None:
+    assert list(content)[:2] == ["format", "format_version"]
+    assert content["format"] == "drivelab performance model"
+    assert content["format_version"] == 1
+    assert content["features"]["basic"]["trees"][0] == "write_ratio"
+    assert content["trained_ranges"]["queue_depth"] == [1, 64]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "not JSON"),
+        (b"not json", "not JSON"),
+        (b"\xff\xfe\x00", "not text"),
+        (b"[]", "the file is not an object with 'format'"),
+        (b'{"format": "gpx"}', "format is not 'drivelab performance model'"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"format": NaN}', "contains NaN"),
+        (b'{"format": ' + b"9" * 5000 + b"}", "not JSON"),
+    ],
+)
+def test_rubbish_is_named(tmp_path: Path, text: bytes, message: str) -> None:
+    path = tmp_path / "rubbish.json"
+    path.write_bytes(text)
+    with pytest.raises(UsageError, match=message) as caught:
+        PerformanceModel.load(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="No such file"):
+        PerformanceModel.load(tmp_path / "missing.json")
+    with pytest.raises(UsageError, match="Is a directory"):
+        PerformanceModel.load(tmp_path)
+
+
+def test_a_truncated_model_is_refused(tmp_path: Path, content: dict[str, Any]) -> None:
+    text = json.dumps(content)
+    path = tmp_path / "short.json"
+    path.write_text(text[: len(text) // 2])
+    with pytest.raises(UsageError, match="not JSON"):
+        PerformanceModel.load(path)
+
+
+def test_a_newer_model_says_so(tmp_path: Path, content: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="newer Drivelab; update"):
+        load(tmp_path / "newer.json", {**content, "format_version": 2})
+
+
+DAMAGES: list[tuple[str, list[str | int], object]] = [
+    ("format_version is not a whole number", ["format_version"], "1"),
+    ("features.basic is not what", ["features", "basic", "trees", 0], "colour"),
+    ("lacks the model latency_ns_mean basic ols", ["models", 0, "estimator"], "nn"),
+    ("predictor.kind is not one of linear, trees", ["models", 0, "predictor", "kind"], "pickle"),
+    ("coefficients is not a list of 4", ["models", 0, "predictor", "coefficients"], [1.0]),
+    ("intercept is not a number", ["models", 0, "predictor", "intercept"], None),
+    ("intercept is not a finite number", ["models", 0, "predictor", "intercept"], 10**400),
+    ("arrays: .*tree ensemble", ["models", 1, "predictor", "arrays", "left", 0], 0),
+    ("arrays: ", ["models", 1, "predictor", "arrays", "threshold", 0], "x"),
+    ("arrays: ", ["models", 1, "predictor", "arrays", "right", 0], -1),
+    ("arrays: ", ["models", 1, "predictor", "arrays", "missing_left"], None),
+    ("columns is not 4", ["models", 1, "predictor", "arrays", "columns"], 5),
+    ("single_precision is not true", ["models", 1, "predictor", "single_precision"], 1),
+    ("out_of_fold is not a list of 30", ["models", 2, "out_of_fold"], [1.0]),
+    ("mre_ratio is not a number", ["models", 2, "in_sample", "mre_ratio"], [0]),
+    ("iops is not a list of numbers above 0", ["rows", "observed", "iops", 0], -1.0),
+    ("fold\\[0\\] is not a whole number from 0 to 4", ["rows", "fold", 0], 5),
+    ("fold is not a list of 30", ["rows", "fold"], [0]),
+    ("queue_depth is not an ascending range", ["trained_ranges", "queue_depth"], [2, 1]),
+    (
+        "trained_ranges is not an object with 'queue_depth'",
+        ["trained_ranges"],
+        {"write_ratio": None},
+    ),
+    ("characteristic is not one of", ["importance", "iops", 0, "characteristic"], "colour"),
+    ("unit is not one of", ["effects", "iops", 0, "unit"], "parsec"),
+    ("performance is not a list of", ["effects", "iops", 0, "performance"], [1.0]),
+    ("provenance is not an object", ["provenance"], []),
+    ("seed is not a whole number", ["seed"], -1),
+]
+
+
+@pytest.mark.parametrize(("message", "place", "value"), DAMAGES)
+def test_damage_is_located(
+    tmp_path: Path,
+    content: dict[str, Any],
+    message: str,
+    place: list[str | int],
+    value: object,
+) -> None:
+    damaged = copy.deepcopy(content)
+    target: Any = damaged
+    for step in place[:-1]:
+        target = target[step]
+    target[place[-1]] = value
+    with pytest.raises(UsageError, match=message):
+        load(tmp_path / "damaged.json", damaged)
+
+
+anything = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+fuzzed = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def places(data: object) -> Iterator[tuple[Any, Any]]:
+    """Give every container with each of its keys, few of each long list."""
+    if isinstance(data, dict):
+        keys: list[Any] = list(data)
+    elif isinstance(data, list):
+        keys = list(range(len(data)))[:3]
+    else:
+        return
+    for key in keys:
+        yield data, key
+        yield from places(data[key])
+
+
+def refusal_unless_it_answers(path: Path) -> str:
+    probes = [Characteristics(), Characteristics(write_ratio=0.5, write_random=0.0)]
+    try:
+        model = PerformanceModel.load(path)
+        for key in model.predictors:
+            answers = model.predict(
+                probes, metric=key.metric, features=key.features, estimator=key.estimator
+            )
+            assert (answers > 0).all()
+        model.outside_training(probes[1])
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+@fuzzed
+@given(data=anything)
+def test_any_json_is_refused(tmp_path: Path, data: object) -> None:
+    with pytest.raises(UsageError):
+        load(tmp_path / "any.json", data)
+
+
+@fuzzed
+@given(data=st.binary(max_size=200))
+def test_any_bytes_are_refused(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "any.json"
+    path.write_bytes(data)
+    with pytest.raises(UsageError):
+        PerformanceModel.load(path)
+
+
+@fuzzed
+@given(data=st.data())
+def test_any_change_is_refused_or_answers(
+    tmp_path: Path, content: dict[str, Any], data: st.DataObject
+) -> None:
+    damaged = copy.deepcopy(content)
+    container, key = data.draw(st.sampled_from(list(places(damaged))))
+    if data.draw(st.booleans()):
+        container[key] = data.draw(anything)
+    else:
+        del container[key]
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(damaged))
+    assert "\n" not in refusal_unless_it_answers(path)
