@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import stat
+import subprocess
 import sys
 import threading
 import time
@@ -226,6 +227,27 @@ def test_ctrl_c_ends_fio(
         run(install, STUBBORN.format(path=str(numbers)), seconds=600)
     thread.join()
     assert not any(alive(number) for number in started(numbers))
+
+
+def test_fio_ends_with_a_drivelab_that_is_killed(
+    install: Callable[..., Path], tmp_path: Path, require_tool: Callable[[str], Path]
+) -> None:
+    require_tool("setpriv")
+    numbers = tmp_path / "numbers"
+    body = f"open({str(numbers)!r}, 'w').write(f'{{os.getpid()}} 0')\ntime.sleep(300)\n"
+    script = install(body)
+    source = (
+        "from drivelab.drives.fio_program import FioProgram, run_fio\n"
+        f"run_fio(FioProgram({str(script)!r}, 'fio-3.33'), [], deadline_seconds=600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", source]) as process:
+        number = started(numbers)[0]
+        assert alive(number)
+        process.kill()
+    deadline = time.monotonic() + 20
+    while alive(number) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not alive(number)
 
 
 def test_a_good_report_is_a_measurement() -> None:

@@ -117,7 +117,7 @@ def run_fio(
     RunError
         When fio fails, is killed, hangs, or leaves no JSON.
     """
-    command = [program.path, *(f"--{option}" for option in options)]
+    command = [*_ended_with_us(), program.path, *(f"--{option}" for option in options)]
     try:
         process = subprocess.Popen(
             command,
@@ -149,6 +149,16 @@ def run_fio(
     )
     _check_end(process.returncode, report, remarks)
     return FioOutput(report, remarks)
+
+
+def _ended_with_us() -> list[str]:
+    """Give the words before a command that the kernel is to kill when Drivelab is killed.
+
+    Without them (`setpriv` belongs to util-linux) fio goes on until its run time is over,
+    and the next run waits for the file's lock.
+    """
+    setpriv = shutil.which("setpriv")
+    return [] if setpriv is None else [setpriv, "--pdeathsig", "KILL", "--"]
 
 
 def _check_end(code: int, report: dict[str, Any], remarks: tuple[str, ...]) -> None:

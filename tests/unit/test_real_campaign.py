@@ -1,0 +1,71 @@
+"""A campaign on a real file, ended in every way, goes on and leaves nothing behind."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from drivelab.errors import UsageError
+from drivelab.store import RunStore, is_run
+
+WORKLOADS = 6
+SCRIPT = """
+import signal, sys
+from pathlib import Path
+from drivelab.cli.main import _on_terminate
+from drivelab.drives.measurement import MeasurementPlan
+from drivelab.drives.registry import open_drive
+from drivelab.measure.campaign import run_campaign
+from drivelab.workloads.characteristics import Characteristics
+
+signal.signal(signal.SIGTERM, _on_terminate)
+path, run, count, seconds = sys.argv[1:]
+workloads = [Characteristics(write_ratio=0.5, queue_depth=1 + n) for n in range(int(count))]
+with open_drive(path, size_bytes=2**20) as drive:
+    plan = MeasurementPlan(seconds=float(seconds))
+    run_campaign(drive, workloads, plan, Path(run), design_name="test", progress=False)
+"""
+
+
+def stored(run: Path) -> list[dict[str, Any]]:
+    if not is_run(run):
+        return []
+    try:
+        with RunStore.open(run) as store:
+            return list(store.measurements())
+    except UsageError:  # it is being made
+        return []
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_campaign_goes_on_after_its_end(
+    require_tool: Callable[[str], Path], drive_folder: Path, tmp_path: Path, end: signal.Signals
+) -> None:
+    require_tool("fio")
+    path, run = drive_folder / f"campaign-{end.name}.bin", tmp_path / "run"
+    side = Path(f"{path}.drivelab.json")
+    command = [sys.executable, "-c", SCRIPT, str(path), str(run), str(WORKLOADS), "0.2"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        while len(stored(run)) < 2 and time.monotonic() < deadline:
+            assert process.poll() is None, "it ended by itself"
+            time.sleep(0.02)
+        process.send_signal(end)
+        process.wait(timeout=60)
+    kept = stored(run)
+    assert 2 <= len(kept) < WORKLOADS
+    # Only a kill that cannot be caught leaves the file, with what it takes to know it again.
+    assert path.exists() == side.exists() == (end == signal.SIGKILL)
+    subprocess.run(command, check=True, timeout=120)
+    complete = stored(run)
+    assert [entry["index"] for entry in complete] == list(range(WORKLOADS))
+    assert complete[: len(kept)] == kept
+    assert not path.exists()
+    assert not side.exists()
