@@ -85,7 +85,6 @@ def fit_trees(
 ) -> TreeEnsemble:
     """Fit boosted trees to float64 targets; `UsageError` for bad data or parameters."""
 
-# --- simulated -------------------------------------------------------------------------
 # --- presets ---------------------------------------------------------------------------
 
 def preset_names() -> list[str]:

@@ -74,12 +74,17 @@ class SimulatedDrive:
             )
 
     def measure(
-        self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
+        self,
+        work: Sequence[tuple[int, Characteristics]],
+        plan: MeasurementPlan,
+        *,
+        range_bytes: int | None = None,
     ) -> Iterator[Measurement]:
         """Measure every workload from the preset's condition, in order.
 
         Random numbers are keyed by the plan's seed and the workload's index: results depend
-        neither on the other workloads nor on the number of threads.
+        neither on the other workloads nor on the number of threads. Requests fall into the
+        drive's first `range_bytes`, or anywhere.
         """
         for _, workload in work:
             self.check(workload)
@@ -92,6 +97,7 @@ class SimulatedDrive:
                 plan.warmup_requests,
                 plan.requests,
                 plan.workers,
+                range_bytes,
             )
             if len(results) != len(batch):
                 raise RunError(f"{len(batch)} workloads gave {len(results)} results")

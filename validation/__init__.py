@@ -1,0 +1,1 @@
+"""What Drivelab claims, proved by running it: writes VALIDATION.md (`make validate`)."""
