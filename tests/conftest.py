@@ -18,6 +18,20 @@ def in_ci() -> bool:
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--regenerate-golden",
+        action="store_true",
+        help="write the files in tests/golden anew; review them before committing",
+    )
+
+
+@pytest.fixture(scope="session")
+def regenerate_golden(request: pytest.FixtureRequest) -> bool:
+    """Say whether golden files are to be written instead of compared."""
+    return bool(request.config.getoption("--regenerate-golden"))
+
+
 @pytest.fixture(scope="session")
 def require_tool() -> Callable[[str], Path]:
     """Give `require_tool("fio")`: the tool's path, or the test is skipped saying how to get it."""

@@ -1,0 +1,123 @@
+"""Latency percentile curves: a few typical workloads, and the spread over all of them.
+
+A mean hides the tail. A percentile curve shows how long the slowest requests take: at 99 %
+one request in a hundred is slower than the curve.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from drivelab.report.quantities import workload_text
+from drivelab.report.table import Cell, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.drives.measurement import Measurement, OperationResult
+    from drivelab.report.inputs import RunData
+
+Direction = Literal["read", "write"]
+
+#: 50 % to 99.99 %, evenly spaced in the number of nines, and the round ones.
+PERCENTILES: Final = tuple(
+    sorted(
+        {round(100 * (1 - 10 ** -(step / 10)), 4) for step in range(4, 40)}
+        | {50.0, 90.0, 99.0, 99.9, 99.99}
+    )
+)
+#: A percentile is shown only while at least this many requests are slower.
+REQUESTS_BEYOND: Final = 5
+#: Typical workloads: those at these places of the ranking by mean latency.
+RANKS: Final = (0.1, 0.5, 0.9)
+RULE: Final = (
+    "Workloads are ranked by the mean latency of that direction; the lines are those at 10, 50 "
+    "and 90 % of the ranking, the band holds the middle 80 % of all workloads. A curve ends "
+    f"where fewer than {REQUESTS_BEYOND} requests are slower."
+)
+
+
+class Typical(NamedTuple):
+    """A workload chosen as typical of a direction."""
+
+    rank: float
+    measurement: Measurement
+
+
+def result_of(measurement: Measurement, direction: Direction) -> OperationResult | None:
+    """Return a measurement's reads or writes, None when it had none."""
+    result = measurement.read if direction == "read" else measurement.write
+    return result if result is not None and result.requests > 0 else None
+
+
+def typical(measurements: Sequence[Measurement], direction: Direction) -> list[Typical]:
+    """Return the workloads at 10, 50 and 90 % of the ranking by mean latency.
+
+    Ties are broken by index; a workload stands only once.
+    """
+    ranked = sorted(
+        (
+            (result.latency_ns_mean, measurement.index, measurement)
+            for measurement in measurements
+            if (result := result_of(measurement, direction)) is not None
+        ),
+        key=lambda item: item[:2],
+    )
+    chosen: dict[int, Typical] = {}
+    for rank in RANKS if ranked else ():
+        _, index, measurement = ranked[round(rank * (len(ranked) - 1))]
+        chosen.setdefault(index, Typical(rank, measurement))
+    return list(chosen.values())
+
+
+def supported(result: OperationResult, percentile: float) -> bool:
+    """Say whether enough requests are slower than a percentile for it to mean something."""
+    return result.requests * (100 - percentile) / 100 >= REQUESTS_BEYOND - 1e-9
+
+
+def percentiles(run: RunData) -> Table:
+    """Return the curves of the typical workloads and of the spread over all.
+
+    Columns are the direction, the line (``spread_p10``, ``spread_p50``, ``spread_p90`` over
+    all workloads, or ``workload``), the workload's index and words, percentile and latency.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for direction in ("read", "write"):
+        results = [
+            result
+            for measurement in run.measurements
+            if (result := result_of(measurement, direction)) is not None
+        ]
+        for line, rank in (("spread_p10", 0.1), ("spread_p50", 0.5), ("spread_p90", 0.9)):
+            for percentile, latency_ns in _spread(results, rank):
+                rows.append((direction, line, None, None, percentile, latency_ns))
+        for _, measurement in typical(run.measurements, direction):
+            result = result_of(measurement, direction)
+            if result is None:
+                continue
+            words = workload_text(measurement.characteristics)
+            for percentile in PERCENTILES:
+                if supported(result, percentile):
+                    latency_ns = float(result.percentile_ns(percentile))
+                    rows.append(
+                        (direction, "workload", measurement.index, words, percentile, latency_ns)
+                    )
+    columns = ("direction", "line", "index", "workload", "percentile", "latency_ns")
+    return Table("latency_percentiles", columns, tuple(rows))
+
+
+def _spread(results: Sequence[OperationResult], rank: float) -> list[tuple[float, float]]:
+    # A percentile is shown as long as every workload but a tenth of them supports it; over
+    # fewer, the band would follow which workloads had many requests, not how slow they were.
+    curve = []
+    for percentile in PERCENTILES:
+        values = sorted(
+            float(result.percentile_ns(percentile))
+            for result in results
+            if supported(result, percentile)
+        )
+        if not values or len(values) < 0.9 * len(results):
+            break
+        curve.append((percentile, values[math.floor(rank * (len(values) - 1) + 0.5)]))
+    return curve

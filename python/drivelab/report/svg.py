@@ -1,0 +1,217 @@
+"""The look of every figure, and its drawing as a piece of SVG for a page.
+
+The same figure is always the same bytes: identifiers are hashed with a fixed salt, no date is
+written, coordinates are rounded. Text stays text, set in the page's own fonts, so that a
+reader can select and search it.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's palette: told apart with every common kind of colour blindness.
+BLUE: Final = "#0072B2"
+ORANGE: Final = "#D55E00"
+GREEN: Final = "#009E73"
+GREY: Final = "#8A94A0"
+INK: Final = "#1F2933"
+PAPER: Final = "#FFFFFF"
+
+PANEL_INCHES: Final = (3.6, 2.9)
+
+_STYLE: Final[Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "drivelab",
+    "font.size": 9,
+    "font.family": "DejaVu Sans",
+    "text.color": INK,
+    "axes.edgecolor": "#9AA5B1",
+    "axes.labelcolor": INK,
+    "axes.labelsize": 9,
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E4E7EB",
+    "grid.linewidth": 0.7,
+    "xtick.color": "#52606D",
+    "ytick.color": "#52606D",
+    "xtick.major.size": 3,
+    "ytick.major.size": 3,
+    "lines.linewidth": 1.8,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+}
+_ROUNDED: Final = re.compile(r' (?:d|x|y|points|viewBox)="[^"]*"')
+_LONG_NUMBER: Final = re.compile(r"(-?\d+\.\d\d)\d+")
+_FONT: Final = re.compile(r" font-family: [^;\"]*;?")
+_POINTS: Final = re.compile(
+    r'(<g id="points[^>]*>\s*<defs>.*?</defs>\s*<g[^>]*?)>(.*?)(</g>)', re.DOTALL
+)
+_USE_STYLE: Final = re.compile(r'(<use [^>]*?) style="([^"]*)"')
+
+
+def panel(
+    draw: Callable[[Axes], None],
+    *,
+    margins_inches: tuple[float, float, float, float] = (0.85, 0.5, 0.15, 0.3),
+    size_inches: tuple[float, float] = PANEL_INCHES,
+    identifier: str,
+    label: str,
+) -> str:
+    """Draw one panel and return it as an SVG element.
+
+    Parameters
+    ----------
+    draw
+        Draws into the axes it is given.
+    margins_inches
+        Left, bottom, right and top of the axes.
+    size_inches
+        Width and height; the page scales the panel to its column.
+    identifier
+        Unique on the page: prefix of every identifier inside.
+    label
+        What the panel shows, for readers who do not see it.
+    """
+    width, height = size_inches
+    left, bottom, right, top = margins_inches
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=size_inches)
+        axes = figure.add_axes(
+            (
+                left / width,
+                bottom / height,
+                (width - left - right) / width,
+                (height - bottom - top) / height,
+            )
+        )
+        draw(axes)
+        out = io.StringIO()
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    return _embeddable(out.getvalue(), identifier, label)
+
+
+def _embeddable(text: str, identifier: str, label: str) -> str:
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.DOTALL)
+    text = _POINTS.sub(_shared_style, text)
+    text = _FONT.sub("", text)
+    text = _ROUNDED.sub(lambda match: _LONG_NUMBER.sub(r"\1", match[0]), text)
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{identifier}-", text)
+    text = re.sub(r"\s*\n\s*", " ", text)
+    text = text.replace("> <", "><")
+    escaped = label.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    return re.sub(
+        r' width="[^"]*" height="[^"]*"', f' role="img" aria-label="{escaped}"', text, count=1
+    )
+
+
+def _shared_style(match: re.Match[str]) -> str:
+    # Every point of a series looks the same; saying so once halves the size of the page.
+    head, points, tail = match.groups()
+    first = _USE_STYLE.search(points)
+    if first is None:
+        return match[0]
+    bare = _USE_STYLE.sub(r"\1", points)
+    return f'{head} style="{first[2]}">{bare}{tail}'
+
+
+def dots(axes: Axes, x: Sequence[float], y: Sequence[float], *, color: str, size: float) -> None:
+    """Draw many small dots as one element: a tenth of the size of one marker each."""
+    if not x:
+        return
+    vertices = []
+    for across, up in zip(x, y, strict=True):
+        vertices += [(across, up), (across, up)]
+    path = Path(vertices, [Path.MOVETO, Path.LINETO] * len(x))
+    # Simplifying would drop lines without length, which is what a dot is.
+    path.should_simplify = False
+    axes.add_patch(
+        PathPatch(
+            path,
+            fill=False,
+            edgecolor=color,
+            linewidth=size,
+            capstyle="round",
+            zorder=1.5,
+        )
+    )
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Return round values for a logarithmic axis: about three to seven of them.
+
+    Parameters
+    ----------
+    low, high
+        The ends of the axis, positive.
+    """
+    decades = math.log10(high / low)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    step, digits = 1, [1]
+    if decades > 6:
+        step = 2
+    elif decades <= 1.1:
+        digits = [1, 2, 5]
+    elif decades <= 2.6:
+        digits = [1, 3]
+    values = [digit * 10.0**power for power in range(first, last + 1, step) for digit in digits]
+    return [value for value in values if low * 0.999 <= value <= high * 1.001]
+
+
+def log_axis(
+    axes: Axes, which: Literal["x", "y"], limits: tuple[float, float], text: Callable[[float], str]
+) -> None:
+    """Make an axis logarithmic with few, round ticks whose texts carry the unit.
+
+    Parameters
+    ----------
+    axes
+        Where.
+    which
+        The axis.
+    limits
+        Ends of the axis, positive.
+    text
+        Writes one value.
+    """
+    ticks = log_ticks(*limits)
+    texts = [text(tick) for tick in ticks]
+    if which == "x":
+        axes.set_xscale("log")
+        axes.set_xticks(ticks, texts)
+        axes.set_xticks([], minor=True)
+        axes.set_xlim(*limits)
+    else:
+        axes.set_yscale("log")
+        axes.set_yticks(ticks, texts)
+        axes.set_yticks([], minor=True)
+        axes.set_ylim(*limits)
+
+
+def log_limits(values: Sequence[float], margin: float = 0.06) -> tuple[float, float]:
+    """Return the ends of a logarithmic axis that shows all values with some air."""
+    low, high = min(values), max(values)
+    if high / low < 1.5:
+        low, high = low / 1.25, high * 1.25
+    air = (high / low) ** margin
+    return low / air, high * air

@@ -1,0 +1,96 @@
+"""A table: named columns, rows, and the CSV that stands behind a figure."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Cell: TypeAlias = "str | int | float | None"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows that a figure draws and a person can save.
+
+    Attributes
+    ----------
+    name
+        Stem of the CSV file.
+    columns
+        Column names, the unit last where there is one.
+    rows
+        One tuple a row, as long as `columns`. None is an empty cell.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"table {self.name}: a row of {len(row)} cells, {self.columns}")
+
+    def column(self, name: str) -> list[Cell]:
+        """Return the cells of one column, from the first row to the last."""
+        place = self.columns.index(name)
+        return [row[place] for row in self.rows]
+
+    def records(self, **where: Cell) -> list[dict[str, Cell]]:
+        """Return the rows as dictionaries, only those whose cells equal `where`."""
+        rows = (dict(zip(self.columns, row, strict=True)) for row in self.rows)
+        return [row for row in rows if all(row[key] == value for key, value in where.items())]
+
+    def with_leading(self, **cells: Cell) -> Table:
+        """Return the table with the same cells in front of every row."""
+        return Table(
+            name=self.name,
+            columns=(*cells, *self.columns),
+            rows=tuple((*cells.values(), *row) for row in self.rows),
+        )
+
+    def csv(self) -> str:
+        """Return the table as CSV (RFC 4180, lines ended by a line feed).
+
+        Floating-point numbers are written with nine significant digits: more than any
+        measurement carries, fewer than two libraries may disagree in.
+        """
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([_written(cell) for cell in row] for row in self.rows)
+        return out.getvalue()
+
+
+def _written(cell: Cell) -> str | int:
+    if cell is None:
+        return ""
+    if isinstance(cell, float):
+        return f"{cell:.9g}"
+    if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t"):
+        # A spreadsheet would run it as a formula; names come from outside.
+        return f"'{cell}"
+    return cell
+
+
+def number(cell: Cell) -> float:
+    """Return a cell that must hold a number.
+
+    Raises
+    ------
+    TypeError
+        When it is empty or a text: a figure asked for the wrong column.
+    """
+    if cell is None or isinstance(cell, str):
+        raise TypeError(f"{cell!r} is no number")
+    return float(cell)
+
+
+def numbers(cells: Iterable[Cell]) -> list[float]:
+    """Return the numbers among cells, leaving out what is empty."""
+    return [number(cell) for cell in cells if cell is not None]

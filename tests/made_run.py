@@ -1,0 +1,196 @@
+"""A run made by a formula, for what shows runs: no drive and no model is involved.
+
+Latency follows a few lines of arithmetic, a model's prediction is the formula times a factor
+that its name decides, so every number of a report can be worked out by hand.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from drivelab._core import histogram_bin
+from drivelab.blackbox.accuracy import measure_accuracy
+from drivelab.blackbox.effects import Effect, Importance
+from drivelab.blackbox.evaluate import METRICS, Evaluation, ModelKey, best_models
+from drivelab.blackbox.features import UNITS
+from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.report.inputs import RunData
+from drivelab.workloads.characteristics import FIELDS, Characteristics
+
+# How far a model's predictions lie from the formula, as a sigma of the logarithm.
+ERRORS = {
+    ("basic", "ols"): 0.9,
+    ("basic", "cart"): 0.55,
+    ("basic", "boosted"): 0.5,
+    ("extended", "ols"): 0.4,
+    ("extended", "cart"): 0.22,
+    ("extended", "boosted"): 0.07,
+}
+PRESET = "name = 'made'  # assumed: by hand\n" * 12
+
+
+def formula_ns(workload: Characteristics, direction: str) -> float:
+    """Mean latency of one direction, in ns."""
+    size = getattr(workload, f"{direction}_size")
+    rand = getattr(workload, f"{direction}_random")
+    fixed, per_byte, scatter = (60e3, 4, 40e3) if direction == "read" else (90e3, 14, 400e3)
+    return (fixed + per_byte * size + scatter * rand) * workload.queue_depth**0.8
+
+
+def operation(mean_ns: float, requests: int, size: int) -> OperationResult:
+    """Return requests whose latencies lie around a mean with a tail to the right."""
+    histogram: dict[int, int] = {}
+    shares = [(0.7, 0.80), (1.0, 0.149), (3.0, 0.045), (9.0, 0.005), (25.0, 0.001)]
+    scale = mean_ns / sum(factor * share for factor, share in shares)
+    left = requests
+    values = []
+    for factor, share in reversed(shares):
+        count = left if factor == 0.7 else min(left, round(share * requests))
+        left -= count
+        if count:
+            value = round(factor * scale)
+            values.append(value)
+            histogram[histogram_bin(value)] = histogram.get(histogram_bin(value), 0) + count
+    return OperationResult(
+        requests=requests,
+        bytes=requests * size,
+        latency_ns_mean=min(max(mean_ns, min(values)), max(values)),
+        latency_ns_min=min(values),
+        latency_ns_max=max(values),
+        histogram=histogram,
+    )
+
+
+def measurement(index: int, workload: Characteristics, requests: int = 20000) -> Measurement:
+    """Return what the formula gives for a workload."""
+    writes = round(workload.write_ratio * requests)
+    parts = {}
+    for direction, count in (("read", requests - writes), ("write", writes)):
+        mean_ns = formula_ns(workload, direction)
+        size = getattr(workload, f"{direction}_size")
+        parts[direction] = operation(mean_ns, count, size) if count else None
+    total_ns = sum(part.latency_ns_mean * part.requests for part in parts.values() if part)
+    return Measurement(
+        index=index,
+        characteristics=workload,
+        duration_ns=max(1, round(total_ns / workload.queue_depth)),
+        read=parts["read"],
+        write=parts["write"],
+        extra={"write_amplification_ratio": 1.25} if writes else {},
+    )
+
+
+def workloads(count: int, seed: int = 1) -> list[Characteristics]:
+    """Draw workloads from a few values of each characteristic."""
+    draw = random.Random(seed)
+    return [
+        Characteristics(
+            write_ratio=draw.choice((0, 0.25, 0.5, 0.75, 1)),
+            queue_depth=draw.choice((1, 4, 16, 64)),
+            read_size=draw.choice((1024, 4096, 16384, 65536, 262144)),
+            write_size=draw.choice((1024, 4096, 16384, 65536, 262144)),
+            read_random=draw.choice((0, 0.5, 1)),
+            write_random=draw.choice((0, 0.5, 1)),
+            read_stride=draw.choice((0, 1024, 65536, 262144)),
+            write_stride=draw.choice((0, 1024, 65536, 262144)),
+        )
+        for _ in range(count)
+    ]
+
+
+def formula_effects(measurements: Sequence[Measurement], metric: str) -> tuple[Effect, ...]:
+    """Return the formula's own partial dependence on each characteristic that varies."""
+    found = []
+    for name in FIELDS:
+        with_effect = [
+            one.characteristics
+            for one in measurements
+            if one.characteristics.canonical()[name] is not None
+        ]
+        values = sorted({getattr(workload, name) for workload in with_effect})
+        if len(values) < 2:
+            continue
+        curve = []
+        for value in values:
+            asked = [replace(workload, **{name: value}) for workload in with_effect]
+            answers = [getattr(measurement(0, workload), metric) for workload in asked]
+            curve.append(float(np.exp(np.mean(np.log(answers)))))
+        found.append(Effect(name, UNITS[name], tuple(map(float, values)), tuple(curve)))
+    return tuple(found)
+
+
+def header(name: str = "sim:made", kind: str = "simulated") -> dict[str, Any]:
+    """Return a header as a campaign stores it."""
+    return {
+        "drive": {
+            "name": name,
+            "kind": kind,
+            "capacity_bytes": 80_000_000_000,
+            "identity": {"preset": PRESET, "configuration_sha256": "0a1b2c3d"},
+        },
+        "design": {"name": "huang2011:300", "seed": 7, "workloads": 300},
+        "plan": {"seed": 7, "warmup_requests": 2000, "requests": 20000, "seconds": 1.0},
+        "origin": {
+            "drivelab_version": "0.1.0",
+            "started_at": "2026-01-02T03:04:05+00:00",
+            "host": "made-by-hand",
+        },
+    }
+
+
+def made_run(
+    count: int = 300, *, name: str = "sim:made", kind: str = "simulated", requests: int = 20000
+) -> RunData:
+    """Return a whole run with models of every kind."""
+    measurements = [
+        measurement(index, workload, requests) for index, workload in enumerate(workloads(count))
+    ]
+    observed = {
+        metric: np.array([getattr(one, metric) for one in measurements]) for metric in METRICS
+    }
+    out_of_fold = {}
+    for metric, values in observed.items():
+        for place, ((features, estimator), sigma) in enumerate(ERRORS.items()):
+            draw = random.Random(place)
+            noise = [draw.gauss(0, sigma) for _ in measurements]
+            out_of_fold[ModelKey(metric, features, estimator)] = values * np.exp(noise)
+    described = header(name, kind)
+    described["design"]["workloads"] = count
+    return RunData(described, measurements, evaluated(measurements, out_of_fold))
+
+
+def evaluated(
+    measurements: Sequence[Measurement], out_of_fold: Mapping[ModelKey, Sequence[float]]
+) -> Evaluation:
+    """Return the evaluation of models that predicted this."""
+    observed = {
+        metric: np.array([getattr(one, metric) for one in measurements]) for metric in METRICS
+    }
+    accuracy = {
+        key: measure_accuracy(observed[key.metric], values) for key, values in out_of_fold.items()
+    }
+    importance = tuple(
+        Importance(name, increase, 0.01)
+        for name, increase in zip(
+            ("queue_depth", "write_size", "write_ratio", "read_size", *FIELDS[4:]),
+            (9.7, 1.1, 0.9, 0.5, 0.2, 0.1, 0.004, -0.003),
+            strict=True,
+        )
+    )
+    return Evaluation(
+        indices=np.array([one.index for one in measurements]),
+        folds=np.arange(len(measurements)) % 5,
+        observed=observed,
+        out_of_fold={key: np.asarray(values) for key, values in out_of_fold.items()},
+        cross_validated=accuracy,
+        in_sample=accuracy,
+        best=best_models(accuracy, ("basic", "extended")),
+        best_extended=best_models(accuracy, ("extended",)),
+        importance=dict.fromkeys(METRICS, importance),
+        effects={metric: formula_effects(measurements, metric) for metric in METRICS},
+    )
