@@ -314,8 +314,8 @@ fn measured_ns(prepared: &Prepared, questions: &[Question], requests: u64) -> Ve
         .map(|(workload, index)| (index, workload))
         .collect();
     let plan = Plan {
-        warmup_requests: 0,
         requests,
+        ..Plan::default()
     };
     let outcomes = prepared.measure(&work, 7, plan, 1).unwrap();
     questions
