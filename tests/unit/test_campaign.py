@@ -105,7 +105,11 @@ def test_complete_run_measures_nothing_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "drive", "said"),
     [
-        ({"plan": MeasurementPlan(seed=7, requests=10)}, FakeDrive(), "design.seed was 0"),
+        (
+            {"plan": MeasurementPlan(seed=7, requests=10)},
+            FakeDrive(),
+            "plan.seed was 0 and is now 7",
+        ),
         ({"plan": MeasurementPlan(requests=11)}, FakeDrive(), "plan.requests was 10 and is now 11"),
         ({"design_name": "other"}, FakeDrive(), 'design.name was "fake" and is now "other"'),
         ({"count": 41}, FakeDrive(), "design.workloads was 40 and is now 41"),

@@ -38,6 +38,7 @@ def run_campaign(
     path: Path,
     *,
     design_name: str,
+    left_out: int = 0,
     progress: bool = True,
 ) -> RunStore:
     """Measure what `path` does not hold yet, and export all of it.
@@ -54,6 +55,8 @@ def run_campaign(
         The run folder, made when it does not exist.
     design_name
         As the user named it, ``huang2011:300``.
+    left_out
+        Workloads of the design that this drive cannot run.
     progress
         Show progress on standard error.
 
@@ -73,7 +76,7 @@ def run_campaign(
     """
     for workload in workloads:
         drive.check(workload)
-    header = campaign_header(drive, workloads, plan, design_name)
+    header = campaign_header(drive, workloads, plan, design_name, left_out)
     with RunStore.resume_or_create(path, header, durable=drive.kind == "real") as store:
         refuse_other_campaign(path, store.header, header)
         _measure_missing(drive, workloads, plan, store, shown=progress)
@@ -87,7 +90,11 @@ def stored_measurements(store: RunStore) -> list[Measurement]:
 
 
 def campaign_header(
-    drive: Drive, workloads: Sequence[Characteristics], plan: MeasurementPlan, design_name: str
+    drive: Drive,
+    workloads: Sequence[Characteristics],
+    plan: MeasurementPlan,
+    design_name: str,
+    left_out: int,
 ) -> dict[str, Any]:
     """Give what a run keeps about itself.
 
@@ -95,8 +102,8 @@ def campaign_header(
     -------
     dict
         ``drive`` (name, kind, capacity_bytes, identity), ``design`` (name, seed, workloads,
-        workloads_sha256) and ``plan`` identify the run; ``origin`` says when and on what it
-        was started.
+        left_out_workloads, workloads_sha256) and ``plan`` identify the run; ``origin`` says
+        when and on what it was started.
     """
     from importlib.metadata import version
 
@@ -112,6 +119,7 @@ def campaign_header(
             "name": design_name,
             "seed": plan.seed,
             "workloads": len(workloads),
+            "left_out_workloads": left_out,
             "workloads_sha256": hashlib.sha256(described.encode()).hexdigest(),
         },
         "plan": plan.to_json(),
@@ -131,7 +139,9 @@ def refuse_other_campaign(path: Path, stored: Mapping[str, Any], wanted: Mapping
         dict(_flattened({key: header.get(key) for key in _COMPARED}))
         for header in (stored, json.loads(json.dumps(wanted)))
     )
-    differing = sorted(key for key in before | now if before.get(key) != now.get(key))
+    # The design's seed is the plan's: told once.
+    keys = (before.keys() | now.keys()) - {"design.seed"}
+    differing = sorted(key for key in keys if before.get(key) != now.get(key))
     # The digest differs whenever name or seed do; alone it says that the design changed.
     if len(differing) > 1:
         differing = [key for key in differing if not key.endswith("_sha256")]

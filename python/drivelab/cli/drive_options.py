@@ -1,0 +1,116 @@
+"""Options of the commands that measure: which drive, how long, what may be written."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from typing import TYPE_CHECKING, Final
+
+from drivelab.cli.arguments import duration, seed, size, whole_number
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    from drivelab.drives.drive import Drive
+    from drivelab.drives.measurement import MeasurementPlan
+    from drivelab.workloads.characteristics import Characteristics
+
+_VIRTUAL_PREFIXES: Final = ("sim:", "analytic:")
+_MOST_REQUESTS: Final = 10**9
+# An option that a kind of drive would ignore in silence is refused, with what to use instead.
+_REAL_ONLY: Final = {
+    "seconds": "--seconds is for real drives; give --requests",
+    "size": "--size is for files on real drives; a preset says its capacity",
+    "keep": "--keep is for files on real drives",
+    "allow_destructive": "--allow-destructive is for real drives",
+}
+_VIRTUAL_ONLY: Final = {
+    "requests": "--requests is for simulated drives and formulas; give --seconds",
+    "workers": "--workers is for simulated drives",
+}
+
+
+def add_drive_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that `open_named` and `plan_of` read."""
+    parser.add_argument(
+        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+    )
+    group = parser.add_argument_group("simulated drives and formulas")
+    group.add_argument(
+        "--requests",
+        type=whole_number(1, _MOST_REQUESTS),
+        metavar="N",
+        help="requests counted in each measurement, after the warm-up [20000]",
+    )
+    group.add_argument(
+        "--workers",
+        type=whole_number(1, 1024),
+        metavar="N",
+        help="threads; results do not depend on it [as many as there are cores]",
+    )
+    group = parser.add_argument_group("real drives")
+    group.add_argument(
+        "--seconds", type=duration, metavar="TIME", help="run time of each measurement [1s]"
+    )
+    group.add_argument(
+        "--size", type=size, metavar="SIZE", help="size of a file that is made [1GiB]"
+    )
+    group.add_argument("--keep", action="store_true", help="keep a file that was made")
+    group.add_argument(
+        "--allow-destructive",
+        metavar="PATH",
+        help="overwrite this existing file; PATH must be the drive's",
+    )
+
+
+def open_named(args: argparse.Namespace) -> Drive:
+    """Open the drive that the words name.
+
+    Raises
+    ------
+    UsageError
+        When there is no such drive, or an option has no effect on its kind.
+    """
+    virtual = args.drive.startswith(_VIRTUAL_PREFIXES)
+    for name, refusal in (_REAL_ONLY if virtual else _VIRTUAL_ONLY).items():
+        if getattr(args, name) not in (None, False):
+            raise UsageError(f"{refusal} ({args.drive})")
+    from drivelab.drives.registry import open_drive
+
+    return open_drive(
+        args.drive,
+        allow_destructive=args.allow_destructive,
+        size_bytes=args.size,
+        keep=args.keep,
+    )
+
+
+def plan_of(args: argparse.Namespace) -> MeasurementPlan:
+    """Make the plan; what was not asked for keeps its default."""
+    from drivelab.drives.measurement import MeasurementPlan
+
+    asked = {
+        name: getattr(args, name)
+        for name in ("requests", "seconds", "workers")
+        if getattr(args, name) is not None
+    }
+    return MeasurementPlan(seed=args.seed, **asked)
+
+
+def characteristics_json(workload: Characteristics) -> dict[str, float | int]:
+    """Give the characteristics as ``--json`` prints them, bytes said in the name."""
+    return {
+        f"{name}_bytes" if name.endswith(("_size", "_stride")) else name: value
+        for name, value in dataclasses.asdict(workload).items()
+    }
+
+
+def characteristics_of(args: argparse.Namespace) -> Characteristics:
+    """Make the workload; what was not asked for keeps its default."""
+    from drivelab.workloads.characteristics import Characteristics
+
+    asked = {
+        field.name: getattr(args, field.name)
+        for field in dataclasses.fields(Characteristics)
+        if getattr(args, field.name) is not None
+    }
+    return Characteristics(**asked)

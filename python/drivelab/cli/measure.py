@@ -1,0 +1,125 @@
+"""Measure one workload on one drive.
+
+A simulated drive answers in simulated time, a real one is measured by fio. Characteristics
+that are not given keep the value in brackets.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from drivelab.cli.arguments import add_characteristics, add_drive, add_json
+from drivelab.cli.drive_options import (
+    add_drive_options,
+    characteristics_json,
+    characteristics_of,
+    open_named,
+    plan_of,
+)
+from drivelab.errors import RunError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from drivelab.drives.measurement import Measurement, OperationResult
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `drivelab measure`."""
+    add_drive(parser)
+    add_characteristics(parser)
+    add_drive_options(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure and print."""
+    workload = characteristics_of(args)
+    workload.validate()
+    plan = plan_of(args)
+    with open_named(args) as drive:
+        drive.check(workload)
+        measurement = next(iter(drive.measure([(0, workload)], plan)), None)
+        if measurement is None:
+            raise RunError(f"{drive.name} answered nothing")
+        drive_name, kind = drive.name, drive.kind
+    if args.json:
+        answer = {"drive": drive_name, "kind": kind, "plan": plan.to_json()}
+        print(json.dumps(answer | describe(measurement), indent=2))
+    else:
+        print(_text(drive_name, kind, measurement))
+    return 0
+
+
+def describe(measurement: Measurement) -> dict[str, Any]:
+    """Give what ``--json`` prints about a measurement (docs/json.md)."""
+    from drivelab.measure.export import PERCENTILES
+
+    values = measurement.to_json()
+    del values["index"], values["characteristics"]
+    for direction in ("read", "write"):
+        result: OperationResult | None = getattr(measurement, direction)
+        if result is not None:
+            values[direction] |= {
+                f"latency_ns_{name}": result.percentile_ns(percent)
+                for name, percent in PERCENTILES.items()
+            }
+    return {
+        "workload": characteristics_json(measurement.characteristics),
+        "requests": measurement.requests,
+        "bytes": measurement.bytes,
+        "latency_ns_mean": measurement.latency_ns_mean,
+        **{
+            f"latency_ns_{name}": measurement.percentile_ns(percent)
+            for name, percent in PERCENTILES.items()
+        },
+        "bandwidth_bytes_per_second": measurement.bandwidth_bytes_per_second,
+        "iops": measurement.iops,
+        **values,
+    }
+
+
+def _text(name: str, kind: str, measurement: Measurement) -> str:
+    from drivelab.report.quantities import PROVENANCE, workload_text
+    from drivelab.units import format_duration_ns, format_iops, format_rate
+
+    lines = [
+        (PROVENANCE[kind].adjective, name),
+        ("workload", workload_text(measurement.characteristics)),
+        ("latency", _latency_text(measurement)),
+        ("bandwidth", format_rate(measurement.bandwidth_bytes_per_second)),
+        ("throughput", format_iops(measurement.iops)),
+    ]
+    if measurement.read is not None and measurement.write is not None:
+        lines += [("reads", _direction_text(measurement.read))]
+        lines += [("writes", _direction_text(measurement.write))]
+    lines.append(
+        (
+            "counted",
+            f"{measurement.requests:,} requests in {format_duration_ns(measurement.duration_ns)}",
+        )
+    )
+    # Ratios say something at a glance; the drive's counters are in --json.
+    lines += [
+        (label.removesuffix("_ratio").replace("_", " "), f"{value:.3g}")
+        for label, value in measurement.extra.items()
+        if label.endswith("_ratio")
+    ]
+    width = max(len(label) for label, _ in lines)
+    return "\n".join(f"{label:<{width}}  {text}" for label, text in lines)
+
+
+def _direction_text(result: OperationResult) -> str:
+    return f"{result.requests:,} requests, latency {_latency_text(result)}"
+
+
+def _latency_text(result: Measurement | OperationResult) -> str:
+    from drivelab.units import format_duration_ns
+
+    parts = [f"{format_duration_ns(result.latency_ns_mean)} mean"]
+    parts += [
+        f"{format_duration_ns(result.percentile_ns(percent))} at {percent:g} %"
+        for percent in (50.0, 99.0, 99.9)
+    ]
+    return ", ".join(parts)

@@ -1,0 +1,118 @@
+"""The main job: measure many workloads on a drive, fit models to them, write a report.
+
+What is measured is kept in the run folder at once. Stopped by whatever, the same command
+goes on where it stopped; a finished run is fitted and reported again without measuring.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from drivelab.cli.arguments import add_drive, add_json
+from drivelab.cli.drive_options import add_drive_options, open_named, plan_of
+from drivelab.cli.models import accuracy_rows, accuracy_text, fit_and_report
+
+if TYPE_CHECKING:
+    import argparse
+
+    from drivelab.drives.drive import Drive
+    from drivelab.workloads.characteristics import Characteristics
+    from drivelab.workloads.grid import Accepts
+
+DEFAULT_DESIGN = "huang2011:300"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `drivelab model`."""
+    add_drive(parser)
+    parser.add_argument(
+        "--design",
+        default=DEFAULT_DESIGN,
+        metavar="NAME[:N]",
+        help=f"which workloads, and how many of them [{DEFAULT_DESIGN}]",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="RUN",
+        help="folder of the run [runs/ with a name made of drive, design and seed]",
+    )
+    add_drive_options(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, fit, report, and say how good the models are."""
+    from drivelab.measure.campaign import run_campaign
+    from drivelab.workloads.design import parse_design
+
+    design = parse_design(args.design)
+    plan = plan_of(args)
+    path = args.out or default_run(args.drive, args.design, args.seed)
+    with open_named(args) as drive:
+        selection = design.select(args.seed, accepted_by(drive))
+        store = run_campaign(
+            drive,
+            selection.workloads,
+            plan,
+            path,
+            design_name=args.design,
+            left_out=selection.left_out,
+        )
+    with store:
+        fitted = fit_and_report(store)
+    answer: dict[str, Any] = {
+        "run": str(path),
+        "report": str(fitted.report_path),
+        "model": str(fitted.model_path),
+        "measurements": str(fitted.measurements_path),
+        "drive": fitted.drive_name,
+        "kind": fitted.drive_kind,
+        "design": args.design,
+        "seed": args.seed,
+        "workloads": len(selection.workloads),
+        "left_out_workloads": selection.left_out,
+        "accuracy": accuracy_rows(fitted.model),
+    }
+    print(json.dumps(answer, indent=2) if args.json else _text(answer, fitted.model))
+    return 0
+
+
+def accepted_by(drive: Drive) -> Accepts:
+    """Tell of a workload whether the drive can run it."""
+    from drivelab.errors import UsageError
+
+    def accepts(workload: Characteristics) -> bool:
+        try:
+            drive.check(workload)
+        except UsageError:
+            return False
+        return True
+
+    return accepts
+
+
+def default_run(drive: str, design: str, seed: int) -> Path:
+    """Name the run folder, the same for the same words so that a rerun goes on."""
+    words = re.sub(r"[^A-Za-z0-9]+", "-", f"{drive} {design}").strip("-")
+    return Path("runs") / f"{words[:100]}-seed-{seed}"
+
+
+def _text(answer: dict[str, Any], model: Any) -> str:
+    lines = [
+        f"{answer['drive']} under {answer['workloads']} workloads of {answer['design']}, "
+        f"seed {answer['seed']}"
+    ]
+    if answer["left_out_workloads"]:
+        left_out = f"{answer['left_out_workloads']:,}"
+        lines.append(f"(this drive cannot run {left_out} other workloads of the design)")
+    lines += ["", accuracy_text(model), ""]
+    lines += [
+        f"report   {answer['report']}",
+        f"model    {answer['model']}",
+        f"ask it   drivelab predict {answer['run']} --queue-depth 8 --read-size 64KiB",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,268 @@
+"""Every kind of bad input: one clear line on standard error, exit code 2, never a traceback.
+
+The command runs in this process where it can; failures that need a process of their own
+(signals, full disks) are in `test_interruptions.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from drivelab.cli import main as cli
+
+SMALL_PRESET = """
+base = "x25m-yoo2014"
+name = "small"
+summary = "a changed preset"
+"""
+SMALL_JOB = ["model", "sim:x25m", "--design", "huang2011:12", "--requests", "30"]
+# Words, and what the line has to say.
+WRONG_WORDS: list[tuple[list[str], str]] = [
+    (["nonsense"], "the commands are drives, measure, model"),
+    (["measure"], "the following arguments are required: DRIVE"),
+    (["measure", ""], "sim:x25m"),
+    (["measure", "sim:nonsense"], "x25m-yoo2014"),
+    (["measure", "sim:"], "x25m-yoo2014"),
+    (["measure", "sim:nothing.toml"], "nothing.toml"),
+    (["measure", "sim:x25m", "--write-ratio", "2"], "from 0 to 1"),
+    (["measure", "sim:x25m", "--write-ratio", "nan"], "from 0 to 1"),
+    (["measure", "sim:x25m", "--write-ratio"], "expected one argument"),
+    (["measure", "sim:x25m", "--queue-depth", "-1"], "from 1 to 65536"),
+    (["measure", "sim:x25m", "--queue-depth", "0"], "from 1 to 65536"),
+    (["measure", "sim:x25m", "--queue-depth", "1e99"], "from 1 to 65536"),
+    (["measure", "sim:x25m", "--read-size", "1000"], "512"),
+    (["measure", "sim:x25m", "--read-size", "0"], "512"),
+    (["measure", "sim:x25m", "--read-size=-4k"], "not a size"),
+    (["measure", "sim:x25m", "--read-size", "4 parsec"], "not a size"),
+    (["measure", "sim:x25m", "--read-size", "4TB"], "read_size"),
+    (["measure", "sim:x25m", "--read-stride", "100"], "512"),
+    (["measure", "sim:x25m", "--write-ratio", "1", "--write-stride", "81GB"], "write_stride"),
+    (["measure", "sim:x25m", "--requests", "0"], "--requests"),
+    (["measure", "sim:x25m", "--seed", "-1"], "--seed"),
+    (["measure", "sim:x25m", "--seed", "0x1"], "--seed"),
+    (["measure", "sim:x25m", "--nonsense"], "the options are --allow-destructive"),
+    (["measure", "sim:x25m", "more"], "unknown argument 'more'"),
+    (["measure", "sim:x25m", "--seconds", "5s"], "give --requests"),
+    (["measure", "sim:x25m", "--size", "1GiB"], "a preset says its capacity"),
+    (["measure", "sim:x25m", "--allow-destructive", "/dev/sda"], "for real drives"),
+    (["measure", "some.file", "--requests", "10"], "give --seconds"),
+    (["measure", "some.file", "--seconds", "soon"], "not a duration"),
+    (["measure", "/dev/no-such-device"], "/dev/no-such-device"),
+    (["measure", "/proc/version"], "/proc/version"),
+    (["measure", "analytic:nonsense"], "x25m-yoo2014"),
+    (["measure", "analytic:x25m"], "x25m"),
+    (["measure", "analytic:x25m-yoo2014", "--queue-depth", "2"], "queue_depth is 2, not 1"),
+    (["measure", "analytic:x25m-yoo2014", "--write-ratio", "0.5"], "write_ratio is 0.5, not 0"),
+    (["measure", "sim:x25m-fob"], "fresh"),
+    (["model", "sim:x25m", "--design", "nonsense"], "huang2011:N"),
+    (["model", "sim:x25m", "--design", "huang2011:0"], "N from 1 on"),
+    (["model", "sim:x25m", "--design", "huang2011:-5"], "N from 1 on"),
+    (["model", "sim:x25m", "--design", "huang2011:10000000"], "14980 distinct workloads"),
+    (["model", "sim:nonsense"], "x25m-yoo2014"),
+    (["model", "analytic:x25m-yoo2014"], "this drive cannot express"),
+    (["model", "sim:x25m", "--out", "/proc/version"], "/proc/version is a file"),
+    (["model", "sim:x25m", "--out", "/proc/version/run"], "is a file, not a folder"),
+    (["model", "sim:x25m", "--out", "/etc"], "and no run; choose a new or an empty folder"),
+    (["predict"], "the following arguments are required: MODEL"),
+    (["predict", "nothing"], "nothing"),
+    (["predict", "/etc"], "/etc has no model.json"),
+    (["predict", "/etc/passwd"], "is no Drivelab model"),
+    (["predict", "/dev/null"], "is no Drivelab model"),
+    (["predict", "/etc", "--write-ratio", "-1"], "from 0 to 1"),
+    (["predict", "/etc", "--read-size", "1000"], "read_size"),
+    (["report", "nothing"], "nothing does not exist"),
+    (["report", "/etc"], "/etc is no run"),
+    (["report", "/etc/passwd"], "is no run"),
+    (["analytic", "analytic:x25m-yoo2014", "--op", "erase", "--record", "4k"], "'read', 'write'"),
+    (["analytic", "analytic:x25m-yoo2014", "--op", "read"], "--record"),
+    (["analytic", "analytic:x25m-yoo2014", "--op", "read", "--record", "1000"], "4096"),
+    (["analytic", "sim:x25m", "--op", "read", "--record", "4k"], "x25m"),
+    (["drives", "--nonsense"], "the options are --json"),
+    (["drives", "sda"], "unknown argument 'sda'"),
+]
+
+
+def fails(words: list[str], capsys) -> tuple[int, str]:
+    """Run the command; give exit code and the one line it may say."""
+    code = cli.main(words)
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1, captured.err
+    assert captured.err.startswith("drivelab: ")
+    assert "bug in Drivelab" not in captured.err
+    assert captured.out == ""
+    return code, captured.err
+
+
+@pytest.fixture(autouse=True)
+def _empty_folder(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(("words", "said"), WRONG_WORDS, ids=lambda value: str(value)[:60])
+def test_mistake_is_one_line_and_exit_2(words, said, capsys, tmp_path) -> None:
+    code, line = fails(words, capsys)
+    assert code == 2
+    assert said in line
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("[geometry]\nchanels = 4", "chanels"),
+        ("[geometri]\nchannels = 4", "geometri"),
+        ("[geometry]\nchannels = 0", "channels"),
+        ("[geometry]\nchannels = -4", "channels"),
+        ("[geometry]\nchannels = 4.5", "channels"),
+        ("[geometry]\nchannels = 99999999999", "channels"),
+        ('[geometry]\nchannels = "four"', "channels"),
+        ("[geometry]\npage_size_bytes = 1000", "page_size_bytes"),
+        ("[geometry]\nuser_capacity_bytes = 9000000000000", "capacity"),
+        ("[geometry]\nover_provisioning_ratio = -0.5", "over_provisioning_ratio"),
+        ("[timing]\nread_cell_ns = -1", "read_cell_ns"),
+        ('[scheduling]\ndispatch = "magic"', "in_order"),
+        ('[collection]\npolicy = "magic"', "greedy"),
+        ("[geometry", "line"),
+        ('[scheduling]\ndispatch = "in_order"\ndispatch = "in_order"', "duplicate key"),
+    ],
+)
+def test_wrong_preset_is_one_line_and_exit_2(change: str, said: str, capsys, tmp_path) -> None:
+    (tmp_path / "drive.toml").write_text(SMALL_PRESET + change + "\n")
+    code, line = fails(["measure", "sim:drive.toml"], capsys)
+    assert code == 2
+    assert said in line
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xff\xfe\x00", "drive.toml"),
+        (b"", "drive.toml|name|base"),
+        (b'base = "nonsense"\nname = "a"\n', "nonsense"),
+        (b'base = "drive"\nname = "drive"\n', "drive"),
+    ],
+)
+def test_file_that_is_no_preset(content: bytes, said: str, capsys, tmp_path) -> None:
+    (tmp_path / "drive.toml").write_bytes(content)
+    code, line = fails(["measure", "sim:drive.toml"], capsys)
+    assert code == 2
+    assert any(word in line for word in said.split("|"))
+
+
+def test_folder_as_preset(capsys, tmp_path) -> None:
+    (tmp_path / "drive.toml").mkdir()
+    code, line = fails(["measure", "sim:drive.toml"], capsys)
+    assert code == 2
+    assert "drive.toml" in line
+
+
+def test_small_preset_of_these_tests_is_right(capsys, tmp_path) -> None:
+    (tmp_path / "drive.toml").write_text(SMALL_PRESET)
+    assert cli.main(["measure", "sim:drive.toml", "--requests", "10"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("finished") / "run"
+    assert cli.main([*SMALL_JOB, "--out", str(path)]) == 0
+    return path
+
+
+@pytest.fixture
+def run(finished: Path, tmp_path: Path) -> Path:
+    """Give a finished run that the test may damage."""
+    return shutil.copytree(finished, tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--seed", "1"], "plan.seed was 0 and is now 1"),
+        (["--requests", "31"], "plan.requests was 30 and is now 31"),
+        (["--design", "huang2011:13"], "design.workloads was 12 and is now 13"),
+    ],
+)
+def test_run_of_another_campaign(words, said, run, capsys) -> None:
+    code, line = fails([*SMALL_JOB, "--out", str(run), *words], capsys)
+    assert code == 2
+    assert said in line
+    assert "choose another --out" in line
+
+
+def test_run_of_another_drive(run, capsys) -> None:
+    words = ["sim:x25m-yoo2014" if word == "sim:x25m" else word for word in SMALL_JOB]
+    code, line = fails([*words, "--out", str(run)], capsys)
+    assert code == 2
+    assert "drive." in line
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda text: text[: len(text) // 2], "is no Drivelab model"),
+        (lambda text: "[]", "is no readable Drivelab model"),
+        (lambda text: "{}", "is no readable Drivelab model"),
+        (lambda text: "[" * 100_000, "is no Drivelab model"),
+        (lambda text: text.replace('"format_version": 1', '"format_version": 9'), "newer Drivelab"),
+        (lambda text: text.replace('"fold": [', '"fold": [-1, '), "fold"),
+    ],
+)
+def test_damaged_model(damage, said, run, capsys) -> None:
+    model = run / "model.json"
+    model.write_text(damage(model.read_text()))
+    for path in (run, model):
+        code, line = fails(["predict", str(path)], capsys)
+        assert code == 2
+        assert said in line
+
+
+def test_run_of_a_newer_version(run, capsys) -> None:
+    connection = sqlite3.connect(run / "run.sqlite")
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    for words in (["report", str(run)], [*SMALL_JOB, "--out", str(run)]):
+        code, line = fails(words, capsys)
+        assert code == 2
+        assert "newer Drivelab" in line
+
+
+def test_damaged_run(run, capsys) -> None:
+    (run / "run.sqlite").write_bytes(b"rubbish" * 1000)
+    for words in (["report", str(run)], [*SMALL_JOB, "--out", str(run)]):
+        code, line = fails(words, capsys)
+        assert code == 1
+        assert "is damaged" in line
+
+
+def test_rubbish_in_a_measurement(run, capsys) -> None:
+    connection = sqlite3.connect(run / "run.sqlite")
+    connection.execute("""UPDATE measurement SET result = '{"index": 3}' WHERE position = 3""")
+    connection.commit()
+    connection.close()
+    code, line = fails(["report", str(run)], capsys)
+    assert code == 2
+    assert "is no measurement" in line
+
+
+def test_run_with_too_few_workloads(capsys, tmp_path) -> None:
+    words = ["huang2011:4" if word == "huang2011:12" else word for word in SMALL_JOB]
+    code, line = fails([*words, "--out", str(tmp_path / "few")], capsys)
+    assert code == 2
+    assert "at least 5 distinct workloads" in line
+
+
+def test_prediction_outside_what_was_measured_says_so(run, capsys) -> None:
+    assert cli.main(["predict", str(run), "--queue-depth", "60000"]) == 0
+    text = capsys.readouterr().out
+    assert "error unknown" in text
+    assert "outside what was measured: queue_depth is 60000; trained on" in text
+    assert cli.main(["predict", str(run), "--queue-depth", "60000", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["outside_training"]) == 1
+    assert cli.main(["predict", str(run), "--queue-depth", "4"]) == 0
+    assert "error unknown" not in capsys.readouterr().out

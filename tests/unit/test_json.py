@@ -1,0 +1,102 @@
+"""What `--json` prints is what docs/json.md documents, key by key."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from drivelab.cli import main as cli
+from drivelab.drives import block_devices
+from drivelab.drives.block_devices import BlockDevice
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
+# Objects whose keys are data: any name may stand there.
+OPEN_OBJECTS = ("extra", "latency_ns_histogram", "used")
+
+COMMAND_LINES: dict[str, list[str]] = {
+    "drives": ["drives"],
+    "measure": ["measure", "sim:x25m", "--write-ratio", "0.5", "--requests", "50"],
+    "analytic": [
+        *("analytic", "analytic:x25m-yoo2014", "--op", "read"),
+        *("--record", "64KiB", "--file-size", "1MiB"),
+    ],
+    "model": [
+        *("model", "sim:x25m", "--design", "huang2011:12"),
+        *("--requests", "50", "--out", "run"),
+    ],
+    "report": ["report", "run"],
+    # Outside what was measured, or the list of warnings would be empty.
+    "predict": ["predict", "run", "--queue-depth", "5000"],
+}
+
+
+DEVICE = BlockDevice(
+    name="sdz",
+    path="/dev/sdz",
+    number="8:400",
+    size_bytes=2**30,
+    logical_block_bytes=512,
+    model=None,
+    serial=None,
+    firmware=None,
+    rotational=False,
+    scheduler=None,
+    read_only=False,
+)
+
+
+def documented_keys(command: str) -> set[str]:
+    text = DOCUMENT.read_text()
+    (section,) = re.findall(rf"^## drivelab {command}\n(.*?)(?=^## |\Z)", text, re.S | re.M)
+    keys = re.findall(r"^\| `([^`]+)` \| \S.* \|$", section, re.M)
+    assert len(keys) == len(set(keys))
+    return set(keys)
+
+
+def printed_keys(value: Any, path: str = "") -> Iterator[str]:
+    if isinstance(value, list):
+        for entry in value:
+            yield from printed_keys(entry, f"{path}[]")
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            opened = path.rpartition(".")[2] in OPEN_OBJECTS
+            name = "*" if opened else key
+            yield from printed_keys(inner, f"{path}.{name}" if path else name)
+    else:
+        yield path
+
+
+@pytest.fixture(scope="module")
+def finished_run(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("json")
+    words = [*COMMAND_LINES["model"][:-1], str(folder / "run")]
+    assert cli.main(words) == 0
+    return folder
+
+
+@pytest.mark.parametrize("command", COMMAND_LINES)
+def test_printed_keys_are_the_documented_ones(
+    command: str, finished_run: Path, capsys, monkeypatch
+) -> None:
+    monkeypatch.chdir(finished_run)
+    # A machine of its own: the one that runs the tests may have no block device at all.
+    monkeypatch.setattr(block_devices, "list_block_devices", lambda: [DEVICE])
+    assert cli.main([*COMMAND_LINES[command], "--json"]) == 0
+    captured = capsys.readouterr()
+    printed = set(printed_keys(json.loads(captured.out)))
+    assert printed == documented_keys(command)
+
+
+def test_every_documented_command_is_tested_here() -> None:
+    sections = set(re.findall(r"^## drivelab (\w+)$", DOCUMENT.read_text(), re.M))
+    assert sections == set(COMMAND_LINES)
+
+
+def test_keys_of_nested_values() -> None:
+    value = {"a": [{"b": 1}, {"c": [2]}], "extra": {"x": 1}, "none": None}
+    assert set(printed_keys(value)) == {"a[].b", "a[].c[]", "extra.*", "none"}
