@@ -47,7 +47,8 @@ workloads = st.builds(
 
 
 def test_extended_by_hand() -> None:
-    expected = [0.25, 3, 16, 12, 0.0, 0.5, 3, np.log2(3)]
+    # Strides of 7 and 2 sectors; request size as in the basic features below.
+    expected = [0.25, 3, 16, 12, 0.0, 0.5, 3, np.log2(3), np.log2(19456)]
     assert extended_features([MIXED])[0] == pytest.approx(expected, rel=1e-15)
 
 

@@ -14,12 +14,19 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
-from synthetic_drive import characteristics, grid_workloads, measurements, spread_workloads
+from synthetic_drive import (
+    characteristics,
+    grid_workloads,
+    latency_ns,
+    measurements,
+    spread_workloads,
+)
 
 from drivelab.blackbox.accuracy import measure_accuracy
 from drivelab.blackbox.evaluate import METRICS, MODEL_KEYS, ModelKey
 from drivelab.blackbox.features import FEATURE_SETS, workload_table
 from drivelab.blackbox.model import PerformanceModel
+from drivelab.blackbox.predictors import fit_boosted
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics
@@ -63,15 +70,14 @@ def test_extended_beats_basic_on_an_asymmetrical_drive(
     assert model.best[metric] == ModelKey(metric, "extended", "boosted")
 
 
-def test_accuracy_off_the_grid(measured: list[Measurement]) -> None:
-    # Noise has a sigma of 2 %; from 1000 workloads twice that on average is left.
-    workloads = spread_workloads(1200, 5)
-    model = PerformanceModel.fit(measurements(workloads[:1000], noise=0.02))
-    for metric in METRICS:
-        observed = [getattr(one, metric) for one in measurements(workloads[1000:])]
-        asked = [characteristics(row) for row in workloads[1000:]]
-        found = measure_accuracy(observed, model.predict(asked, metric=metric))
-        assert found.mre < 0.10, metric
+def test_accuracy_off_the_grid() -> None:
+    # Noise has a sigma of 2 %. From 1000 workloads the error was 4.4 to 4.9 % over seeds.
+    workloads = spread_workloads(2000, 5)
+    table = workload_table([characteristics(row) for row in workloads])
+    observed = latency_ns(workloads, noise=0.02)
+    fitted = fit_boosted(FEATURE_SETS["extended"], table[:1000], np.log(observed[:1000]), 0)
+    predicted = np.exp(fitted.predict(table[1000:]))
+    assert measure_accuracy(latency_ns(workloads[1000:]), predicted).mre < 0.06
 
 
 @pytest.mark.parametrize("features", ["basic", "extended"])
@@ -96,6 +102,7 @@ def test_stored_ols_and_cart_answer_like_scikit_learn(
 
 
 def test_cross_validation_keeps_workloads_together(measured: list[Measurement]) -> None:
+    measured = measured[:60]
     again = [dataclasses.replace(one, index=one.index + 1000) for one in measured]
     evaluation = PerformanceModel.fit([*measured, *again]).evaluation
     fold_of: dict[Any, set[int]] = {}
@@ -142,7 +149,7 @@ def test_importance_finds_what_matters(measured: list[Measurement]) -> None:
             read=_at(one.read, 1000 * one.characteristics.queue_depth),
             write=_at(one.write, 1000 * one.characteristics.queue_depth),
         )
-        for one in measured
+        for one in measured[:150]
     ]
     importance = PerformanceModel.fit(depth_only).evaluation.importance["latency_ns_mean"]
     assert importance[0].characteristic == "queue_depth"
@@ -209,14 +216,14 @@ def test_outside_training(model: PerformanceModel) -> None:
     assert model.outside_training(dataclasses.replace(outside, write_ratio=0.0))[2:] == []
 
 
-def test_the_same_seed_gives_the_same_file(
-    measured: list[Measurement], model: PerformanceModel, saved: Path, tmp_path: Path
-) -> None:
-    again = tmp_path / "again.json"
-    PerformanceModel.fit(measured, seed=5, provenance={"drive": "synthetic"}).save(again)
-    assert again.read_bytes() == saved.read_bytes()
-    other = PerformanceModel.fit(measured, seed=6)
-    assert not np.array_equal(other.evaluation.folds, model.evaluation.folds)
+def test_the_same_seed_gives_the_same_file(measured: list[Measurement], tmp_path: Path) -> None:
+    contents = []
+    for number, seed in enumerate((5, 5, 6)):
+        path = tmp_path / f"{number}.json"
+        PerformanceModel.fit(measured[:60], seed=seed).save(path)
+        contents.append(json.loads(path.read_text()))
+    assert contents[0] == contents[1]
+    assert contents[0]["rows"]["fold"] != contents[2]["rows"]["fold"]
 
 
 def test_saved_and_loaded_is_the_same_to_the_bit(
@@ -285,7 +292,7 @@ def test_too_few_workloads(measured: list[Measurement]) -> None:
 def test_constant_performance_is_predicted(measured: list[Measurement]) -> None:
     constant = [
         dataclasses.replace(one, read=_at(one.read, 5000), write=_at(one.write, 5000))
-        for one in measured
+        for one in measured[:60]
     ]
     model = PerformanceModel.fit(constant)
     accuracy = model.evaluation.cross_validated[model.best["latency_ns_mean"]]

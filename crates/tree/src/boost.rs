@@ -44,10 +44,10 @@ pub struct BoostParameters {
 impl Default for BoostParameters {
     fn default() -> Self {
         Self {
-            rounds: 100,
+            rounds: 150,
             learning_rate: 0.1,
-            max_leaves: 6,
-            min_samples_leaf: 10,
+            max_leaves: 8,
+            min_samples_leaf: 5,
             ridge: 0.1,
             max_bins: 32,
             row_fraction: 1.0,

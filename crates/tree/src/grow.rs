@@ -46,6 +46,8 @@ pub(crate) struct Grower<'a> {
     solver: Solver,
     /// Sums of each column's bins: column, bin, sum.
     histogram: Vec<f64>,
+    /// The two sides' sums of the split being tried.
+    sides: [Vec<f64>; 2],
     /// Sums a column takes; its missing rows are the bin after its last.
     stride: usize,
 }
@@ -64,6 +66,7 @@ impl<'a> Grower<'a> {
             layout,
             solver: Solver::new(layout, parameters.ridge),
             histogram: vec![0.0; stride * binned.width()],
+            sides: [vec![0.0; layout.len()], vec![0.0; layout.len()]],
             stride,
         }
     }
@@ -222,20 +225,21 @@ impl<'a> Grower<'a> {
         missing_left: bool,
         sums: &[f64],
     ) -> Option<f64> {
-        let mut left = present_left.to_vec();
-        if missing_left {
-            self.layout.add(&mut left, missing);
-        }
-        let right: Vec<f64> = sums
-            .iter()
-            .zip(&left)
-            .map(|(all, left)| all - left)
-            .collect();
+        let with_missing = if missing_left { missing[0] } else { 0.0 };
+        let left_count = present_left[0] + with_missing;
         let least = f64::from(self.parameters.min_samples_leaf);
-        if left[0] < least || right[0] < least {
+        if left_count < least || sums[0] - left_count < least {
             return None;
         }
-        Some(self.solver.loss(&left) + self.solver.loss(&right))
+        let [left, right] = &mut self.sides;
+        left.copy_from_slice(present_left);
+        if missing_left {
+            self.layout.add(left, missing);
+        }
+        for ((right, all), left) in right.iter_mut().zip(sums).zip(left.iter()) {
+            *right = all - left;
+        }
+        Some(self.solver.loss(left) + self.solver.loss(right))
     }
 
     /// Turns an open node into a leaf with its shrunk fit, clamped to the leaf's reach.

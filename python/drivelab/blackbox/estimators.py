@@ -27,13 +27,13 @@ class BoostedLinearTrees(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_estimators : int, default=100
+    n_estimators : int, default=150
         Trees, at most; fitting stops early only when nothing is left to explain.
     learning_rate : float, default=0.1
         Share of each tree's answer that is added, above 0, at most 1.
-    max_leaves : int, default=6
+    max_leaves : int, default=8
         Leaves a tree.
-    min_samples_leaf : int, default=10
+    min_samples_leaf : int, default=5
         Rows on each side of a split, at least.
     ridge : float, default=0.1
         Penalty on squared coefficients of standardised features; a ridge of n counts like
@@ -62,11 +62,11 @@ class BoostedLinearTrees(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        n_estimators: int = 100,
+        n_estimators: int = 150,
         *,
         learning_rate: float = 0.1,
-        max_leaves: int = 6,
-        min_samples_leaf: int = 10,
+        max_leaves: int = 8,
+        min_samples_leaf: int = 5,
         ridge: float = 0.1,
         max_bins: int = 32,
         row_fraction: float = 1.0,
