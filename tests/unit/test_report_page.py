@@ -204,7 +204,16 @@ def test_warnings_for_a_short_incomplete_run_of_few_requests() -> None:
     found = " ".join(words.warnings(replace(run, header=described)))
     assert "20 of 60 workloads" in found
     assert "Only 20 distinct workloads" in found
-    assert "20 workloads completed fewer than 1,000 requests (the first is number 0)" in found
+    assert "20 workloads completed fewer than 1,000 requests (the first is number 0):" in found
+    one_short = [*made_run(4).measurements, measurement(4, Characteristics(), requests=10)]
+    found = " ".join(
+        words.warnings(
+            replace(
+                run, measurements=one_short, evaluation=evaluated(one_short, predicting(one_short))
+            )
+        )
+    )
+    assert "Workload 4 completed fewer than 1,000 requests: take" in found
 
 
 def test_warnings_for_wrong_predictions_and_what_was_not_varied() -> None:

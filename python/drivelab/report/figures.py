@@ -200,7 +200,7 @@ def percentile_curves(percentiles: Table, adjective: str) -> list[Panel]:
             ),
             identifier=f"percentiles-{direction}",
             label=f"Latency percentiles of {direction}s",
-            size_inches=(4.8, 3.1),
+            size_inches=(4.2, 2.8),
         )
         panels.append(Panel(svg))
     return panels

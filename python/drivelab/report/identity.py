@@ -38,7 +38,7 @@ _ORDER: Final = {key: place for place, key in enumerate(_LABELS)}
 _IGNORED: Final = {
     "simulated": ("plan seconds",),
     "closed_form": ("plan seconds", "plan requests", "plan warmup_requests"),
-    "real": ("plan requests",),
+    "real": ("plan requests", "plan warmup_requests"),
 }
 
 
@@ -126,5 +126,10 @@ def _text(key: str, value: Any) -> str:
 def _words(key: str) -> str:
     if key in _LABELS:
         return _LABELS[key]
-    text = key.removeprefix("identity ").replace("_", " ").removesuffix(" bytes")
+    text = (
+        key.removeprefix("identity ")
+        .replace("volatile ", "")
+        .replace("_", " ")
+        .removesuffix(" bytes")
+    )
     return text[:1].upper() + text[1:]

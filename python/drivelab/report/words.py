@@ -115,7 +115,7 @@ def warnings(run: RunData) -> list[str]:
     if run.groups < FEW_WORKLOADS:
         found.append(
             f"Only {run.groups} distinct workloads: the error figures are themselves rough. "
-            "A campaign of 300 costs little more."
+            "300 make them steadier."
         )
     found += _noisy(run)
     found += _short(run)
@@ -153,9 +153,11 @@ def _short(run: RunData) -> list[str]:
     few = [m.index for m in run.measurements if m.requests < FEW_REQUESTS]
     if not few:
         return []
+    which = f"Workload {few[0]}" if len(few) == 1 else f"{len(few)} workloads"
+    first = "" if len(few) == 1 else f" (the first is number {few[0]})"
     return [
-        f"{_counted(len(few), 'workload')} completed fewer than {FEW_REQUESTS:,} requests "
-        f"(the first is number {few[0]}); take means and percentiles of these as rough."
+        f"{which} completed fewer than {FEW_REQUESTS:,} requests{first}: take the mean and the "
+        "percentiles as rough."
     ]
 
 
@@ -208,10 +210,6 @@ def _not_varied(run: RunData) -> list[str]:
     if not fixed:
         return []
     return [f"Not varied, so this report says nothing about its effect: {', '.join(fixed)}."]
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 #: How to read each figure, one sentence. ``{adjective}`` is what the numbers are.
