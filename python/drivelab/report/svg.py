@@ -109,6 +109,25 @@ def panel(
     return _embeddable(out.getvalue(), identifier, label)
 
 
+def document(draw: Callable[[Figure], None], size_inches: tuple[float, float]) -> str:
+    """Draw a whole figure and return it as an SVG document of its own, for a file.
+
+    Parameters
+    ----------
+    draw
+        Draws into the figure it is given.
+    size_inches
+        Width and height.
+    """
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=size_inches)
+        draw(figure)
+        out = io.StringIO()
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    # Where the font is missing, one of about the same width keeps every text in its place.
+    return out.getvalue().replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
+
+
 def _embeddable(text: str, identifier: str, label: str) -> str:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

@@ -1,0 +1,134 @@
+"""Run a paper's workloads and show its published numbers beside ours.
+
+Every comparison has a tolerance and the reason for it; the command exits with 1 when one of
+them fails. --out keeps the tables as CSV and the figures as SVG.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from drivelab.cli.arguments import add_json
+from drivelab.errors import RunError, UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from drivelab.report.table import Cell, Table
+    from drivelab.reproduce.claims import Claim, Reproduction
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `drivelab reproduce`."""
+    from drivelab.reproduce.registry import PAPERS
+
+    parser.add_argument("paper", metavar="PAPER", help=f"one of: {', '.join(PAPERS)}")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write tables and figures here")
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Reproduce, print, write.
+
+    Raises
+    ------
+    RunError
+        When a claim fails, after everything was printed and written.
+    """
+    from drivelab.reproduce.registry import reproduce
+
+    if args.out is not None and args.out.exists() and not args.out.is_dir():
+        raise UsageError(f"{args.out} is no folder; --out names one")
+    reproduction = reproduce(args.paper)
+    files = _write(reproduction, args.out) if args.out is not None else []
+    if args.json:
+        print(json.dumps(_values(reproduction, files), indent=2))
+    else:
+        print(_text(reproduction, files))
+    failures = reproduction.failures
+    if failures:
+        raise RunError(
+            f"{len(failures)} of {len(reproduction.claims)} claims fail, the first: "
+            f"{_claim_text(failures[0])}"
+        )
+    return 0
+
+
+def _write(reproduction: Reproduction, folder: Path) -> list[str]:
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {
+        f"{table.name}.csv": table.csv()
+        for table in (*reproduction.tables, reproduction.claims_table())
+    }
+    texts |= {name: draw() for name, draw in reproduction.drawings.items()}
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [str(folder / name) for name in texts]
+
+
+def _values(reproduction: Reproduction, files: list[str]) -> dict[str, Any]:
+    return {
+        "paper": reproduction.paper,
+        "reference": reproduction.reference,
+        "holds": not reproduction.failures,
+        "tables": {table.name: table.records() for table in reproduction.tables},
+        "claims": [claim.to_json() for claim in reproduction.claims],
+        "quoted": list(reproduction.quoted),
+        "files": files,
+    }
+
+
+def _text(reproduction: Reproduction, files: list[str]) -> str:
+    lines = [reproduction.reference, ""]
+    for table in reproduction.tables:
+        lines += [f"{table.name.replace('_', ' ').capitalize()}", *_columns(table), ""]
+    lines += [f"- {text}" for text in reproduction.quoted]
+    held = len(reproduction.claims) - len(reproduction.failures)
+    lines += ["", f"{held} of {len(reproduction.claims)} claims hold"]
+    lines += [f"  fails: {_claim_text(claim)}" for claim in reproduction.failures]
+    lines += [f"wrote {name}" for name in files]
+    return "\n".join(lines)
+
+
+def _claim_text(claim: Claim) -> str:
+    unit = f" {claim.unit}" if claim.unit else ""
+    return (
+        f"{claim.name}: {claim.ours:,.6g}{unit} instead of {claim.published:,.6g}{unit}, "
+        f"tolerance {claim.tolerance:.3g}{unit} ({claim.reason})"
+    )
+
+
+def _columns(table: Table) -> list[str]:
+    rows = [[name.replace("_", " ") for name in table.columns]]
+    rows += [
+        [_cell(cell, name) for cell, name in zip(row, table.columns, strict=True)]
+        for row in table.rows
+    ]
+    # Long headings go over several lines, so that a table fits an ordinary terminal.
+    heads = [_wrapped(head) for head in rows[0]]
+    height = max(map(len, heads))
+    heads = [[""] * (height - len(head)) + head for head in heads]
+    lines = [list(line) for line in zip(*heads, strict=True)] + rows[1:]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  " + "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True))
+        for line in lines
+    ]
+
+
+def _wrapped(text: str) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, 11) or [""]
+
+
+def _cell(cell: Cell, column: str) -> str:
+    if isinstance(cell, float):
+        if column.endswith("_ns"):
+            return f"{cell:,.0f}"
+        # The paper's own errors are printed with one decimal, ours with one more.
+        own_error = column.endswith("_percent") and not column.startswith("published")
+        return f"{cell:,.2f}" if own_error else f"{cell:,.1f}"
+    return f"{cell:,}" if isinstance(cell, int) else str(cell)

@@ -1,0 +1,109 @@
+"""When dispatch, channels and flash units work: the stages of a request's flash operations.
+
+A stage is ``dispatch``, ``register`` (the transfer over the channel) or ``cell``. Between them
+an operation may wait: ``wait_unit`` until its unit has finished an earlier operation,
+``wait_channel`` while its unit holds it and another transfer has the channel,
+``wait_operation`` for the data of another operation. Where dispatch is in order, the operation
+at its head waits in front of its dispatch (t_wait of Yoo et al. 2014, equation 3); where each
+unit has a queue, behind it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.report.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    Operation = Mapping[str, Any]
+    Span = tuple[str, int, int]
+
+COLUMNS: Final = (
+    "operation",
+    "kind",
+    "cause",
+    "page",
+    "channel",
+    "way",
+    "die",
+    "plane",
+    "unit",
+    "stage",
+    "start_ns",
+    "end_ns",
+)
+_IDENTITY: Final = COLUMNS[1:9]
+# The order in which an operation of a kind passes the stages behind its dispatch.
+_PATHS: Final = {
+    "read": ("cell", "register"),
+    "program": ("register", "cell"),
+    "erase": ("cell",),
+}
+# The native core names a stage by what happens in it: data crosses to or from the register.
+_NATIVE_NAMES: Final = {"dispatch": "dispatch", "register": "transfer", "cell": "cell"}
+
+
+def stages(operations: Sequence[Operation]) -> Table:
+    """Return one row a stage and wait that lasts, operation by operation.
+
+    Parameters
+    ----------
+    operations
+        As `drivelab._core.SimulatedSsd.record_timeline` returns them: in the order of
+        dispatch, each with its place and the start and end of every stage in ns.
+    """
+    transfer_ends = {
+        (operation["channel"], operation["transfer_end_ns"]) for operation in operations
+    }
+    unit_free_ns: dict[int, int] = {}
+    dispatch_free_ns = 0
+    rows = []
+    for ordinal, operation in enumerate(operations):
+        free_ns = unit_free_ns.get(operation["unit"], 0)
+        spans = [
+            *_waits_for_dispatch(operation, dispatch_free_ns, free_ns),
+            *_passage(operation, free_ns, transfer_ends),
+        ]
+        identity = tuple(operation[name] for name in _IDENTITY)
+        rows += [(ordinal, *identity, *span) for span in spans if span[1] < span[2]]
+        dispatch_free_ns = max(dispatch_free_ns, operation["dispatch_end_ns"])
+        unit_free_ns[operation["unit"]] = max(free_ns, *(end_ns for _, _, end_ns in spans))
+    return Table(name="timeline", columns=COLUMNS, rows=tuple(rows))
+
+
+def duration_ns(table: Table) -> int:
+    """Return when the last stage ends, in ns from the request's arrival."""
+    place = COLUMNS.index("end_ns")
+    return max((int(row[place] or 0) for row in table.rows), default=0)
+
+
+def _span(operation: Operation, stage: str) -> tuple[int, int]:
+    name = _NATIVE_NAMES[stage]
+    return operation[f"{name}_start_ns"], operation[f"{name}_end_ns"]
+
+
+def _waits_for_dispatch(
+    operation: Operation, dispatch_free_ns: int, unit_free_ns: int
+) -> Iterator[Span]:
+    # The head of the line started when its unit became free, later than dispatch itself did.
+    start_ns, _ = _span(operation, "dispatch")
+    if dispatch_free_ns < start_ns == unit_free_ns:
+        yield "wait_unit", dispatch_free_ns, start_ns
+
+
+def _passage(
+    operation: Operation, unit_free_ns: int, transfer_ends: set[tuple[int, int]]
+) -> Iterator[Span]:
+    start_ns, at_ns = _span(operation, "dispatch")
+    yield "dispatch", start_ns, at_ns
+    if unit_free_ns > at_ns:
+        yield "wait_unit", at_ns, unit_free_ns
+        at_ns = unit_free_ns
+    for stage in _PATHS[operation["kind"]]:
+        start_ns, end_ns = _span(operation, stage)
+        behind_transfer = (operation["channel"], start_ns) in transfer_ends
+        yield "wait_channel" if behind_transfer else "wait_operation", at_ns, start_ns
+        yield stage, start_ns, end_ns
+        at_ns = end_ns

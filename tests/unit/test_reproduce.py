@@ -1,0 +1,172 @@
+"""Reproducing a paper: published numbers beside ours, and a claim that fails is told."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from drivelab.cli import main as cli
+from drivelab.errors import UsageError
+from drivelab.reproduce import registry, yoo2014
+from drivelab.reproduce.claims import Claim
+
+# Less flash than the paper's drive, enough for its file: nothing compared depends on it.
+SMALL = (
+    'base = "x25m-yoo2014"\nname = "small"\n'
+    "[geometry]\nblocks_per_plane = 64\nover_provisioning_ratio = 1.0\n"
+)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("presets") / "small.toml"
+    path.write_text(SMALL)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def worn(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("presets") / "worn.toml"
+    path.write_text(SMALL + "[timing]\nprogram_cell_ns = 941_000\n")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def reproduction(small: str):
+    return yoo2014.reproduce(small)
+
+
+def test_every_claim_holds(reproduction) -> None:
+    assert reproduction.failures == ()
+    # Inputs, two tables on two drives, VSSIM, shortest and longest of 18 workloads.
+    assert len(reproduction.claims) == 10 + 2 * (2 + 4) + 4 + 2 * 18
+    assert all(claim.reason for claim in reproduction.claims)
+
+
+def test_tables_4_and_5_stand_beside_ours(reproduction) -> None:
+    table_4, table_5 = reproduction.tables[:2]
+    (write, read) = table_4.records()
+    assert (write["published_x25m"], write["published_model"]) == (944.6, 947.9)
+    assert write["closed_form"] == write["simulator"] == pytest.approx(1e9 / 1_055_000)
+    assert read["simulator_from_x25m_percent"] == pytest.approx(1.05, abs=0.005)
+    sequential_read = table_5.records(workload="Seq Read")[0]
+    assert sequential_read["published_vssim"] == 211.9
+    assert sequential_read["simulator"] == pytest.approx(0.5 / 2.270e-3)
+
+
+def test_curves_of_figures_10_and_11(reproduction) -> None:
+    writes, reads = reproduction.tables[2:]
+    assert writes.column("record_bytes") == [4096 * 2**power for power in range(8)]
+    # Equation 6: 33 (N - 1) + 395 (ceil(N / 20) - 1) + 1055 us; equation 7: 16 (N - 1) + 238 us.
+    pages = [2**power for power in range(8)]
+    assert writes.column("simulator_latency_ns") == [
+        33_000 * (n - 1) + 395_000 * (math.ceil(n / 20) - 1) + 1_055_000 for n in pages
+    ]
+    assert reads.column("closed_form_latency_ns") == [16_000 * (n - 1) + 238_000 for n in pages]
+    assert reads.column("simulator_mib_per_second")[-1] == pytest.approx(220.3, abs=0.05)
+
+
+def test_measured_points_of_the_figures_are_quoted_only(reproduction) -> None:
+    assert any("4 %" in text for text in reproduction.quoted)
+    assert any("1.3 %" in text for text in reproduction.quoted)
+    assert not any("figure" in claim.name for claim in reproduction.claims)
+
+
+def test_printed_error_of_table_4_writes_is_not_what_its_numbers_give() -> None:
+    point = yoo2014.TABLE_4[0]
+    assert point.error_percent == 0.5
+    assert (point.model - point.measured) / point.measured * 100 == pytest.approx(0.35, abs=0.005)
+
+
+def test_another_drive_fails_its_claims(worn: str) -> None:
+    failures = yoo2014.reproduce(worn).failures
+    assert {claim.name for claim in failures} == {
+        "preset, timing.program_cell_ns",
+        "table 4, Write: closed form against the paper's model",
+        "table 4, Write: simulator against the paper's model",
+        "table 5, Rand Write: closed form against the paper's model",
+        "table 5, Rand Write: simulator against the paper's model",
+        "table 5, Rand Write: the simulator's difference from VSSIM",
+    } | {
+        # 512 KiB: 7 us of 7616 more, 65.59 instead of 65.65 MiB/s.
+        "table 5, Seq Write: closed form against the paper's model",
+        "table 5, Seq Write: simulator against the paper's model",
+        "table 5, Seq Write: the simulator's difference from VSSIM",
+    }
+
+
+@pytest.mark.parametrize(
+    ("ours", "holds"),
+    [(10.0, True), (10.5, True), (9.5, True), (10.51, False), (math.nan, False), (1e999, False)],
+)
+def test_claim_holds_within_its_tolerance(ours: float, holds: bool) -> None:
+    claim = Claim("a", ours, 10.0, "ns", 0.5, "because")
+    assert claim.holds is holds
+    assert set(claim.to_json()) >= {"name", "ours", "published", "difference", "holds"}
+
+
+@pytest.fixture
+def on(monkeypatch):
+    """Give `on(path)`: the command then runs on that drive."""
+
+    def use(path: str) -> None:
+        monkeypatch.setitem(registry.PAPERS, "yoo2014", lambda: yoo2014.reproduce(path))
+
+    return use
+
+
+def test_command_writes_tables_and_figures(small, on, tmp_path: Path, capsys) -> None:
+    on(small)
+    out = tmp_path / "deep" / "out"
+    assert cli.main(["reproduce", "yoo2014", "--out", str(out), "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert values["holds"] is True
+    assert set(values) == {"paper", "reference", "holds", "tables", "claims", "quoted", "files"}
+    assert list(values["tables"]) == ["table_4", "table_5", "figure_10", "figure_11"]
+    assert sorted(values["files"]) == sorted(str(path) for path in out.iterdir())
+    for name in ("figure_10.svg", "figure_11.svg", "figure_3.svg", "figure_9.svg"):
+        assert "</svg>" in (out / name).read_text()
+    with (out / "claims.csv").open() as text:
+        rows = list(csv.DictReader(text))
+    assert len(rows) == len(values["claims"])
+    assert {row["holds"] for row in rows} == {"1"}
+
+
+def test_command_prints_for_people(small, on, capsys) -> None:
+    on(small)
+    assert cli.main(["reproduce", "yoo2014"]) == 0
+    text = capsys.readouterr().out
+    for part in ("Table 4", "Figure 11", "220.3", "4,201.7", "62 of 62 claims hold", "1.3 %"):
+        assert part in text
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_failing_claim_is_exit_1_after_everything_was_said(worn, on, more, capsys) -> None:
+    on(worn)
+    assert cli.main(["reproduce", "yoo2014", *more]) == 1
+    captured = capsys.readouterr()
+    assert "claims fail, the first: preset, timing.program_cell_ns: 941,000 ns" in captured.err
+    assert captured.err.count("\n") == 1
+    if more:
+        assert json.loads(captured.out)["holds"] is False
+    else:
+        assert "fails: table 4, Write: simulator" in captured.out
+
+
+def test_unknown_paper_lists_the_known(capsys) -> None:
+    with pytest.raises(UsageError):
+        registry.reproduce("huang")
+    assert cli.main(["reproduce", "huang"]) == 2
+    assert "no paper 'huang'; the papers are yoo2014" in capsys.readouterr().err
+
+
+def test_out_that_is_a_file_is_a_mistake(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "file"
+    path.write_text("mine")
+    assert cli.main(["reproduce", "yoo2014", "--out", str(path)]) == 2
+    assert "is no folder" in capsys.readouterr().err
+    assert path.read_text() == "mine"
