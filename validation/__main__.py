@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from validation.models import file_accuracy, simulated_accuracy
 from validation.published import published_figures, sources_of_values
 from validation.speed import simulator_speed
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "published": published_figures,
     "sources": sources_of_values,
+    "models": simulated_accuracy,
+    "file": file_accuracy,
     "speed": simulator_speed,
 }
 _TARGET: Final = Path(__file__).parent.parent / "VALIDATION.md"
