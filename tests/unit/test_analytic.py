@@ -152,7 +152,7 @@ def test_command_prints_stable_keys(prefix: str, capsys) -> None:
     words = [f"{prefix}x25m-yoo2014", "--op", "write", "--record", "512KiB", "--file-size", "512M"]
     assert cli.main(["analytic", *words, "--json"]) == 0
     values = json.loads(capsys.readouterr().out)
-    assert values.pop("throughput_iops") == pytest.approx(131.303, abs=0.001)
+    assert values.pop("iops") == pytest.approx(131.303, abs=0.001)
     assert values.pop("bandwidth_bytes_per_second") == pytest.approx(68.84e6, rel=1e-4)
     assert values.pop("bandwidth_mib_per_second") == pytest.approx(65.65, abs=0.005)
     assert values == {
@@ -221,6 +221,6 @@ def test_drive_without_any_time_has_no_rates(tmp_path: Path, capsys) -> None:
     )
     words = ["analytic", str(path), "--op", "read", "--record", "4k"]
     assert cli.main([*words, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["throughput_iops"] is None
+    assert json.loads(capsys.readouterr().out)["iops"] is None
     assert cli.main(words) == 0
     assert "unlimited" in capsys.readouterr().out

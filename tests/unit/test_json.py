@@ -25,6 +25,11 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("analytic", "analytic:x25m-yoo2014", "--op", "read"),
         *("--record", "64KiB", "--file-size", "1MiB"),
     ],
+    "timeline": [
+        *("timeline", "sim:x25m-yoo2014", "--op", "write"),
+        *("--record", "8KiB", "-o", "t.svg", "--csv", "t.csv"),
+    ],
+    "reproduce": ["reproduce", "yoo2014", "--out", "paper"],
     "model": [
         *("model", "sim:x25m", "--design", "huang2011:12"),
         *("--requests", "50", "--out", "run"),

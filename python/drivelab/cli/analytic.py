@@ -69,7 +69,7 @@ def answer(
         "page_size_bytes": drive.closed_form.page_size_bytes,
         "latency_ns": latency_ns,
         **parts,
-        "throughput_iops": _per_second(1, latency_ns),
+        "iops": _per_second(1, latency_ns),
         "bandwidth_bytes_per_second": _per_second(record_bytes, latency_ns),
         "bandwidth_mib_per_second": _per_second(record_bytes, latency_ns * 2**20),
     }
@@ -111,7 +111,7 @@ def _text(values: dict[str, Any]) -> str:
         ("one page", format_duration_ns(values["page_ns"])),
         ("one cycle", format_duration_ns(values["cycle_ns"])),
         ("t_wait", f"{format_duration_ns(wait_ns)} between cycles" if wait_ns else "none"),
-        ("throughput", rate("throughput_iops", 1, "IOPS")),
+        ("throughput", rate("iops", 1, "IOPS")),
         (
             "bandwidth",
             f"{rate('bandwidth_bytes_per_second', 1e6, 'MB/s')} = "
