@@ -159,7 +159,7 @@ def test_erase_has_no_transfer() -> None:
     assert [row["stage"] for row in stages([erase]).records()] == ["dispatch", "cell"]
 
 
-def drawn(table, monkeypatch) -> tuple[str, Figure]:
+def drawn(table, monkeypatch, name: str = "sim:mine") -> tuple[str, Figure]:
     figures = []
     save = Figure.savefig
 
@@ -169,7 +169,7 @@ def drawn(table, monkeypatch) -> tuple[str, Figure]:
 
     monkeypatch.setattr(Figure, "savefig", keep)
     title = describe("write", 8 * KIB, 2, duration_ns(table))
-    return draw(table, name="sim:mine", title=title), figures[0]
+    return draw(table, name=name, title=title), figures[0]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def drawn(table, monkeypatch) -> tuple[str, Figure]:
 @pytest.mark.parametrize("record", [512, 8 * KIB, 512 * KIB, 2048 * KIB])
 def test_drawing_holds_all_of_its_text(base, more, record, small, monkeypatch) -> None:
     table = table_of(small(base, more), "write", record)
-    svg, figure = drawn(table, monkeypatch)
+    svg, figure = drawn(table, monkeypatch, f"sim:{'W' * 60}/{base}.toml")
     outer = figure.bbox
     texts = [*figure.texts, *figure.legends, *figure.axes[0].texts]
     texts += [figure.axes[0].xaxis.label, *figure.axes[0].get_yticklabels()]

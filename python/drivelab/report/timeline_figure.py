@@ -37,7 +37,8 @@ _TEXT_ROW_INCHES: Final = 0.13
 _CHARACTER_INCHES: Final = 0.075
 # One character of a row's label, at most.
 _LABEL_CHARACTER_INCHES: Final = 0.066
-_LONGEST_NAME: Final = 48
+# Bold characters that fit above the plot.
+_TITLE_CHARACTERS: Final = 84
 
 _PALE_GREEN: Final = "#A9DEC9"
 _PALE_BLUE: Final = "#BFDDF0"
@@ -103,7 +104,7 @@ def draw(table: Table, *, name: str, title: str) -> str:
             figure.add_axes(place), rows, units, row_inches, has_dispatch=has_dispatch
         )
         diagram.draw(duration_ns(table))
-        _head(figure, left, rows, f"{_shortened(name)}: {title}")
+        _head(figure, left, rows, f"{_shortened(name, len(title))}: {title}")
 
     return document(draw_into, (width, height))
 
@@ -270,8 +271,9 @@ def _units(rows: Sequence[Row]) -> dict[int, str]:
     return labels
 
 
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}"
+def _shortened(name: str, title_characters: int) -> str:
+    room = max(12, _TITLE_CHARACTERS - title_characters - 2)
+    return name if len(name) <= room else f"…{name[1 - room :]}"
 
 
 def describe(op: str, record_bytes: int, operations: int, end_ns: int) -> str:
