@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from validation.models import file_accuracy, simulated_accuracy
+from validation.papers import yoo2014
 from validation.published import published_figures, sources_of_values
 from validation.speed import simulator_speed
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from validation.document import Section
 
 SECTIONS: Final[dict[str, Callable[[], Section]]] = {
+    "yoo2014": yoo2014,
     "published": published_figures,
     "sources": sources_of_values,
     "models": simulated_accuracy,
