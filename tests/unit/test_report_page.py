@@ -197,6 +197,23 @@ def test_the_summary_names_range_accuracy_and_what_matters() -> None:
     assert "for mean latency, queue depth and" in sentences[4]
 
 
+def test_the_summary_names_only_what_differs() -> None:
+    same = [
+        measurement(place, Characteristics(read_size=512 * (1 + place % 2))) for place in range(120)
+    ]
+    run = RunData(header(), same, evaluated(same, predicting(same)))
+    first = words.summary(run, importance(run))[0]
+    assert first.endswith("under 120 workloads, 2 of them distinct, which differ in request size.")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0, "0.0 %"), (0.0004, "<0.1 %"), (0.0994, "9.9 %"), (0.0996, "10 %"), (12.345, "1,234 %")],
+)
+def test_a_share_in_percent(share: float, text: str) -> None:
+    assert share_text(share) == text
+
+
 def test_warnings_for_a_short_incomplete_run_of_few_requests() -> None:
     run = made_run(20, requests=400)
     described = header()

@@ -21,6 +21,7 @@ _LABELS: Final = {
     "capacity_bytes": "Capacity",
     "design name": "Workload design",
     "design workloads": "Workloads planned",
+    "design left_out_workloads": "Workloads this drive cannot run",
     "design seed": "Seed of the design",
     "plan seed": "Seed of the measurements",
     "plan warmup_requests": "Requests to warm up",

@@ -96,6 +96,8 @@ def latency_text(latency_ns: float) -> str:
 def share_text(share: float) -> str:
     """Write a ratio as a percentage: two digits below ten, thousands separated above."""
     percent = 100 * share
+    if 0 < percent < 0.05:
+        return "<0.1 %"
     return f"{percent:.1f} %" if abs(percent) < 9.95 else f"{percent:,.0f} %"
 
 

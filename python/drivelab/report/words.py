@@ -40,15 +40,26 @@ def summary(run: RunData, importance: Table) -> list[str]:
     count = len(run.measurements)
     distinct = "" if run.groups == count else f", {run.groups} of them distinct"
     sentences = [
-        f"The drive {name} was {adjective} under {count} workloads{distinct}. They differ in how "
-        "much they write, in request sizes, in how many requests are in flight and in how random "
-        "the accesses are."
+        f"The drive {name} was {adjective} under {count} workloads{distinct}{_differing(run)}."
     ]
     sentences.append(_ranges(run))
     sentences.append(_accuracy(run))
     sentences.append(_basic_against_extended(run))
     sentences.append(_what_matters(run, importance))
     return [sentence for sentence in sentences if sentence]
+
+
+def _differing(run: RunData) -> str:
+    fixed = set(_fixed(run))
+    kinds = {
+        "in how much they write": {"write_ratio"},
+        "in how many requests are in flight": {"queue_depth"},
+        "in request size": {"read_size", "write_size"},
+        "in how random the accesses are": {"read_random", "write_random"},
+        "in the gaps between accesses": {"read_stride", "write_stride"},
+    }
+    parts = [text for text, names in kinds.items() if not names <= fixed]
+    return f", which differ {_listed(parts)}" if parts else ""
 
 
 def _ranges(run: RunData) -> str:
@@ -199,14 +210,23 @@ def _far_off(run: RunData) -> list[str]:
     ]
 
 
-def _not_varied(run: RunData) -> list[str]:
-    fixed = []
+def _fixed(run: RunData) -> dict[str, str]:
+    """Return the characteristics that do not vary, by name, with what they are instead."""
+    found = {}
     for name, item in CHARACTERISTICS.items():
         values = {m.characteristics.canonical()[name] for m in run.measurements} - {None}
-        if len(values) == 1:
-            fixed.append(f"{item.label.lower()} ({item.text(next(iter(values)))})")  # type: ignore[arg-type]
-        elif not values:
-            fixed.append(f"{item.label.lower()} (never in effect)")
+        only = next(iter(values), None)
+        if only is None:
+            found[name] = "never in effect"
+        elif len(values) == 1:
+            found[name] = item.text(only)
+    return found
+
+
+def _not_varied(run: RunData) -> list[str]:
+    fixed = [
+        f"{CHARACTERISTICS[name].label.lower()} ({text})" for name, text in _fixed(run).items()
+    ]
     if not fixed:
         return []
     return [f"Not varied, so this report says nothing about its effect: {', '.join(fixed)}."]
