@@ -77,6 +77,9 @@ python-test: build ## the Python tests
 test-faults: build ## kills, full disks and other long fault tests
 	.venv/bin/pytest -q -m faults
 
+validate: build ## run what Drivelab claims and write VALIDATION.md
+	.venv/bin/python -m validation
+
 bench: build ## the benchmarks
 	$(CARGO) bench --locked --workspace
 

@@ -20,7 +20,8 @@ base = "x25m-yoo2014"
 name = "small"
 summary = "a changed preset"
 """
-SMALL_JOB = ["model", "sim:x25m", "--design", "huang2011:12", "--requests", "30"]
+SMALL_DRIVE = f"sim:{Path(__file__).parents[1] / 'small_drive.toml'}"
+SMALL_JOB = ["model", SMALL_DRIVE, "--design", "huang2011:12", "--requests", "30"]
 # Words, and what the line has to say.
 WRONG_WORDS: list[tuple[list[str], str]] = [
     (["nonsense"], "the commands are drives, measure, model"),
@@ -196,7 +197,7 @@ def test_run_of_another_campaign(words, said, run, capsys) -> None:
 
 
 def test_run_of_another_drive(run, capsys) -> None:
-    words = ["sim:x25m-yoo2014" if word == "sim:x25m" else word for word in SMALL_JOB]
+    words = ["sim:x25m-yoo2014" if word == SMALL_DRIVE else word for word in SMALL_JOB]
     code, line = fails([*words, "--out", str(run)], capsys)
     assert code == 2
     assert "drive." in line

@@ -159,7 +159,18 @@ def test_dependency_against_the_order_is_found(name: str, text: str) -> None:
 
 
 def source_files() -> list[Path]:
-    rooms = ("python", "crates", "tests", "benches", "docs", "examples", "presets", "fuzz", ".ci")
+    rooms = (
+        "python",
+        "crates",
+        "tests",
+        "benches",
+        "docs",
+        "examples",
+        "presets",
+        "fuzz",
+        "validation",
+        ".ci",
+    )
     inside = [path for room in rooms for path in (ROOT / room).rglob("*")]
     top = [path for path in ROOT.iterdir() if path.is_file()]
     return sorted(
