@@ -131,9 +131,10 @@ fn a_channel_serves_its_ways_in_the_order_in_which_they_became_ready() {
         (95.0 + 135.0 + 175.0 + 215.0) / 4.0
     );
     // The channel transferred 160 of 215 us; the dies worked or held their data
-    // from submission of their read on.
-    let expected = 160.0 / 215.0;
-    assert!((outcome.channel_utilisation[0] - expected).abs() < 1e-12);
+    // from the end of their dispatch on, at 5, 10, 15 and 20 us.
+    assert_eq!(outcome.channel_utilisation, [160.0 / 215.0]);
+    let held = [95.0 - 5.0, 135.0 - 10.0, 175.0 - 15.0, 215.0 - 20.0];
+    assert_eq!(outcome.unit_utilisation, held.map(|time| time / 215.0));
 }
 
 #[test]

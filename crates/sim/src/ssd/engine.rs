@@ -16,13 +16,14 @@ use crate::preset::{Dispatch, HostInterface, SsdConfig};
 /// Later than this a run is refused: queues may reach as far again.
 const LAST_NOW: u64 = END_OF_TIME / 2;
 
-/// Flash operations completed.
+/// What the measurement window counts beside requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     pub page_reads: u64,
     pub host_programs: u64,
     pub collection_programs: u64,
     pub erases: u64,
+    pub buffer_hits: u64,
 }
 
 /// How far a run has come.
@@ -148,7 +149,6 @@ impl<F: Firmware> Engine<F> {
         }
         self.outcome.drained_requests =
             self.progress.completed - plan.warmup_requests - plan.requests;
-        self.outcome.buffer_hits = self.host.buffer_hits;
         Ok(std::mem::take(&mut self.outcome))
     }
 
@@ -258,6 +258,7 @@ impl<F: Firmware> Engine<F> {
         outcome.host_programs = self.tally.host_programs;
         outcome.collection_programs = self.tally.collection_programs;
         outcome.erases = self.tally.erases;
+        outcome.buffer_hits = self.tally.buffer_hits;
         outcome.unit_utilisation = units.into_iter().map(share).collect();
         outcome.channel_utilisation = channels.into_iter().map(share).collect();
     }

@@ -328,7 +328,7 @@ impl<F: Firmware> Engine<F> {
         let end = at + self.timing.cell[kind as usize];
         let state = &mut self.flash.units[unit as usize];
         state.current = slot;
-        state.began = now;
+        state.began = at;
         match kind {
             OperationKind::Read => {
                 state.phase = Phase::Sensing;

@@ -63,7 +63,6 @@ pub(super) struct Host {
     blocked: VecDeque<u32>,
     slots: Vec<Slot>,
     vacant: Vec<u32>,
-    pub buffer_hits: u64,
 }
 
 impl Host {
@@ -78,7 +77,6 @@ impl Host {
             blocked: VecDeque::new(),
             slots: Vec::new(),
             vacant: Vec::new(),
-            buffer_hits: 0,
         }
     }
 
@@ -155,7 +153,7 @@ impl<F: Firmware> Engine<F> {
     #[inline]
     fn enter_device(&mut self, slot: u32, now: u64) {
         match self.host.slots[slot as usize].run.direction {
-            Direction::Read if self.timing.command[0] == 0 => self.start_read(slot, now),
+            Direction::Read if !self.timing.has_link() => self.start_read(slot, now),
             Direction::Read => {
                 self.put_on_link(slot, Job::ReadCommand, self.timing.command[0], now)
             }
@@ -165,15 +163,12 @@ impl<F: Firmware> Engine<F> {
                     self.admit_blocked(now);
                 }
             }
+            Direction::Write if !self.timing.has_link() => self.start_write(slot, now),
             Direction::Write => {
                 let entry = &self.host.slots[slot as usize];
                 let (pages, bytes) = (entry.run.pages, u64::from(entry.request.size_bytes));
                 let time = self.timing.command[1] + self.timing.link_transfer(bytes);
-                if time == 0 {
-                    self.start_write(slot, now);
-                } else {
-                    self.put_on_link(slot, Job::WriteData { first: 0, pages }, time, now);
-                }
+                self.put_on_link(slot, Job::WriteData { first: 0, pages }, time, now);
             }
         }
     }
@@ -267,7 +262,7 @@ impl<F: Firmware> Engine<F> {
         for page in 0..run.pages {
             let first = Lpn(run.first.0 + page);
             if self.buffer.holds(first.0) {
-                self.host.buffer_hits += 1;
+                self.tally.buffer_hits += 1;
             } else {
                 self.firmware.submit(
                     &[PageRun {
@@ -367,9 +362,7 @@ impl<F: Firmware> Engine<F> {
         entry.pending -= 1;
         if entry.pending == 0 {
             match entry.run.direction {
-                Direction::Read if self.timing.link_bytes_per_second > 0 => {
-                    self.send_data(slot, now)
-                }
+                Direction::Read if self.timing.has_link() => self.send_data(slot, now),
                 _ => self.complete(slot, now),
             }
         }

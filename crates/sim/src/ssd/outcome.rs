@@ -36,12 +36,12 @@ pub struct Outcome {
     pub page_reads: u64,
     /// Blocks erased inside the window.
     pub erases: u64,
-    /// Reads of pages served from the write buffer, in the whole run.
+    /// Pages read from the write buffer inside the window.
     pub buffer_hits: u64,
     /// Share of the window in which each channel transferred, 0 to 1.
     pub channel_utilisation: Vec<f64>,
     /// Share of the window in which each die (or plane, in plane mode) worked
-    /// or held its data, 0 to 1.
+    /// or waited for its channel with an operation in hand, 0 to 1.
     pub unit_utilisation: Vec<f64>,
     /// The variability factor of this run, 1 if the preset has none.
     pub variability_factor: f64,

@@ -50,6 +50,12 @@ impl Timing {
         }
     }
 
+    /// Whether commands and data cross a link; a free interface has none.
+    #[inline]
+    pub fn has_link(&self) -> bool {
+        self.link_bytes_per_second > 0
+    }
+
     /// Time of `bytes` on the host link, rounded up to whole nanoseconds.
     #[inline]
     pub fn link_transfer(&self, bytes: u64) -> u64 {

@@ -1,0 +1,163 @@
+//! Random drives and workloads for the tests of the simulator.
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "every test program takes what it needs"
+)]
+
+pub mod story;
+pub mod world;
+
+use drivelab_request::{Direction, Nanos, Request};
+use drivelab_sim::preset::SsdConfig;
+use drivelab_workload::Characteristics;
+use proptest::prelude::*;
+
+/// A duration: none, round (so that many events coincide) or any.
+fn nanos(most: u64) -> impl Strategy<Value = u64> {
+    let step = most / 4;
+    prop_oneof![
+        1 => Just(0),
+        3 => (1..=4_u64).prop_map(move |steps| steps * step),
+        3 => 1..=most,
+    ]
+}
+
+fn timing() -> impl Strategy<Value = String> {
+    let dispatch = (nanos(2_000), nanos(2_000), nanos(800));
+    let register = (nanos(12_000), nanos(12_000));
+    let cell = (nanos(20_000), nanos(60_000), nanos(90_000));
+    (dispatch, register, cell).prop_map(|(dispatch, register, cell)| {
+        format!(
+            "read_dispatch_ns = {}\nwrite_dispatch_ns = {}\nerase_dispatch_ns = {}\n\
+             read_register_ns = {}\nwrite_register_ns = {}\nread_cell_ns = {}\n\
+             program_cell_ns = {}\nerase_cell_ns = {}",
+            dispatch.0, dispatch.1, dispatch.2, register.0, register.1, cell.0, cell.1, cell.2,
+        )
+    })
+}
+
+fn host() -> impl Strategy<Value = String> {
+    let sata = (
+        1_000_000..2_000_000_000_u64,
+        1..9_u32,
+        nanos(4_000),
+        nanos(4_000),
+        nanos(1_200),
+    );
+    prop_oneof![
+        Just("interface = \"free\"".to_owned()),
+        sata.prop_map(|(rate, commands, read, write, acknowledge)| format!(
+            "interface = \"sata\"\nlink_bytes_per_second = {rate}\ncommands = {commands}\n\
+             read_command_ns = {read}\nwrite_command_ns = {write}\n\
+             write_acknowledge_ns = {acknowledge}"
+        )),
+    ]
+}
+
+/// Drives small enough that collection is always at work.
+pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
+    let shape = (1..4_u32, 1..3_u32, 1..3_u32, 1..3_u32, any::<bool>());
+    let pages = (
+        prop_oneof![Just(512_u32), Just(4096), Just(16384)],
+        1..20_u32,
+    );
+    let buffer_pages = prop_oneof![Just(0), 1..24_u64];
+    let rest = (
+        any::<bool>(),
+        any::<bool>(),
+        prop_oneof![Just(0.0), Just(0.1)],
+    );
+    (shape, pages, timing(), host(), buffer_pages, rest).prop_map(
+        |(shape, (page_bytes, pages), timing, host, buffer_pages, rest)| {
+            let (channels, ways, dies, planes, plane_mode) = shape;
+            let (in_order, whole_block, sigma) = rest;
+            let text = format!(
+                "name = \"random\"\nkind = \"ssd\"\nsummary = \"-\"\n\
+                 condition = \"preconditioned\"\n\
+                 [geometry]\nchannels = {channels}\nways_per_channel = {ways}\n\
+                 dies_per_way = {dies}\nplanes_per_die = {planes}\nblocks_per_plane = 12\n\
+                 pages_per_block = {pages}\npage_size_bytes = {page_bytes}\n\
+                 over_provisioning_ratio = 0.61\nplane_mode = {plane_mode}\n\
+                 [timing]\n{timing}\n\
+                 [scheduling]\ndispatch = \"{}\"\n\
+                 [collection]\npolicy = \"greedy\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n\
+                 [host]\n{host}\n[buffer]\nwrite_buffer_bytes = {}\n\
+                 [variability]\nsigma = {sigma}\n",
+                if in_order { "in_order" } else { "per_die" },
+                if whole_block { "whole_block" } else { "paced" },
+                buffer_pages * u64::from(page_bytes),
+            );
+            SsdConfig::from_text(&text).unwrap()
+        },
+    )
+}
+
+fn ratio() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), Just(0.5), Just(1.0), 0.0..=1.0]
+}
+
+/// Workloads whose sizes and strides fit the smallest of [`small_drives`] when
+/// [`fitted`] to it.
+pub fn workloads() -> impl Strategy<Value = Characteristics> {
+    let sizes = (1..40_u32, 1..40_u32, 0..20_u64, 0..20_u64);
+    (ratio(), 1..40_u32, sizes, ratio(), ratio()).prop_map(
+        |(write_ratio, queue_depth, sizes, read_random, write_random)| Characteristics {
+            write_ratio,
+            queue_depth,
+            read_size: sizes.0 * 512,
+            write_size: sizes.1 * 512,
+            read_random,
+            write_random,
+            read_stride: sizes.2 * 512,
+            write_stride: sizes.3 * 512,
+        },
+    )
+}
+
+/// `workload` with sizes and strides cut down to what `config` holds.
+pub fn fitted(workload: Characteristics, config: &SsdConfig) -> Characteristics {
+    let capacity = config.geometry.user_capacity_bytes;
+    let size = |bytes: u32| bytes.min(capacity as u32);
+    let (read_size, write_size) = (size(workload.read_size), size(workload.write_size));
+    Characteristics {
+        read_size,
+        write_size,
+        read_stride: workload.read_stride.min(capacity - u64::from(read_size)),
+        write_stride: workload.write_stride.min(capacity - u64::from(write_size)),
+        ..workload
+    }
+}
+
+/// One request of an open loop before it is placed: gap to the one before it,
+/// place, sectors, whether it writes.
+pub type Draw = (u64, u32, u32, bool);
+
+/// Up to `most` requests of an open loop.
+pub fn draws(most: usize) -> impl Strategy<Value = Vec<Draw>> {
+    let gap = prop_oneof![1 => Just(0), 2 => 0..30_000_u64];
+    prop::collection::vec((gap, any::<u32>(), 1..60_u32, any::<bool>()), 1..most)
+}
+
+/// The requests that `draws` mean on a drive of `capacity_bytes`.
+pub fn placed(draws: &[Draw], capacity_bytes: u64) -> Vec<Request> {
+    let sectors = capacity_bytes / 512;
+    let mut now = 0;
+    let place = |&(gap, place, size, is_write): &Draw| {
+        now += gap;
+        let size = u64::from(size).min(sectors);
+        Request {
+            arrival: Nanos(now),
+            offset_bytes: u64::from(place) % (sectors - size + 1) * 512,
+            size_bytes: size as u32 * 512,
+            direction: if is_write {
+                Direction::Write
+            } else {
+                Direction::Read
+            },
+        }
+    };
+    draws.iter().map(place).collect()
+}

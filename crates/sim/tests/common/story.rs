@@ -1,0 +1,114 @@
+//! What the oracle saw, and the comparison with what the simulator says.
+
+use drivelab_ftl::{Cause, OperationKind};
+use drivelab_request::{Direction, Histogram, Request};
+use drivelab_sim::ssd::{Outcome, Plan};
+
+/// Something that the window may count, in the order in which it happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Entry {
+    /// A flash operation was completed.
+    Operation(OperationKind, Cause),
+    /// A page was read from the write buffer.
+    Hit,
+    /// A request was completed.
+    Completion {
+        /// The request.
+        request: Request,
+        /// From its submission, ns.
+        latency: u64,
+        /// When.
+        at: u64,
+    },
+}
+
+/// Everything that happened in a run.
+pub struct Story {
+    pub plan: Plan,
+    pub journal: Vec<Entry>,
+    /// Of every unit, when it was at work.
+    pub unit_busy: Vec<Vec<(u64, u64)>>,
+    /// Of every channel, when it transferred.
+    pub channel_busy: Vec<Vec<(u64, u64)>>,
+}
+
+impl Story {
+    /// Request, latency and time of every completion, in order.
+    pub fn completions(&self) -> Vec<(Request, u64, u64)> {
+        let completion = |entry: &Entry| match *entry {
+            Entry::Completion {
+                request,
+                latency,
+                at,
+            } => Some((request, latency, at)),
+            _ => None,
+        };
+        self.journal.iter().filter_map(completion).collect()
+    }
+
+    /// Panics with the first quantity in which `outcome` differs.
+    pub fn assert_agrees(&self, outcome: &Outcome) {
+        let completions = self.completions();
+        let warmup = self.plan.warmup_requests as usize;
+        let end = warmup + self.plan.requests as usize;
+        let opened = if warmup == 0 {
+            0
+        } else {
+            completions[warmup - 1].2
+        };
+        let closed = completions[end - 1].2;
+        assert_eq!(outcome.window.0, closed - opened, "window");
+        assert_eq!(outcome.warmup_requests as usize, warmup);
+        assert_eq!(outcome.measured_requests as usize, end - warmup);
+        assert_eq!(outcome.drained_requests as usize, completions.len() - end);
+        for direction in Direction::ALL {
+            let mut latency = Histogram::new();
+            let mut bytes = 0;
+            for (request, nanos, _) in &completions[warmup..end] {
+                if request.direction == direction {
+                    latency.record(*nanos);
+                    bytes += u64::from(request.size_bytes);
+                }
+            }
+            assert_eq!(outcome.of(direction).bytes, bytes, "bytes, {direction}");
+            let found = &outcome.of(direction).latency;
+            assert_eq!(found.sum_ns(), latency.sum_ns(), "{direction}");
+            assert!(*found == latency, "histogram, {direction}");
+        }
+        self.assert_counts(outcome);
+        let share = |intervals: &Vec<(u64, u64)>| {
+            let inside = |&(from, to): &(u64, u64)| to.min(closed).saturating_sub(from.max(opened));
+            let busy: u64 = intervals.iter().map(inside).sum();
+            busy as f64 / (closed - opened).max(1) as f64
+        };
+        let units: Vec<f64> = self.unit_busy.iter().map(share).collect();
+        assert_eq!(outcome.unit_utilisation, units, "units");
+        let channels: Vec<f64> = self.channel_busy.iter().map(share).collect();
+        assert_eq!(outcome.channel_utilisation, channels, "channels");
+    }
+
+    fn assert_counts(&self, outcome: &Outcome) {
+        let (mut completed, mut hits) = (0, 0);
+        let (mut reads, mut host, mut collection, mut erases) = (0, 0, 0, 0);
+        let window = self.plan.warmup_requests..self.plan.warmup_requests + self.plan.requests;
+        for entry in &self.journal {
+            let counts = u64::from(window.contains(&completed));
+            match entry {
+                Entry::Operation(OperationKind::Read, _) => reads += counts,
+                Entry::Operation(OperationKind::Program, Cause::Host) => host += counts,
+                Entry::Operation(OperationKind::Program, Cause::Collection) => collection += counts,
+                Entry::Operation(OperationKind::Erase, _) => erases += counts,
+                Entry::Hit => hits += counts,
+                Entry::Completion { .. } => completed += 1,
+            }
+        }
+        assert_eq!(outcome.page_reads, reads, "page reads");
+        assert_eq!(outcome.host_programs, host, "programs for the host");
+        assert_eq!(
+            outcome.collection_programs, collection,
+            "programs to collect"
+        );
+        assert_eq!(outcome.erases, erases, "erases");
+        assert_eq!(outcome.buffer_hits, hits, "buffer hits");
+    }
+}

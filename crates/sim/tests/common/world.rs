@@ -1,0 +1,599 @@
+//! A second simulator of the same drive, slow and plain: the oracle.
+//!
+//! It takes the flash operations from the firmware and nothing else from the
+//! simulator. Every step scans everything that could happen for the earliest;
+//! nothing is packed, reused or cached, and every interval is kept, so that
+//! what a window holds is computed afterwards.
+//!
+//! What can happen at the same time happens in this order: units by number,
+//! channels by number, dispatch, the link, acknowledgements, arrivals. What
+//! takes no time at a stage that is free happens at once.
+
+use std::collections::VecDeque;
+
+use drivelab_ftl::{
+    Cause, Firmware, Lpn, Operation, OperationBuffer, OperationKind, PageMap, PageRun, Undo,
+};
+use drivelab_request::{Direction, Request};
+use drivelab_sim::preset::{Dispatch, HostInterface, SsdConfig};
+use drivelab_sim::ssd::Plan;
+
+use super::story::{Entry, Story};
+
+#[derive(Clone, Copy)]
+enum Beneficiary {
+    Request(usize),
+    Buffer,
+    Nobody,
+}
+
+/// An operation in a queue.
+#[derive(Clone, Copy)]
+struct Task {
+    operation: Operation,
+    beneficiary: Beneficiary,
+    /// When dispatch hands it over, if that is known.
+    handed_over: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Stage {
+    Idle,
+    /// Needs the channel from this time on.
+    WantsChannel(u64),
+    InLine,
+    EndsAt(u64),
+}
+
+struct Unit {
+    stage: Stage,
+    task: Option<Task>,
+    since: u64,
+    queue: VecDeque<Task>,
+    busy: Vec<(u64, u64)>,
+}
+
+struct Channel {
+    free_at: u64,
+    line: VecDeque<usize>,
+    busy: Vec<(u64, u64)>,
+}
+
+#[derive(Clone, Copy)]
+enum Crossing {
+    ReadCommand(usize),
+    ReadData(usize),
+    /// Pages from the second number on, so many as the third.
+    WriteData(usize, u32, u32),
+}
+
+struct Pending {
+    request: Request,
+    submitted: u64,
+    /// Operations until its data is there.
+    missing: usize,
+    admitted_pages: u32,
+}
+
+/// Where requests come from.
+pub enum Arrivals {
+    /// So many outstanding, drawn from this.
+    Closed(Box<dyn Iterator<Item = Request>>, u32),
+    /// At their own times.
+    Open(VecDeque<Request>),
+}
+
+/// The oracle.
+pub struct World {
+    config: SsdConfig,
+    factor: f64,
+    plan: Plan,
+    firmware: PageMap<Undo>,
+    now: u64,
+    units: Vec<Unit>,
+    channels: Vec<Channel>,
+    dispatch_free_at: u64,
+    dispatch_line: VecDeque<Task>,
+    dispatch_alarm: Option<u64>,
+    link_free_at: u64,
+    link: VecDeque<(u64, Crossing)>,
+    acknowledgements: VecDeque<(u64, usize)>,
+    arrivals: Arrivals,
+    requests: Vec<Pending>,
+    in_drive: u64,
+    outside: VecDeque<usize>,
+    wants_buffer: VecDeque<usize>,
+    buffer_used: u64,
+    /// Logical pages in the buffer, with repetitions.
+    buffered: Vec<u32>,
+    completed: u64,
+    journal: Vec<Entry>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Who {
+    Unit(usize),
+    Channel(usize),
+    Dispatch,
+    Link,
+    Acknowledgement,
+    Arrival,
+}
+
+impl World {
+    /// An idle drive with the firmware's state, every time multiplied by `factor`.
+    pub fn new(config: &SsdConfig, firmware: PageMap<Undo>, factor: f64) -> Self {
+        let geometry = &config.geometry;
+        let dies = geometry.channels * geometry.ways_per_channel * geometry.dies_per_way;
+        let units = if geometry.plane_mode {
+            dies * geometry.planes_per_die
+        } else {
+            dies
+        };
+        Self {
+            config: config.clone(),
+            factor,
+            plan: Plan::default(),
+            firmware,
+            now: 0,
+            units: (0..units)
+                .map(|_| Unit {
+                    stage: Stage::Idle,
+                    task: None,
+                    since: 0,
+                    queue: VecDeque::new(),
+                    busy: Vec::new(),
+                })
+                .collect(),
+            channels: (0..geometry.channels)
+                .map(|_| Channel {
+                    free_at: 0,
+                    line: VecDeque::new(),
+                    busy: Vec::new(),
+                })
+                .collect(),
+            dispatch_free_at: 0,
+            dispatch_line: VecDeque::new(),
+            dispatch_alarm: None,
+            link_free_at: 0,
+            link: VecDeque::new(),
+            acknowledgements: VecDeque::new(),
+            arrivals: Arrivals::Open(VecDeque::new()),
+            requests: Vec::new(),
+            in_drive: 0,
+            outside: VecDeque::new(),
+            wants_buffer: VecDeque::new(),
+            buffer_used: 0,
+            buffered: Vec::new(),
+            completed: 0,
+            journal: Vec::new(),
+        }
+    }
+
+    /// Runs until nothing is left to happen.
+    pub fn run(mut self, arrivals: Arrivals, plan: Plan) -> Story {
+        self.plan = plan;
+        self.arrivals = arrivals;
+        if let Arrivals::Closed(_, depth) = self.arrivals {
+            for _ in 0..depth {
+                self.submit();
+            }
+        }
+        while let Some((time, who)) = self.next() {
+            assert!(time >= self.now, "time goes back");
+            self.now = time;
+            match who {
+                Who::Unit(unit) => self.unit_acts(unit),
+                Who::Channel(channel) => {
+                    let unit = self.channels[channel].line.pop_front().unwrap();
+                    self.transfer(unit);
+                }
+                Who::Dispatch => self.dispatch_head(),
+                Who::Link => self.crossed(),
+                Who::Acknowledgement => {
+                    let (_, request) = self.acknowledgements.pop_front().unwrap();
+                    self.complete(request);
+                }
+                Who::Arrival => self.submit(),
+            }
+        }
+        assert_eq!(
+            self.completed as usize,
+            self.requests.len(),
+            "lost requests"
+        );
+        assert_eq!(self.buffer_used, 0);
+        Story {
+            plan: self.plan,
+            journal: self.journal,
+            unit_busy: self.units.into_iter().map(|unit| unit.busy).collect(),
+            channel_busy: self.channels.into_iter().map(|c| c.busy).collect(),
+        }
+    }
+
+    fn next(&self) -> Option<(u64, Who)> {
+        let mut all = Vec::new();
+        for (index, unit) in self.units.iter().enumerate() {
+            if let Stage::WantsChannel(at) | Stage::EndsAt(at) = unit.stage {
+                all.push((at, Who::Unit(index)));
+            }
+        }
+        for (index, channel) in self.channels.iter().enumerate() {
+            if !channel.line.is_empty() {
+                all.push((channel.free_at, Who::Channel(index)));
+            }
+        }
+        all.extend(self.dispatch_alarm.map(|at| (at, Who::Dispatch)));
+        all.extend(self.link.front().map(|&(at, _)| (at, Who::Link)));
+        let acknowledged = self.acknowledgements.front();
+        all.extend(acknowledged.map(|&(at, _)| (at, Who::Acknowledgement)));
+        if let Arrivals::Open(requests) = &self.arrivals {
+            all.extend(requests.front().map(|r| (r.arrival.0, Who::Arrival)));
+        }
+        all.into_iter().min()
+    }
+
+    fn scaled(&self, nanos: u64) -> u64 {
+        (nanos as f64 * self.factor).round() as u64
+    }
+
+    fn has_link(&self) -> bool {
+        self.config.host.interface == HostInterface::Sata
+    }
+
+    fn link_time(&self, bytes: u64) -> u64 {
+        if !self.has_link() {
+            return 0;
+        }
+        let rate = (self.config.host.link_bytes_per_second as f64 / self.factor).round() as u128;
+        (u128::from(bytes) * 1_000_000_000).div_ceil(rate) as u64
+    }
+
+    fn page_bytes(&self) -> u64 {
+        self.config.geometry.page_size_bytes.into()
+    }
+
+    fn buffer_pages(&self) -> u64 {
+        self.config.buffer.write_buffer_bytes / self.page_bytes()
+    }
+
+    // The host.
+
+    fn submit(&mut self) {
+        let request = match &mut self.arrivals {
+            Arrivals::Closed(requests, _) => requests.next(),
+            Arrivals::Open(requests) => requests.pop_front(),
+        };
+        let index = self.requests.len();
+        self.requests.push(Pending {
+            request: request.unwrap(),
+            submitted: self.now,
+            missing: 0,
+            admitted_pages: 0,
+        });
+        if self.has_link() && self.in_drive >= u64::from(self.config.host.commands) {
+            self.outside.push_back(index);
+        } else {
+            self.enter(index);
+        }
+    }
+
+    fn enter(&mut self, index: usize) {
+        self.in_drive += 1;
+        let request = self.requests[index].request;
+        let host = &self.config.host;
+        match request.direction {
+            Direction::Read if self.has_link() => {
+                let time = self.scaled(host.read_command_ns);
+                self.cross(time, Crossing::ReadCommand(index));
+            }
+            Direction::Read => self.start_read(index),
+            Direction::Write if self.buffer_pages() > 0 => {
+                self.wants_buffer.push_back(index);
+                self.admit();
+            }
+            Direction::Write if self.has_link() => {
+                let time =
+                    self.scaled(host.write_command_ns) + self.link_time(request.size_bytes.into());
+                let pages = self.pages_of(&request).count() as u32;
+                self.cross(time, Crossing::WriteData(index, 0, pages));
+            }
+            Direction::Write => self.start_write(index),
+        }
+    }
+
+    fn cross(&mut self, time: u64, what: Crossing) {
+        self.link_free_at = self.link_free_at.max(self.now) + time;
+        self.link.push_back((self.link_free_at, what));
+    }
+
+    fn crossed(&mut self) {
+        match self.link.pop_front().unwrap().1 {
+            Crossing::ReadCommand(index) => self.start_read(index),
+            Crossing::ReadData(index) => self.complete(index),
+            Crossing::WriteData(index, _, _) if self.buffer_pages() == 0 => self.start_write(index),
+            Crossing::WriteData(index, first, pages) => self.buffer_filled(index, first, pages),
+        }
+    }
+
+    fn pages_of(&self, request: &Request) -> std::ops::Range<u64> {
+        let last = request.offset_bytes + u64::from(request.size_bytes) - 1;
+        request.offset_bytes / self.page_bytes()..last / self.page_bytes() + 1
+    }
+
+    /// Space for the first of the writes that want it, then for the next.
+    fn admit(&mut self) {
+        while let Some(&index) = self.wants_buffer.front() {
+            let request = self.requests[index].request;
+            let total = self.pages_of(&request).count() as u64;
+            let before = u64::from(self.requests[index].admitted_pages);
+            let wanted = total - before;
+            let free = self.buffer_pages() - self.buffer_used;
+            let quarter = self.buffer_pages().div_ceil(4);
+            let granted = if free >= wanted {
+                wanted
+            } else if free >= quarter {
+                free
+            } else {
+                return;
+            };
+            self.buffer_used += granted;
+            self.requests[index].admitted_pages += granted as u32;
+            if granted == wanted {
+                self.wants_buffer.pop_front();
+            }
+            let size = u64::from(request.size_bytes);
+            let bytes = size * (before + granted) / total - size * before / total;
+            let mut time = self.link_time(bytes);
+            if before == 0 {
+                time += self.scaled(self.config.host.write_command_ns);
+            }
+            let what = Crossing::WriteData(index, before as u32, granted as u32);
+            self.cross(time, what);
+        }
+    }
+
+    /// One page of a request as the firmware takes it.
+    fn one_page(&self, request: &Request, page: u64) -> PageRun {
+        let start = page * self.page_bytes();
+        let end = start + self.page_bytes();
+        let partial = request.offset_bytes > start || request.end_bytes() < end;
+        PageRun {
+            direction: request.direction,
+            first: Lpn(page as u32),
+            pages: 1,
+            first_partial: partial,
+            last_partial: partial,
+        }
+    }
+
+    fn start_read(&mut self, index: usize) {
+        let request = self.requests[index].request;
+        let mut out = OperationBuffer::default();
+        for page in self.pages_of(&request) {
+            if self.buffered.contains(&(page as u32)) {
+                self.journal.push(Entry::Hit);
+            } else {
+                let run = self.one_page(&request, page);
+                self.firmware.submit(&[run], &mut out).unwrap();
+            }
+        }
+        self.requests[index].missing = out.operations().len();
+        if out.operations().is_empty() {
+            let time = self.link_time(request.size_bytes.into());
+            self.cross(time, Crossing::ReadData(index));
+        }
+        for &operation in out.operations() {
+            self.emit(operation, Beneficiary::Request(index));
+        }
+    }
+
+    fn start_write(&mut self, index: usize) {
+        let request = self.requests[index].request;
+        let mut out = OperationBuffer::default();
+        for page in self.pages_of(&request) {
+            let run = self.one_page(&request, page);
+            self.firmware.submit(&[run], &mut out).unwrap();
+        }
+        let of_host = |operation: &Operation| operation.cause == Cause::Host;
+        self.requests[index].missing = out.operations().iter().filter(|o| of_host(o)).count();
+        for operation in out.operations() {
+            let beneficiary = if of_host(operation) {
+                Beneficiary::Request(index)
+            } else {
+                Beneficiary::Nobody
+            };
+            self.emit(*operation, beneficiary);
+        }
+    }
+
+    fn buffer_filled(&mut self, index: usize, first: u32, pages: u32) {
+        let request = self.requests[index].request;
+        let all = self.pages_of(&request);
+        let piece = all.start + u64::from(first)..all.start + u64::from(first + pages);
+        let mut out = OperationBuffer::default();
+        for page in piece.clone() {
+            self.buffered.push(page as u32);
+            let run = self.one_page(&request, page);
+            self.firmware.submit(&[run], &mut out).unwrap();
+        }
+        for operation in out.operations() {
+            let is_flush =
+                operation.cause == Cause::Host && operation.kind == OperationKind::Program;
+            let beneficiary = if is_flush {
+                Beneficiary::Buffer
+            } else {
+                Beneficiary::Nobody
+            };
+            self.emit(*operation, beneficiary);
+        }
+        if piece.end == all.end {
+            let at = self.now + self.scaled(self.config.host.write_acknowledge_ns);
+            self.acknowledgements.push_back((at, index));
+        }
+    }
+
+    fn complete(&mut self, index: usize) {
+        let pending = &self.requests[index];
+        self.journal.push(Entry::Completion {
+            request: pending.request,
+            latency: self.now - pending.submitted,
+            at: self.now,
+        });
+        self.in_drive -= 1;
+        self.completed += 1;
+        if let Some(next) = self.outside.pop_front() {
+            self.enter(next);
+        }
+        let is_closed = matches!(self.arrivals, Arrivals::Closed(..));
+        if is_closed && self.completed < self.plan.warmup_requests + self.plan.requests {
+            self.submit();
+        }
+    }
+
+    // The flash.
+
+    fn emit(&mut self, operation: Operation, beneficiary: Beneficiary) {
+        let mut task = Task {
+            operation,
+            beneficiary,
+            handed_over: 0,
+        };
+        if self.config.scheduling.dispatch == Dispatch::InOrder {
+            self.dispatch_line.push_back(task);
+            if self.dispatch_line.len() == 1 {
+                self.dispatch_head();
+            }
+        } else {
+            let time = self.dispatch_time(operation.kind);
+            self.dispatch_free_at = self.dispatch_free_at.max(self.now) + time;
+            task.handed_over = self.dispatch_free_at;
+            let unit = operation.plane as usize % self.units.len();
+            self.units[unit].queue.push_back(task);
+            self.take_next(unit);
+        }
+    }
+
+    /// In order: as many as dispatch can hand over now.
+    fn dispatch_head(&mut self) {
+        self.dispatch_alarm = None;
+        while let Some(&task) = self.dispatch_line.front() {
+            if self.dispatch_free_at > self.now {
+                self.dispatch_alarm = Some(self.dispatch_free_at);
+                return;
+            }
+            let unit = task.operation.plane as usize % self.units.len();
+            if !matches!(self.units[unit].stage, Stage::Idle) {
+                return;
+            }
+            self.dispatch_line.pop_front();
+            self.dispatch_free_at = self.now + self.dispatch_time(task.operation.kind);
+            self.units[unit].queue.push_back(Task {
+                handed_over: self.dispatch_free_at,
+                ..task
+            });
+            self.take_next(unit);
+        }
+    }
+
+    fn dispatch_time(&self, kind: OperationKind) -> u64 {
+        let timing = &self.config.timing;
+        self.scaled(match kind {
+            OperationKind::Read => timing.read_dispatch_ns,
+            OperationKind::Program => timing.write_dispatch_ns,
+            OperationKind::Erase => timing.erase_dispatch_ns,
+        })
+    }
+
+    fn take_next(&mut self, unit: usize) {
+        let now = self.now;
+        let timing = &self.config.timing;
+        let (read, erase) = (
+            self.scaled(timing.read_cell_ns),
+            self.scaled(timing.erase_cell_ns),
+        );
+        let state = &mut self.units[unit];
+        if !matches!(state.stage, Stage::Idle) {
+            return;
+        }
+        let Some(task) = state.queue.pop_front() else {
+            return;
+        };
+        let start = task.handed_over.max(now);
+        state.task = Some(task);
+        state.since = start;
+        match task.operation.kind {
+            OperationKind::Read => state.stage = Stage::WantsChannel(start + read),
+            OperationKind::Erase => state.stage = Stage::EndsAt(start + erase),
+            OperationKind::Program if start > now => state.stage = Stage::WantsChannel(start),
+            OperationKind::Program => self.want_channel(unit),
+        }
+    }
+
+    fn want_channel(&mut self, unit: usize) {
+        let index = unit % self.channels.len();
+        let channel = &mut self.channels[index];
+        if channel.line.is_empty() && channel.free_at <= self.now {
+            self.transfer(unit);
+        } else {
+            channel.line.push_back(unit);
+            self.units[unit].stage = Stage::InLine;
+        }
+    }
+
+    fn transfer(&mut self, unit: usize) {
+        let timing = &self.config.timing;
+        let (register, cell) = match self.units[unit].task.unwrap().operation.kind {
+            OperationKind::Read => (timing.read_register_ns, 0),
+            _ => (timing.write_register_ns, timing.program_cell_ns),
+        };
+        let moved = self.now + self.scaled(register);
+        let index = unit % self.channels.len();
+        self.channels[index].free_at = moved;
+        self.channels[index].busy.push((self.now, moved));
+        self.units[unit].stage = Stage::EndsAt(moved + self.scaled(cell));
+    }
+
+    fn unit_acts(&mut self, unit: usize) {
+        match self.units[unit].stage {
+            Stage::WantsChannel(_) => self.want_channel(unit),
+            Stage::EndsAt(_) => self.task_done(unit),
+            Stage::Idle | Stage::InLine => unreachable!(),
+        }
+    }
+
+    fn task_done(&mut self, unit: usize) {
+        let state = &mut self.units[unit];
+        let task = state.task.take().unwrap();
+        state.busy.push((state.since, self.now));
+        state.stage = Stage::Idle;
+        self.take_next(unit);
+        self.dispatch_head();
+        self.journal
+            .push(Entry::Operation(task.operation.kind, task.operation.cause));
+        match task.beneficiary {
+            Beneficiary::Nobody => {}
+            Beneficiary::Buffer => {
+                self.buffer_used -= 1;
+                let page = task.operation.lpn;
+                let place = self.buffered.iter().position(|&held| held == page).unwrap();
+                self.buffered.swap_remove(place);
+                self.admit();
+            }
+            Beneficiary::Request(index) => {
+                let pending = &mut self.requests[index];
+                pending.missing -= 1;
+                let request = pending.request;
+                if pending.missing > 0 {
+                    return;
+                }
+                if self.has_link() && request.direction == Direction::Read {
+                    let time = self.link_time(request.size_bytes.into());
+                    self.cross(time, Crossing::ReadData(index));
+                } else {
+                    self.complete(index);
+                }
+            }
+        }
+    }
+}
