@@ -13,10 +13,8 @@ What fio does otherwise, and what is done about it:
 - A stream that is wholly sequential (or strided) in one direction starts at fio's ``offset``,
   not anywhere in the range. So it gets a window of half the drive, at a random aligned offset
   that changes with every measurement, and goes round in it.
-- A strided stream that misses the window's end by part of a step is restarted by fio after a
-  drain. So the window ends exactly with an access.
-- fio ends a job, and repeats its random numbers, when it has moved as many bytes as the
-  range holds. So ``io_size`` is set out of reach.
+- A strided stream that misses the window's end by part of a step makes fio drain the queue,
+  close the file and begin again. So the window ends exactly with an access.
 """
 
 from __future__ import annotations
@@ -24,13 +22,9 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
-from typing import Final
 
 from drivelab.errors import CannotAnswerError
 from drivelab.workloads.characteristics import Characteristics
-
-# More than any drive moves within one measurement.
-_OUT_OF_REACH_BYTES: Final = 2**60
 
 
 @dataclass(frozen=True)
@@ -169,7 +163,6 @@ def job_options(workload: Characteristics, window: Window, key: StreamKey) -> li
         *options,
         f"offset={window.start_bytes}",
         f"size={window.size_bytes}",
-        f"io_size={_OUT_OF_REACH_BYTES}",
         "randrepeat=0",
         f"randseed={key.number('stream')}",
     ]
