@@ -25,6 +25,7 @@ _REAL_ONLY: Final = {
 }
 _VIRTUAL_ONLY: Final = {
     "requests": "--requests is for simulated drives and formulas; give --seconds",
+    "warmup_requests": "--warmup-requests is for simulated drives; a real one warms up by itself",
     "workers": "--workers is for simulated drives",
 }
 
@@ -40,6 +41,12 @@ def add_drive_options(parser: argparse.ArgumentParser) -> None:
         type=whole_number(1, _MOST_REQUESTS),
         metavar="N",
         help="requests counted in each measurement, after the warm-up [20000]",
+    )
+    group.add_argument(
+        "--warmup-requests",
+        type=whole_number(0, _MOST_REQUESTS),
+        metavar="N",
+        help="requests completed before counting starts [2000]",
     )
     group.add_argument(
         "--workers",
@@ -90,7 +97,7 @@ def plan_of(args: argparse.Namespace) -> MeasurementPlan:
 
     asked = {
         name: getattr(args, name)
-        for name in ("requests", "seconds", "workers")
+        for name in ("requests", "warmup_requests", "seconds", "workers")
         if getattr(args, name) is not None
     }
     return MeasurementPlan(seed=args.seed, **asked)
