@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 EXECUTABLES = {"chromium": ("chromium", "chromium-browser", "google-chrome")}
 _skipped: list[str] = []
@@ -16,6 +17,12 @@ _skipped: list[str] = []
 
 def in_ci() -> bool:
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
+# A slow machine is no failure; and in CI the same change always meets the same examples.
+settings.register_profile("here", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if in_ci() else "here")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -134,9 +134,11 @@ def test_mistake_is_one_line_and_exit_2(words, said, capsys, tmp_path) -> None:
 )
 def test_wrong_preset_is_one_line_and_exit_2(change: str, said: str, capsys, tmp_path) -> None:
     (tmp_path / "drive.toml").write_text(SMALL_PRESET + change + "\n")
-    code, line = fails(["measure", "sim:drive.toml"], capsys)
-    assert code == 2
-    assert said in line
+    for prefix in ("sim:", "analytic:"):
+        code, line = fails(["measure", f"{prefix}drive.toml"], capsys)
+        assert code == 2
+        assert line.startswith("drivelab: drive.toml: ")
+        assert said in line
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import importlib
 import os
 import subprocess
 import sys
@@ -218,3 +219,30 @@ def test_whole_number_holds_both_ends() -> None:
     for text in ("0", "9"):
         with pytest.raises(argparse.ArgumentTypeError):
             number(text)
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_explains_itself(name: str, capsys) -> None:
+    assert cli.main([name, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith(f"usage: drivelab {name}")
+    assert f"example: drivelab {cli.COMMANDS[name].example}" in text
+    assert "--json" in text
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_example_is_understood(name: str) -> None:
+    first, *words = cli.COMMANDS[name].example.split()
+    assert first == name
+    parser = CommandParser(prog=f"drivelab {name}", allow_abbrev=False)
+    importlib.import_module(f"drivelab.cli.{name}").add_arguments(parser)
+    parser.parse_strictly(words)
+
+
+def test_every_command_module_is_in_the_tour() -> None:
+    modules = {
+        path.stem
+        for path in Path(cli.__file__).parent.glob("*.py")
+        if "def run(args" in path.read_text()
+    }
+    assert modules == set(cli.COMMANDS)

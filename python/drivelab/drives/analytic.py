@@ -43,7 +43,8 @@ class AnalyticDrive:
 
     def __init__(self, source: PresetSource) -> None:
         self.name = f"{PREFIX}{source.reference}"
-        self.closed_form = ClosedForm(source.toml_text, source.base_texts)
+        with source.named():
+            self.closed_form = ClosedForm(source.toml_text, source.base_texts)
         self.capacity_bytes = self.closed_form.capacity_bytes
         self._preset, self._config_hash = source.resolved()
         self._holds_no_data = self._preset["condition"] == "fresh"

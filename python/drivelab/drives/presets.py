@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -45,8 +47,19 @@ class PresetSource:
         UsageError
             Names the key, its value, its line and what is allowed.
         """
-        text, configuration_hash = resolve_preset(self.toml_text, self.base_texts)
+        with self.named():
+            text, configuration_hash = resolve_preset(self.toml_text, self.base_texts)
         return json.loads(text), configuration_hash
+
+    @contextlib.contextmanager
+    def named(self) -> Iterator[None]:
+        """Begin what is said about a file of the user's with its path."""
+        try:
+            yield
+        except UsageError as error:
+            if not self.reference.endswith(SUFFIX):
+                raise
+            raise type(error)(f"{self.reference}: {error}") from error
 
 
 def read_preset(reference: str) -> PresetSource:

@@ -40,7 +40,8 @@ class SimulatedDrive:
 
     def __init__(self, name: str, source: PresetSource) -> None:
         self.name = name
-        self._core = SimulatedSsd(source.toml_text, source.base_texts)
+        with source.named():
+            self._core = SimulatedSsd(source.toml_text, source.base_texts)
         self.capacity_bytes = self._core.capacity_bytes
         self.preset: dict[str, Any] = json.loads(self._core.resolved_json())
 
