@@ -22,9 +22,9 @@ NOT_RUN = {
 }
 
 
-@pytest.mark.parametrize("row_fraction", [1.0, 0.6])
-def test_scikit_learn_contract(row_fraction: float) -> None:
-    estimator = BoostedLinearTrees(row_fraction=row_fraction)
+def test_scikit_learn_contract() -> None:
+    # Fewer rows a tree than there are, so that random_state matters; trees enough to fit.
+    estimator = BoostedLinearTrees(n_estimators=50, row_fraction=0.8)
     results = check_estimator(estimator, on_skip=None, on_fail=None)
     others = [result for result in results if result["status"] != "passed"]
     assert {result["check_name"] for result in others} <= NOT_RUN, others

@@ -23,6 +23,11 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     path = tmp_path_factory.mktemp("model") / "model.json"
     PerformanceModel.fit(measurements(grid_workloads(30, 0))).save(path)
     loaded: dict[str, Any] = json.loads(path.read_text())
+    # One boosted model is enough, and all six make each example ten times as slow.
+    models = {(one["metric"], one["features"], one["estimator"]): one for one in loaded["models"]}
+    for (metric, features, estimator), one in models.items():
+        if estimator == "boosted" and (metric, features) != ("iops", "extended"):
+            one["predictor"] = models[metric, features, "cart"]["predictor"]
     return loaded
 
 
@@ -141,7 +146,7 @@ anything = st.recursive(
     max_leaves=5,
 )
 fuzzed = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

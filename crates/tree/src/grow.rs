@@ -15,7 +15,7 @@
 use crate::binning::Binned;
 use crate::boost::{BoostParameters, LeafModel};
 use crate::ensemble::{EnsembleArrays, LEAF};
-use crate::least_squares::{Layout, Solver};
+use crate::least_squares::{Layout, SQUARES, Solver};
 
 /// Share of the root's loss that a split must save; less is rounding.
 const LEAST_GAIN: f64 = 1e-12;
@@ -81,7 +81,7 @@ impl<'a> Grower<'a> {
         let into = &mut tree;
         push_node(into);
         let mut leaves = vec![self.open(0, rows, targets, 0.0)];
-        let least_gain = LEAST_GAIN * leaves[0].sums[2];
+        let least_gain = LEAST_GAIN * leaves[0].sums[SQUARES];
         if leaves[0]
             .split
             .is_some_and(|split| split.gain <= least_gain)

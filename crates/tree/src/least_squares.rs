@@ -1,13 +1,21 @@
 //! Ridge regression from sums, so that the sums of bins can be added and taken apart.
 //!
 //! For features z (standardised; 0 where missing) and target y the sums are
-//! `[n, Σy, Σy², Σz (d), Σzy (d), Σzz' (lower triangle, row by row)]`. Centring inside
-//! the node leaves the intercept unpenalised and makes the fit independent of where
-//! the features' zero lies. Solved by Cholesky; a column that does not vary, or that the
-//! columns before it explain, gets the coefficient 0.
+//!
+//! ```text
+//! n  Σy²  Σz_0 .. Σz_d-1  Σy  |  column 0: Σz_0z_0 .. Σz_0z_d-1  Σz_0y  |  column 1: Σz_1z_1 ..
+//! ```
+//!
+//! Centring inside the node leaves the intercept unpenalised and makes the fit independent
+//! of where the features' zero lies. Solved by LDLᵀ, column by column, the target as one more
+//! row; a column that does not vary, or that the columns before it explain, gets the
+//! coefficient 0.
 
 /// Share of a column's own sum of squares below which its pivot counts as rounding.
 const NEGLIGIBLE: f64 = 1e-11;
+
+/// Where the targets' sum of squares lies.
+pub(crate) const SQUARES: usize = 1;
 
 /// Where each sum lies.
 #[derive(Debug, Clone, Copy)]
@@ -18,13 +26,17 @@ pub(crate) struct Layout {
 
 impl Layout {
     pub(crate) fn len(self) -> usize {
-        3 + 2 * self.features + self.features * (self.features + 1) / 2
+        self.columns_start() + self.features * (self.features + 3) / 2
     }
 
-    /// Adds one row to the sums.
-    pub(crate) fn add(self, sums: &mut [f64], row: &[f64]) {
-        for (sum, value) in sums.iter_mut().zip(row) {
-            *sum += value;
+    fn columns_start(self) -> usize {
+        3 + self.features
+    }
+
+    /// Adds one row, or other sums, to the sums.
+    pub(crate) fn add(self, sums: &mut [f64], others: &[f64]) {
+        for (sum, other) in sums.iter_mut().zip(others) {
+            *sum += other;
         }
     }
 
@@ -32,15 +44,16 @@ impl Layout {
     pub(crate) fn row_sums(self, z: &[f64], target: f64, into: &mut [f64]) {
         let d = self.features;
         into[0] = 1.0;
-        into[1] = target;
-        into[2] = target * target;
-        let mut at = 3 + 2 * d;
-        for i in 0..d {
-            into[3 + i] = z[i];
-            into[3 + d + i] = z[i] * target;
-            for j in 0..=i {
-                into[at] = z[i] * z[j];
-                at += 1;
+        into[SQUARES] = target * target;
+        let (firsts, columns) = into[2..].split_at_mut(d + 1);
+        firsts[..d].copy_from_slice(&z[..d]);
+        firsts[d] = target;
+        let mut products = columns.iter_mut();
+        for j in 0..d {
+            for first in &firsts[j..] {
+                if let Some(product) = products.next() {
+                    *product = firsts[j] * first;
+                }
             }
         }
     }
@@ -50,21 +63,19 @@ impl Layout {
 pub(crate) struct Solver {
     layout: Layout,
     ridge: f64,
-    /// Rows of the lower triangle, packed.
-    lower: Vec<f64>,
-    inverse_diagonal: Vec<f64>,
-    reduced: Vec<f64>,
+    /// Columns from the diagonal down to the target, centred, then eliminated in place.
+    columns: Vec<f64>,
+    /// 1 over each pivot; 0 for a column that counts for nothing.
+    inverse: Vec<f64>,
 }
 
 impl Solver {
     pub(crate) fn new(layout: Layout, ridge: f64) -> Self {
-        let d = layout.features;
         Self {
             layout,
             ridge,
-            lower: vec![0.0; d * (d + 1) / 2],
-            inverse_diagonal: vec![0.0; d],
-            reduced: vec![0.0; d],
+            columns: vec![0.0; layout.len() - layout.columns_start()],
+            inverse: vec![0.0; layout.features],
         }
     }
 
@@ -75,62 +86,79 @@ impl Solver {
         if count <= 0.0 {
             return 0.0;
         }
-        let mean = sums[1] / count;
-        let mut loss = sums[2] - sums[1] * mean;
-        let (sum_z, rest) = sums[3..].split_at(d);
-        let (sum_zy, sum_zz) = rest.split_at(d);
+        let firsts = &sums[2..=2 + d];
+        let raw = &sums[self.layout.columns_start()..];
+        self.centre(firsts, raw, count);
+        let mut loss = sums[SQUARES] - firsts[d] * firsts[d] / count;
         let mut start = 0;
-        for i in 0..d {
-            let mean_i = sum_z[i] / count;
-            let (above, from_i) = self.lower.split_at_mut(start);
-            let row = &mut from_i[..=i];
-            let products = &sum_zz[start..=start + i];
-            let mut reduced = sum_zy[i] - mean_i * sums[1];
-            let mut explained = 0.0;
-            let mut other = 0;
-            for j in 0..i {
-                let mut entry = products[j] - mean_i * sum_z[j];
-                for k in 0..j {
-                    entry -= row[k] * above[other + k];
-                }
-                entry *= self.inverse_diagonal[j];
-                row[j] = entry;
-                explained += entry * entry;
-                reduced -= entry * self.reduced[j];
-                other += j + 1;
+        let mut rest = self.columns.as_mut_slice();
+        for j in 0..d {
+            let (column, after) = rest.split_at_mut(d + 1 - j);
+            let own = raw[start] - firsts[j] * firsts[j] / count;
+            let pivot = column[0] + self.ridge;
+            let varies = own > NEGLIGIBLE * raw[start] && pivot > NEGLIGIBLE * own;
+            self.inverse[j] = if varies { 1.0 / pivot } else { 0.0 };
+            if varies {
+                let to_target = column[d - j];
+                loss -= to_target * to_target * self.inverse[j];
+                eliminate(&column[1..], self.inverse[j], after);
             }
-            let own = products[i] - mean_i * sum_z[i];
-            let pivot = own + self.ridge - explained;
-            let varies = own > NEGLIGIBLE * products[i] && pivot > NEGLIGIBLE * own;
-            let inverse = if varies { 1.0 / pivot.sqrt() } else { 0.0 };
-            self.inverse_diagonal[i] = inverse;
-            self.reduced[i] = reduced * inverse;
-            loss -= self.reduced[i] * self.reduced[i];
-            start += i + 1;
+            start += column.len();
+            rest = after;
         }
         loss.max(0.0)
+    }
+
+    fn centre(&mut self, firsts: &[f64], raw: &[f64], count: f64) {
+        let mut start = 0;
+        for (j, first) in firsts[..self.layout.features].iter().enumerate() {
+            let mean = first / count;
+            let column = start..start + firsts.len() - j;
+            let entries = self.columns[column.clone()]
+                .iter_mut()
+                .zip(&raw[column.clone()]);
+            for ((entry, raw), first) in entries.zip(&firsts[j..]) {
+                *entry = raw - mean * first;
+            }
+            start = column.end;
+        }
     }
 
     /// Intercept (at z = 0) and coefficients of the fit with the least loss.
     pub(crate) fn coefficients(&mut self, sums: &[f64]) -> (f64, Vec<f64>) {
         let d = self.layout.features;
+        let mut coefficients = vec![0.0; d];
         if sums[0] <= 0.0 {
-            return (0.0, vec![0.0; d]);
+            return (0.0, coefficients);
         }
         self.loss(sums);
-        let mut coefficients = vec![0.0; d];
-        for i in (0..d).rev() {
-            let mut value = self.reduced[i];
-            for (k, coefficient) in coefficients.iter().enumerate().skip(i + 1) {
-                value -= self.lower[k * (k + 1) / 2 + i] * coefficient;
+        let mut end = self.columns.len();
+        for j in (0..d).rev() {
+            let column = &self.columns[end - (d + 1 - j)..end];
+            let mut value = column[d - j];
+            for (entry, coefficient) in column[1..].iter().zip(&coefficients[j + 1..]) {
+                value -= entry * coefficient;
             }
-            coefficients[i] = value * self.inverse_diagonal[i];
+            coefficients[j] = value * self.inverse[j];
+            end -= column.len();
         }
-        let mut intercept = sums[1];
-        for (coefficient, sum) in coefficients.iter().zip(&sums[3..3 + d]) {
+        let mut intercept = sums[2 + d];
+        for (coefficient, sum) in coefficients.iter().zip(&sums[2..2 + d]) {
             intercept -= coefficient * sum;
         }
         (intercept / sums[0], coefficients)
+    }
+}
+
+/// Takes out of the columns after it what a column (below its diagonal) explains.
+fn eliminate(below: &[f64], inverse: f64, mut after: &mut [f64]) {
+    for first in 0..below.len() - 1 {
+        let factor = below[first] * inverse;
+        let (column, rest) = after.split_at_mut(below.len() - first);
+        for (entry, other) in column.iter_mut().zip(&below[first..]) {
+            *entry -= factor * other;
+        }
+        after = rest;
     }
 }
 

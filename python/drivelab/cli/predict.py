@@ -47,11 +47,12 @@ def predict(model: PerformanceModel, workload: Characteristics) -> dict[str, Any
     """Give what ``--json`` prints (docs/json.md)."""
     from drivelab.blackbox.evaluate import METRICS
 
-    drive = model.provenance.get("drive", {})
+    drive = model.provenance.get("drive")
+    named = drive if isinstance(drive, dict) else {}
     answers = {metric: float(model.predict([workload], metric=metric)[0]) for metric in METRICS}
     return {
-        "drive": drive.get("name"),
-        "kind": drive.get("kind"),
+        "drive": named.get("name"),
+        "kind": named.get("kind"),
         "workload": characteristics_json(workload),
         **answers,
         "used": {
