@@ -1,7 +1,7 @@
 //! A drive brought into its preset's condition, and measured from there.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_ftl::{Firmware, FlashLayout, Lpn, OperationBuffer, Pace, PageMap, PageRun, Undo};
 use drivelab_request::{Direction, Nanos, Request};
@@ -21,6 +21,9 @@ const PRECONDITIONING_BYTES: u64 = 128 << 10;
 pub struct Prepared {
     config: Arc<SsdConfig>,
     firmware: Arc<PageMap<Undo>>,
+    /// Workers between two batches, each returned to the prepared state:
+    /// copying that state anew would cost the drive's size for every batch.
+    resting: Mutex<Vec<Ssd>>,
 }
 
 impl Prepared {
@@ -55,6 +58,7 @@ impl Prepared {
         Ok(Self {
             config: Arc::new(config),
             firmware: Arc::new(firmware),
+            resting: Mutex::new(Vec::new()),
         })
     }
 
@@ -74,6 +78,24 @@ impl Prepared {
             config: Arc::clone(&self.config),
             prepared: Arc::clone(&self.firmware),
         })
+    }
+
+    /// A worker that rests, or a new one.
+    fn rested_worker(&self) -> Result<Ssd, SimError> {
+        let resting = self
+            .resting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        resting.map_or_else(|| self.worker(), Ok)
+    }
+
+    /// Keeps a worker that has returned to the prepared state.
+    fn rest(&self, worker: Ssd) {
+        self.resting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(worker);
     }
 
     /// The flash operations of one request of `bytes` at the start of the idle
@@ -126,13 +148,14 @@ impl Prepared {
         let workers = workers.clamp(1, work.len().max(1));
         let labour = || -> Vec<(usize, Result<Outcome, SimError>)> {
             let mut done = Vec::new();
-            let mut drive = match self.worker() {
+            let mut drive = match self.rested_worker() {
                 Ok(drive) => drive,
                 Err(error) => return vec![(0, Err(error))],
             };
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let Some((index, workload)) = work.get(place) else {
+                    self.rest(drive);
                     return done;
                 };
                 done.push((place, drive.measure(workload, seed, *index, plan)));
