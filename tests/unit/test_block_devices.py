@@ -164,7 +164,7 @@ def test_a_read_only_device_says_so(roots: SystemRoots) -> None:
 def test_mounts_are_read_with_their_escapes(roots: SystemRoots) -> None:
     mount = mounts(roots)[1]
     assert (mount.number, mount.point, mount.file_system) == ("8:1", "/mnt/with blank", "ext4")
-    assert mount.options == "rw,noatime,rw,discard"
+    assert mount.options == "rw,noatime,discard"
 
 
 def test_what_is_no_block_device_is_refused(tmp_path: Path) -> None:

@@ -345,13 +345,14 @@ def mounts(roots: SystemRoots = THIS_MACHINE) -> list[Mount]:
         before, separator, after = line.partition(" - ")
         fields, source = before.split(" "), after.split(" ")
         if separator and len(fields) >= 6 and len(source) >= 2:
-            options = fields[5] + ("," + source[2] if len(source) > 2 else "")
+            # The mount's own options, then the file system's; some stand in both.
+            options = [*fields[5].split(","), *",".join(source[2:3]).split(",")]
             found.append(
                 Mount(
                     number=fields[2],
                     root=_unescape(fields[3]),
                     point=_unescape(fields[4]),
-                    options=options,
+                    options=",".join(dict.fromkeys(filter(None, options))),
                     file_system=source[0],
                     source=_unescape(source[1]),
                 )

@@ -126,7 +126,7 @@ class FioDrive:
             "direct_block_bytes": self._block_bytes,
             "io_engine": self._engine,
             "fio_version": self._program.version,
-            "volatile": {"kernel_release": platform.release(), "host": platform.node()},
+            "volatile": {"kernel_release": platform.release()},
         }
 
     def check(self, workload: Characteristics) -> None:
