@@ -145,7 +145,7 @@ fn main() {
         "preconditioning",
         2.0 * pages as f64 / prepare_seconds / 1e6
     );
-    let mut drive = prepared.worker().unwrap();
+    let mut drive = prepared.worker();
 
     let requests = 10_000_000;
     let best = |seconds: Vec<f64>| seconds.into_iter().fold(f64::INFINITY, f64::min);

@@ -10,7 +10,7 @@ const LEAF_BITS: u32 = 14;
 /// Largest number of resources.
 pub const MAX_LEAVES: usize = 1 << LEAF_BITS;
 
-/// Simulated time ends here (2^50 ns, 13 days): later events do not fit a key.
+/// Simulated time ends here (2^50 ns, 13 days): later times do not fit a key.
 pub const END_OF_TIME: u64 = (1 << (64 - LEAF_BITS)) - 1;
 
 const NEVER: u64 = u64::MAX;
@@ -47,10 +47,10 @@ impl EventTree {
         (key != NEVER).then_some((key >> LEAF_BITS, (key & (MAX_LEAVES as u64 - 1)) as usize))
     }
 
-    /// Sets the event of `leaf` to `time`, which lies before [`END_OF_TIME`].
+    /// Sets the event of `leaf` to `time`, or to just before [`END_OF_TIME`].
     #[inline(always)]
     pub fn set(&mut self, leaf: usize, time: u64) {
-        debug_assert!(time < END_OF_TIME);
+        let time = time.min(END_OF_TIME - 1);
         self.replace(leaf, time << LEAF_BITS | leaf as u64);
     }
 

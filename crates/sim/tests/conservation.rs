@@ -17,7 +17,7 @@ proptest! {
     ) {
         let workload = fitted(workload, &config);
         let prepared = Prepared::new(config).unwrap();
-        let mut drive = prepared.worker().unwrap();
+        let mut drive = prepared.worker();
         let plan = Plan { warmup_requests: 37, requests: 400, ..Plan::default() };
         let outcome = drive.measure(&workload, seed, 3, plan).unwrap();
         let counted = outcome.read.latency.count() + outcome.write.latency.count();
@@ -61,7 +61,7 @@ proptest! {
         (config, draws) in (small_drives(), draws(200))
     ) {
         let prepared = Prepared::new(config).unwrap();
-        let mut drive = prepared.worker().unwrap();
+        let mut drive = prepared.worker();
         let requests = placed(&draws, drive.capacity_bytes());
         let last = requests[requests.len() - 1].arrival;
         let plan = Plan { requests: requests.len() as u64, ..Plan::default() };

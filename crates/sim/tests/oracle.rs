@@ -46,7 +46,7 @@ proptest! {
     ) {
         let workload = fitted(workload, &config);
         let prepared = Prepared::new(config.clone()).unwrap();
-        let mut drive = prepared.worker().unwrap();
+        let mut drive = prepared.worker();
         let generator = Generator::new(&workload, 0, drive.capacity_bytes(), 11, 7).unwrap();
         let load = Load::Closed { generator: generator.clone(), queue_depth: workload.queue_depth };
         let plan = Plan { warmup_requests: warmup, requests, range_bytes: None };
@@ -59,7 +59,7 @@ proptest! {
     #[test]
     fn open_loops_agree_in_every_request((config, draws) in (small_drives(), draws(120))) {
         let prepared = Prepared::new(config.clone()).unwrap();
-        let mut drive = prepared.worker().unwrap();
+        let mut drive = prepared.worker();
         let requests = placed(&draws, drive.capacity_bytes());
         let load = Load::Open { requests: requests.clone() };
         let plan = Plan { requests: requests.len() as u64, ..Plan::default() };

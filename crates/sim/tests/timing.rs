@@ -78,7 +78,6 @@ fn run(prepared: &Prepared, requests: Vec<Request>) -> Outcome {
     };
     prepared
         .worker()
-        .unwrap()
         .run(Load::Open { requests }, plan, 0, 0)
         .unwrap()
 }
@@ -299,7 +298,7 @@ fn a_fresh_drive_refuses_to_read_what_it_does_not_hold() {
         requests: 1,
         ..Plan::default()
     };
-    let error = fresh.worker().unwrap().run(load, plan, 0, 0).unwrap_err();
+    let error = fresh.worker().run(load, plan, 0, 0).unwrap_err();
     assert!(error.to_string().contains("never written"), "{error}");
 }
 
@@ -312,10 +311,6 @@ fn a_request_beyond_the_end_is_refused() {
         requests: 1,
         ..Plan::default()
     };
-    let error = drive(&[])
-        .worker()
-        .unwrap()
-        .run(load, plan, 0, 0)
-        .unwrap_err();
+    let error = drive(&[]).worker().run(load, plan, 0, 0).unwrap_err();
     assert!(error.to_string().contains("4194304 bytes"), "{error}");
 }

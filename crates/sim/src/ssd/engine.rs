@@ -16,6 +16,9 @@ use crate::preset::{Dispatch, HostInterface, SsdConfig};
 /// Later than this a run is refused: queues may reach as far again.
 const LAST_NOW: u64 = END_OF_TIME / 2;
 
+/// Events beside those of units and channels: dispatch, link, acknowledge, arrival.
+const HOST_LEAVES: usize = 4;
+
 /// What the measurement window counts beside requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
@@ -65,18 +68,28 @@ pub(super) struct Engine<F> {
 }
 
 impl<F: Firmware> Engine<F> {
-    /// An idle drive.
-    pub fn new(config: &SsdConfig, firmware: F) -> Result<Self, SimError> {
+    /// Whether the event queue has a leaf for every resource.
+    ///
+    /// # Errors
+    /// [`SimError::TooManyUnits`].
+    pub fn check(config: &SsdConfig) -> Result<(), SimError> {
+        let (units, channels) = (config.units(), config.geometry.channels);
+        let most = MAX_LEAVES - HOST_LEAVES;
+        if u64::from(units) + u64::from(channels) <= most as u64 {
+            return Ok(());
+        }
+        Err(SimError::TooManyUnits {
+            units,
+            channels,
+            most,
+        })
+    }
+
+    /// An idle drive that passed [`Engine::check`].
+    pub fn new(config: &SsdConfig, firmware: F) -> Self {
         let geometry = &config.geometry;
         let (units, channels) = (config.units(), geometry.channels);
         let first = (units + channels) as usize;
-        if first + 4 > MAX_LEAVES {
-            return Err(SimError::TooManyUnits {
-                units,
-                channels,
-                most: MAX_LEAVES - 4,
-            });
-        }
         let page_bytes = geometry.page_size_bytes;
         let commands = match config.host.interface {
             HostInterface::Free => u32::MAX,
@@ -84,11 +97,11 @@ impl<F: Firmware> Engine<F> {
         };
         let buffer_pages = (config.buffer.write_buffer_bytes / u64::from(page_bytes)) as u32;
         let in_order = config.scheduling.dispatch == Dispatch::InOrder;
-        Ok(Self {
+        Self {
             capacity_bytes: u64::from(firmware.layout().logical_pages) * u64::from(page_bytes),
             firmware,
             timing: Timing::new(config, 1.0),
-            events: EventTree::new(first + 4),
+            events: EventTree::new(first + HOST_LEAVES),
             flash: Flash::new(units, channels, in_order),
             host: Host::new(commands),
             buffer: WriteBuffer::new(buffer_pages),
@@ -110,7 +123,7 @@ impl<F: Firmware> Engine<F> {
             link_leaf: first + 1,
             acknowledge_leaf: first + 2,
             arrival_leaf: first + 3,
-        })
+        }
     }
 
     /// Runs a load on the idle drive until every request is complete and the
@@ -130,6 +143,9 @@ impl<F: Firmware> Engine<F> {
                 self.is_closed = true;
                 for _ in 0..queue_depth {
                     self.submit_next(0);
+                    if self.failure.is_some() {
+                        break;
+                    }
                 }
             }
             Load::Open { requests } => {
@@ -180,15 +196,15 @@ impl<F: Firmware> Engine<F> {
     fn advance(&mut self) -> Result<(), SimError> {
         let channels_end = self.dispatch_leaf;
         while let Some((now, leaf)) = self.events.first() {
+            if now > LAST_NOW {
+                return Err(SimError::EndOfTime { nanos: now });
+            }
             if leaf < self.units as usize {
                 self.unit_event(leaf as u32, now);
             } else if leaf < channels_end {
                 self.channel_event(leaf as u32 - self.units, now);
             } else {
                 self.host_event(leaf, now);
-            }
-            if now > LAST_NOW {
-                return Err(SimError::EndOfTime { nanos: now });
             }
             if self.failure.is_some() {
                 break;

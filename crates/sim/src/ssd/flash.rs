@@ -17,10 +17,14 @@
 
 use drivelab_ftl::{Cause, Firmware, Operation, OperationKind};
 
+use super::SimError;
 use super::engine::Engine;
 use super::outcome::RecordedOperation;
 
 pub(super) const NONE: u32 = u32::MAX;
+
+/// Operations in flight at once: some 200 MB, far above what a controller queues.
+const MAX_IN_FLIGHT: u32 = 1 << 22;
 
 /// On whose account an operation runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,6 +230,11 @@ impl<F: Firmware> Engine<F> {
             record,
         };
         let slot = self.flash.allocate(flight);
+        if slot >= MAX_IN_FLIGHT {
+            self.failure = Some(SimError::InFlight {
+                most: MAX_IN_FLIGHT,
+            });
+        }
         if self.flash.dispatch.in_order {
             self.queue_for_dispatch(slot, now);
             return;

@@ -97,7 +97,8 @@ impl<F: Firmware> Engine<F> {
         let Some(request) = self.source.take(&self.firmware, self.page_shift) else {
             return;
         };
-        if request.end_bytes() > self.capacity_bytes || request.size_bytes == 0 {
+        let end = request.offset_bytes.checked_add(request.size_bytes.into());
+        if end.is_none_or(|end| end > self.capacity_bytes) || request.size_bytes == 0 {
             self.failure = Some(SimError::Range {
                 request,
                 capacity_bytes: self.capacity_bytes,

@@ -80,6 +80,32 @@ pub enum SimError {
     /// The workload does not suit the drive.
     #[error("{0}")]
     Workload(String),
+    /// More page operations than a controller could queue.
+    #[error(
+        "more than {most} page operations are in flight at once: use a smaller queue depth or \
+         smaller requests"
+    )]
+    InFlight {
+        /// The most that are kept.
+        most: u32,
+    },
+    /// Requests of an open loop out of order.
+    #[error("the requests of an open loop must be in order of arrival")]
+    Unordered,
+    /// More requests than can be counted.
+    #[error("{warmup_requests} requests before {requests} measured ones are too many to count")]
+    TooMany {
+        /// Before the window.
+        warmup_requests: u64,
+        /// In the window.
+        requests: u64,
+    },
+    /// All measured requests completed in one instant: no rate can be told.
+    #[error(
+        "the measured requests took no simulated time: measure more of them, on a drive whose \
+         times are not all 0"
+    )]
+    NoTime,
     /// Nothing to measure.
     #[error("a run needs at least one measured request and a queue depth of at least 1")]
     Empty,

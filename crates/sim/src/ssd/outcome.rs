@@ -57,18 +57,6 @@ impl Outcome {
         }
     }
 
-    /// Requests per second inside the window.
-    #[must_use]
-    pub fn iops(&self) -> f64 {
-        self.measured_requests as f64 * 1e9 / self.window.0 as f64
-    }
-
-    /// Bytes per second inside the window.
-    #[must_use]
-    pub fn bytes_per_second(&self) -> f64 {
-        (self.read.bytes + self.write.bytes) as f64 * 1e9 / self.window.0 as f64
-    }
-
     /// Flash page programs over host page programs; `None` without writes.
     #[must_use]
     pub fn write_amplification(&self) -> Option<f64> {

@@ -34,6 +34,7 @@ impl Prepared {
     /// # Errors
     /// [`SimError`] when the geometry leaves no space to work in.
     pub fn new(config: SsdConfig) -> Result<Self, SimError> {
+        Engine::<PageMap<Undo>>::check(&config)?;
         let layout = FlashLayout {
             planes: config.planes(),
             blocks_per_plane: config.geometry.blocks_per_plane,
@@ -69,25 +70,23 @@ impl Prepared {
     }
 
     /// A worker with a state of its own.
-    ///
-    /// # Errors
-    /// [`SimError::TooManyUnits`].
-    pub fn worker(&self) -> Result<Ssd, SimError> {
-        Ok(Ssd {
-            engine: Engine::new(&self.config, PageMap::clone(&self.firmware))?,
+    #[must_use]
+    pub fn worker(&self) -> Ssd {
+        Ssd {
+            engine: Engine::new(&self.config, PageMap::clone(&self.firmware)),
             config: Arc::clone(&self.config),
             prepared: Arc::clone(&self.firmware),
-        })
+        }
     }
 
     /// A worker that rests, or a new one.
-    fn rested_worker(&self) -> Result<Ssd, SimError> {
+    fn rested_worker(&self) -> Ssd {
         let resting = self
             .resting
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
-        resting.map_or_else(|| self.worker(), Ok)
+        resting.unwrap_or_else(|| self.worker())
     }
 
     /// Keeps a worker that has returned to the prepared state.
@@ -114,7 +113,7 @@ impl Prepared {
             size_bytes: bytes,
             direction,
         };
-        let mut drive = self.worker()?;
+        let mut drive = self.worker();
         drive.engine.record();
         let load = Load::Open {
             requests: vec![request],
@@ -148,10 +147,7 @@ impl Prepared {
         let workers = workers.clamp(1, work.len().max(1));
         let labour = || -> Vec<(usize, Result<Outcome, SimError>)> {
             let mut done = Vec::new();
-            let mut drive = match self.rested_worker() {
-                Ok(drive) => drive,
-                Err(error) => return vec![(0, Err(error))],
-            };
+            let mut drive = self.rested_worker();
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let Some((index, workload)) = work.get(place) else {
@@ -232,9 +228,12 @@ impl Ssd {
         plan: Plan,
     ) -> Result<Outcome, SimError> {
         let capacity = self.capacity_bytes();
-        let range = plan
-            .range_bytes
-            .map_or(capacity, |bytes| bytes.min(capacity));
+        let range = plan.range_bytes.unwrap_or(capacity);
+        if range > capacity {
+            return Err(SimError::Workload(format!(
+                "the range has {range} bytes; allowed: at most the drive's {capacity}"
+            )));
+        }
         let generator = Generator::new(workload, 0, range, seed, index)
             .map_err(|error| SimError::Workload(error.to_string()))?;
         let load = Load::Closed {
@@ -243,7 +242,10 @@ impl Ssd {
         };
         let outcome = self.run(load, plan, seed, index);
         self.reset();
-        outcome
+        outcome.and_then(|outcome| match outcome.window {
+            Nanos::ZERO => Err(SimError::NoTime),
+            _ => Ok(outcome),
+        })
     }
 
     /// Runs any load and keeps the state it leaves, unless it fails.
@@ -258,15 +260,7 @@ impl Ssd {
         seed: u64,
         index: u64,
     ) -> Result<Outcome, SimError> {
-        let empty = match &load {
-            Load::Closed { queue_depth, .. } => *queue_depth == 0,
-            Load::Open { requests } => {
-                (requests.len() as u64) < plan.warmup_requests + plan.requests
-            }
-        };
-        if empty || plan.requests == 0 {
-            return Err(SimError::Empty);
-        }
+        check(&load, plan)?;
         let factor = variability::factor(self.config.variability.sigma, seed, index);
         let timing = Timing::new(&self.config, factor);
         let result = self.engine.run(load, plan, timing);
@@ -286,4 +280,26 @@ impl Ssd {
     pub fn reset(&mut self) {
         self.engine.firmware.rollback(&self.prepared);
     }
+}
+
+/// Whether a run can be made of `load` and `plan`.
+fn check(load: &Load, plan: Plan) -> Result<(), SimError> {
+    let (warmup_requests, requests) = (plan.warmup_requests, plan.requests);
+    let total = warmup_requests
+        .checked_add(requests)
+        .ok_or(SimError::TooMany {
+            warmup_requests,
+            requests,
+        })?;
+    let is_empty = match load {
+        Load::Closed { queue_depth, .. } => *queue_depth == 0,
+        Load::Open { requests } if !requests.is_sorted_by_key(|r| r.arrival) => {
+            return Err(SimError::Unordered);
+        }
+        Load::Open { requests } => (requests.len() as u64) < total,
+    };
+    if is_empty || requests == 0 {
+        return Err(SimError::Empty);
+    }
+    Ok(())
 }

@@ -1,0 +1,220 @@
+//! Loads, plans and drives at and beyond what the simulator can do: each is
+//! refused in words, none panics, runs for ever or leaves traces.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use drivelab_request::{Direction, Nanos, Request};
+use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::{Load, Plan, Prepared, SimError};
+use drivelab_workload::Characteristics;
+
+/// A drive of 2 dies; `replacements` change lines of it.
+fn config(replacements: &[(&str, &str)]) -> SsdConfig {
+    let mut text = "
+name = \"small\"
+kind = \"ssd\"
+summary = \"for tests\"
+condition = \"filled\"
+geometry.channels = 2
+geometry.ways_per_channel = 1
+geometry.dies_per_way = 1
+geometry.planes_per_die = 1
+geometry.blocks_per_plane = 2048
+geometry.pages_per_block = 64
+geometry.page_size_bytes = 512
+geometry.user_capacity_bytes = 67108864
+geometry.plane_mode = false
+timing.read_dispatch_ns = 1_000
+timing.write_dispatch_ns = 1_000
+timing.erase_dispatch_ns = 1_000
+timing.read_register_ns = 10_000
+timing.write_register_ns = 10_000
+timing.read_cell_ns = 50_000
+timing.program_cell_ns = 300_000
+timing.erase_cell_ns = 1_000_000
+scheduling.dispatch = \"per_die\"
+collection.policy = \"greedy\"
+collection.pace = \"paced\"
+collection.reserve_blocks_per_plane = 2
+host.interface = \"free\"
+buffer.write_buffer_bytes = 0
+variability.sigma = 0.0
+"
+    .to_owned();
+    for (from, to) in replacements {
+        assert!(text.contains(from), "{from} is not in the preset");
+        text = text.replace(from, to);
+    }
+    SsdConfig::from_text(&text).unwrap()
+}
+
+fn drive(replacements: &[(&str, &str)]) -> Prepared {
+    Prepared::new(config(replacements)).unwrap()
+}
+
+fn read_at(arrival: u64, offset_bytes: u64) -> Request {
+    Request {
+        arrival: Nanos(arrival),
+        offset_bytes,
+        size_bytes: 512,
+        direction: Direction::Read,
+    }
+}
+
+fn run_open(prepared: &Prepared, requests: Vec<Request>) -> Result<(), SimError> {
+    let plan = Plan {
+        requests: requests.len() as u64,
+        ..Plan::default()
+    };
+    let mut drive = prepared.worker();
+    drive.run(Load::Open { requests }, plan, 0, 0).map(drop)
+}
+
+fn measure(prepared: &Prepared, workload: Characteristics, plan: Plan) -> Result<(), SimError> {
+    let mut drive = prepared.worker();
+    drive.measure(&workload, 0, 0, plan).map(drop)
+}
+
+const TEN: Plan = Plan {
+    warmup_requests: 0,
+    requests: 10,
+    range_bytes: None,
+};
+
+#[test]
+fn an_arrival_after_the_end_of_time_is_refused() {
+    for arrival in [1 << 50, 1 << 51, u64::MAX] {
+        let error = run_open(&drive(&[]), vec![read_at(0, 0), read_at(arrival, 0)]).unwrap_err();
+        assert!(matches!(error, SimError::EndOfTime { .. }), "{error}");
+    }
+}
+
+#[test]
+fn arrivals_out_of_order_are_refused() {
+    let error = run_open(&drive(&[]), vec![read_at(5, 0), read_at(4, 0)]).unwrap_err();
+    assert_eq!(error, SimError::Unordered);
+}
+
+#[test]
+fn an_offset_at_the_end_of_all_numbers_is_refused() {
+    let error = run_open(&drive(&[]), vec![read_at(0, u64::MAX - 511)]).unwrap_err();
+    assert!(matches!(error, SimError::Range { .. }), "{error}");
+}
+
+#[test]
+fn more_requests_than_can_be_counted_are_refused() {
+    let plan = Plan {
+        warmup_requests: u64::MAX,
+        ..TEN
+    };
+    let error = measure(&drive(&[]), Characteristics::default(), plan).unwrap_err();
+    assert!(matches!(error, SimError::TooMany { .. }), "{error}");
+}
+
+#[test]
+fn a_range_beyond_the_drive_is_refused() {
+    let prepared = drive(&[]);
+    let ranged = |bytes| Plan {
+        range_bytes: Some(bytes),
+        ..TEN
+    };
+    let capacity = 67_108_864;
+    measure(&prepared, Characteristics::default(), ranged(capacity)).unwrap();
+    let error = measure(
+        &prepared,
+        Characteristics::default(),
+        ranged(capacity + 512),
+    )
+    .unwrap_err();
+    assert!(error.to_string().contains("67108864"), "{error}");
+}
+
+#[test]
+fn the_deepest_queue_of_the_largest_requests_is_refused_before_memory_is_full() {
+    let deepest = Characteristics {
+        queue_depth: 65_536,
+        read_size: 64 << 20,
+        ..Characteristics::default()
+    };
+    let error = measure(&drive(&[]), deepest, TEN).unwrap_err();
+    assert!(matches!(error, SimError::InFlight { .. }), "{error}");
+    // Behind 32 commands at most 32 requests are in the drive at once.
+    let deep_and_small = Characteristics {
+        read_size: 4096,
+        ..deepest
+    };
+    measure(&drive(&[]), deep_and_small, TEN).unwrap();
+}
+
+#[test]
+fn operations_queued_beyond_the_end_of_time_are_refused() {
+    // 2 x 131072 operations of 1 s each pass dispatch before the last starts,
+    // 3 days; with 16 requests 24 days, beyond the 13 that time has.
+    let slow = drive(&[(
+        "read_dispatch_ns = 1_000",
+        "read_dispatch_ns = 1_000_000_000",
+    )]);
+    let large = Characteristics {
+        queue_depth: 16,
+        read_size: 64 << 20,
+        ..Characteristics::default()
+    };
+    let error = measure(&slow, large, TEN).unwrap_err();
+    assert!(matches!(error, SimError::EndOfTime { .. }), "{error}");
+}
+
+#[test]
+fn a_drive_that_takes_no_time_gives_no_rate() {
+    let zero = drive(&[
+        ("read_dispatch_ns = 1_000", "read_dispatch_ns = 0"),
+        ("read_register_ns = 10_000", "read_register_ns = 0"),
+        ("read_cell_ns = 50_000", "read_cell_ns = 0"),
+    ]);
+    let error = measure(&zero, Characteristics::default(), TEN).unwrap_err();
+    assert_eq!(error, SimError::NoTime);
+}
+
+#[test]
+fn too_many_units_are_refused_before_anything_is_prepared() {
+    let many = config(&[
+        ("channels = 2", "channels = 256"),
+        ("dies_per_way = 1", "dies_per_way = 64"),
+        ("blocks_per_plane = 2048", "blocks_per_plane = 16"),
+    ]);
+    let error = Prepared::new(many).map(drop).unwrap_err();
+    assert!(matches!(error, SimError::TooManyUnits { .. }), "{error}");
+}
+
+#[test]
+fn a_failed_run_leaves_nothing_behind() {
+    let prepared = drive(&[("\"filled\"", "\"fresh\""), ("\"free\"", SATA)]);
+    let writes = Characteristics {
+        write_ratio: 1.0,
+        queue_depth: 7,
+        ..Characteristics::default()
+    };
+    let plan = Plan {
+        warmup_requests: 3,
+        requests: 200,
+        range_bytes: None,
+    };
+    let clean = prepared.worker().measure(&writes, 1, 2, plan);
+    let mut used = prepared.worker();
+    let mixed = Characteristics {
+        write_ratio: 0.99,
+        ..writes
+    };
+    let error = used.measure(&mixed, 1, 2, plan).unwrap_err();
+    assert!(matches!(error, SimError::Unmapped { .. }), "{error}");
+    let again = used.measure(&writes, 1, 2, plan);
+    assert_eq!(
+        format!("{:?}", clean.unwrap()),
+        format!("{:?}", again.unwrap())
+    );
+}
+
+const SATA: &str = "\"sata\"
+host.link_bytes_per_second = 100_000_000
+host.commands = 3
+host.read_command_ns = 2_000
+host.write_command_ns = 3_000
+host.write_acknowledge_ns = 7_000";
