@@ -23,7 +23,7 @@ pub fn usage_error(error: impl Display) -> PyErr {
 /// A failure of a run, as `drivelab.errors.RunError`, or what whoever asked can mend.
 pub fn simulation_error(error: SimError) -> PyErr {
     match error {
-        SimError::Stalled { .. } | SimError::EndOfTime { .. } => {
+        SimError::Stalled { .. } | SimError::EndOfTime { .. } | SimError::Stopped => {
             exceptions::RunError::new_err(error.to_string())
         }
         _ => usage_error(error),

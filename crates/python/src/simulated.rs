@@ -1,7 +1,10 @@
 //! Simulated drives.
 
-use std::sync::OnceLock;
-use std::thread::available_parallelism;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, available_parallelism};
+use std::time::Duration;
 
 use drivelab_ftl::{Cause, OperationKind};
 use drivelab_request::Histogram;
@@ -16,6 +19,9 @@ use crate::errors::simulation_error;
 use crate::preset::{BaseTexts, configuration};
 use crate::workload::{CharacteristicsTuple, from_tuple};
 
+/// How often signals are looked for during long work.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+
 /// Adds the topic to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<SimulatedSsd>()
@@ -25,7 +31,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyclass(frozen, module = "drivelab._core")]
 struct SimulatedSsd {
     config: SsdConfig,
-    prepared: OnceLock<Result<Prepared, SimError>>,
+    prepared: OnceLock<Prepared>,
+    stop: Arc<AtomicBool>,
 }
 
 #[pymethods]
@@ -37,6 +44,7 @@ impl SimulatedSsd {
         Ok(Self {
             config,
             prepared: OnceLock::new(),
+            stop: Arc::default(),
         })
     }
 
@@ -80,9 +88,9 @@ impl SimulatedSsd {
         };
         let workers =
             workers.unwrap_or_else(|| available_parallelism().map_or(1, |count| count.get()));
-        let outcomes = py
-            .detach(|| self.prepared()?.measure(&work, seed, plan, workers))
-            .map_err(simulation_error)?;
+        let outcomes = interruptible(py, &self.stop, || {
+            self.prepared()?.measure(&work, seed, plan, workers)
+        })?;
         let results = outcomes.iter().map(|outcome| outcome_dict(py, outcome));
         PyList::new(py, results.collect::<PyResult<Vec<_>>>()?)
     }
@@ -95,9 +103,9 @@ impl SimulatedSsd {
         record_bytes: u32,
     ) -> PyResult<Bound<'py, PyList>> {
         let direction = direction_named(direction)?;
-        let recorded = py
-            .detach(|| self.prepared()?.record_one(direction, record_bytes))
-            .map_err(simulation_error)?;
+        let recorded = interruptible(py, &self.stop, || {
+            self.prepared()?.record_one(direction, record_bytes)
+        })?;
         let rows = recorded
             .iter()
             .map(|operation| recorded_dict(py, operation));
@@ -106,13 +114,49 @@ impl SimulatedSsd {
 }
 
 impl SimulatedSsd {
-    /// The prepared state, made when it is first needed.
+    /// The prepared state, made when it is first needed. A failure is not kept:
+    /// it may have been an interruption.
     fn prepared(&self) -> Result<&Prepared, SimError> {
-        self.prepared
-            .get_or_init(|| Prepared::new(self.config.clone()))
-            .as_ref()
-            .map_err(Clone::clone)
+        if let Some(prepared) = self.prepared.get() {
+            return Ok(prepared);
+        }
+        let prepared = Prepared::stoppable(self.config.clone(), Arc::clone(&self.stop))?;
+        Ok(self.prepared.get_or_init(|| prepared))
     }
+}
+
+/// Runs `work` without the interpreter, and stops it when a signal's handler
+/// raises (Ctrl-C). Python runs handlers in its main thread alone, so this
+/// thread waits for them while another one works.
+fn interruptible<T: Send>(
+    py: Python<'_>,
+    stop: &AtomicBool,
+    work: impl FnOnce() -> Result<T, SimError> + Send,
+) -> PyResult<T> {
+    stop.store(false, Ordering::Relaxed);
+    py.detach(|| {
+        thread::scope(|scope| {
+            let (sender, done) = mpsc::channel::<()>();
+            let worker = scope.spawn(move || {
+                let _sender_goes_when_done = sender;
+                work()
+            });
+            let mut interruption = None;
+            while done.recv_timeout(SIGNAL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                if interruption.is_none() {
+                    interruption = Python::attach(|py| py.check_signals()).err();
+                    stop.store(interruption.is_some(), Ordering::Relaxed);
+                }
+            }
+            let result = worker
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            match interruption {
+                Some(error) => Err(error),
+                None => result.map_err(simulation_error),
+            }
+        })
+    })
 }
 
 fn direction_dict<'py>(

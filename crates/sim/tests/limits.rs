@@ -2,6 +2,10 @@
 //! refused in words, none panics, runs for ever or leaves traces.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Load, Plan, Prepared, SimError};
@@ -182,6 +186,30 @@ fn too_many_units_are_refused_before_anything_is_prepared() {
     ]);
     let error = Prepared::new(many).map(drop).unwrap_err();
     assert!(matches!(error, SimError::TooManyUnits { .. }), "{error}");
+}
+
+#[test]
+fn preparation_and_runs_stop_when_asked_to() {
+    let stop = Arc::new(AtomicBool::new(true));
+    let unprepared = Prepared::stoppable(config(&[]), Arc::clone(&stop)).map(drop);
+    assert_eq!(unprepared.unwrap_err(), SimError::Stopped);
+
+    stop.store(false, Ordering::Relaxed);
+    let prepared = Prepared::stoppable(config(&[]), Arc::clone(&stop)).unwrap();
+    let endless = Plan {
+        requests: u64::MAX,
+        ..TEN
+    };
+    let work = [(0, Characteristics::default()); 3];
+    let stopped = std::thread::scope(|scope| {
+        let run = scope.spawn(|| prepared.measure(&work, 0, endless, 2));
+        std::thread::sleep(Duration::from_millis(50));
+        stop.store(true, Ordering::Relaxed);
+        run.join().unwrap()
+    });
+    assert_eq!(stopped.unwrap_err(), SimError::Stopped);
+    stop.store(false, Ordering::Relaxed);
+    prepared.measure(&work, 0, TEN, 2).unwrap();
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The event loop of a simulated SSD, and what it counts.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use drivelab_ftl::{Firmware, OperationBuffer};
 use drivelab_request::{Direction, Nanos, Request};
 
@@ -54,6 +57,8 @@ pub(super) struct Engine<F> {
     pub source: Source,
     pub is_closed: bool,
     pub failure: Option<SimError>,
+    /// Set from outside when nobody wants the result any more.
+    pub stop: Arc<AtomicBool>,
     outcome: Outcome,
     buffer_pages: u32,
     pub capacity_bytes: u64,
@@ -86,7 +91,7 @@ impl<F: Firmware> Engine<F> {
     }
 
     /// An idle drive that passed [`Engine::check`].
-    pub fn new(config: &SsdConfig, firmware: F) -> Self {
+    pub fn new(config: &SsdConfig, firmware: F, stop: Arc<AtomicBool>) -> Self {
         let geometry = &config.geometry;
         let (units, channels) = (config.units(), geometry.channels);
         let first = (units + channels) as usize;
@@ -113,6 +118,7 @@ impl<F: Firmware> Engine<F> {
             },
             is_closed: false,
             failure: None,
+            stop,
             outcome: Outcome::default(),
             buffer_pages,
             page_shift: page_bytes.trailing_zeros(),

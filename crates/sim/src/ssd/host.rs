@@ -11,6 +11,7 @@
 //! A write larger than the space in the buffer is taken in pieces.
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
 
 use drivelab_ftl::{Cause, Firmware, Lpn, OperationKind, PageRun};
 use drivelab_request::{Direction, Request};
@@ -18,6 +19,9 @@ use drivelab_request::{Direction, Request};
 use super::SimError;
 use super::engine::Engine;
 use super::flash::Account;
+
+/// Whether to stop is looked up once in so many requests.
+const STOP_INTERVAL: u64 = 1024;
 
 /// A request between submission and completion.
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +101,12 @@ impl<F: Firmware> Engine<F> {
         let Some(request) = self.source.take(&self.firmware, self.page_shift) else {
             return;
         };
+        if self.progress.submitted.is_multiple_of(STOP_INTERVAL)
+            && self.stop.load(Ordering::Relaxed)
+        {
+            self.failure = Some(SimError::Stopped);
+            return;
+        }
         let end = request.offset_bytes.checked_add(request.size_bytes.into());
         if end.is_none_or(|end| end > self.capacity_bytes) || request.size_bytes == 0 {
             self.failure = Some(SimError::Range {

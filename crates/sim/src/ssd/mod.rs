@@ -120,6 +120,9 @@ pub enum SimError {
         /// Requests completed.
         completed: u64,
     },
+    /// Whoever asked for it no longer wants the result.
+    #[error("the simulation was stopped")]
+    Stopped,
     /// The run lasts too long.
     #[error("simulated time reached {nanos} ns, 6.5 days: measure fewer requests")]
     EndOfTime {

@@ -1,6 +1,6 @@
 //! A drive brought into its preset's condition, and measured from there.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_ftl::{Firmware, FlashLayout, Lpn, OperationBuffer, Pace, PageMap, PageRun, Undo};
@@ -21,6 +21,7 @@ const PRECONDITIONING_BYTES: u64 = 128 << 10;
 pub struct Prepared {
     config: Arc<SsdConfig>,
     firmware: Arc<PageMap<Undo>>,
+    stop: Arc<AtomicBool>,
     /// Workers between two batches, each returned to the prepared state:
     /// copying that state anew would cost the drive's size for every batch.
     resting: Mutex<Vec<Ssd>>,
@@ -34,6 +35,15 @@ impl Prepared {
     /// # Errors
     /// [`SimError`] when the geometry leaves no space to work in.
     pub fn new(config: SsdConfig) -> Result<Self, SimError> {
+        Self::stoppable(config, Arc::default())
+    }
+
+    /// As [`Prepared::new`]; preparation and runs fail with
+    /// [`SimError::Stopped`] soon after another thread has set `stop`.
+    ///
+    /// # Errors
+    /// As [`Prepared::new`], and [`SimError::Stopped`].
+    pub fn stoppable(config: SsdConfig, stop: Arc<AtomicBool>) -> Result<Self, SimError> {
         Engine::<PageMap<Undo>>::check(&config)?;
         let layout = FlashLayout {
             planes: config.planes(),
@@ -53,12 +63,13 @@ impl Prepared {
             Condition::Preconditioned => 2,
         };
         for _ in 0..passes {
-            write_in_order(&mut firmware, config.geometry.page_size_bytes)?;
+            write_in_order(&mut firmware, config.geometry.page_size_bytes, &stop)?;
         }
         firmware.checkpoint();
         Ok(Self {
             config: Arc::new(config),
             firmware: Arc::new(firmware),
+            stop,
             resting: Mutex::new(Vec::new()),
         })
     }
@@ -73,7 +84,11 @@ impl Prepared {
     #[must_use]
     pub fn worker(&self) -> Ssd {
         Ssd {
-            engine: Engine::new(&self.config, PageMap::clone(&self.firmware)),
+            engine: Engine::new(
+                &self.config,
+                PageMap::clone(&self.firmware),
+                Arc::clone(&self.stop),
+            ),
             config: Arc::clone(&self.config),
             prepared: Arc::clone(&self.firmware),
         }
@@ -174,12 +189,19 @@ impl Prepared {
 }
 
 /// One pass of sequential writes over the whole drive.
-fn write_in_order(firmware: &mut PageMap<Undo>, page_bytes: u32) -> Result<(), SimError> {
+fn write_in_order(
+    firmware: &mut PageMap<Undo>,
+    page_bytes: u32,
+    stop: &AtomicBool,
+) -> Result<(), SimError> {
     let pages_per_write = (PRECONDITIONING_BYTES / u64::from(page_bytes)).max(1) as u32;
     let logical_pages = firmware.layout().logical_pages;
     let mut out = OperationBuffer::with_capacity(1024);
     let mut first = 0;
     while first < logical_pages {
+        if stop.load(Ordering::Relaxed) {
+            return Err(SimError::Stopped);
+        }
         let pages = pages_per_write.min(logical_pages - first);
         out.clear();
         let run = PageRun {

@@ -1,0 +1,33 @@
+"""Simulated drives as whoever measures them sees them: stopped, or too large for this machine."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SMALL = f"sim:{Path(__file__).parents[1] / 'small_drive.toml'}"
+COMMAND = [sys.executable, "-c", "import sys; from drivelab.cli.main import main; sys.exit(main())"]
+LONG = "1000000000"  # minutes of computing
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_long_measurement_ends_at_ctrl_c(workers: str) -> None:
+    arguments = ["measure", SMALL, "--requests", LONG, "--workers", workers]
+    with subprocess.Popen(
+        [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        # By then it computes; were it still preparing, the test would hold as well.
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        try:
+            output, complaint = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert (process.returncode, output) == (130, "")
+    assert complaint.count("\n") == 1
+    assert complaint.startswith("drivelab: ")
