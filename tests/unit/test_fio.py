@@ -154,7 +154,7 @@ def test_an_existing_file_is_read_and_stays_as_it_was(
     with open_real_drive(str(path)) as drive:
         measure(drive, Characteristics(), Characteristics(read_random=0))
         with pytest.raises(UsageError, match="was not made by Drivelab"):
-            measure(drive, Characteristics(write_ratio=0.01))
+            measure(drive, Characteristics(write_ratio=0.1))
     assert path.read_bytes() == content
     with open_real_drive(str(path), allow_destructive=str(path)) as drive:
         measure(drive, Characteristics(write_ratio=1))

@@ -51,7 +51,7 @@ EXPRESSIBLE = [
     Characteristics(write_ratio=0.25, write_size=16 * KIB, queue_depth=4),
     Characteristics(write_ratio=0.5, read_random=0),
     Characteristics(write_ratio=0.75, write_random=0, read_size=16 * KIB),
-    Characteristics(write_ratio=0.01, read_random=0.5, write_random=0),
+    Characteristics(write_ratio=0.1, read_random=0.5, write_random=0),
     Characteristics(write_ratio=0.9, read_random=0.5, write_random=0.2, write_size=12 * KIB),
     # A stride means nothing where everything is random.
     Characteristics(read_stride=4096),
@@ -236,6 +236,8 @@ def test_the_stream_depends_on_its_key_alone(drive: FioDrive, tmp_path: Path) ->
         ),
         ({"read_random": 0.5, "read_stride": 512}, "set one of them to 0"),
         ({"write_ratio": 0.333}, "no whole percent"),
+        ({"write_ratio": 0.09}, "10 to 90 % writes"),
+        ({"write_ratio": 0.91}, "10 to 90 % writes"),
         ({"write_ratio": 1e-12}, "no whole percent"),
         ({"write_ratio": 1 - 1e-12}, "no whole percent"),
         ({"read_random": 0.125}, "no whole percent"),
