@@ -1,0 +1,62 @@
+"""VALIDATION.md's generator: a claim that fails is seen and makes it fail."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from validation import __main__ as validation
+from validation import published
+from validation.document import Section
+
+
+def section(*, holds: bool) -> Section:
+    made = Section("A title", "drivelab something")
+    made.say("Words.")
+    made.tabulate(("what", "value"), [("a", 1), ("b", 2)])
+    made.claim("one is one", holds=True)
+    made.claim("the claim", holds=holds)
+    return made
+
+
+def test_a_section_says_its_command_and_which_claims_fail() -> None:
+    text = section(holds=False).markdown()
+    assert "Reproduce with `drivelab something`." in text
+    assert "| a | 1 |" in text
+    assert "- holds: one is one" in text
+    assert "- **FAILS**: the claim" in text
+
+
+@pytest.mark.parametrize(("holds", "code"), [(True, 0), (False, 1)])
+def test_a_failing_claim_fails_the_command(
+    holds: bool, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(validation, "SECTIONS", {"made": lambda: section(holds=holds)})
+    assert validation.main(["made"]) == code
+    captured = capsys.readouterr()
+    assert f"{1 + holds} of 2 claims hold" in captured.out
+    assert ("FAILS: the claim" in captured.err) is not holds
+
+
+def test_an_unknown_section_is_refused() -> None:
+    assert validation.main(["nothing"]) == 2
+
+
+def test_every_value_of_a_preset_is_counted_once() -> None:
+    text = published.sources_of_values().markdown()
+    row = next(line for line in text.splitlines() if line.startswith("| x25m |"))
+    *grades, total = (int(cell) for cell in row.split("|")[2:-1])
+    assert sum(grades) == total > 40
+
+
+def test_a_figure_outside_its_tolerance_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Published figures of a preset whose simulation answers with twice the published value.
+    monkeypatch.setattr(published, "_compare", lambda _, figure: (10.0, 20.0, "us"))
+    monkeypatch.setattr(published, "_full_range_writes", lambda section: None)
+    claims = published.published_figures().claims
+    assert len(claims) == 6
+    assert not any(claim.holds for claim in claims)
