@@ -53,8 +53,8 @@ def published_figures() -> Section:
         "The figures were published without their conditions; those in the first column are "
         "assumed, and stand in the presets. A figure marked *fitting* was used to choose the "
         "preset's times, so that its agreement proves nothing but that the values fit together; "
-        "only one marked *test* tests the model. Besides cell, register and command times, the link's "
-        "payload rate and the spare blocks were fitted."
+        "only one marked *test* tests the model. Besides cell, register and command times, the "
+        "link's payload rate and the spare blocks were fitted."
     )
     section.tabulate(
         ("figure", "published", "simulated", "difference", "tolerance", "used for", "result"), rows
