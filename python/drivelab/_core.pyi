@@ -101,10 +101,14 @@ def resolve_preset(toml_text: str, base_texts: dict[str, str]) -> tuple[str, str
 
 # --- simulated -------------------------------------------------------------------------
 
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+
 class SimulatedSsd:
     """A simulated solid-state drive in its preset's condition."""
 
     capacity_bytes: int
+    state_bytes: int
     config_hash: str
 
     def __init__(self, text: str, bases: dict[str, str] | None = None) -> None:
@@ -120,7 +124,7 @@ class SimulatedSsd:
         seed: int,
         warmup_requests: int,
         requests: int,
-        workers: int | None = None,
+        workers: int,
         range_bytes: int | None = None,
     ) -> list[dict[str, Any]]:
         """Measure a batch, each workload from the prepared state; results in its order.

@@ -31,3 +31,22 @@ def test_a_long_measurement_ends_at_ctrl_c(workers: str) -> None:
     assert (process.returncode, output) == (130, "")
     assert complaint.count("\n") == 1
     assert complaint.startswith("drivelab: ")
+
+
+@pytest.mark.parametrize(
+    ("available", "wanted", "workers"),
+    [(100, 8, 1), (250, 8, 1), (399, 8, 1), (400, 8, 2), (1000, 8, 6), (1000, 2, 2), (None, 8, 8)],
+)
+def test_workers_are_as_many_as_fit_into_memory(monkeypatch, available, wanted, workers) -> None:
+    from drivelab.drives import simulated
+    from drivelab.errors import RunError
+
+    drive = simulated.SimulatedDrive.open(SMALL)
+    unit = drive._core.state_bytes
+    given = None if available is None else unit * available // 100
+    monkeypatch.setattr(simulated, "available_bytes", lambda: given)
+    if available == 100:
+        with pytest.raises(RunError, match="of memory"):
+            drive._workers(wanted)
+    else:
+        assert drive._workers(wanted) == workers

@@ -62,6 +62,15 @@ impl<M: Memory> PageMap<M> {
         })
     }
 
+    /// Bytes of the tables for `layout`; an undo log may add half of that.
+    #[must_use]
+    pub fn table_bytes(layout: &FlashLayout) -> u64 {
+        let blocks = u64::from(layout.planes) * u64::from(layout.blocks_per_plane);
+        let bitmap = blocks * u64::from(layout.pages_per_block.div_ceil(64)) * 8;
+        let maps = (u64::from(layout.logical_pages) + layout.physical_pages()) * 4;
+        maps + bitmap + Space::<M>::table_bytes(layout)
+    }
+
     /// Where the newest data of `page` lies; `None` if it was never written.
     #[must_use]
     pub fn physical(&self, page: Lpn) -> Option<Ppn> {

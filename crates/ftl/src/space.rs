@@ -100,6 +100,13 @@ impl<M: Memory> Space<M> {
         }
     }
 
+    /// Bytes of the tables for `layout`.
+    pub fn table_bytes(layout: &FlashLayout) -> u64 {
+        let planes = u64::from(layout.planes);
+        // A word in the free list and a count of half a word.
+        planes * (PLANE_WORDS as u64 * 4 + u64::from(layout.blocks_per_plane) * 6)
+    }
+
     #[inline(always)]
     fn field(&self, plane: u32, field: Field) -> u32 {
         self.planes

@@ -168,6 +168,33 @@ proptest! {
     }
 }
 
+/// Counts of valid pages have 15 bits: blocks of 32767 pages use all of them.
+#[test]
+fn the_largest_blocks_keep_the_contract() {
+    let layout = FlashLayout {
+        planes: 1,
+        blocks_per_plane: 6,
+        pages_per_block: 32_767,
+        logical_pages: 2 * 32_767,
+        reserve_blocks: 2,
+    };
+    for pace in [Pace::Paced, Pace::WholeBlock] {
+        let mut checked = Checked::fresh(PageMap::<Undo>::erased(layout, pace).unwrap());
+        let mut out = OperationBuffer::default();
+        for step in 0..6 * 32_767_u32 {
+            let page = if step < layout.logical_pages {
+                step
+            } else {
+                step.wrapping_mul(0x9E37_79B1) % layout.logical_pages
+            };
+            out.clear();
+            checked.submit(&[write(page)], &mut out).unwrap();
+        }
+        assert!(out.counts.collections > 0);
+        assert_consistent(&checked);
+    }
+}
+
 const SMALL: FlashLayout = FlashLayout {
     planes: 1,
     blocks_per_plane: 8,

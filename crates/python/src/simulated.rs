@@ -24,7 +24,14 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Adds the topic to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(available_cores, module)?)?;
     module.add_class::<SimulatedSsd>()
+}
+
+/// Cores that this process may use.
+#[pyfunction]
+fn available_cores() -> usize {
+    available_parallelism().map_or(1, |count| count.get())
 }
 
 /// A simulated solid-state drive in its preset's condition.
@@ -54,6 +61,11 @@ impl SimulatedSsd {
     }
 
     #[getter]
+    fn state_bytes(&self) -> u64 {
+        Prepared::state_bytes(&self.config)
+    }
+
+    #[getter]
     fn config_hash(&self) -> String {
         self.config.hash()
     }
@@ -63,7 +75,7 @@ impl SimulatedSsd {
     }
 
     /// Measures a batch, each workload from the prepared state.
-    #[pyo3(signature = (indices, workloads, seed, warmup_requests, requests, workers=None, range_bytes=None))]
+    #[pyo3(signature = (indices, workloads, seed, warmup_requests, requests, workers, range_bytes=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn measure<'py>(
         &self,
@@ -73,7 +85,7 @@ impl SimulatedSsd {
         seed: u64,
         warmup_requests: u64,
         requests: u64,
-        workers: Option<usize>,
+        workers: usize,
         range_bytes: Option<u64>,
     ) -> PyResult<Bound<'py, PyList>> {
         if indices.len() != workloads.len() {
@@ -86,8 +98,6 @@ impl SimulatedSsd {
             requests,
             range_bytes,
         };
-        let workers =
-            workers.unwrap_or_else(|| available_parallelism().map_or(1, |count| count.get()));
         let outcomes = interruptible(py, &self.stop, || {
             self.prepared()?.measure(&work, seed, plan, workers)
         })?;

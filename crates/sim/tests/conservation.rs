@@ -2,10 +2,10 @@
 //! on random drives under random loads.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
+mod drives;
 
-use common::{draws, fitted, placed, small_drives, workloads};
 use drivelab_sim::ssd::{Load, Plan, Prepared};
+use drives::{draws, fitted, placed, small_drives, workloads};
 use proptest::prelude::*;
 
 proptest! {

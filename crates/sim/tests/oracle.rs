@@ -1,15 +1,15 @@
 //! The simulator against a second one, written apart from it to be obvious
-//! (`common/world.rs`): equal to the nanosecond in every request, on random
+//! (`drives/world.rs`): equal to the nanosecond in every request, on random
 //! drives under random loads with collection at work.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
+mod drives;
 
-use common::story::Story;
-use common::world::{Arrivals, World};
-use common::{draws, fitted, placed, small_drives, workloads};
 use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, Ssd};
 use drivelab_workload::Generator;
+use drives::story::Story;
+use drives::world::{Arrivals, World};
+use drives::{draws, fitted, placed, small_drives, workloads};
 use proptest::prelude::*;
 
 /// One request a window: compares every latency and every completion time.

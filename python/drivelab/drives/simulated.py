@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from drivelab._core import SimulatedSsd
+from drivelab._core import SimulatedSsd, available_cores
 from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.drives.memory import available_bytes
 from drivelab.drives.presets import read_preset
 from drivelab.errors import CannotAnswerError, RunError
+from drivelab.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,6 +47,7 @@ class SimulatedDrive:
             self._core = SimulatedSsd(source.toml_text, source.base_texts)
         self.capacity_bytes = self._core.capacity_bytes
         self.preset: dict[str, Any] = json.loads(self._core.resolved_json())
+        self._most_workers: int | None = None
 
     @classmethod
     def open(cls, name: str) -> SimulatedDrive:
@@ -89,6 +93,7 @@ class SimulatedDrive:
         """
         for _, workload in work:
             self.check(workload)
+        workers = self._workers(plan.workers)
         for start in range(0, len(work), _BATCH):
             batch = work[start : start + _BATCH]
             results = self._core.measure(
@@ -97,7 +102,7 @@ class SimulatedDrive:
                 plan.seed,
                 plan.warmup_requests,
                 plan.requests,
-                plan.workers,
+                workers,
                 range_bytes,
             )
             if len(results) != len(batch):
@@ -107,7 +112,14 @@ class SimulatedDrive:
 
     def timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
         """Return the flash operations of one request at the start of the idle drive."""
+        self._workers(1)
         return self._core.record_timeline(direction, record_bytes)
+
+    def _workers(self, wanted: int | None) -> int:
+        """Return how many threads to use: no more than memory has room for their states."""
+        if self._most_workers is None:
+            self._most_workers = _workers_that_fit(self.name, self._core.state_bytes)
+        return min(wanted or available_cores(), self._most_workers)
 
     def close(self) -> None:
         """Nothing to release."""
@@ -117,6 +129,20 @@ class SimulatedDrive:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _workers_that_fit(name: str, state_bytes: int) -> int:
+    available = available_bytes()
+    if available is None:
+        return sys.maxsize
+    # The prepared state, and a state with an undo log for every worker.
+    fitting = (available - state_bytes) * 2 // (state_bytes * 3)
+    if fitting < 1:
+        raise RunError(
+            f"{name} needs {format_size(state_bytes * 5 // 2)} of memory, and "
+            f"{format_size(available)} are available: use a drive with fewer pages"
+        )
+    return fitting
 
 
 def _measurement(index: int, workload: Characteristics, result: dict[str, Any]) -> Measurement:

@@ -40,7 +40,7 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("geometry.dies_per_way", integer(1, 64)),
     ("geometry.planes_per_die", integer(1, 16)),
     ("geometry.blocks_per_plane", integer(1, 1 << 20)),
-    ("geometry.pages_per_block", integer(1, 1 << 16)),
+    ("geometry.pages_per_block", integer(1, 32_767)),
     ("geometry.page_size_bytes", Rule::PageSize),
     ("geometry.user_capacity_bytes", integer(512, 1 << 50)),
     (

@@ -20,7 +20,7 @@ impl WriteBuffer {
     /// A buffer of `capacity` pages; 0 switches it off.
     pub fn new(capacity: u32) -> Self {
         let mut waiting = FxHashMap::default();
-        waiting.reserve(2 * capacity as usize);
+        waiting.reserve(2 * capacity.min(1 << 12) as usize);
         Self {
             capacity,
             used: 0,

@@ -45,18 +45,11 @@ impl Prepared {
     /// As [`Prepared::new`], and [`SimError::Stopped`].
     pub fn stoppable(config: SsdConfig, stop: Arc<AtomicBool>) -> Result<Self, SimError> {
         Engine::<PageMap<Undo>>::check(&config)?;
-        let layout = FlashLayout {
-            planes: config.planes(),
-            blocks_per_plane: config.geometry.blocks_per_plane,
-            pages_per_block: config.geometry.pages_per_block,
-            logical_pages: config.logical_pages(),
-            reserve_blocks: config.collection.reserve_blocks_per_plane,
-        };
         let pace = match config.collection.pace {
             preset::Pace::Paced => Pace::Paced,
             preset::Pace::WholeBlock => Pace::WholeBlock,
         };
-        let mut firmware = PageMap::erased(layout, pace)?;
+        let mut firmware = PageMap::erased(layout_of(&config), pace)?;
         let passes = match config.condition {
             Condition::Fresh => 0,
             Condition::Filled => 1,
@@ -72,6 +65,13 @@ impl Prepared {
             stop,
             resting: Mutex::new(Vec::new()),
         })
+    }
+
+    /// Bytes that the state of such a drive takes: once for the prepared state,
+    /// and up to one and a half times for every worker.
+    #[must_use]
+    pub fn state_bytes(config: &SsdConfig) -> u64 {
+        PageMap::<Undo>::table_bytes(&layout_of(config))
     }
 
     /// The resolved preset.
@@ -185,6 +185,16 @@ impl Prepared {
         });
         results.sort_by_key(|(place, _)| *place);
         results.into_iter().map(|(_, result)| result).collect()
+    }
+}
+
+fn layout_of(config: &SsdConfig) -> FlashLayout {
+    FlashLayout {
+        planes: config.planes(),
+        blocks_per_plane: config.geometry.blocks_per_plane,
+        pages_per_block: config.geometry.pages_per_block,
+        logical_pages: config.logical_pages(),
+        reserve_blocks: config.collection.reserve_blocks_per_plane,
     }
 }
 
