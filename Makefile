@@ -47,6 +47,7 @@ build: $(UV) ## the command, at .venv/bin/drivelab
 	@$(UV) sync --locked --quiet
 
 demo: build ## the main job on sim:x25m: measure, model, report
+	@rm -rf $(DEMO_RUN)
 	.venv/bin/drivelab model sim:x25m --design huang2011:300 --out $(DEMO_RUN)
 
 test: check rust-test python-test ## set up everything and run every check
