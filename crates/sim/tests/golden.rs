@@ -1,0 +1,78 @@
+//! Outcomes pinned to the bit: the same on every machine, and unchanged by work
+//! on the speed of the simulator. Whoever changes what a drive does on purpose
+//! replaces the numbers, and says so.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::{Plan, Prepared};
+use drivelab_workload::Characteristics;
+
+/// FNV-1a over everything that an outcome says.
+fn fingerprint(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// `bench-64gib` with eight planes of few blocks, and `changes` to it.
+fn outcome(changes: &str, workload: Characteristics) -> u64 {
+    let text = format!(
+        "base = \"bench-64gib\"\nname = \"golden\"\ngeometry.channels = 2\n\
+         geometry.ways_per_channel = 1\ngeometry.blocks_per_plane = 24\n{changes}"
+    );
+    let prepared = Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap();
+    let plan = Plan {
+        warmup_requests: 1_000,
+        requests: 20_000,
+        range_bytes: None,
+    };
+    let outcomes = prepared.measure(&[(3, workload), (4, workload)], 5, plan, 1);
+    fingerprint(&format!("{:?}", outcomes.unwrap()))
+}
+
+fn random(write_ratio: f64, queue_depth: u32) -> Characteristics {
+    Characteristics {
+        write_ratio,
+        queue_depth,
+        ..Characteristics::default()
+    }
+}
+
+#[test]
+fn reads_at_the_dies() {
+    assert_eq!(outcome("", random(0.0, 64)), 0x9028_6935_3595_5d57);
+}
+
+#[test]
+fn writes_at_the_dies_with_collection() {
+    assert_eq!(outcome("", random(1.0, 64)), 0x33a0_467e_9b43_77d1);
+}
+
+#[test]
+fn mixed_sizes_behind_a_link_and_a_buffer() {
+    let changes = "host.interface = \"sata\"\nhost.link_bytes_per_second = 256_000_000\n\
+                   host.commands = 32\nhost.read_command_ns = 12_570\n\
+                   host.write_command_ns = 20_000\nhost.write_acknowledge_ns = 79_000\n\
+                   buffer.write_buffer_bytes = 262_144\nvariability.sigma = 0.1\n\
+                   collection.pace = \"whole_block\"\n";
+    let workload = Characteristics {
+        read_size: 20_480,
+        write_size: 3_072,
+        read_random: 0.5,
+        write_random: 0.7,
+        write_stride: 512,
+        ..random(0.4, 48)
+    };
+    assert_eq!(outcome(changes, workload), 0x2dd5_c727_f399_1f36);
+}
+
+#[test]
+fn in_order_dispatch_in_plane_mode() {
+    let changes = "scheduling.dispatch = \"in_order\"\ngeometry.plane_mode = true\n\
+                   timing.read_dispatch_ns = 16_000\ntiming.write_dispatch_ns = 33_000\n";
+    let workload = Characteristics {
+        read_size: 16_384,
+        ..random(0.5, 8)
+    };
+    assert_eq!(outcome(changes, workload), 0x0b11_bfbf_36c0_6551);
+}
