@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 _SIMULATED: Final = ("sim:x25m", "huang2011:300")
 _FILE_DESIGN: Final = "huang2011:60"
 _SEED: Final = 1
+# Name with the unit that people read, and what divides the stored value.
+_SHOWN: Final = {
+    "latency_ns_mean": ("mean latency (ms)", 1e6),
+    "bandwidth_bytes_per_second": ("bandwidth (MB/s)", 1e6),
+    "iops": ("throughput (IOPS)", 1.0),
+}
 
 
 def simulated_accuracy() -> Section:
@@ -34,7 +40,7 @@ def simulated_accuracy() -> Section:
     evaluation = _tabulate(section, measurements)
     for metric in METRICS:
         section.claim(
-            f"{metric}: the best model knows all eight characteristics",
+            f"{_SHOWN[metric][0]}: the best model knows all eight characteristics",
             holds=evaluation.best[metric].features == "extended",
         )
     section.say(
@@ -58,7 +64,7 @@ def file_accuracy() -> Section:
     for metric in METRICS:
         pairs = zip(first, second, strict=True)
         differences = [abs(getattr(b, metric) / getattr(a, metric) - 1) for a, b in pairs]
-        floors.append(f"{100 * sum(differences) / len(differences):.0f} % ({metric})")
+        floors.append(f"{100 * sum(differences) / len(differences):.0f} % ({_SHOWN[metric][0]})")
     section.say(
         f"{len(first)} workloads, {left_out} of the design left out because fio's options cannot "
         "express them. Repeatability: the same workloads measured a second time differ on average "
@@ -85,12 +91,13 @@ def _tabulate(section: Section, measurements: list[Measurement]) -> Evaluation:
     for key in MODEL_KEYS:
         accuracy = evaluation.cross_validated[key]
         in_sample = evaluation.in_sample[key]
+        name, divisor = _SHOWN[key.metric]
         best = " (best)" if evaluation.best[key.metric] == key else ""
         rows.append(
             (
-                f"{key.metric}, {key.features}, {key.estimator}{best}",
+                f"{name}, {key.features}, {key.estimator}{best}",
                 f"{accuracy.r2:.3f}",
-                f"{accuracy.mae:.3g} ({accuracy.mean:.3g})",
+                f"{accuracy.mae / divisor:,.3g} ({accuracy.mean / divisor:,.3g})",
                 f"{100 * accuracy.mre:.0f} %",
                 f"{100 * in_sample.mre:.0f} %",
             )

@@ -13,7 +13,6 @@ from drivelab.drives.simulated import SimulatedDrive
 from drivelab.workloads.characteristics import Characteristics
 from validation.document import Section
 
-COMMAND: Final = "make validate"
 _GRADES: Final = ("paper", "datasheet", "recalled", "fitted", "assumed")
 _GRADE_OF_VALUE: Final = re.compile(r"^(?P<key>\w+) = .*?# (?P<grade>\w+): (?P<source>.*)$")
 
@@ -26,7 +25,9 @@ _SINGLE_WRITES: Final = 100
 
 def published_figures() -> Section:
     """Measure every published figure under its assumed condition."""
-    section = Section("Presets against published figures", COMMAND)
+    section = Section(
+        "Presets against published figures", ".venv/bin/python -m validation published"
+    )
     rows = []
     for name in preset_names():
         tables = tomllib.loads(preset_text(name)).get("published", {})
@@ -126,7 +127,9 @@ def _full_range_writes(section: Section) -> None:
 
 def sources_of_values() -> Section:
     """Count where the presets' values come from."""
-    section = Section("Where the presets' values come from", COMMAND)
+    section = Section(
+        "Where the presets' values come from", ".venv/bin/python -m validation sources"
+    )
     rows = []
     for name in preset_names():
         grades = Counter(
