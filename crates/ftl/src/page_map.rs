@@ -256,10 +256,14 @@ impl<M: Memory> PageMap<M> {
         };
         let mut page = victim.page;
         let mut moved = 0;
+        let mut hinted = page;
         while moved < most && self.space.valid_pages(victim.block) > 0 {
             let Some(found) = self.next_valid(victim.block, page) else {
                 break;
             };
+            if found >= hinted {
+                hinted = self.prefetch_moves(victim.block, found);
+            }
             let old = first + found;
             let logical = self.owner.get(old as usize);
             let read = out.push(Operation {
@@ -298,6 +302,24 @@ impl<M: Memory> PageMap<M> {
             self.space.give_back(plane, victim.block);
         }
         Ok(())
+    }
+
+    /// Hints that the map entries of the valid pages of `block` change soon, from
+    /// `page` to the end of its word of the bitmap; returns where that ends.
+    #[inline]
+    fn prefetch_moves(&self, block: u32, page: u32) -> u32 {
+        let word = page / 64;
+        let first = block * self.layout.pages_per_block + word * 64;
+        let mut bits = self
+            .valid
+            .get((block * self.words_per_block + word) as usize)
+            & (u64::MAX << (page % 64));
+        while bits != 0 {
+            let owner = self.owner.get((first + bits.trailing_zeros()) as usize);
+            self.map.prefetch(owner as usize);
+            bits &= bits - 1;
+        }
+        (word + 1) * 64
     }
 
     /// The first valid page of `block` at or after `page`.

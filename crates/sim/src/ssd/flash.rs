@@ -219,9 +219,9 @@ impl<F: Firmware> Engine<F> {
     /// An operation that the firmware emitted at `now` enters the flash.
     #[inline]
     pub(super) fn enter_flash(&mut self, operation: Operation, account: Account, now: u64) {
-        let record = self.begin_record(&operation);
         let kind = operation.kind as usize;
         let unit = self.unit_of(operation.plane);
+        let record = self.begin_record(&operation, unit);
         let flight = InFlight {
             operation,
             account,
@@ -259,9 +259,10 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    fn begin_record(&mut self, operation: &Operation) -> u32 {
+    /// Opens the record of an operation and returns its index.
+    #[inline]
+    fn begin_record(&mut self, operation: &Operation, unit: u32) -> u32 {
         let channels = self.flash.channels.len() as u32;
-        let unit = self.unit_of(operation.plane);
         let Some(recording) = &mut self.flash.recording else {
             return NONE;
         };
