@@ -260,6 +260,19 @@ def test_run_with_too_few_workloads(capsys, tmp_path) -> None:
     assert "at least 5 distinct workloads" in line
 
 
+@pytest.mark.parametrize(
+    "provenance", [{}, {"drive": 3}, {"drive": {"name": [1], "kind": ["real"]}}]
+)
+def test_model_that_does_not_say_of_which_drive(provenance, run, capsys) -> None:
+    model = run / "model.json"
+    model.write_text(json.dumps(json.loads(model.read_text()) | {"provenance": provenance}))
+    assert cli.main(["predict", str(run), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["drive"], answer["kind"]) == (None, None)
+    assert cli.main(["predict", str(run)]) == 0
+    assert "a drive without a name, from numbers of unknown origin" in capsys.readouterr().out
+
+
 def test_prediction_outside_what_was_measured_says_so(run, capsys) -> None:
     assert cli.main(["predict", str(run), "--queue-depth", "60000"]) == 0
     text = capsys.readouterr().out

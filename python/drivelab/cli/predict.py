@@ -46,13 +46,15 @@ def run(args: argparse.Namespace) -> int:
 def predict(model: PerformanceModel, workload: Characteristics) -> dict[str, Any]:
     """Give what ``--json`` prints (docs/json.md)."""
     from drivelab.blackbox.evaluate import METRICS
+    from drivelab.report.quantities import PROVENANCE
 
+    # Whoever wrote the file may have written anything here.
     drive = model.provenance.get("drive")
-    named = drive if isinstance(drive, dict) else {}
+    name, kind = (drive.get("name"), drive.get("kind")) if isinstance(drive, dict) else (None, None)
     answers = {metric: float(model.predict([workload], metric=metric)[0]) for metric in METRICS}
     return {
-        "drive": named.get("name"),
-        "kind": named.get("kind"),
+        "drive": name if isinstance(name, str) else None,
+        "kind": kind if isinstance(kind, str) and kind in PROVENANCE else None,
         "workload": characteristics_json(workload),
         **answers,
         "used": {
@@ -76,10 +78,10 @@ def _text(answer: dict[str, Any], workload: Characteristics) -> str:
         workload_text,
     )
 
-    lines = []
-    if answer["kind"] in PROVENANCE:
-        adjective = PROVENANCE[answer["kind"]].adjective
-        lines.append(f"predicted     {answer['drive']}, from what was {adjective}")
+    drive = answer["drive"] or "a drive without a name"
+    kind = answer["kind"]
+    origin = f"what was {PROVENANCE[kind].adjective}" if kind else "numbers of unknown origin"
+    lines = [f"predicted     {drive}, from {origin}"]
     lines.append(f"workload      {workload_text(workload)}")
     outside = answer["outside_training"]
     for metric, value in _both_units(answer).items():
