@@ -246,3 +246,11 @@ def test_every_command_module_is_in_the_tour() -> None:
         if "def run(args" in path.read_text()
     }
     assert modules == set(cli.COMMANDS)
+
+
+def test_measure_writes_ratios_with_two_decimals(capsys) -> None:
+    drive = f"sim:{Path(__file__).parents[1] / 'small_drive.toml'}"
+    words = ["--write-ratio", "1", "--write-random", "0", "--requests", "50"]
+    assert cli.main(["measure", drive, *words]) == 0
+    lines = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines())
+    assert lines["write amplification"].strip() == "1.00"

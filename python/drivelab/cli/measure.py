@@ -102,7 +102,7 @@ def _text(name: str, kind: str, measurement: Measurement) -> str:
     )
     # Ratios say something at a glance; the drive's counters are in --json.
     lines += [
-        (label.removesuffix("_ratio").replace("_", " "), f"{value:.3g}")
+        (label.removesuffix("_ratio").replace("_", " "), f"{value:.2f}")
         for label, value in measurement.extra.items()
         if label.endswith("_ratio")
     ]
