@@ -193,8 +193,17 @@ def test_the_summary_names_range_accuracy_and_what_matters() -> None:
     best = run.accuracy[run.best("latency_ns_mean")]
     assert "under 300 workloads" in sentences[0]
     assert share_text(best.mre) in sentences[2]
-    assert "reads and writes must be told apart" in sentences[3]
+    assert sentences[3].endswith("knowing more helps here.")
     assert "for mean latency, queue depth and" in sentences[4]
+
+
+def test_the_summary_leaves_out_what_does_not_stand_out() -> None:
+    run = made_run(300)
+    found = importance(run)
+    place = found.columns.index("mre_shuffled")
+    flat = [(*row[:place], row[place - 1], *row[place + 1 :]) for row in found.rows]
+    assert len(words.summary(run, found)) == 5
+    assert len(words.summary(run, replace(found, rows=tuple(flat)))) == 4
 
 
 def test_the_summary_names_only_what_differs() -> None:

@@ -48,6 +48,14 @@ def test_table_selects_records_and_gets_leading_cells() -> None:
         number(None)
 
 
+def test_workloads_blank_percentiles_of_too_few_requests() -> None:
+    run = replace(made_run(1), measurements=[measurement(0, READS, requests=600)])
+    (row,) = tables.workloads(run).records()
+    # 6 of 600 requests are slower than 99 %, hardly one is slower than 99.9 %.
+    assert row["read_latency_ns_p99"] is not None
+    assert row["read_latency_ns_p99.9"] is None
+
+
 def test_workloads_blank_what_has_no_effect() -> None:
     run = made_run(2)
     run = replace(run, measurements=[measurement(0, READS), measurement(1, WRITES)])

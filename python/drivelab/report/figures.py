@@ -225,7 +225,7 @@ def _draw_percentiles(
     axes.set_xticks([_nines(value) for value in ticks], [f"{value:g} %" for value in ticks])
     axes.set_xlim(_nines(50), highest + 0.05)
     log_axis(axes, "y", limits, partial(tick_text, "latency_ns_mean"))
-    axes.set_xlabel("percentile: share of requests that are faster")
+    axes.set_xlabel("percentile: share of requests that take no longer")
     axes.set_ylabel(f"{adjective} latency")
     axes.set_title(title)
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from drivelab.blackbox.evaluate import ModelKey
+from drivelab.report.latency import supported
 from drivelab.report.quantities import CHARACTERISTICS, METRICS, in_effect
 from drivelab.report.table import Cell, Table
 
@@ -26,7 +27,7 @@ def workloads(run: RunData) -> Table:
     """Return one row a measurement: the characteristics in effect and what came out.
 
     Characteristics without effect are empty cells, as are the results of a direction
-    that the workload does not use.
+    that the workload does not use, and percentiles that too few requests were slower than.
     """
     extra = sorted({key for measurement in run.measurements for key in measurement.extra})
     columns = ["index", *(column_of(name) for name in CHARACTERISTICS)]
@@ -55,7 +56,9 @@ def column_of(name: str) -> str:
 def _operation_cells(result: OperationResult | None) -> list[Cell]:
     if result is None:
         return [None] * (1 + len(_PERCENTILES))
-    percentiles: list[Cell] = [float(result.percentile_ns(p)) for p in _PERCENTILES]
+    percentiles: list[Cell] = [
+        float(result.percentile_ns(p)) if supported(result, p) else None for p in _PERCENTILES
+    ]
     return [float(result.latency_ns_mean), *percentiles]
 
 

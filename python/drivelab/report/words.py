@@ -12,11 +12,14 @@ from drivelab.report.quantities import (
     TIMES,
     share_text,
 )
+from drivelab.report.table import number
 from drivelab.report.tables import repeatability
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from drivelab.report.inputs import RunData
-    from drivelab.report.table import Table
+    from drivelab.report.table import Cell, Table
 
 #: Below so many distinct workloads the error figures themselves are rough.
 FEW_WORKLOADS: Final = 100
@@ -95,25 +98,36 @@ def _basic_against_extended(run: RunData) -> str:
     basic = run.accuracy[run.best(metric, "basic")].mre
     extended = run.accuracy[run.best(metric, "extended")].mre
     if extended < basic / 1.1:
-        verdict = "so reads and writes must be told apart to predict this drive"
+        verdict = "knowing more helps here"
     elif extended < basic:
-        verdict = "so telling reads and writes apart gains little here"
+        verdict = "knowing more helps little here"
     else:
-        verdict = "so telling reads and writes apart gains nothing here"
+        verdict = "knowing more does not help here"
     return (
         "A model that knows only four characteristics (share of writes, queue depth, request "
         f"size, randomness) is off by {share_text(basic)} for {METRICS[metric].label.lower()}, "
-        f"one that knows all eight by {share_text(extended)}, {verdict}."
+        f"one that knows all eight (reads and writes apart, strides) by {share_text(extended)}: "
+        f"{verdict}."
     )
 
 
 def _what_matters(run: RunData, importance: Table) -> str:
     parts = []
     for metric in run.metrics():
-        rows = importance.records(metric=metric)[:2]
-        names = [CHARACTERISTICS[str(row["characteristic"])].label.lower() for row in rows]
-        parts.append(f"for {METRICS[metric].label.lower()}, {' and '.join(names)}")
-    return f"What matters most: {'; '.join(parts)}."
+        names = [
+            CHARACTERISTICS[str(row["characteristic"])].label.lower()
+            for row in importance.records(metric=metric)
+            if _stands_out(row)
+        ]
+        if names:
+            parts.append(f"for {METRICS[metric].label.lower()}, {' and '.join(names[:2])}")
+    return f"What matters most to the models: {'; '.join(parts)}." if parts else ""
+
+
+def _stands_out(row: Mapping[str, Cell]) -> bool:
+    """Tell whether shuffling costs more accuracy than one shuffle differs from the next."""
+    increase = number(row["mre_shuffled"]) - number(row["mre_intact"])
+    return increase > number(row["mre_shuffled_deviation"])
 
 
 def _listed(parts: list[str]) -> str:
@@ -155,7 +169,7 @@ def _noisy(run: RunData) -> list[str]:
             return [
                 f"Noisy: equal workloads differ from their own mean by {difference} on average "
                 f"in {METRICS[metric].label.lower()} ({repeated.measurements} runs of "
-                f"{repeated.groups} workloads). No model can be more accurate than that."
+                f"{repeated.groups} workloads). Expect no model to be much more accurate than that."
             ]
     return []
 
@@ -250,16 +264,17 @@ HOW_TO_READ: Final = {
     ),
     "effects": (
         "Grey dots are the workloads, diamonds their geometric mean at each value, and the blue "
-        "line what the model predicts when only this characteristic changes; where line and "
-        "diamonds part, the workloads at that value differ in something else too."
+        "line what the best extended model predicts, on average, when only this characteristic "
+        "changes. Where line and diamonds part, the workloads at that value differ in something "
+        "else too, or the model is wrong there."
     ),
     "importance": (
-        "How large the mean relative error gets when the model is told a wrong value of one "
-        "characteristic (values shuffled among the workloads); the dashed line is its error "
+        "How large the mean relative error gets when the best extended model is told a wrong "
+        "value of one characteristic (shuffled among the workloads); the dashed line is its error "
         "with everything right, so a bar that barely reaches past it does not matter."
     ),
     "workloads": (
         "Every workload with what was {adjective}; a dash stands where a characteristic has no "
-        "effect."
+        "effect, or too few requests were slower to give a percentile."
     ),
 }
