@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from drivelab._core import histogram_bin
+from drivelab.cli import main as cli
 from drivelab.drives import fio as fio_module
+from drivelab.drives import target_file
 from drivelab.drives.fio import FioDrive, open_real_drive
 from drivelab.drives.fio_program import FioOutput, run_fio
 from drivelab.drives.measurement import Measurement, MeasurementPlan
@@ -245,3 +247,26 @@ def test_a_block_device_is_read_and_never_written(
         open_real_drive(str(loop_device), size_bytes=8 * MIB)
     with pytest.raises(UsageError, match=f"it must be {loop_device}"):
         open_real_drive(str(loop_device), allow_destructive="/dev/other")
+
+
+def test_no_file_is_made_for_a_workload_that_it_could_not_run(
+    require_tool: Callable[[str], Path],
+    drive_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    require_tool("fio")
+
+    def fill(*_: object) -> None:
+        pytest.fail("a file is filled")
+
+    monkeypatch.setattr(target_file, "_fill", fill)
+    path = drive_folder / "refused.bin"
+    for words, said in (
+        (["--write-ratio", "0.05"], "a mix has 10 to 90 % writes"),
+        (["--read-size", "1MiB", "--queue-depth", "1025"], "bytes of memory"),
+        (["--read-size", "4MiB"], "the range has 2097152"),
+    ):
+        assert cli.main(["measure", str(path), "--size", "2MiB", *words]) == 2
+        assert said in capsys.readouterr().err
+        assert not path.exists()

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from drivelab.drives.fio import open_real_drive
 from drivelab.drives.registry import open_drive
 from drivelab.errors import DrivelabError, UsageError
+from drivelab.workloads.characteristics import Characteristics
 
 
 def test_a_preset_opens_under_its_prefix() -> None:
@@ -70,16 +72,22 @@ def test_a_path_is_handed_to_fio(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, dict[str, object]]] = []
+    options: dict[str, Any] = {
+        "size_bytes": 5,
+        "keep": True,
+        "allow_destructive": "x",
+        "intended": [Characteristics()],
+    }
 
-    def note(given: str, **options: object) -> None:
-        asked.append((given, options))
+    def note(given: str, **settings: object) -> None:
+        asked.append((given, settings))
         raise DrivelabError("enough")
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("drivelab.drives.fio.open_real_drive", note)
     with pytest.raises(DrivelabError, match="enough"):
-        open_drive(name, size_bytes=5, keep=True, allow_destructive="x")
-    assert asked == [(name, {"size_bytes": 5, "keep": True, "allow_destructive": "x"})]
+        open_drive(name, **options)
+    assert asked == [(name, options)]
 
 
 def test_without_fio_no_file_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

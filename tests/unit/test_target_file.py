@@ -48,6 +48,15 @@ def test_a_path_that_does_not_exist_is_made_written_and_removed(
     assert [entry.name for entry in tmp_path.iterdir()] == ["kernel"]
 
 
+def test_what_objects_to_the_size_prevents_the_file(tmp_path: Path, roots: SystemRoots) -> None:
+    def object_to(size_bytes: int) -> None:
+        raise UsageError(f"not with {size_bytes}")
+
+    with pytest.raises(UsageError, match=f"not with {2 * MIB}"):
+        make(tmp_path / "bench.bin", roots, before_filling=object_to)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["kernel"]
+
+
 def test_a_kept_file_is_used_again_and_stays_kept(tmp_path: Path, roots: SystemRoots) -> None:
     path = tmp_path / "bench.bin"
     make(path, roots, keep=True).close()

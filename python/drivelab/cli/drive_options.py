@@ -10,6 +10,8 @@ from drivelab.cli.arguments import duration, seed, size, whole_number
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from drivelab.drives.drive import Drive
     from drivelab.drives.measurement import MeasurementPlan
     from drivelab.workloads.characteristics import Characteristics
@@ -69,8 +71,8 @@ def add_drive_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def open_named(args: argparse.Namespace) -> Drive:
-    """Open the drive that the words name.
+def open_named(args: argparse.Namespace, intended: Sequence[Characteristics] = ()) -> Drive:
+    """Open the drive that the words name; no file is made that could not run `intended`.
 
     Raises
     ------
@@ -88,6 +90,7 @@ def open_named(args: argparse.Namespace) -> Drive:
         allow_destructive=args.allow_destructive,
         size_bytes=args.size,
         keep=args.keep,
+        intended=intended,
     )
 
 

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     workload = characteristics_of(args)
     workload.validate()
     plan = plan_of(args)
-    with open_named(args) as drive:
+    with open_named(args, [workload]) as drive:
         drive.check(workload)
         measurement = next(iter(drive.measure([(0, workload)], plan)), None)
         if measurement is None:

@@ -140,25 +140,15 @@ class FioDrive:
         UsageError
             When no drive of this size could be asked for it.
         """
-        workload.validate(self.capacity_bytes)
+        check_expressible(workload, self.capacity_bytes)
         if workload.write_ratio > 0 and self.target.write_refusal is not None:
             raise CannotAnswerError(f"no writes on {self.name}: {self.target.write_refusal}")
-        reason = inexpressible(workload)
-        if reason is not None:
-            raise CannotAnswerError(f"not on a real drive yet: {reason}")
         for name, value in workload.canonical().items():
             if name.endswith(("_size", "_stride")) and (value or 0) % self._block_bytes:
                 raise CannotAnswerError(
                     f"{name} {value} is no multiple of {self._block_bytes} bytes, the block of "
                     f"direct requests to {self.name}"
                 )
-        largest = max(workload.read_size, workload.write_size)
-        if workload.queue_depth * largest > MAX_BUFFER_BYTES:
-            raise CannotAnswerError(
-                f"{workload.queue_depth} requests of {largest} bytes in flight need more than "
-                f"{MAX_BUFFER_BYTES} bytes of memory"
-            )
-        window_of(workload, self.capacity_bytes, StreamKey(0, 0, "check"))
 
     def measure(
         self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
@@ -260,12 +250,36 @@ class FioDrive:
         raise RunError(f"fio cannot read {self.name} ({'; '.join(failures)})")
 
 
+def check_expressible(workload: Characteristics, capacity_bytes: int) -> None:
+    """Raise when no real drive of `capacity_bytes` can be asked for `workload`.
+
+    Raises
+    ------
+    CannotAnswerError
+        When fio's options cannot express it.
+    UsageError
+        When no drive of this size could be asked for it.
+    """
+    workload.validate(capacity_bytes)
+    reason = inexpressible(workload)
+    if reason is not None:
+        raise CannotAnswerError(f"not on a real drive yet: {reason}")
+    largest = max(workload.read_size, workload.write_size)
+    if workload.queue_depth * largest > MAX_BUFFER_BYTES:
+        raise CannotAnswerError(
+            f"{workload.queue_depth} requests of {largest} bytes in flight need more than "
+            f"{MAX_BUFFER_BYTES} bytes of memory"
+        )
+    window_of(workload, capacity_bytes, StreamKey(0, 0, "check"))
+
+
 def open_real_drive(
     name: str,
     *,
     size_bytes: int | None = None,
     keep: bool = False,
     allow_destructive: str | None = None,
+    intended: Sequence[Characteristics] = (),
     roots: SystemRoots = THIS_MACHINE,
 ) -> FioDrive:
     """Open a block device or a file to be measured; a path that does not exist is made.
@@ -276,6 +290,8 @@ def open_real_drive(
         The path as the user wrote it.
     size_bytes, keep, allow_destructive
         As for `drivelab.drives.target_file.open_target_file`.
+    intended
+        Workloads that must be possible; else no file is made for nothing.
     roots
         The kernel's view of devices and mounts.
 
@@ -283,9 +299,16 @@ def open_real_drive(
     ------
     UsageError
         When fio is missing or too old, or the path cannot be measured.
+    CannotAnswerError
+        When a file would have to be made and an intended workload is not possible on it.
     RunError
         When making the file or reading it for a try fails.
     """
+
+    def check_intended(capacity_bytes: int) -> None:
+        for workload in intended:
+            check_expressible(workload, capacity_bytes)
+
     # Before a gibibyte is written for nothing.
     program = find_fio()
     target: Target
@@ -303,6 +326,7 @@ def open_real_drive(
             size_bytes=size_bytes,
             keep=keep,
             allow_destructive=allow_destructive,
+            before_filling=check_intended,
             roots=roots,
         )
     try:

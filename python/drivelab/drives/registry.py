@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +16,7 @@ from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
     from drivelab.drives.drive import Drive, DriveKind
+    from drivelab.workloads.characteristics import Characteristics
 
 
 _PRESET_SUFFIX: Final = ".toml"
@@ -71,6 +72,7 @@ def open_drive(
     allow_destructive: str | None = None,
     size_bytes: int | None = None,
     keep: bool = False,
+    intended: Sequence[Characteristics] = (),
 ) -> Drive:
     """Open the drive that `name` stands for; it is a context manager.
 
@@ -84,6 +86,9 @@ def open_drive(
         Size of a file that is made, for real drives.
     keep
         Whether such a file stays.
+    intended
+        Workloads that must be possible for such a file to be made at all; whether the opened
+        drive accepts one says `Drive.check`.
 
     Raises
     ------
@@ -98,7 +103,11 @@ def open_drive(
     from drivelab.drives.fio import open_real_drive
 
     return open_real_drive(
-        name, allow_destructive=allow_destructive, size_bytes=size_bytes, keep=keep
+        name,
+        allow_destructive=allow_destructive,
+        size_bytes=size_bytes,
+        keep=keep,
+        intended=intended,
     )
 
 

@@ -21,6 +21,7 @@ import fcntl
 import os
 import stat
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -125,6 +126,7 @@ def open_target_file(
     size_bytes: int | None = None,
     keep: bool = False,
     allow_destructive: str | None = None,
+    before_filling: Callable[[int], None] | None = None,
     roots: SystemRoots = THIS_MACHINE,
 ) -> TargetFile:
     """Open the file `name` to be measured; make it when it does not exist.
@@ -139,6 +141,8 @@ def open_target_file(
         Leave a file that Drivelab made in place when closing.
     allow_destructive
         The path that the user allowed to be overwritten, if any.
+    before_filling
+        Called with the size in bytes before a file is filled; what it raises prevents that.
     roots
         The kernel's view of what is mounted.
 
@@ -159,7 +163,11 @@ def open_target_file(
         )
     if place.exists:
         return _open_existing(place, size_bytes, keep, allow_destructive)
-    return _make(place, DEFAULT_SIZE_BYTES if size_bytes is None else size_bytes, keep)
+    size_bytes = DEFAULT_SIZE_BYTES if size_bytes is None else size_bytes
+    _check_makeable(place.path, size_bytes)
+    if before_filling is not None:
+        before_filling(size_bytes)
+    return _make(place, size_bytes, keep)
 
 
 def _open_existing(
@@ -267,8 +275,7 @@ def _lock(path: Path, descriptor: int) -> None:
             return
 
 
-def _make(place: FileLocation, size_bytes: int, keep: bool) -> TargetFile:
-    path = place.path
+def _check_makeable(path: Path, size_bytes: int) -> None:
     if size_bytes < MIN_SIZE_BYTES or size_bytes % _ALIGNMENT:
         raise UsageError(
             f"--size must be a multiple of 4 KiB and at least {format_size(MIN_SIZE_BYTES)}; "
@@ -277,6 +284,10 @@ def _make(place: FileLocation, size_bytes: int, keep: bool) -> TargetFile:
     _check_space(path.parent, size_bytes)
     if side_path(path).exists() and read_side(path) is None:
         raise UsageError(f"{side_path(path)} is in the way; move it or choose another path")
+
+
+def _make(place: FileLocation, size_bytes: int, keep: bool) -> TargetFile:
+    path = place.path
     try:
         descriptor = os.open(
             path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
