@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.blackbox.evaluate import METRICS, MODEL_KEYS
 from drivelab.blackbox.model import PerformanceModel
-from drivelab.cli.model import accepted_by
 from drivelab.drives.measurement import MeasurementPlan
 from drivelab.drives.registry import open_drive
-from drivelab.measure.campaign import run_campaign, stored_measurements
+from drivelab.measure.campaign import accepted_by, run_campaign, stored_measurements
 from drivelab.workloads.design import parse_design
 from validation.document import Section
 

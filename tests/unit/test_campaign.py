@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import dataclasses
 import random
+import sqlite3
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import fake_drive
 import pytest
@@ -16,13 +18,14 @@ from fake_drive import FakeDrive, workloads
 
 from drivelab.drives.measurement import Measurement, MeasurementPlan
 from drivelab.errors import CannotAnswerError, RunError, UsageError
-from drivelab.measure.campaign import BATCH, run_campaign, stored_measurements
+from drivelab.measure.campaign import finished_run, run_campaign, stored_measurements
 from drivelab.measure.export import measurements_csv
 from drivelab.measure.progress import Progress
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import Characteristics
 
 PLAN = MeasurementPlan(requests=10)
+DRIVE = {"name": "fake:simulated", "kind": "simulated"}
 
 
 def campaign(path: Path, drive: FakeDrive, count: int = 40, **changes) -> RunStore:
@@ -35,13 +38,13 @@ def exported(path: Path) -> bytes:
     return (path / "measurements.csv").read_bytes()
 
 
-@pytest.mark.parametrize(("kind", "batches"), [("simulated", [BATCH, BATCH, 8]), ("real", [40])])
-def test_everything_is_measured_once_in_order(tmp_path: Path, kind, batches) -> None:
+@pytest.mark.parametrize("kind", ["simulated", "real"])
+def test_everything_is_measured_once_in_order(tmp_path: Path, kind) -> None:
     drive = FakeDrive(kind)
     with campaign(tmp_path / "run", drive) as store:
         measurements = stored_measurements(store)
     assert drive.measured == list(range(40))
-    assert drive.batches == batches
+    assert drive.batches == [40]
     assert measurements == [
         fake_drive.answer(index, workload, PLAN) for index, workload in enumerate(workloads(40))
     ]
@@ -100,6 +103,55 @@ def test_complete_run_measures_nothing_again(tmp_path: Path) -> None:
     again = FakeDrive()
     campaign(tmp_path / "run", again).close()
     assert again.measured == []
+
+
+@pytest.fixture
+def file_run(tmp_path: Path) -> tuple[Path, str]:
+    """Give a finished run on a file that was removed, and the file's name."""
+    name = str(tmp_path / "bench.bin")
+    drive = FakeDrive("real", identity={"path": name})
+    drive.name = name
+    campaign(tmp_path / "run", drive, design_name="huang2011:40").close()
+    return tmp_path / "run", name
+
+
+def test_finished_run_on_a_removed_file_needs_no_drive(file_run: tuple[Path, str]) -> None:
+    path, name = file_run
+    store = finished_run(path, name, PLAN, design_name="huang2011:40", size_bytes=2**30)
+    assert store is not None
+    with store:
+        assert len(stored_measurements(store)) == 40
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"plan": MeasurementPlan(seed=1, requests=10)},
+        {"design_name": "huang2011:41"},
+        {"size_bytes": 2**29},
+        {"drive_name": "bench.bin"},
+        {"path": "elsewhere"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_other_or_no_finished_run_needs_the_drive(
+    file_run: tuple[Path, str], change: dict[str, Any]
+) -> None:
+    path, name = file_run
+    asked = {"path": path, "drive_name": name, "plan": PLAN, "design_name": "huang2011:40"}
+    asked |= change
+    assert finished_run(Path(asked.pop("path")), **asked) is None
+
+
+def test_unfinished_run_or_existing_file_needs_the_drive(file_run: tuple[Path, str]) -> None:
+    path, name = file_run
+    Path(name).touch()
+    assert finished_run(path, name, PLAN, design_name="huang2011:40") is None
+    Path(name).unlink()
+    with sqlite3.connect(path / "run.sqlite") as connection:
+        connection.execute("DELETE FROM measurement WHERE position = 7")
+    connection.close()
+    assert finished_run(path, name, PLAN, design_name="huang2011:40") is None
 
 
 @pytest.mark.parametrize(
@@ -227,9 +279,11 @@ def test_killed_and_resumed_campaign_exports_the_same_bytes(
 
 def test_export_holds_what_was_measured(tmp_path: Path) -> None:
     measurement = fake_drive.answer(3, Characteristics(queue_depth=4, read_size=4096), PLAN)
-    (row,) = csv.DictReader(measurements_csv([measurement]).splitlines())
+    (row,) = csv.DictReader(measurements_csv([measurement], DRIVE).splitlines())
     latency_ns = 10_000 + 4000 + 4096 // 3 + 3
+    assert (row["drive"], row["drive_kind"]) == ("fake:simulated", "simulated")
     assert int(row["index"]) == 3
+    assert int(row["read_size_bytes"]) == 4096
     assert int(row["queue_depth"]) == 4
     assert float(row["latency_ns_mean"]) == latency_ns
     assert int(row["latency_ns_p99_9"]) == latency_ns
@@ -241,7 +295,7 @@ def test_export_holds_what_was_measured(tmp_path: Path) -> None:
 def test_export_of_mixed_runs_has_every_column() -> None:
     plain = dataclasses.replace(fake_drive.answer(0, Characteristics(), PLAN), extra={})
     rich = fake_drive.answer(1, Characteristics(), PLAN)
-    first, second = csv.DictReader(measurements_csv([plain, rich]).splitlines())
+    first, second = csv.DictReader(measurements_csv([plain, rich], DRIVE).splitlines())
     assert (first["waf"], second["waf"]) == ("", "1.5")
     assert isinstance(plain, Measurement)
 

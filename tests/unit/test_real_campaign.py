@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -11,8 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_drive import FakeDrive, workloads
 
+from drivelab.cli import main as cli
+from drivelab.drives import registry
+from drivelab.drives.measurement import MeasurementPlan
 from drivelab.errors import UsageError
+from drivelab.measure.campaign import run_campaign
 from drivelab.store import RunStore, is_run
 
 WORKLOADS = 6
@@ -69,3 +75,25 @@ def test_a_campaign_goes_on_after_its_end(
     assert complete[: len(kept)] == kept
     assert not path.exists()
     assert not side.exists()
+
+
+def test_a_finished_campaign_does_not_make_its_file_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, run = tmp_path / "bench.bin", tmp_path / "run"
+    drive = FakeDrive("real", identity={"path": str(path)})
+    drive.name = str(path)
+    plan = MeasurementPlan()
+    run_campaign(
+        drive, workloads(12), plan, run, design_name="huang2011:12", progress=False
+    ).close()
+
+    def open_drive(*_: object, **__: object) -> None:
+        pytest.fail("the drive is opened")
+
+    monkeypatch.setattr(registry, "open_drive", open_drive)
+    words = ["model", str(path), "--design", "huang2011:12", "--out", str(run), "--json"]
+    assert cli.main(words) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["drive"], answer["kind"], answer["workloads"]) == (str(path), "real", 12)
+    assert (run / "report.html").exists()

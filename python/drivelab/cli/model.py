@@ -18,9 +18,7 @@ from drivelab.cli.models import accuracy_rows, accuracy_text, fit_and_report
 if TYPE_CHECKING:
     import argparse
 
-    from drivelab.drives.drive import Drive
-    from drivelab.workloads.characteristics import Characteristics
-    from drivelab.workloads.grid import Accepts
+    from drivelab.store import RunStore
 
 DEFAULT_DESIGN = "huang2011:300"
 
@@ -46,23 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, fit, report, and say how good the models are."""
-    from drivelab.measure.campaign import run_campaign
-    from drivelab.workloads.design import parse_design
-
-    design = parse_design(args.design)
-    plan = plan_of(args)
     path = args.out or default_run(args.drive, args.design, args.seed)
-    with open_named(args) as drive:
-        selection = design.select(args.seed, accepted_by(drive))
-        store = run_campaign(
-            drive,
-            selection.workloads,
-            plan,
-            path,
-            design_name=args.design,
-            left_out=selection.left_out,
-        )
-    with store:
+    with _campaign(args, path) as store:
+        designed = store.header["design"]
         fitted = fit_and_report(store)
     answer: dict[str, Any] = {
         "run": str(path),
@@ -73,26 +57,33 @@ def run(args: argparse.Namespace) -> int:
         "kind": fitted.drive_kind,
         "design": args.design,
         "seed": args.seed,
-        "workloads": len(selection.workloads),
-        "left_out_workloads": selection.left_out,
+        "workloads": designed["workloads"],
+        "left_out_workloads": designed["left_out_workloads"],
         "accuracy": accuracy_rows(fitted.model),
     }
     print(json.dumps(answer, indent=2) if args.json else _text(answer, fitted.model))
     return 0
 
 
-def accepted_by(drive: Drive) -> Accepts:
-    """Tell of a workload whether the drive can run it."""
-    from drivelab.errors import UsageError
+def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
+    from drivelab.measure.campaign import accepted_by, finished_run, run_campaign
+    from drivelab.workloads.design import parse_design
 
-    def accepts(workload: Characteristics) -> bool:
-        try:
-            drive.check(workload)
-        except UsageError:
-            return False
-        return True
-
-    return accepts
+    design = parse_design(args.design)
+    plan = plan_of(args)
+    finished = finished_run(path, args.drive, plan, design_name=args.design, size_bytes=args.size)
+    if finished is not None:
+        return finished
+    with open_named(args) as drive:
+        selection = design.select(args.seed, accepted_by(drive))
+        return run_campaign(
+            drive,
+            selection.workloads,
+            plan,
+            path,
+            design_name=args.design,
+            left_out=selection.left_out,
+        )
 
 
 def default_run(drive: str, design: str, seed: int) -> Path:

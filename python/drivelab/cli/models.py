@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from drivelab.errors import UsageError
+from drivelab.report.build import MODEL
 
 if TYPE_CHECKING:
     from drivelab.blackbox.model import PerformanceModel
     from drivelab.store import RunStore
-
-MODEL: Final = "model.json"
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def fit_and_report(store: RunStore) -> Fitted:
         model=model,
         model_path=model_path,
         report_path=build_report(store.path),
-        measurements_path=write_measurements(measurements, store.path),
+        measurements_path=write_measurements(measurements, store.path, store.header["drive"]),
         drive_name=store.header["drive"]["name"],
         drive_kind=store.header["drive"]["kind"],
     )

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 PREFIX = "sim:"
 
-#: Workloads handed to the core at once: enough for every core, few enough that little is lost
-#: when the campaign is killed.
+#: Workloads handed to the core at once: few, so that little is lost when the campaign is
+#: killed; more threads than this find nothing to do. The same number on every machine.
 _BATCH = 8
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -20,12 +21,10 @@ from drivelab.drives.measurement import Measurement, MeasurementPlan
 from drivelab.errors import DrivelabError, RunError, UsageError
 from drivelab.measure.export import write_measurements
 from drivelab.measure.progress import Progress
-from drivelab.store import RunStore
+from drivelab.store import RunStore, is_run
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.grid import Accepts
 
-# Handed to a simulated drive at once: enough for every core, little enough that Ctrl-C is
-# heard soon. A fixed number, so that nothing depends on this machine's cores.
-BATCH: Final = 16
 # What has to agree before a run goes on; everything else in the header is for the reader.
 _COMPARED: Final = ("drive", "design", "plan")
 _MOST_DIFFERENCES_TOLD: Final = 3
@@ -80,8 +79,72 @@ def run_campaign(
     with RunStore.resume_or_create(path, header, durable=drive.kind == "real") as store:
         refuse_other_campaign(path, store.header, header)
         _measure_missing(drive, workloads, plan, store, shown=progress)
-        write_measurements(stored_measurements(store), path)
+        write_measurements(stored_measurements(store), path, header["drive"])
     return RunStore.open(path)
+
+
+def accepted_by(drive: Drive) -> Accepts:
+    """Return what tells of a workload whether `drive` can run it."""
+
+    def accepts(workload: Characteristics) -> bool:
+        try:
+            drive.check(workload)
+        except UsageError:
+            return False
+        return True
+
+    return accepts
+
+
+def finished_run(
+    path: Path,
+    drive_name: str,
+    plan: MeasurementPlan,
+    *,
+    design_name: str,
+    size_bytes: int | None = None,
+) -> RunStore | None:
+    """Open the finished run in `path` of a campaign on a file that is not there any more.
+
+    Opening such a drive would make the file again, although nothing is missing. Without the
+    drive its identity cannot be compared: name and path have to do.
+
+    Parameters
+    ----------
+    path
+        The run folder, or where there is none yet.
+    drive_name, plan, design_name
+        As for `run_campaign`.
+    size_bytes
+        The size that the file was asked to have, if any.
+
+    Returns
+    -------
+    RunStore or None
+        Open for reading; `None` where the drive has to be opened to know, or to go on.
+    """
+    if not is_run(path) or os.path.lexists(drive_name):
+        return None
+    wanted = {
+        "drive.kind": "real",
+        "drive.name": drive_name,
+        "drive.identity.path": os.path.realpath(drive_name),
+        "design.name": design_name,
+        **dict(_flattened({"plan": plan.to_json()})),
+    }
+    if size_bytes is not None:
+        wanted["drive.capacity_bytes"] = size_bytes
+    store = RunStore.open(path)
+    stored = dict(_flattened(store.header))
+    done = store.done()
+    if (
+        all(stored.get(key) == value for key, value in wanted.items())
+        and stored.get("design.workloads") == len(done)
+        and done == set(range(len(done)))
+    ):
+        return store
+    store.close()
+    return None
 
 
 def stored_measurements(store: RunStore) -> list[Measurement]:
@@ -169,11 +232,10 @@ def _measure_missing(
     stored = len(workloads) - len(missing)
     try:
         with Progress(len(workloads), stored, "measurements", shown=shown) as progress:
-            for batch in _batches(missing, drive):
-                for measurement in _measured(drive, batch, plan):
-                    store.append(measurement.to_json(), measurement.index)
-                    stored += 1
-                    progress.advance()
+            for measurement in _measured(drive, missing, plan):
+                store.append(measurement.to_json(), measurement.index)
+                stored += 1
+                progress.advance()
     except KeyboardInterrupt as interrupt:
         raise KeyboardInterrupt(f"stopped; {_kept(store, stored, workloads)}") from interrupt
     except DrivelabError as error:
@@ -187,22 +249,13 @@ def _kept(store: RunStore, stored: int, workloads: Sequence[Characteristics]) ->
     )
 
 
-def _batches(
-    missing: list[tuple[int, Characteristics]], drive: Drive
-) -> Iterator[list[tuple[int, Characteristics]]]:
-    # A real drive measures one after the other anyway, and keeps its file open meanwhile.
-    step = max(len(missing), 1) if drive.kind == "real" else BATCH
-    for start in range(0, len(missing), step):
-        yield missing[start : start + step]
-
-
 def _measured(
-    drive: Drive, batch: list[tuple[int, Characteristics]], plan: MeasurementPlan
+    drive: Drive, missing: list[tuple[int, Characteristics]], plan: MeasurementPlan
 ) -> Iterator[Measurement]:
     """Give the drive's answers, having checked that they answer what was asked."""
-    answers = drive.measure(batch, plan)
+    answers = drive.measure(missing, plan)
     try:
-        for index, workload in batch:
+        for index, workload in missing:
             answer = next(answers, None)
             if answer is None or (answer.index, answer.characteristics) != (index, workload):
                 found = "nothing" if answer is None else f"measurement {answer.index}"

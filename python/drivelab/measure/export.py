@@ -4,30 +4,44 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from drivelab.drives.measurement import Measurement, OperationResult
-from drivelab.workloads.characteristics import FIELDS
 
 EXPORT: Final = "measurements.csv"
 PERCENTILES: Final = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9}
 
 
-def write_measurements(measurements: Sequence[Measurement], path: Path) -> Path:
-    """Write ``measurements.csv`` into a run folder, whole or not at all; give its path."""
+def write_measurements(
+    measurements: Sequence[Measurement], path: Path, drive: Mapping[str, Any]
+) -> Path:
+    """Write ``measurements.csv`` into a run folder, whole or not at all; give its path.
+
+    Parameters
+    ----------
+    measurements
+        In the order of the rows.
+    path
+        The run folder.
+    drive
+        Of the run's header: its ``name`` and ``kind`` begin each row, because numbers of a
+        simulated drive must not be taken for measured ones.
+    """
     target = path / EXPORT
     unfinished = target.with_suffix(".csv.part")
-    unfinished.write_text(measurements_csv(measurements), encoding="ascii", newline="")
+    text = measurements_csv(measurements, drive)
+    unfinished.write_text(text, encoding="utf-8", newline="")
     unfinished.replace(target)
     return target
 
 
-def measurements_csv(measurements: Sequence[Measurement]) -> str:
+def measurements_csv(measurements: Sequence[Measurement], drive: Mapping[str, Any]) -> str:
     """Give one row a measurement in the order given, units in the names of the columns."""
     extras = sorted({name for measurement in measurements for name in measurement.extra})
-    rows = [_row(measurement) for measurement in measurements]
+    origin = {"drive": drive["name"], "drive_kind": drive["kind"]}
+    rows = [origin | _row(measurement) for measurement in measurements]
     columns = [*dict.fromkeys(name for row in rows for name in row), *extras]
     text = io.StringIO()
     table = csv.DictWriter(text, columns, restval="", lineterminator="\n")
@@ -39,7 +53,10 @@ def measurements_csv(measurements: Sequence[Measurement]) -> str:
 
 def _row(measurement: Measurement) -> dict[str, Any]:
     row: dict[str, Any] = {"index": measurement.index}
-    row |= {name: getattr(measurement.characteristics, name) for name in FIELDS}
+    row |= {
+        f"{name}_bytes" if name.endswith(("_size", "_stride")) else name: value
+        for name, value in measurement.characteristics.to_json().items()
+    }
     row |= {
         "duration_ns": measurement.duration_ns,
         "requests": measurement.requests,

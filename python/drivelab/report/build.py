@@ -49,13 +49,13 @@ def build_report(run_path: Path) -> Path:
 def read_run(run_path: Path) -> RunData:
     """Read what a report is computed from; raises `UsageError` as `build_report` does."""
     from drivelab.blackbox.model import PerformanceModel
-    from drivelab.drives.measurement import Measurement
+    from drivelab.measure.campaign import stored_measurements
     from drivelab.report.inputs import RunData
     from drivelab.store import RunStore
 
     with RunStore.open(run_path) as store:
         header = store.header
-        measurements = [Measurement.from_json(stored) for stored in store.measurements()]
+        measurements = stored_measurements(store)
     path = run_path / MODEL
     if not path.exists():
         raise UsageError(
