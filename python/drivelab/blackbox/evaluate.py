@@ -7,7 +7,7 @@ model is asked about a workload that it has seen under other random numbers.
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -161,7 +161,7 @@ def fit_and_evaluate(
     cross_validated = {
         key: measure_accuracy(observed[key.metric], out_of_fold[key]) for key in MODEL_KEYS
     }
-    best_extended = best_models(cross_validated, ("extended",))
+    best_extended = best_models(cross_validated, {"extended"})
     evaluation = Evaluation(
         indices=indices,
         folds=folds,
@@ -172,7 +172,7 @@ def fit_and_evaluate(
             key: measure_accuracy(observed[key.metric], np.exp(predictors[key].predict(table)))
             for key in MODEL_KEYS
         },
-        best=best_models(cross_validated, tuple(FEATURE_SETS)),
+        best=best_models(cross_validated),
         best_extended=best_extended,
         importance={
             metric: permutation_importance(of_folds[key], table, folds, observed[metric], seed)
@@ -186,22 +186,37 @@ def fit_and_evaluate(
     return predictors, evaluation
 
 
-def best_models(
-    accuracy: Mapping[ModelKey, Accuracy], allowed: Sequence[str]
-) -> dict[str, ModelKey]:
-    """Return by metric the model with the smallest MRE, the first of equals.
+def best_model(
+    accuracy: Mapping[ModelKey, Accuracy],
+    metric: str,
+    features: Container[str] | None = None,
+    estimator: str | None = None,
+) -> ModelKey:
+    """Return a metric's model with the smallest MRE, the first of equals.
 
     Parameters
     ----------
     accuracy
-        By model.
-    allowed
-        Names of the feature sets to choose from.
+        By model, those to choose from.
+    metric
+        One of `METRICS`.
+    features
+        Only models with one of these feature sets; None allows all.
+    estimator
+        Only models by this estimator; None allows all.
     """
-    return {
-        metric: min(
-            (key for key in MODEL_KEYS if key.metric == metric and key.features in allowed),
-            key=lambda key: accuracy[key].mre,
-        )
-        for metric in METRICS
-    }
+    candidates = [
+        key
+        for key in accuracy
+        if key.metric == metric
+        and (features is None or key.features in features)
+        and estimator in (None, key.estimator)
+    ]
+    return min(candidates, key=lambda key: accuracy[key].mre)
+
+
+def best_models(
+    accuracy: Mapping[ModelKey, Accuracy], features: Container[str] | None = None
+) -> dict[str, ModelKey]:
+    """Return by metric what `best_model` does."""
+    return {metric: best_model(accuracy, metric, features) for metric in METRICS}

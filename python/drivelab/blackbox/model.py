@@ -10,7 +10,13 @@ from typing import Any, Self
 import numpy as np
 
 from drivelab.blackbox import model_file
-from drivelab.blackbox.evaluate import METRICS, Evaluation, ModelKey, fit_and_evaluate
+from drivelab.blackbox.evaluate import (
+    METRICS,
+    Evaluation,
+    ModelKey,
+    best_model,
+    fit_and_evaluate,
+)
 from drivelab.blackbox.features import FEATURE_SETS, UNITS, FloatArray, workload_table
 from drivelab.blackbox.predictors import ESTIMATORS, Predictor
 from drivelab.drives.measurement import Measurement
@@ -112,15 +118,8 @@ class PerformanceModel:
         ):
             if name is not None and name not in allowed:
                 raise UsageError(f"{name!r} is no {what}; allowed: {', '.join(allowed)}")
-        accuracy = self.evaluation.cross_validated
-        candidates = [
-            key
-            for key in accuracy
-            if key.metric == metric
-            and features in (None, key.features)
-            and estimator in (None, key.estimator)
-        ]
-        return min(candidates, key=lambda key: accuracy[key].mre)
+        allowed_features = None if features is None else {features}
+        return best_model(self.evaluation.cross_validated, metric, allowed_features, estimator)
 
     def predict(
         self,

@@ -216,8 +216,8 @@ def _from_json(root: _Node) -> dict[str, Any]:
         },
         cross_validated=cross_validated,
         in_sample={key: _accuracy(models[key].of("in_sample")) for key in MODEL_KEYS},
-        best=best_models(cross_validated, tuple(FEATURE_SETS)),
-        best_extended=best_models(cross_validated, ("extended",)),
+        best=best_models(cross_validated),
+        best_extended=best_models(cross_validated, {"extended"}),
         importance={
             metric: tuple(_importance(one) for one in root.of("importance").of(metric).items())
             for metric in METRICS

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from drivelab.cli.arguments import add_json, size
+from drivelab.cli.arguments import add_json, add_record, size
 from drivelab.errors import UsageError
 from drivelab.units import format_duration_ns, format_size
 
@@ -25,12 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "drive", metavar="DRIVE", help="an SSD preset, with or without sim: or analytic:"
     )
-    parser.add_argument(
-        "--op", required=True, choices=("read", "write"), help="the kind of operation"
-    )
-    parser.add_argument(
-        "--record", required=True, type=size, metavar="SIZE", help="bytes of a request"
-    )
+    add_record(parser)
     parser.add_argument(
         "--file-size", type=size, metavar="SIZE", help="also the time for this many bytes"
     )

@@ -106,6 +106,16 @@ def add_drive(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("drive", metavar="DRIVE", help=DRIVE_HELP)
 
 
+def add_record(parser: argparse.ArgumentParser) -> None:
+    """Add ``--op`` and ``--record``: one request of one kind."""
+    parser.add_argument(
+        "--op", required=True, choices=("read", "write"), help="the kind of request"
+    )
+    parser.add_argument(
+        "--record", required=True, type=size, metavar="SIZE", help="bytes of the request"
+    )
+
+
 def add_characteristics(parser: argparse.ArgumentParser) -> None:
     """Add the eight workload characteristics; one that is not given stays `None`."""
     group = parser.add_argument_group("workload characteristics")

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from drivelab.drives.measurement import MeasurementPlan
     from drivelab.workloads.characteristics import Characteristics
 
-_VIRTUAL_PREFIXES: Final = ("sim:", "analytic:")
 _MOST_REQUESTS: Final = 10**9
 # An option that a kind of drive would ignore in silence is refused, with what to use instead.
 _REAL_ONLY: Final = {
@@ -79,12 +78,12 @@ def open_named(args: argparse.Namespace, intended: Sequence[Characteristics] = (
     UsageError
         When there is no such drive, or an option has no effect on its kind.
     """
-    virtual = args.drive.startswith(_VIRTUAL_PREFIXES)
+    from drivelab.drives.registry import OPENERS, open_drive
+
+    virtual = args.drive.startswith(tuple(OPENERS))
     for name, refusal in (_REAL_ONLY if virtual else _VIRTUAL_ONLY).items():
         if getattr(args, name) not in (None, False):
             raise UsageError(f"{refusal} ({args.drive})")
-    from drivelab.drives.registry import open_drive
-
     return open_drive(
         args.drive,
         allow_destructive=args.allow_destructive,

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.cli.arguments import add_json, size
+from drivelab.cli.arguments import add_json, add_record
 from drivelab.errors import UsageError
 from drivelab.units import format_duration_ns
 
@@ -28,12 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "drive", metavar="DRIVE", help="a simulated SSD: a preset, with or without sim:, or a file"
     )
-    parser.add_argument(
-        "--op", required=True, choices=("read", "write"), help="the kind of request"
-    )
-    parser.add_argument(
-        "--record", required=True, type=size, metavar="SIZE", help="bytes of the request"
-    )
+    add_record(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.svg", help="the drawing")
     parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="the stages as a table")
     add_json(parser)

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from drivelab.blackbox.evaluate import best_model
+
 if TYPE_CHECKING:
     from drivelab.blackbox.accuracy import Accuracy
     from drivelab.blackbox.evaluate import Evaluation, ModelKey
@@ -63,9 +65,4 @@ class RunData:
         features
             Only among the models with these features; None is among all.
         """
-        keys = [
-            key
-            for key in self.accuracy
-            if key.metric == metric and features in (None, key.features)
-        ]
-        return min(keys, key=lambda key: self.accuracy[key].mre)
+        return best_model(self.accuracy, metric, None if features is None else {features})
