@@ -101,7 +101,8 @@ def test_the_stream_is_its_definition(
     workload: Characteristics, within: tuple[int, int], seed: int, index: int
 ) -> None:
     directions, offsets, sizes = _core.generate(workload.as_tuple(), *within, seed, index, 200)
-    stream = zip(directions, offsets, sizes, strict=True)
+    stream = list(zip(directions, offsets, sizes, strict=True))
+    assert len(stream) == 200
     expected = requests(workload, within, seed, index)
     for ours, defined in zip(stream, expected, strict=False):
         assert ours == defined

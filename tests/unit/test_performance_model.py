@@ -200,7 +200,9 @@ def test_what_never_varies_has_no_effect_and_no_harm() -> None:
         "write_size had no effect in any trained workload",
         "write_random had no effect in any trained workload",
     ]
-    assert model.predict([asked], metric="iops") > 0
+    # The best it can say is what such reads did.
+    observed = model.evaluation.observed["iops"]
+    assert observed.min() < model.predict([asked], metric="iops")[0] < observed.max()
 
 
 def test_outside_training(model: PerformanceModel) -> None:
@@ -286,7 +288,8 @@ def test_too_few_workloads(measured: list[Measurement]) -> None:
     for some in ([], measured[:1] * 10, measured[:4]):
         with pytest.raises(UsageError, match="at least 5 distinct workloads"):
             PerformanceModel.fit(some)
-    assert PerformanceModel.fit(measured[:5]).predict([Characteristics()], metric="iops") > 0
+    folds = PerformanceModel.fit(measured[:5]).evaluation.folds
+    assert sorted(folds.tolist()) == [0, 1, 2, 3, 4]
 
 
 def test_constant_performance_is_predicted(measured: list[Measurement]) -> None:
