@@ -16,12 +16,13 @@ from drivelab.blackbox.evaluate import MODEL_KEYS, ModelKey
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import RunError
 from drivelab.report import words
-from drivelab.report.build import write_report, write_whole
+from drivelab.report.build import write_report
 from drivelab.report.effects import importance
 from drivelab.report.html import MAX_TABLE_ROWS, Report, render
 from drivelab.report.identity import identity
 from drivelab.report.inputs import RunData
 from drivelab.report.quantities import share_text, workload_text
+from drivelab.whole_file import write_whole
 from drivelab.workloads.characteristics import Characteristics
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "report.txt"

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "python" / "drivelab"
 PYTHON_ORDER: list[set[str]] = [
     {"_core"},
     {"errors"},
-    {"units"},
+    {"units", "whole_file"},
     {"store"},
     {"workloads"},
     {"drives"},

@@ -97,6 +97,7 @@ def permutation_importance(
         for shuffle in range(_SHUFFLES):
             random = np.random.default_rng((seed, column, shuffle))
             shuffled = table.copy()
+            # Not blanked anew: a workload that only read and now only writes would have no size.
             shuffled[effective, column] = table[random.permutation(effective), column]
             increases.append(mre(shuffled) - unshuffled)
         mean, deviation = float(np.mean(increases)), float(np.std(increases))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -31,6 +30,7 @@ from drivelab.blackbox.evaluate import (
 from drivelab.blackbox.features import FEATURE_SETS, UNITS, FeatureSet, FloatArray
 from drivelab.blackbox.predictors import LinearFunction, Predictor, Trees
 from drivelab.errors import RunError, UsageError
+from drivelab.whole_file import write_whole
 from drivelab.workloads.characteristics import FIELDS
 
 if TYPE_CHECKING:
@@ -45,15 +45,9 @@ _LARGEST_BYTES: Final = 2**30
 def write(path: Path, model: PerformanceModel) -> None:
     """Write `model` to `path`, which then holds either the old or the whole new file."""
     text = json.dumps(_to_json(model), allow_nan=False)
-    part = path.with_name(f"{path.name}.part")
     try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        write_whole(path, text)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise RunError(f"cannot write the model {path}: {error.strerror or error}") from error
 
 

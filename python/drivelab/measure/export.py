@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.whole_file import write_whole
 
 EXPORT: Final = "measurements.csv"
 PERCENTILES: Final = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9}
@@ -30,10 +31,7 @@ def write_measurements(
         simulated drive must not be taken for measured ones.
     """
     target = path / EXPORT
-    unfinished = target.with_suffix(".csv.part")
-    text = measurements_csv(measurements, drive)
-    unfinished.write_text(text, encoding="utf-8", newline="")
-    unfinished.replace(target)
+    write_whole(target, measurements_csv(measurements, drive))
     return target
 
 

@@ -6,11 +6,10 @@ Needs ``RUN/run.sqlite`` and ``RUN/model.json``; leaves ``RUN/report.html`` and
 
 from __future__ import annotations
 
-import os
-import tempfile
 from typing import TYPE_CHECKING, Final
 
 from drivelab.errors import RunError, UsageError
+from drivelab.whole_file import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,22 +103,3 @@ def write_report(report: Report, run_path: Path) -> Path:
             "make room or check the permissions, then run `drivelab report` on it"
         ) from error
     return page
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Replace a file by a text; whatever happens, nobody sees half of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = path.with_name(os.path.basename(name))  # noqa: PTH119
-    try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp makes it private; a report is as readable as any new file.
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

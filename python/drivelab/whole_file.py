@@ -1,0 +1,32 @@
+"""Writing a file whole or not at all, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replace a file by a text, in UTF-8; nobody ever sees half of it, not after a power cut.
+
+    Raises
+    ------
+    OSError
+        When it cannot be written; an older file stays, and no draft of the new one.
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(os.path.basename(name))  # noqa: PTH119
+    try:
+        with open(handle, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp makes it private; a report is as readable as any new file.
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
