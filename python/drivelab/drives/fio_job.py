@@ -95,7 +95,7 @@ def inexpressible(workload: Characteristics) -> str | None:
             return f"{name} {share:g} is no whole percent, and fio takes no other"
     if len(active) == 2 and not _SMALLEST_SHARE <= workload.write_ratio <= 1 - _SMALLEST_SHARE:
         return (
-            f"fio sends {workload.write_ratio:.0%} writes in bursts instead of one by one; "
+            f"fio sends {100 * workload.write_ratio:g} % writes in bursts instead of one by one; "
             "a mix has 10 to 90 % writes"
         )
     strided = [direction for direction in active if direction.stride > 0]
