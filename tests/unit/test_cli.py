@@ -115,7 +115,7 @@ def test_mistake_is_one_line_and_exit_2(words, said, fake_command, capsys) -> No
         (RunError("fio died"), 1, "drivelab: fio died"),
         (KeyboardInterrupt(), 130, "drivelab: stopped"),
         (KeyboardInterrupt("stopped after 3 of 9"), 130, "drivelab: stopped after 3 of 9"),
-        (OSError(errno.ENOSPC, "No space left on device", "x"), 1, "what was measured before is"),
+        (OSError(errno.ENOSPC, "No space left on device", "x"), 1, "free some space"),
         (PermissionError(errno.EACCES, "Permission denied", "x"), 1, "Permission denied (x)"),
         (MemoryError(), 1, "out of memory"),
         (ZeroDivisionError("division"), 1, "DRIVELAB_TRACEBACK=1"),

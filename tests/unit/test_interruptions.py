@@ -80,6 +80,7 @@ def undisturbed(tmp_path_factory) -> bytes:
     [
         (signal.SIGINT, 130, "run the same command again to go on"),
         (signal.SIGTERM, 143, "what was measured is kept"),
+        (signal.SIGHUP, 129, "what was measured is kept"),
     ],
 )
 def test_stopped_campaign_goes_on(tmp_path: Path, undisturbed, number, code, said) -> None:

@@ -5,13 +5,14 @@ the module of the command that was asked for is imported, so that the tour (`dri
 --help`) answers at once.
 
 Exit codes: 0 done; 1 failed while running; 2 a mistake in what was asked for; 130 stopped
-by Ctrl-C and 143 by SIGTERM; 141 the reader of our output went away.
+by Ctrl-C, 143 by SIGTERM and 129 by SIGHUP; 141 the reader of our output went away.
 """
 
 from __future__ import annotations
 
 import errno
 import importlib
+import io
 import os
 import signal
 import sys
@@ -26,7 +27,8 @@ EXIT_FAILED: Final = 1
 EXIT_MISTAKE: Final = 2
 EXIT_INTERRUPTED: Final = 130
 EXIT_READER_GONE: Final = 141
-EXIT_TERMINATED: Final = 143
+# What was named cannot be a path here at all, whoever found out.
+_NO_PATHS: Final = {errno.ENAMETOOLONG, errno.ELOOP}
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,17 @@ Every command that prints a result takes --json.
 
 
 class _TerminatedError(BaseException):
-    """SIGTERM, turned into an exception so that files and processes are cleaned up."""
+    """SIGTERM or SIGHUP, turned into an exception so that files and processes are cleaned up.
+
+    Parameters
+    ----------
+    number
+        The signal's.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
 
 
 def tour() -> str:
@@ -137,7 +149,8 @@ def main(arguments: list[str] | None = None) -> int:
     """
     if arguments is None:
         arguments = sys.argv[1:]
-        signal.signal(signal.SIGTERM, _on_terminate)
+        _open_standard_streams()
+        _hear_signals()
     try:
         code = _dispatch(arguments)
         sys.stdout.flush()
@@ -147,9 +160,9 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt as interrupt:
         _complain(str(interrupt) or "stopped")
         return EXIT_INTERRUPTED
-    except _TerminatedError:
+    except _TerminatedError as terminated:
         _complain("terminated; what was measured is kept")
-        return EXIT_TERMINATED
+        return terminated.exit_code
     except BrokenPipeError:
         _discard_output()
         return EXIT_READER_GONE
@@ -158,8 +171,31 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         _complain(_unforeseen(error))
         _discard_output()
-        return EXIT_FAILED
+        return EXIT_MISTAKE if getattr(error, "errno", None) in _NO_PATHS else EXIT_FAILED
     return code
+
+
+def _open_standard_streams() -> None:
+    """Make sure that there is somewhere to write, and that no character stops the writing."""
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        # Left closed, its number would go to the next file that is opened.
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            _discard(descriptor)
+        stream = getattr(sys, name)
+        if stream is None:
+            mode = "w" if descriptor else "r"
+            setattr(sys, name, open(descriptor, mode, closefd=False))  # noqa: SIM115
+        elif descriptor and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _hear_signals() -> None:
+    signal.signal(signal.SIGTERM, _on_terminate)
+    # nohup has it ignored, and that is to stay.
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, _on_terminate)
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -209,10 +245,9 @@ def _unforeseen(error: Exception) -> str:
         reason = error.strerror or str(error)
         where = f" ({error.filename})" if error.filename else ""
         if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
-            return (
-                f"{reason}{where}; what was measured before is kept: free some space and run "
-                "the same command again"
-            )
+            return f"{reason}{where}; free some space and run the same command again"
+        if error.errno in _NO_PATHS:
+            return f"{reason}{where}; name another path"
         return f"{reason}{where}"
     if isinstance(error, MemoryError):
         return "out of memory; what was measured is kept: use a smaller drive or fewer workers"
@@ -240,10 +275,11 @@ def _discard_output() -> None:
 
 
 def _discard(descriptor: int) -> None:
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, descriptor)
-    os.close(nothing)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    if nothing != descriptor:
+        os.dup2(nothing, descriptor)
+        os.close(nothing)
 
 
-def _on_terminate(_number: int, _frame: FrameType | None) -> NoReturn:
-    raise _TerminatedError
+def _on_terminate(number: int, _frame: FrameType | None) -> NoReturn:
+    raise _TerminatedError(number)
