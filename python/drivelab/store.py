@@ -14,6 +14,7 @@ JSON-able dictionaries: what they mean is the business of whoever stores them.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import sqlite3
@@ -40,7 +41,9 @@ _OUT_OF_SPACE: Final = {
     sqlite3.SQLITE_IOERR_TRUNCATE,
     sqlite3.SQLITE_IOERR_SHMSIZE,
 }
-_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+# SQLITE_ERROR is about tables and formats that a run would have.
+_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
+_NO_SPACE: Final = {errno.ENOSPC, errno.EDQUOT}
 
 
 def is_run(path: Path) -> bool:
@@ -112,20 +115,8 @@ class RunStore:
         cls, path: Path, header: dict[str, Any], *, durable: bool = False
     ) -> RunStore:
         """Open a run to append to it, or start it with `header` when there is none."""
-        if path.exists() and not path.is_dir():
-            raise UsageError(f"{path} is a file; a run is a folder, choose another name")
-        if path.is_dir() and not is_run(path):
-            others = sorted(entry.name for entry in path.iterdir() if entry.name != _LOCK)
-            if others:
-                raise UsageError(
-                    f"{path} holds {others[0]} and no run; choose a new or an empty folder"
-                )
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError) as error:
-            raise UsageError(
-                f"{path} cannot be made: {error.filename} is a file, not a folder"
-            ) from error
+        with _refused(path, "made"):
+            _make_folder(path)
         return cls._open_for_writing(path, header, durable=durable)
 
     @classmethod
@@ -224,8 +215,36 @@ class RunStore:
         self.close()
 
 
+def _make_folder(path: Path) -> None:
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path} is a file; a run is a folder, choose another name")
+    if path.is_dir() and not is_run(path):
+        others = sorted(entry.name for entry in path.iterdir() if entry.name != _LOCK)
+        if others:
+            raise UsageError(
+                f"{path} holds {others[0]} and no run; choose a new or an empty folder"
+            )
+    for parent in path.parents:
+        if parent.exists() and not parent.is_dir():
+            raise UsageError(f"{path} cannot be made: {parent} is a file, not a folder")
+    path.mkdir(parents=True, exist_ok=True)
+
+
+@contextlib.contextmanager
+def _refused(path: Path, what: str) -> Iterator[None]:
+    """Tell why a folder cannot be made or written."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno in _NO_SPACE:
+            raise RunError(f"no space left for {path}; free some space") from error
+        raise UsageError(f"{path} cannot be {what}: {reason}; choose another folder") from error
+
+
 def _take_lock(path: Path) -> IO[bytes]:
-    lock = (path / _LOCK).open("ab")
+    with _refused(path, "written"):
+        lock = (path / _LOCK).open("ab")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -288,7 +307,7 @@ def _parse(text: str, path: Path) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise _damaged(path, "a value is no JSON") from error
+        raise damaged(path, "a value is no JSON") from error
 
 
 def _through_json(value: dict[str, Any]) -> Any:
@@ -301,7 +320,8 @@ def _no_run(path: Path) -> UsageError:
     return UsageError(f"{path} is no run: it has no {DATABASE}, as `drivelab model` makes it")
 
 
-def _damaged(path: Path, reason: str) -> RunError:
+def damaged(path: Path, reason: str) -> RunError:
+    """Give the error that a run's database holds something that no run would."""
     return RunError(
         f"{path / DATABASE} is damaged ({reason}); restore it from a copy, or move the folder "
         "away and measure again"
@@ -314,12 +334,15 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", None)
+        # Without a code it comes from the driver, about what it read.
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
         if code in _OUT_OF_SPACE:
             raise RunError(
                 f"no space left for {path / DATABASE}; free some space (what was measured "
                 "before is kept)"
             ) from error
-        if code is not None and code & 0xFF in _DAMAGED:
-            raise _damaged(path, str(error)) from error
+        if code & 0xFF in _DAMAGED:
+            raise damaged(path, str(error).partition(" with text ")[0]) from error
         raise RunError(f"{path / DATABASE} cannot be used: {error}") from error
+    except UnicodeDecodeError as error:
+        raise damaged(path, "it holds what is no text") from error

@@ -37,23 +37,22 @@ def fit_and_report(store: RunStore) -> Fitted:
         When the disk is full or the folder cannot be written.
     """
     from drivelab.blackbox.model import PerformanceModel
-    from drivelab.measure.campaign import stored_measurements
+    from drivelab.measure.campaign import stored_header, stored_measurements
     from drivelab.measure.export import write_measurements
     from drivelab.report.build import build_report
 
+    header = stored_header(store)
     measurements = stored_measurements(store)
-    model = PerformanceModel.fit(
-        measurements, seed=store.header["plan"]["seed"], provenance=store.header
-    )
+    model = PerformanceModel.fit(measurements, seed=header["plan"]["seed"], provenance=header)
     model_path = store.path / MODEL
     model.save(model_path)
     return Fitted(
         model=model,
         model_path=model_path,
-        report_path=build_report(store.path),
-        measurements_path=write_measurements(measurements, store.path, store.header["drive"]),
-        drive_name=store.header["drive"]["name"],
-        drive_kind=store.header["drive"]["kind"],
+        report_path=build_report(store.path, measurements),
+        measurements_path=write_measurements(measurements, store.path, header["drive"]),
+        drive_name=header["drive"]["name"],
+        drive_kind=header["drive"]["kind"],
     )
 
 

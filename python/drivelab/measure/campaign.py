@@ -21,13 +21,20 @@ from drivelab.drives.measurement import Measurement, MeasurementPlan
 from drivelab.errors import DrivelabError, RunError, UsageError
 from drivelab.measure.export import write_measurements
 from drivelab.measure.progress import Progress
-from drivelab.store import RunStore, is_run
+from drivelab.store import RunStore, damaged, is_run
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.grid import Accepts
 
 # What has to agree before a run goes on; everything else in the header is for the reader.
 _COMPARED: Final = ("drive", "design", "plan")
 _MOST_DIFFERENCES_TOLD: Final = 3
+# What readers of a header count on.
+_HEADER: Final[dict[str, set[str]]] = {
+    "drive": {"name", "kind", "capacity_bytes", "identity"},
+    "design": {"name", "seed", "workloads", "left_out_workloads"},
+    "plan": {"seed"},
+    "origin": set(),
+}
 
 
 def run_campaign(
@@ -148,8 +155,32 @@ def finished_run(
 
 
 def stored_measurements(store: RunStore) -> list[Measurement]:
-    """Read every measurement of a run, ordered by index."""
-    return [Measurement.from_json(stored) for stored in store.measurements()]
+    """Read every measurement of a run, ordered by index.
+
+    Raises
+    ------
+    RunError
+        When the database is damaged.
+    """
+    try:
+        return [Measurement.from_json(stored) for stored in store.measurements()]
+    except UsageError as error:
+        raise damaged(store.path, str(error)) from error
+
+
+def stored_header(store: RunStore) -> dict[str, Any]:
+    """Give what a run keeps about itself, having checked that it is all there.
+
+    Raises
+    ------
+    RunError
+        When the database is damaged.
+    """
+    for name, keys in _HEADER.items():
+        part = store.header.get(name)
+        if not isinstance(part, dict) or not keys <= part.keys():
+            raise damaged(store.path, f"its {name} is not there")
+    return store.header
 
 
 def campaign_header(

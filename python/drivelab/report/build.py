@@ -12,21 +12,26 @@ from drivelab.errors import RunError, UsageError
 from drivelab.whole_file import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from drivelab.drives.measurement import Measurement
     from drivelab.report.html import Report
     from drivelab.report.inputs import RunData
 
 MODEL: Final = "model.json"
 
 
-def build_report(run_path: Path) -> Path:
+def build_report(run_path: Path, measurements: Sequence[Measurement] | None = None) -> Path:
     """Build the report of a run and write it into the run's folder.
 
     Parameters
     ----------
     run_path
         A run folder with measurements and models, as ``drivelab model`` leaves it.
+    measurements
+        Those that the models were fitted to, where another process may be adding to the run;
+        otherwise all that it holds.
 
     Returns
     -------
@@ -42,10 +47,10 @@ def build_report(run_path: Path) -> Path:
     """
     from drivelab.report.html import render
 
-    return write_report(render(read_run(run_path)), run_path)
+    return write_report(render(read_run(run_path, measurements)), run_path)
 
 
-def read_run(run_path: Path) -> RunData:
+def read_run(run_path: Path, measurements: Sequence[Measurement] | None = None) -> RunData:
     """Read what a report is computed from; raises `UsageError` as `build_report` does."""
     from drivelab.blackbox.model import PerformanceModel
     from drivelab.measure.campaign import stored_measurements
@@ -54,7 +59,8 @@ def read_run(run_path: Path) -> RunData:
 
     with RunStore.open(run_path) as store:
         header = store.header
-        measurements = stored_measurements(store)
+        if measurements is None:
+            measurements = stored_measurements(store)
     path = run_path / MODEL
     if not path.exists():
         raise UsageError(
