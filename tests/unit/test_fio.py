@@ -135,7 +135,8 @@ def test_absurd_workloads_are_refused(drive: FioDrive) -> None:
     for workload, reason in (
         (Characteristics(read_size=16 * MIB), "at most"),
         (Characteristics(queue_depth=0), "queue_depth"),
-        (Characteristics(queue_depth=65536, read_size=MIB), "memory"),
+        (Characteristics(queue_depth=32768, read_size=MIB), "memory"),
+        (Characteristics(queue_depth=32769), "at most 32768"),
         (Characteristics(read_size=1000), "multiple of 512"),
     ):
         with pytest.raises(UsageError, match=reason):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -48,13 +49,20 @@ def write(path: Path, model: PerformanceModel) -> None:
     try:
         write_whole(path, text)
     except OSError as error:
-        raise RunError(f"cannot write the model {path}: {error.strerror or error}") from error
+        raise RunError(
+            f"cannot write the model {path}: {error.strerror or error}; what was measured is "
+            "kept: make room or check the permissions, then run the same command again"
+        ) from error
 
 
 def read(path: Path) -> dict[str, Any]:
     """Return the arguments of the `PerformanceModel` that `path` holds."""
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
+        status = path.stat()
+        # Reading a pipe or a device may never end.
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+            raise UsageError(f"{path} is no Drivelab model: it is no regular file")
+        if status.st_size > _LARGEST_BYTES:
             raise UsageError(f"{path} is too large for a Drivelab model")
         text = path.read_text(encoding="utf-8")
     except OSError as error:

@@ -39,6 +39,8 @@ from drivelab.workloads.characteristics import Characteristics
 IO_ENGINES: Final = ("io_uring", "libaio")
 # fio keeps one buffer a request in flight.
 MAX_BUFFER_BYTES: Final = 2**30
+# The kernel's limit for a ring of io_uring; libaio's is a setting of the machine and lower.
+MAX_QUEUE_DEPTH: Final = 32_768
 # Between the end of the run time and fio's: requests in flight, and writing its JSON.
 SLACK_SECONDS: Final = 30.0
 _WARMUP_SHARE: Final = 0.1
@@ -264,6 +266,10 @@ def check_expressible(workload: Characteristics, capacity_bytes: int) -> None:
     reason = inexpressible(workload)
     if reason is not None:
         raise CannotAnswerError(f"not on a real drive yet: {reason}")
+    if workload.queue_depth > MAX_QUEUE_DEPTH:
+        raise CannotAnswerError(
+            f"queue_depth is {workload.queue_depth}; real drives take at most {MAX_QUEUE_DEPTH}"
+        )
     largest = max(workload.read_size, workload.write_size)
     if workload.queue_depth * largest > MAX_BUFFER_BYTES:
         raise CannotAnswerError(

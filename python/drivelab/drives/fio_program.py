@@ -78,8 +78,12 @@ def find_fio() -> FioProgram:
             timeout=_VERSION_SECONDS,
             stdin=subprocess.DEVNULL,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UsageError(f"{path} does not run ({error}); {REMEDY}") from error
+    except OSError as error:
+        raise UsageError(f"{path} does not run ({error.strerror}); {REMEDY}") from error
+    except subprocess.TimeoutExpired as error:
+        raise UsageError(
+            f"{path} does not tell its version within {_VERSION_SECONDS:.0f} s; {REMEDY}"
+        ) from error
     match = re.match(r"fio-(\d+)\.(\d+)\S*", result.stdout.strip())
     if match is None or result.returncode != 0:
         said = (result.stdout or result.stderr).strip().splitlines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import stat
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -84,7 +85,11 @@ def read_preset(reference: str) -> PresetSource:
 
 def _read(path: Path) -> str:
     try:
-        if path.is_file() and path.stat().st_size > _MAX_PRESET_BYTES:
+        status = path.stat()
+        # Reading a pipe or a device may never end.
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+            raise UsageError(f"{path} cannot be read as a preset: it is no regular file")
+        if status.st_size > _MAX_PRESET_BYTES:
             raise UsageError(f"{path} is larger than a preset can be (1 MiB)")
         return path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
@@ -113,6 +118,6 @@ def _base_texts(path: Path, text: str) -> dict[str, str]:
 def _base_of(text: str) -> str | None:
     try:
         base = tomllib.loads(text).get("base")
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return None  # the native reader says what is wrong, with its line
     return base if isinstance(base, str) else None

@@ -95,6 +95,7 @@ def open_drive(
     UsageError
         When there is no such drive; the error says what can be named.
     """
+    _refuse_what_is_no_text(name)
     for prefix, opener in OPENERS.items():
         if name.startswith(prefix):
             _refuse_unknown_preset(name, name.removeprefix(prefix))
@@ -109,6 +110,17 @@ def open_drive(
         keep=keep,
         intended=intended,
     )
+
+
+def _refuse_what_is_no_text(name: str) -> None:
+    """Refuse a name that models, tables and reports could not hold."""
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"the name {name!r} is not UTF-8 text, so nothing could be written about that "
+            "drive; rename the file"
+        ) from error
 
 
 def _refuse_unknown_preset(name: str, reference: str) -> None:
@@ -136,10 +148,10 @@ def _suggestion(name: str) -> str:
     prefix = next((prefix for prefix in OPENERS if name.startswith(prefix)), "sim:")
     asked = name if ":" in name else f"{prefix}{name}"
     near = difflib.get_close_matches(asked.lower(), known, n=1)
-    meant = f"did you mean {near[0]}? " if near else ""
+    meant = f"did you mean {near[0]}? There are" if near else "there are"
     listed = ", ".join(each for each in known if each.startswith(prefix))
     return (
-        f"{meant}There are {listed}, {prefix}FILE.toml, block devices, and files, named by a "
+        f"{meant} {listed}, {prefix}FILE.toml, block devices, and files, named by a "
         f"path such as ./{_FILE_EXAMPLE}"
     )
 
