@@ -6,13 +6,19 @@ The command runs in this process where it can; failures that need a process of t
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
+import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from drivelab.blackbox.model import PerformanceModel
 from drivelab.cli import main as cli
 
 SMALL_PRESET = """
@@ -83,6 +89,19 @@ WRONG_WORDS: list[tuple[list[str], str]] = [
     (["analytic", "analytic:x25m-yoo2014", "--op", "read"], "--record"),
     (["analytic", "analytic:x25m-yoo2014", "--op", "read", "--record", "1000"], "4096"),
     (["analytic", "sim:x25m", "--op", "read", "--record", "4k"], "x25m"),
+    (["measure", f"./{'x' * 300}"], "File name too long"),
+    (["measure", "./\udce9.bin"], "is not UTF-8 text"),
+    (["measure", "foo:bar"], "there is no drive 'foo:bar'; there are sim:"),
+    (["model", SMALL_DRIVE, "--out", "x" * 300], "File name too long"),
+    (["model", SMALL_DRIVE, "--out", "/proc/run"], "/proc/run cannot be made"),
+    (["model", SMALL_DRIVE, "--design", "huang2011:4"], "at least 5 distinct workloads"),
+    (["predict", "/dev/zero"], "it is no regular file"),
+    (["measure", "sim:/dev/zero.toml"], "/dev/zero.toml"),
+    (
+        ["timeline", "x25m", "--op", "read", "--record", "4k", "-o", "/proc/x.svg"],
+        "/proc/x.svg cannot be written",
+    ),
+    (["reproduce", "yoo2014", "--out", "/proc/x"], "cannot be written"),
     (["drives", "--nonsense"], "the options are --json"),
     (["drives", "sda"], "unknown argument 'sda'"),
 ]
@@ -162,6 +181,24 @@ def test_folder_as_preset(capsys, tmp_path) -> None:
     code, line = fails(["measure", "sim:drive.toml"], capsys)
     assert code == 2
     assert "drive.toml" in line
+
+
+@pytest.mark.parametrize("special", ["pipe", "device"])
+def test_preset_that_is_no_regular_file(special: str, capsys, tmp_path) -> None:
+    if special == "pipe":
+        os.mkfifo(tmp_path / "drive.toml")
+    else:
+        (tmp_path / "drive.toml").symlink_to("/dev/zero")
+    code, line = fails(["measure", "sim:drive.toml"], capsys)
+    assert code == 2
+    assert "it is no regular file" in line
+
+
+def test_deeply_nested_preset(capsys, tmp_path) -> None:
+    (tmp_path / "drive.toml").write_text("a=" + "[" * 100_000)
+    code, line = fails(["measure", "sim:drive.toml"], capsys)
+    assert code == 2
+    assert "not valid TOML" in line
 
 
 def test_small_preset_of_these_tests_is_right(capsys, tmp_path) -> None:
@@ -244,18 +281,53 @@ def test_damaged_run(run, capsys) -> None:
 
 
 def test_rubbish_in_a_measurement(run, capsys) -> None:
-    connection = sqlite3.connect(run / "run.sqlite")
-    connection.execute("""UPDATE measurement SET result = '{"index": 3}' WHERE position = 3""")
-    connection.commit()
-    connection.close()
+    change(run, """UPDATE measurement SET result = '{"index": 3}' WHERE position = 3""")
+    for words in (["report", str(run)], [*SMALL_JOB, "--out", str(run)]):
+        code, line = fails(words, capsys)
+        assert code == 1
+        assert "run.sqlite is damaged" in line
+        assert "is no measurement" in line
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM run",
+        "DROP TABLE run",
+        "DROP TABLE measurement",
+        "UPDATE run SET value = 'null'",
+        "UPDATE run SET value = '3' WHERE key = 'plan'",
+        "UPDATE run SET value = '{}' WHERE key = 'drive'",
+        "UPDATE run SET value = CAST(x'ff22' AS TEXT) WHERE key = 'drive'",
+    ],
+)
+def test_run_whose_header_is_not_there(statement: str, run, capsys) -> None:
+    change(run, statement)
     code, line = fails(["report", str(run)], capsys)
-    assert code == 2
-    assert "is no measurement" in line
+    assert code == 1
+    assert "run.sqlite is damaged" in line
+    assert len(line) < 400
 
 
-def test_run_with_too_few_workloads(capsys, tmp_path) -> None:
-    words = ["huang2011:4" if word == "huang2011:12" else word for word in SMALL_JOB]
-    code, line = fails([*words, "--out", str(tmp_path / "few")], capsys)
+def test_damage_that_is_no_text(run, capsys) -> None:
+    database = run / "run.sqlite"
+    content = database.read_bytes()
+    # The name that SQLite then complains about.
+    database.write_bytes(content.replace(b"tablemeasurement", b"table\xff\xfeasurement"))
+    code, line = fails(["report", str(run)], capsys)
+    assert code == 1
+    assert "run.sqlite is damaged" in line
+
+
+def change(run: Path, statement: str) -> None:
+    with contextlib.closing(sqlite3.connect(run / "run.sqlite")) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+def test_run_with_too_few_workloads(run, capsys) -> None:
+    change(run, "DELETE FROM measurement WHERE position >= 4")
+    code, line = fails(["report", str(run)], capsys)
     assert code == 2
     assert "at least 5 distinct workloads" in line
 
@@ -271,6 +343,81 @@ def test_model_that_does_not_say_of_which_drive(provenance, run, capsys) -> None
     assert (answer["drive"], answer["kind"]) == (None, None)
     assert cli.main(["predict", str(run)]) == 0
     assert "a drive without a name, from numbers of unknown origin" in capsys.readouterr().out
+
+
+def test_report_of_a_run_that_goes_on_growing(run, capsys, monkeypatch) -> None:
+    change(run, "CREATE TABLE later AS SELECT * FROM measurement WHERE position >= 10")
+    change(run, "DELETE FROM measurement WHERE position >= 10")
+    save = PerformanceModel.save
+
+    def save_while_another_measures(model: PerformanceModel, path: Path) -> None:
+        save(model, path)
+        change(run, "INSERT INTO measurement SELECT * FROM later")
+
+    monkeypatch.setattr(PerformanceModel, "save", save_while_another_measures)
+    assert cli.main(["report", str(run)]) == 0
+    assert "sim:" in (run / "report.html").read_text()
+
+
+def test_output_that_cannot_be_finished_leaves_nothing(capsys, tmp_path, monkeypatch) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    words = ["timeline", "x25m", "--op", "write", "--record", "4k"]
+    for file, option in (("x.svg", "-o"), ("x.csv", "--csv")):
+        code, line = fails([*words, option, file], capsys)
+        assert code == 1
+        assert f"{file} cannot be written: No space left" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+PROGRAM = [sys.executable, "-c", "import sys; from drivelab.cli.main import main; sys.exit(main())"]
+
+
+def in_a_process(words: list[str], redirection: str = "", **environment: str) -> tuple[int, str]:
+    result = subprocess.run(
+        ["/bin/sh", "-c", f'"$@" {redirection}', "sh", *PROGRAM, *words],
+        env={**os.environ, **environment},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    return result.returncode, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("words", [["--help"], ["measure", "sim:x25m", "--requests", "10"]])
+def test_closed_standard_output_is_no_error(words) -> None:
+    assert in_a_process(words, ">&-") == (0, "")
+    assert in_a_process(words, "<&- >&- 2>&-") == (0, "")
+
+
+def test_closed_standard_error_is_no_error() -> None:
+    assert in_a_process(["measure", "nonsense"], "2>&-") == (2, "")
+
+
+def test_full_standard_output_is_one_line() -> None:
+    code, said = in_a_process(["--help"], ">/dev/full")
+    assert code == 1
+    assert said.count("\n") == 1
+    assert "free some space" in said
+
+
+def test_characters_that_a_terminal_lacks_are_written_otherwise(tmp_path) -> None:
+    (tmp_path / "ü.toml").write_text(SMALL_PRESET)
+    code, said = in_a_process(
+        ["measure", "sim:ü.toml", "--requests", "10"], PYTHONIOENCODING="ascii"
+    )
+    assert code == 0
+    assert "sim:\\xfc.toml" in said
+
+
+def test_drawing_does_not_depend_on_how_matplotlib_is_set_up(tmp_path) -> None:
+    words = ["timeline", "x25m", "--op", "write", "--record", "4k", "-o", "x.svg"]
+    nowhere = {"MPLBACKEND": "nonsense", "MPLCONFIGDIR": "/proc/nowhere"}
+    code, said = in_a_process(words, **nowhere)
+    assert (code, said.splitlines()[-1]) == (0, "wrote x.svg")
+    assert "atplotlib" not in said
 
 
 def test_prediction_outside_what_was_measured_says_so(run, capsys) -> None:

@@ -102,15 +102,20 @@ def fold_numbers(keys: Sequence[Hashable], seed: int) -> IntArray:
     """
     numbers: dict[Hashable, int] = {}
     groups = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
-    if len(numbers) < FOLDS:
-        raise UsageError(
-            f"a model needs measurements of at least {FOLDS} distinct workloads, to check it on "
-            f"some that it has not seen; there are {len(numbers)}"
-        )
+    refuse_too_few(len(numbers))
     order = np.random.default_rng(seed).permutation(len(numbers))
     fold_of_group = np.empty(len(numbers), dtype=np.int64)
     fold_of_group[order] = np.arange(len(numbers)) % FOLDS
     return fold_of_group[groups]
+
+
+def refuse_too_few(distinct: int) -> None:
+    """Raise `UsageError` when that many distinct workloads are too few for a model."""
+    if distinct < FOLDS:
+        raise UsageError(
+            f"a model needs measurements of at least {FOLDS} distinct workloads, to check it on "
+            f"some that it has not seen; there are {distinct}"
+        )
 
 
 def fit_and_evaluate(

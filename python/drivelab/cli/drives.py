@@ -69,12 +69,14 @@ def _text(presets: list[dict[str, Any]], devices: list[dict[str, Any]]) -> str:
     from drivelab.units import format_size
 
     lines = ["Drives from presets:"]
-    lines += _columns(
+    heads = _columns(
         [
-            [each["drive"], format_size(each["capacity_bytes"]), each["condition"], each["summary"]]
+            [each["drive"], format_size(each["capacity_bytes"]), each["condition"]]
             for each in presets
         ]
     )
+    for head, each in zip(heads, presets, strict=True):
+        lines += [head, f"      {each['summary']}"]
     lines += ["", "Block devices of this machine (only read; a file path is a drive too):"]
     if not devices:
         lines.append("  none")

@@ -102,7 +102,10 @@ def _text(name: str, kind: str, measurement: Measurement) -> str:
     )
     # Ratios say something at a glance; the drive's counters are in --json.
     lines += [
-        (label.removesuffix("_ratio").replace("_", " "), f"{value:.2f}")
+        (
+            label.removesuffix("_ratio").replace("_", " "),
+            f"{100 * value:.1f} %" if "utilisation" in label else f"{value:.2f}",
+        )
         for label, value in measurement.extra.items()
         if label.endswith("_ratio")
     ]

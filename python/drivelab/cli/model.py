@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
+    from drivelab.blackbox.evaluate import refuse_too_few
     from drivelab.measure.campaign import accepted_by, finished_run, run_campaign
     from drivelab.workloads.design import parse_design
 
@@ -76,6 +80,8 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
         return finished
     with open_named(args) as drive:
         selection = design.select(args.seed, accepted_by(drive))
+        # Told now: measuring may take hours.
+        refuse_too_few(len({workload.key() for workload in selection.workloads}))
         return run_campaign(
             drive,
             selection.workloads,
@@ -104,6 +110,15 @@ def _text(answer: dict[str, Any], model: Any) -> str:
     lines += [
         f"report   {answer['report']}",
         f"model    {answer['model']}",
-        f"ask it   drivelab predict {answer['run']} --queue-depth 8 --read-size 64KiB",
+        f"ask it   {_command()} predict {shlex.quote(answer['run'])} --queue-depth 8 "
+        "--read-size 64KiB",
     ]
     return "\n".join(lines)
+
+
+def _command() -> str:
+    """Give what starts the command again in this shell."""
+    used = Path(sys.argv[0])
+    found = shutil.which("drivelab")
+    here = used.name == "drivelab" and (found is None or not used.samefile(found))
+    return shlex.quote(str(used)) if here else "drivelab"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_json
+from drivelab.cli.outputs import write_output
 from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:
@@ -57,14 +58,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write(reproduction: Reproduction, folder: Path) -> list[str]:
-    folder.mkdir(parents=True, exist_ok=True)
     texts = {
         f"{table.name}.csv": table.csv()
         for table in (*reproduction.tables, reproduction.claims_table())
     }
     texts |= {name: draw() for name, draw in reproduction.drawings.items()}
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        write_output(folder / name, text)
     return [str(folder / name) for name in texts]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json, add_record
+from drivelab.cli.outputs import write_output
 from drivelab.errors import UsageError
 from drivelab.units import format_duration_ns
 
@@ -56,9 +57,9 @@ def run(args: argparse.Namespace) -> int:
         from drivelab.report.timeline_figure import describe, draw
 
         title = describe(args.op, args.record, len(operations), duration_ns(table))
-        args.output.write_text(draw(table, name=drive_name, title=title), encoding="utf-8")
+        write_output(args.output, draw(table, name=drive_name, title=title))
     if args.csv:
-        args.csv.write_text(table.csv(), encoding="utf-8")
+        write_output(args.csv, table.csv())
     values = {
         "drive": drive_name,
         "op": args.op,
