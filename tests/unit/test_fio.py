@@ -165,6 +165,21 @@ def test_an_existing_file_is_read_and_stays_as_it_was(
     path.unlink()
 
 
+def test_a_file_that_shrinks_while_fio_fails_is_the_reason(
+    require_tool: Callable[[str], Path], drive_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_tool("fio")
+    with open_real_drive(str(drive_folder / "shrunk.bin"), size_bytes=2 * MIB) as drive:
+
+        def fail(*_args: object, **_options: object) -> FioOutput:
+            os.truncate(drive.target.path, MIB)
+            raise RunError("fio failed with exit code 2")
+
+        monkeypatch.setattr(fio_module, "run_fio", fail)
+        with pytest.raises(RunError, match="shrank"):
+            measure(drive, Characteristics())
+
+
 def test_a_file_that_shrinks_is_an_error(
     require_tool: Callable[[str], Path], drive_folder: Path
 ) -> None:

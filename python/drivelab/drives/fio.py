@@ -195,12 +195,17 @@ class FioDrive:
         ]
         if workload.write_ratio == 0:
             options.insert(0, "readonly")
-        output = run_fio(
-            self._program,
-            options,
-            deadline_seconds=warmup + plan.seconds + self._slack_seconds,
-            descriptors=[self.target.descriptor],
-        )
+        try:
+            output = run_fio(
+                self._program,
+                options,
+                deadline_seconds=warmup + plan.seconds + self._slack_seconds,
+                descriptors=[self.target.descriptor],
+            )
+        except RunError:
+            # A file that went away is the reason, and fio's words for it are others.
+            self.target.check_present()
+            raise
         self.target.check_present()
         return measurement_from(output.report, output.remarks, index, workload)
 
