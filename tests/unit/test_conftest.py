@@ -1,4 +1,4 @@
-"""The rule of tests/conftest.py: a skip fails the session in CI, and only there."""
+"""The rule of tests/conftest.py: a skip fails the whole run in CI, and only there."""
 
 from __future__ import annotations
 
