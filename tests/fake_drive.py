@@ -73,7 +73,7 @@ class FakeDrive:
 
 def answer(index: int, workload: Characteristics, plan: MeasurementPlan) -> Measurement:
     latency_ns = 10_000 + 1000 * workload.queue_depth + workload.read_size // 3 + plan.seed + index
-    requests = plan.requests
+    requests = plan.requests or 100
     result = OperationResult(
         requests=requests,
         bytes=requests * workload.read_size,

@@ -19,6 +19,7 @@ from drivelab.blackbox.effects import Effect, Importance
 from drivelab.blackbox.evaluate import METRICS, Evaluation, ModelKey, best_models
 from drivelab.blackbox.features import UNITS
 from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.drives.plan import MeasurementPlan
 from drivelab.report.inputs import RunData
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 
@@ -134,7 +135,7 @@ def header(name: str = "sim:made", kind: str = "simulated") -> dict[str, Any]:
             "identity": {"preset": PRESET, "configuration_sha256": "0a1b2c3d"},
         },
         "design": {"name": "huang2011:300", "seed": 7, "workloads": 300},
-        "plan": {"seed": 7, "warmup_requests": 2000, "requests": 20000, "seconds": 1.0},
+        "plan": MeasurementPlan(seed=7).to_json(),
         "origin": {
             "drivelab_version": "0.1.0",
             "started_at": "2026-01-02T03:04:05+00:00",

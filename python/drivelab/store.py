@@ -25,7 +25,7 @@ from typing import IO, Any, Final
 
 from drivelab.errors import RunError, UsageError
 
-LAYOUT: Final = 1
+LAYOUT: Final = 2
 DATABASE: Final = "run.sqlite"
 _LOCK: Final = "run.lock"
 # "DLab"; SQLite keeps it at a fixed place in the file, so a foreign database is told apart.
@@ -145,7 +145,7 @@ class RunStore:
         Raises
         ------
         UsageError
-            When the folder is no run, or one of a newer layout.
+            When the folder is no run, or one of another layout.
         RunError
             When the database is damaged.
         """
@@ -290,9 +290,14 @@ def _check_layout(connection: sqlite3.Connection, path: Path) -> None:
     (layout,) = connection.execute("PRAGMA user_version").fetchone()
     if application_id != _APPLICATION_ID:
         raise UsageError(f"{path / DATABASE} is a database, but not a run of Drivelab")
+    if layout < LAYOUT:
+        raise UsageError(
+            f"{path} was written by an older Drivelab (layout {layout}, this one reads {LAYOUT}): "
+            "measure again into another folder"
+        )
     if layout > LAYOUT:
         raise UsageError(
-            f"{path} was written by a newer Drivelab (layout {layout}, this one reads up to "
+            f"{path} was written by a newer Drivelab (layout {layout}, this one reads "
             f"{LAYOUT}); update Drivelab"
         )
 

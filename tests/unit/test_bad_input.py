@@ -50,14 +50,22 @@ WRONG_WORDS: list[tuple[list[str], str]] = [
     (["measure", "sim:x25m", "--read-stride", "100"], "512"),
     (["measure", "sim:x25m", "--write-ratio", "1", "--write-stride", "81GB"], "write_stride"),
     (["measure", "sim:x25m", "--requests", "0"], "--requests"),
+    (["measure", "sim:x25m", "--half-width", "0%"], "for example 1% or 0.01"),
+    (["measure", "sim:x25m", "--half-width", "100%"], "for example 1% or 0.01"),
+    (["measure", "sim:x25m", "--half-width", "small"], "for example 1% or 0.01"),
+    (["measure", "sim:x25m", "--max-requests", "9"], "--max-requests is for --half-width"),
+    (
+        ["measure", "sim:x25m", "--half-width", "1%", "--requests", "9", "--max-requests", "8"],
+        "max_requests is 8; allowed: at least requests, 9",
+    ),
+    (["measure", "sim:x25m", "--seconds", "0s"], "seconds is 0.0; allowed: more than 0"),
+    (["measure", "sim:x25m", "--warmup", "-1s"], "--warmup"),
     (["measure", "sim:x25m", "--seed", "-1"], "--seed"),
     (["measure", "sim:x25m", "--seed", "0x1"], "--seed"),
     (["measure", "sim:x25m", "--nonsense"], "the options are --allow-destructive"),
     (["measure", "sim:x25m", "more"], "unknown argument 'more'"),
-    (["measure", "sim:x25m", "--seconds", "5s"], "give --requests"),
     (["measure", "sim:x25m", "--size", "1GiB"], "a preset says its capacity"),
     (["measure", "sim:x25m", "--allow-destructive", "/dev/sda"], "for real drives"),
-    (["measure", "some.file", "--requests", "10"], "give --seconds"),
     (["measure", "some.file", "--seconds", "soon"], "not a duration"),
     (["measure", "/dev/no-such-device"], "/dev/no-such-device"),
     (["measure", "/proc/version"], "/proc/version"),
@@ -262,14 +270,15 @@ def test_damaged_model(damage, said, run, capsys) -> None:
         assert said in line
 
 
-def test_run_of_a_newer_version(run, capsys) -> None:
+@pytest.mark.parametrize(("layout", "writer"), [(99, "newer"), (1, "older")])
+def test_run_of_another_version(layout, writer, run, capsys) -> None:
     connection = sqlite3.connect(run / "run.sqlite")
-    connection.execute("PRAGMA user_version = 99")
+    connection.execute(f"PRAGMA user_version = {layout}")
     connection.close()
     for words in (["report", str(run)], [*SMALL_JOB, "--out", str(run)]):
         code, line = fails(words, capsys)
         assert code == 2
-        assert "newer Drivelab" in line
+        assert f"{writer} Drivelab" in line
 
 
 def test_damaged_run(run, capsys) -> None:

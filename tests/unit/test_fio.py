@@ -22,7 +22,7 @@ from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics
 
 MIB = 2**20
-PLAN = MeasurementPlan(seed=1, seconds=0.1)
+PLAN = MeasurementPlan.of_kind("real", seed=1, seconds=0.1)
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +227,7 @@ def test_a_hung_drive_ends_at_the_deadline(
     monkeypatch.setattr(drive, "_slack_seconds", -60.0)
     begin = time.monotonic()
     with pytest.raises(RunError, match="was killed"):
-        list(drive.measure([(0, Characteristics())], MeasurementPlan(seconds=55.0)))
+        list(drive.measure([(0, Characteristics())], MeasurementPlan.of_kind("real", seconds=55.0)))
     assert time.monotonic() - begin < 40
 
 

@@ -350,7 +350,7 @@ def test_a_drive_measures_with_what_fio_says(
 ) -> None:
     install(answering(report_of(READS)))
     with FioDrive("x", target, find_fio()) as drive:
-        (measurement,) = drive.measure([(7, READS)], MeasurementPlan(seconds=0.1))
+        (measurement,) = drive.measure([(7, READS)], MeasurementPlan.of_kind("real", seconds=0.1))
     assert (measurement.index, measurement.requests) == (7, 10)
 
 
@@ -394,7 +394,7 @@ def test_a_vanished_file_is_no_result(
         else:
             install(f"os.unlink({str(target.path)!r})\n" + answer)
         with pytest.raises(RunError, match="vanished while it was measured"):
-            list(drive.measure([(0, READS)], MeasurementPlan(seconds=0.1)))
+            list(drive.measure([(0, READS)], MeasurementPlan.of_kind("real", seconds=0.1)))
 
 
 def test_reading_is_all_that_fio_may_do_on_a_foreign_file(
@@ -408,7 +408,7 @@ def test_reading_is_all_that_fio_may_do_on_a_foreign_file(
         + answering(report_of(READS))
     )
     with open_target_file(path) as target, FioDrive("x", target, find_fio()) as drive:
-        list(drive.measure([(0, READS)], MeasurementPlan(seconds=0.1)))
+        list(drive.measure([(0, READS)], MeasurementPlan.of_kind("real", seconds=0.1)))
         with pytest.raises(UsageError, match=r"no writes on x: .*--allow-destructive="):
             drive.check(MIXED)
     assert all("--readonly" in line for line in seen.read_text().splitlines())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from drivelab import _core
-from drivelab.drives.measurement import Measurement, MeasurementPlan, OperationResult
+from drivelab.drives.batches import LatencyBatches
+from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.errors import RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics
 
@@ -28,6 +30,7 @@ def result_of(latencies: list[int], size: int = 4096) -> OperationResult:
     )
 
 
+BATCHES = LatencyBatches(2, (90_000.0, 98_000.0), (1_000_000, 2_000_000), -0.5, 940.0)
 MIXED = Measurement(
     index=7,
     characteristics=Characteristics(write_ratio=0.25),
@@ -35,6 +38,8 @@ MIXED = Measurement(
     read=result_of([85_000, 85_000, 91_000]),
     write=result_of([115_000], size=8192),
     extra={"write_amplification_ratio": 1.5},
+    batches=BATCHES,
+    stopped_by="half_width",
 )
 
 
@@ -75,6 +80,8 @@ def test_json_round_trip() -> None:
         "read",
         "write",
         "extra",
+        "batches",
+        "stopped_by",
     ]
     assert list(MIXED.to_json()["read"]) == [
         "requests",
@@ -130,6 +137,10 @@ def test_a_measurement_without_requests_is_none() -> None:
         {**MIXED.to_json(), "read": None, "write": None},
         {**MIXED.to_json(), "read": {}},
         {**MIXED.to_json(), "extra": []},
+        {**MIXED.to_json(), "stopped_by": []},
+        {**MIXED.to_json(), "batches": {}},
+        {**MIXED.to_json(), "batches": {**BATCHES.to_json(), "ends_ns": [1.5, 2]}},
+        {**MIXED.to_json(), "batches": {**BATCHES.to_json(), "means_ns": None}},
         {**MIXED.to_json(), "read": {**MIXED.to_json()["read"], "latency_ns_histogram": {"x": 1}}},
     ],
 )
@@ -138,32 +149,37 @@ def test_foreign_json_is_refused(data: object) -> None:
         Measurement.from_json(data)
 
 
-def test_plan_round_trip_leaves_out_what_results_do_not_depend_on() -> None:
-    plan = MeasurementPlan(seed=3, warmup_requests=10, requests=20, seconds=0.5, workers=2)
-    assert plan.to_json() == {
-        "seed": 3,
-        "warmup_requests": 10,
-        "requests": 20,
-        "seconds": 0.5,
-    }
-    assert MeasurementPlan.from_json(plan.to_json()) == MeasurementPlan(3, 10, 20, 0.5)
+def test_half_width_over_the_mean() -> None:
+    assert MIXED.half_width_ratio == pytest.approx(940 / 94_000)
+    assert replace(MIXED, batches=None).half_width_ratio is None
+    unknown = replace(BATCHES, half_width_ns=None)
+    assert replace(MIXED, batches=unknown).half_width_ratio is None
+
+
+def test_what_closed_the_window_is_one_of_four() -> None:
+    with pytest.raises(RunError, match="allowed: requests, seconds, half_width, max_requests"):
+        replace(MIXED, stopped_by="boredom")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"seed": -1}, "seed is -1; allowed: 0 to"),
-        ({"seed": 2**64}, "allowed: 0 to 18446744073709551615"),
-        ({"requests": 0}, "requests is 0; allowed: 1 to"),
-        ({"warmup_requests": -1}, "warmup_requests is -1"),
-        ({"seconds": 0}, "seconds is 0; allowed: more than 0"),
-        ({"seconds": float("nan")}, "seconds is NaN"),
-        ({"workers": 0}, "workers is 0; allowed: 1 to"),
+        ({"requests_per_batch": 0}, "batches of 0 requests"),
+        ({"ends_ns": (1,)}, "2 means of 1 batches"),
+        ({"means_ns": (1.0,) * 65, "ends_ns": (1,) * 65}, "65 means of 65 batches"),
+        ({"means_ns": (1.0, float("nan"))}, "impossible mean"),
+        ({"means_ns": (1.0, -1.0)}, "impossible mean"),
+        ({"ends_ns": (2, 1)}, "out of order"),
+        ({"ends_ns": (-1, 1)}, "out of order"),
+        ({"correlation": 1.5}, "correlation of 1.5"),
+        ({"correlation": float("nan")}, "correlation of nan"),
+        ({"half_width_ns": -1.0}, "half-width of -1.0"),
+        ({"half_width_ns": float("inf")}, "half-width of inf"),
     ],
 )
-def test_impossible_plans_are_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        MeasurementPlan(**change)
+def test_contradictions_are_no_batches(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(RunError, match=message):
+        replace(BATCHES, **change)
 
 
 def test_histogram_bins_that_do_not_exist() -> None:

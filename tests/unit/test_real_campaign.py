@@ -35,7 +35,7 @@ signal.signal(signal.SIGTERM, _on_terminate)
 path, run, count, seconds = sys.argv[1:]
 workloads = [Characteristics(write_ratio=0.5, queue_depth=1 + n) for n in range(int(count))]
 with open_drive(path, size_bytes=2**20) as drive:
-    plan = MeasurementPlan(seconds=float(seconds))
+    plan = MeasurementPlan.of_kind("real", seconds=float(seconds))
     run_campaign(drive, workloads, plan, Path(run), design_name="test", progress=False)
 """
 
@@ -83,7 +83,7 @@ def test_a_finished_campaign_does_not_make_its_file_again(
     path, run = tmp_path / "bench.bin", tmp_path / "run"
     drive = FakeDrive("real", identity={"path": str(path)})
     drive.name = str(path)
-    plan = MeasurementPlan()
+    plan = MeasurementPlan.of_kind("real")
     run_campaign(
         drive, workloads(12), plan, run, design_name="huang2011:12", progress=False
     ).close()

@@ -122,12 +122,13 @@ def test_foreign_database_is_refused(tmp_path: Path) -> None:
             opening(tmp_path)
 
 
-def test_newer_layout_is_refused(run: Path) -> None:
+@pytest.mark.parametrize(("step", "writer"), [(1, "newer"), (-1, "older")])
+def test_another_layout_is_refused(run: Path, step: int, writer: str) -> None:
     connection = sqlite3.connect(run / DATABASE)
-    connection.execute(f"PRAGMA user_version = {LAYOUT + 1}")
+    connection.execute(f"PRAGMA user_version = {LAYOUT + step}")
     connection.close()
     for opening in (RunStore.open, RunStore.resume):
-        with pytest.raises(UsageError, match="newer Drivelab"):
+        with pytest.raises(UsageError, match=f"{writer} Drivelab"):
             opening(run)
 
 

@@ -89,6 +89,18 @@ def ratio(text: str) -> float:
     return number
 
 
+def half_width(text: str) -> float:
+    """Read a half-width over the mean such as ``1%`` or ``0.01``, an argparse type."""
+    match = re.fullmatch(r"([0-9]{0,20}\.?[0-9]{1,20}) ?(%?)", text)
+    number = None if match is None else float(match[1]) / (100 if match[2] else 1)
+    if number is None or not 0 < number < 1:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not allowed; it takes a share of the mean between 0 and 100 %, for "
+            "example 1% or 0.01"
+        )
+    return number
+
+
 size = argument_type(parse_size)
 duration = argument_type(parse_duration)
 seed = whole_number(0, _MAX_SEED)

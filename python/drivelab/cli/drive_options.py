@@ -6,27 +6,28 @@ import argparse
 import dataclasses
 from typing import TYPE_CHECKING, Final
 
-from drivelab.cli.arguments import duration, seed, size, whole_number
+from drivelab.cli.arguments import duration, half_width, seed, size, whole_number
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drivelab.drives.drive import Drive
-    from drivelab.drives.measurement import MeasurementPlan
+    from drivelab.drives.plan import MeasurementPlan
     from drivelab.workloads.characteristics import Characteristics
 
 _MOST_REQUESTS: Final = 10**9
+_PLAN_OPTIONS: Final = (
+    *("warmup_requests", "warmup_seconds", "requests", "seconds"),
+    *("half_width_ratio", "max_requests", "workers"),
+)
 # An option that a kind of drive would ignore in silence is refused, with what to use instead.
 _REAL_ONLY: Final = {
-    "seconds": "--seconds is for real drives; give --requests",
     "size": "--size is for files on real drives; a preset says its capacity",
     "keep": "--keep is for files on real drives",
     "allow_destructive": "--allow-destructive is for real drives",
 }
 _VIRTUAL_ONLY: Final = {
-    "requests": "--requests is for simulated drives and formulas; give --seconds",
-    "warmup_requests": "--warmup-requests is for simulated drives; a real one warms up by itself",
     "workers": "--workers is for simulated drives",
 }
 
@@ -36,19 +37,8 @@ def add_drive_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
     )
-    group = parser.add_argument_group("simulated drives and formulas")
-    group.add_argument(
-        "--requests",
-        type=whole_number(1, _MOST_REQUESTS),
-        metavar="N",
-        help="requests counted in each measurement, after the warm-up [20000]",
-    )
-    group.add_argument(
-        "--warmup-requests",
-        type=whole_number(0, _MOST_REQUESTS),
-        metavar="N",
-        help="requests completed before counting starts [2000]",
-    )
+    _add_plan_options(parser)
+    group = parser.add_argument_group("simulated drives")
     group.add_argument(
         "--workers",
         type=whole_number(1, 1024),
@@ -57,9 +47,6 @@ def add_drive_options(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("real drives")
     group.add_argument(
-        "--seconds", type=duration, metavar="TIME", help="run time of each measurement [1s]"
-    )
-    group.add_argument(
         "--size", type=size, metavar="SIZE", help="size of a file that is made [1GiB]"
     )
     group.add_argument("--keep", action="store_true", help="keep a file that was made")
@@ -67,6 +54,51 @@ def add_drive_options(parser: argparse.ArgumentParser) -> None:
         "--allow-destructive",
         metavar="PATH",
         help="overwrite this existing file; PATH must be the drive's",
+    )
+
+
+def _add_plan_options(parser: argparse.ArgumentParser) -> None:
+    count = whole_number(1, _MOST_REQUESTS)
+    group = parser.add_argument_group(
+        "how long each measurement is", "simulated drives take TIME as simulated time"
+    )
+    group.add_argument(
+        "--warmup-requests",
+        type=whole_number(0, _MOST_REQUESTS),
+        metavar="N",
+        help="requests completed before counting starts [2000; real drives 0]",
+    )
+    group.add_argument(
+        "--warmup",
+        dest="warmup_seconds",
+        type=duration,
+        metavar="TIME",
+        help="time before counting starts [0; real drives a tenth of --seconds, at least 0.2s]",
+    )
+    group.add_argument(
+        "--requests",
+        type=count,
+        metavar="N",
+        help="requests counted [20000; real drives: no limit]; with --half-width the fewest [5000]",
+    )
+    group.add_argument(
+        "--seconds",
+        type=duration,
+        metavar="TIME",
+        help="time in which requests are counted [real drives 1s, with --half-width at most 10s]",
+    )
+    group.add_argument(
+        "--half-width",
+        dest="half_width_ratio",
+        type=half_width,
+        metavar="SHARE",
+        help="count until the mean latency's 95 %% half-width is this share of it, such as 1%%",
+    )
+    group.add_argument(
+        "--max-requests",
+        type=count,
+        metavar="N",
+        help="with --half-width: the most requests counted [400000]",
     )
 
 
@@ -94,15 +126,20 @@ def open_named(args: argparse.Namespace, intended: Sequence[Characteristics] = (
 
 
 def plan_of(args: argparse.Namespace) -> MeasurementPlan:
-    """Make the plan; what was not asked for keeps its default."""
-    from drivelab.drives.measurement import MeasurementPlan
+    """Make the plan; what was not asked for keeps the default of the drive's kind.
 
-    asked = {
-        name: getattr(args, name)
-        for name in ("requests", "warmup_requests", "seconds", "workers")
-        if getattr(args, name) is not None
-    }
-    return MeasurementPlan(seed=args.seed, **asked)
+    Raises
+    ------
+    UsageError
+        When an option has no effect, or the values do not go together.
+    """
+    from drivelab.drives.plan import MeasurementPlan
+    from drivelab.drives.registry import kind_of
+
+    if args.max_requests is not None and args.half_width_ratio is None:
+        raise UsageError("--max-requests is for --half-width; give --requests")
+    asked = {name: getattr(args, name) for name in _PLAN_OPTIONS}
+    return MeasurementPlan.of_kind(kind_of(args.drive), seed=args.seed, **asked)
 
 
 def characteristics_json(workload: Characteristics) -> dict[str, float | int]:

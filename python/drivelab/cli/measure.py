@@ -76,6 +76,7 @@ def describe(measurement: Measurement) -> dict[str, Any]:
         },
         "bandwidth_bytes_per_second": measurement.bandwidth_bytes_per_second,
         "iops": measurement.iops,
+        "half_width_ratio": measurement.half_width_ratio,
         **values,
     }
 
@@ -88,6 +89,7 @@ def _text(name: str, kind: str, measurement: Measurement) -> str:
         (PROVENANCE[kind].adjective, name),
         ("workload", workload_text(measurement.characteristics)),
         ("latency", _latency_text(measurement)),
+        *_confidence_text(measurement),
         ("bandwidth", format_rate(measurement.bandwidth_bytes_per_second)),
         ("throughput", format_iops(measurement.iops)),
     ]
@@ -111,6 +113,17 @@ def _text(name: str, kind: str, measurement: Measurement) -> str:
     ]
     width = max(len(label) for label, _ in lines)
     return "\n".join(f"{label:<{width}}  {text}" for label, text in lines)
+
+
+def _confidence_text(measurement: Measurement) -> list[tuple[str, str]]:
+    """Say how sure the mean latency is, where that is known or was asked for."""
+    ratio = measurement.half_width_ratio
+    if ratio is None:
+        if measurement.stopped_by != "max_requests":
+            return []
+        return [("95 % half-width", "not known: the latency still changes")]
+    missed = ", more than asked" if measurement.stopped_by == "max_requests" else ""
+    return [("95 % half-width", f"{100 * ratio:.2f} % of the mean latency{missed}")]
 
 
 def _direction_text(result: OperationResult) -> str:

@@ -6,10 +6,12 @@ know no other requests, no collection and no host link. Whatever they do not kno
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab._core import ClosedForm, histogram_bin
-from drivelab.drives.measurement import Measurement, MeasurementPlan, OperationResult
+from drivelab.drives.batches import LatencyBatches
+from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.drives.presets import PresetSource, read_preset
 from drivelab.errors import CannotAnswerError
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from drivelab.drives.plan import MeasurementPlan, StoppedBy
     from drivelab.workloads.characteristics import Characteristics
 
 PREFIX: Final = "analytic:"
@@ -79,25 +82,32 @@ class AnalyticDrive:
     def measure(
         self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
     ) -> Iterator[Measurement]:
-        """Answer each workload in order, as if `plan.requests` requests had been measured."""
+        """Answer each workload in order, as if as many requests as planned had been measured.
+
+        Every request takes the same time: the half-width is 0, and reached at once.
+        """
         for index, workload in work:
             self.check(workload)
             direction, record_bytes = self._record_of(workload)
             latency_ns = self.closed_form.record(direction, record_bytes)["record_ns"]
+            requests, stopped_by = _requests_of(plan, latency_ns)
             result = OperationResult(
-                requests=plan.requests,
-                bytes=plan.requests * record_bytes,
+                requests=requests,
+                bytes=requests * record_bytes,
                 latency_ns_mean=float(latency_ns),
                 latency_ns_min=latency_ns,
                 latency_ns_max=latency_ns,
-                histogram={histogram_bin(latency_ns): plan.requests},
+                histogram={histogram_bin(latency_ns): requests},
             )
+            duration_ns = requests * latency_ns
             yield Measurement(
                 index=index,
                 characteristics=workload,
-                duration_ns=plan.requests * latency_ns,
+                duration_ns=duration_ns,
                 read=result if direction == "read" else None,
                 write=result if direction == "write" else None,
+                batches=LatencyBatches(requests, (float(latency_ns),), (duration_ns,), 0.0, 0.0),
+                stopped_by=stopped_by,
             )
 
     def close(self) -> None:
@@ -139,3 +149,19 @@ class AnalyticDrive:
         if workload.write_ratio == 1:
             return "write", workload.write_size
         return "read", workload.read_size
+
+
+def _requests_of(plan: MeasurementPlan, latency_ns: int) -> tuple[int, StoppedBy]:
+    """Return how many requests the plan's window holds, one after the other, and what ends it."""
+    # The first completion at or after the end of the time closes the window; a preset whose
+    # times are all 0 never gets there.
+    in_time = math.inf
+    if plan.seconds is not None and latency_ns > 0:
+        in_time = max(1, math.ceil(plan.seconds * 1e9 / latency_ns))
+    stopped_by: StoppedBy = "requests" if plan.half_width_ratio is None else "half_width"
+    asked = plan.requests or (math.inf if plan.half_width_ratio is None else 1)
+    if in_time < asked:
+        return int(in_time), "seconds"
+    if asked == math.inf:
+        raise CannotAnswerError("requests that take no time fill no --seconds; give --requests")
+    return int(asked), stopped_by

@@ -43,9 +43,9 @@ MAX_BUFFER_BYTES: Final = 2**30
 MAX_QUEUE_DEPTH: Final = 32_768
 # Between the end of the run time and fio's: requests in flight, and writing its JSON.
 SLACK_SECONDS: Final = 30.0
-_WARMUP_SHARE: Final = 0.1
-_WARMUP_SECONDS: Final = 0.2
-_PROBE_PLAN: Final = MeasurementPlan(seconds=0.05)
+_PROBE_PLAN: Final = MeasurementPlan(
+    warmup_requests=0, warmup_seconds=0.2, requests=None, seconds=0.05
+)
 _LOGICAL_BLOCKS: Final = (512, 1024, 2048, 4096)
 
 
@@ -162,6 +162,7 @@ class FioDrive:
         RunError
             When fio fails, hangs, or answers what cannot be; or the file goes away.
         """
+        _check_plan(plan)
         for index, workload in work:
             self.check(workload)
             yield self._measure_one(index, workload, plan)
@@ -185,11 +186,11 @@ class FioDrive:
         self, index: int, workload: Characteristics, plan: MeasurementPlan
     ) -> Measurement:
         self.target.check_present()
-        warmup = max(_WARMUP_SECONDS, plan.seconds * _WARMUP_SHARE)
+        seconds, warmup = plan.seconds or 0.0, plan.warmup_seconds
         options = [
             # The warm-up runs elsewhere: what is measured was not read just before.
             *self.job_of(workload, StreamKey(plan.seed, index, "warmup"), seconds=warmup),
-            *self.job_of(workload, StreamKey(plan.seed, index, "measured"), seconds=plan.seconds),
+            *self.job_of(workload, StreamKey(plan.seed, index, "measured"), seconds=seconds),
             "output-format=json+",
             "eta=never",
         ]
@@ -199,7 +200,7 @@ class FioDrive:
             output = run_fio(
                 self._program,
                 options,
-                deadline_seconds=warmup + plan.seconds + self._slack_seconds,
+                deadline_seconds=warmup + seconds + self._slack_seconds,
                 descriptors=[self.target.descriptor],
             )
         except RunError:
@@ -255,6 +256,16 @@ class FioDrive:
             else:
                 return engine
         raise RunError(f"fio cannot read {self.name} ({'; '.join(failures)})")
+
+
+def _check_plan(plan: MeasurementPlan) -> None:
+    """Raise `CannotAnswerError` for what fio is not asked for yet."""
+    asked = (plan.requests, plan.half_width_ratio, plan.warmup_requests or None)
+    if plan.seconds is None or asked != (None, None, None) or plan.warmup_seconds == 0:
+        raise CannotAnswerError(
+            "a real drive is measured for a time after a time of warm-up so far: give --seconds, "
+            "and --warmup if any, instead of numbers of requests or a half-width"
+        )
 
 
 def check_expressible(workload: Characteristics, capacity_bytes: int) -> None:

@@ -60,6 +60,7 @@ def measurement_from(
         duration_ns=max(runtimes) * 1_000_000,
         read=results["read"],
         write=results["write"],
+        stopped_by="seconds",
     )
 
 

@@ -1,67 +1,17 @@
-"""What a measurement is asked to be, and what it found."""
+"""What a measurement found."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, get_args
 
 from drivelab._core import HISTOGRAM_BINS, histogram_percentile
+from drivelab.drives.batches import LatencyBatches
+from drivelab.drives.plan import MeasurementPlan, StoppedBy
 from drivelab.errors import RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics, shown
 
-_MAX_SEED: Final = 2**64 - 1
-
-
-@dataclass(frozen=True)
-class MeasurementPlan:
-    """How long and from which random numbers each workload is measured.
-
-    Attributes
-    ----------
-    seed
-        Together with a measurement's index the key of all its random numbers, 0 to 2**64 - 1.
-    warmup_requests
-        Requests before counting starts.
-    requests
-        Requests counted, on simulated drives.
-    seconds
-        Run time, on real drives.
-    workers
-        Threads on simulated drives; ``None`` chooses. Results do not depend on it.
-    """
-
-    seed: int = 0
-    warmup_requests: int = 2000
-    requests: int = 20000
-    seconds: float = 1.0
-    workers: int | None = None
-
-    def __post_init__(self) -> None:
-        _check_count("seed", self.seed, 0)
-        _check_count("warmup_requests", self.warmup_requests, 0)
-        _check_count("requests", self.requests, 1)
-        if self.workers is not None:
-            _check_count("workers", self.workers, 1)
-        if not isinstance(self.seconds, (int, float)) or not 0 < self.seconds < math.inf:
-            raise UsageError(f"seconds is {shown(self.seconds)}; allowed: more than 0")
-
-    def to_json(self) -> dict[str, int | float]:
-        """Return what results depend on, under names that carry the unit."""
-        return {
-            "seed": self.seed,
-            "warmup_requests": self.warmup_requests,
-            "requests": self.requests,
-            "seconds": float(self.seconds),
-        }
-
-    @classmethod
-    def from_json(cls, data: object) -> MeasurementPlan:
-        """Read what `to_json` wrote."""
-        try:
-            return cls(**_object(data, "a measurement plan"))
-        except TypeError as error:
-            raise UsageError(f"this is no measurement plan: {_reason(error)}") from error
+__all__ = ["Measurement", "MeasurementPlan", "OperationResult", "percentile_ns"]
 
 
 @dataclass(frozen=True)
@@ -175,6 +125,11 @@ class Measurement:
         What each direction did; ``None`` where nothing was asked of it. At least one is there.
     extra
         What only some drives know, such as ``write_amplification_ratio``.
+    batches
+        What says how sure the mean latency is; ``None`` where a drive does not tell.
+    stopped_by
+        What closed the window: ``requests``, ``seconds``, ``half_width`` (reached as asked)
+        or ``max_requests`` (not reached).
     """
 
     index: int
@@ -183,8 +138,15 @@ class Measurement:
     read: OperationResult | None
     write: OperationResult | None
     extra: dict[str, float] = field(default_factory=dict)
+    batches: LatencyBatches | None = None
+    stopped_by: StoppedBy = "requests"
 
     def __post_init__(self) -> None:
+        if self.stopped_by not in get_args(StoppedBy):
+            raise RunError(
+                f"measurement {self.index} was stopped by {self.stopped_by!r}; allowed: "
+                + ", ".join(get_args(StoppedBy))
+            )
         if self.read is None and self.write is None:
             raise RunError(f"measurement {self.index} completed no request")
         if self.duration_ns < 1:
@@ -210,6 +172,13 @@ class Measurement:
         """Mean latency over the requests of both directions, in ns."""
         total = sum(part.latency_ns_mean * part.requests for part in self.operations)
         return total / self.requests
+
+    @property
+    def half_width_ratio(self) -> float | None:
+        """95 % half-width of the mean latency over that mean; ``None`` where it is not known."""
+        if self.batches is None or self.batches.half_width_ns is None:
+            return None
+        return self.batches.half_width_ns / self.latency_ns_mean if self.latency_ns_mean else 0.0
 
     @property
     def bandwidth_bytes_per_second(self) -> float:
@@ -240,6 +209,8 @@ class Measurement:
             "read": None if self.read is None else self.read.to_json(),
             "write": None if self.write is None else self.write.to_json(),
             "extra": {name: self.extra[name] for name in sorted(self.extra)},
+            "batches": None if self.batches is None else self.batches.to_json(),
+            "stopped_by": self.stopped_by,
         }
 
     @classmethod
@@ -258,6 +229,12 @@ class Measurement:
                 read=parts["read"],
                 write=parts["write"],
                 extra={str(name): float(value) for name, value in values["extra"].items()},
+                batches=(
+                    None
+                    if values["batches"] is None
+                    else LatencyBatches.from_json(values["batches"])
+                ),
+                stopped_by=values["stopped_by"],
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise UsageError(f"this is no measurement: {_reason(error)}") from error
@@ -284,11 +261,6 @@ def percentile_ns(
         The exact ends, in ns.
     """
     return min(max(histogram_percentile(histogram, percent), latency_ns_min), latency_ns_max)
-
-
-def _check_count(name: str, value: object, low: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= _MAX_SEED:
-        raise UsageError(f"{name} is {shown(value)}; allowed: {low} to {_MAX_SEED}")
 
 
 def _whole(value: object) -> int:

@@ -66,6 +66,15 @@ OPENERS: Final[dict[str, Callable[[str], Drive]]] = {
 }
 
 
+_KINDS: Final[dict[str, DriveKind]] = {"sim:": "simulated", "analytic:": "closed_form"}
+
+
+def kind_of(name: str) -> DriveKind:
+    """Tell from a drive's name what kind it is, without opening it."""
+    kinds = (kind for prefix, kind in _KINDS.items() if name.startswith(prefix))
+    return next(kinds, "real")
+
+
 def open_drive(
     name: str,
     *,

@@ -93,6 +93,9 @@ class SimulatedDrive:
         """
         for _, workload in work:
             self.check(workload)
+        others = plan.half_width_ratio is not None or plan.seconds is not None
+        if plan.requests is None or others or plan.warmup_seconds:
+            raise CannotAnswerError("simulated drives count requests so far: give --requests")
         workers = self._workers(plan.workers)
         for start in range(0, len(work), _BATCH):
             batch = work[start : start + _BATCH]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from drivelab.drives.plan import MeasurementPlan
 from drivelab.report.quantities import PROVENANCE
 from drivelab.units import format_size
 
@@ -25,8 +26,11 @@ _LABELS: Final = {
     "design seed": "Seed of the design",
     "plan seed": "Seed of the measurements",
     "plan warmup_requests": "Requests to warm up",
+    "plan warmup_seconds": "Seconds to warm up",
     "plan requests": "Requests counted",
-    "plan seconds": "Seconds a workload",
+    "plan seconds": "Seconds counted",
+    "plan half_width_ratio": "Half-width of the mean latency asked for",
+    "plan max_requests": "Requests counted at most",
     "origin started_at": "Started",
     "origin host": "Host",
     "origin system": "System",
@@ -37,9 +41,9 @@ _LABELS: Final = {
 _ORDER: Final = {key: place for place, key in enumerate(_LABELS)}
 #: What a plan says and this kind of drive ignores.
 _IGNORED: Final = {
-    "simulated": ("plan seconds",),
-    "closed_form": ("plan seconds", "plan requests", "plan warmup_requests"),
-    "real": ("plan requests", "plan warmup_requests"),
+    "simulated": (),
+    "closed_form": tuple(f"plan {name}" for name in MeasurementPlan().to_json() if name != "seed"),
+    "real": (),
 }
 
 
@@ -115,13 +119,13 @@ def _text(key: str, value: Any) -> str:
         return "yes" if value else "no"
     if key.endswith("bytes") and isinstance(value, int):
         return f"{format_size(value)} ({value:,} bytes)"
-    if key == "origin started_at":
-        return f"{datetime.fromisoformat(value):%Y-%m-%d %H:%M:%S %Z}"
-    if isinstance(value, int):
-        return f"{value:,}" if "seed" not in key else str(value)
-    if isinstance(value, list):
-        return ", ".join(str(item) for item in value)
-    return str(value)
+    if isinstance(value, int) and "seed" not in key:
+        return f"{value:,}"
+    if key == "plan half_width_ratio":
+        value = f"{100 * value:g} % of the mean"
+    elif key == "origin started_at":
+        value = f"{datetime.fromisoformat(value):%Y-%m-%d %H:%M:%S %Z}"
+    return ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
 
 
 def _words(key: str) -> str:

@@ -1,0 +1,110 @@
+"""How sure a mean latency is: the means of batches of consecutive requests.
+
+Latencies of neighbouring requests depend on each other (they wait for the same dies), so their
+scatter says too little about the mean's. Means of long batches are nearly independent; where
+they are not, the drive is still changing, and no half-width is given.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from drivelab.errors import RunError, UsageError
+
+MOST_BATCHES: Final = 64
+
+
+@dataclass(frozen=True)
+class LatencyBatches:
+    """Batches of consecutive completions inside the window.
+
+    Attributes
+    ----------
+    requests_per_batch
+        Completed requests of each batch; what is left over at the end is in none.
+    means_ns
+        Mean latency of each, in ns; at most `MOST_BATCHES`.
+    ends_ns
+        When its last request completed, in ns from the opening of the window; never falling.
+    correlation
+        Of neighbouring batches (lag 1), -1 to 1; 0 where there are fewer than two.
+    half_width_ns
+        Of the 95 % confidence interval of the mean latency, in ns, by Student's t over batch
+        means; ``None`` where batches are too few or correlated.
+
+    Raises
+    ------
+    RunError
+        When the numbers contradict each other.
+    """
+
+    requests_per_batch: int
+    means_ns: tuple[float, ...] = field(repr=False)
+    ends_ns: tuple[int, ...] = field(repr=False)
+    correlation: float
+    half_width_ns: float | None
+
+    def __post_init__(self) -> None:
+        half_width = self.half_width_ns
+        claims = (
+            (self.requests_per_batch >= 1, f"batches of {self.requests_per_batch} requests"),
+            (
+                len(self.means_ns) == len(self.ends_ns) <= MOST_BATCHES,
+                f"{len(self.means_ns)} means of {len(self.ends_ns)} batches",
+            ),
+            (
+                all(math.isfinite(mean) and mean >= 0 for mean in self.means_ns),
+                "a batch has an impossible mean latency",
+            ),
+            (
+                all(a <= b for a, b in zip((0, *self.ends_ns), self.ends_ns, strict=False)),
+                "batches end out of order",
+            ),
+            (-1 <= self.correlation <= 1, f"a correlation of {self.correlation}"),
+            (
+                half_width is None or (math.isfinite(half_width) and half_width >= 0),
+                f"a half-width of {half_width} ns",
+            ),
+        )
+        for holds, problem in claims:
+            if not holds:
+                raise RunError(f"the drive's answer contradicts itself: {problem}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the values under names that carry the unit."""
+        return {
+            "requests_per_batch": self.requests_per_batch,
+            "means_ns": list(self.means_ns),
+            "ends_ns": list(self.ends_ns),
+            "correlation": self.correlation,
+            "half_width_ns": self.half_width_ns,
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> LatencyBatches:
+        """Read what `to_json` wrote; anything else is a `UsageError`."""
+        if not isinstance(data, dict):
+            raise UsageError(f"latency batches are an object; found {type(data).__name__}")
+        try:
+            half_width = data["half_width_ns"]
+            return cls(
+                requests_per_batch=_whole(data["requests_per_batch"]),
+                means_ns=tuple(float(mean) for mean in data["means_ns"]),
+                ends_ns=tuple(_whole(end) for end in data["ends_ns"]),
+                correlation=float(data["correlation"]),
+                half_width_ns=None if half_width is None else float(half_width),
+            )
+        except KeyError as error:
+            raise UsageError(f"these are no latency batches: {error.args[0]} is missing") from error
+        except (TypeError, ValueError, OverflowError, RunError) as error:
+            raise UsageError(
+                f"these are no latency batches: {' '.join(str(error).split())[:100]}"
+            ) from error
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{type(value).__name__} is no whole number")
+    return value

@@ -1,0 +1,172 @@
+"""How long a measurement lasts: the plan that every kind of drive follows.
+
+::
+
+    submitted ──── warm-up ────┬───────────── window ─────────────┬── drained
+      warmup_requests and      │  `requests` or `seconds`, or until the
+      warmup_seconds are over ─┘  half-width of the mean latency is reached
+
+On simulated drives seconds are simulated ones: results depend neither on the machine nor on
+its load.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from drivelab.errors import UsageError
+from drivelab.workloads.characteristics import shown
+
+StoppedBy = Literal["requests", "seconds", "half_width", "max_requests"]
+
+MAX_REQUESTS: Final = 400_000
+_MAX_SEED: Final = 2**64 - 1
+_MAX_SECONDS: Final = 366 * 86400
+_LEAST_REQUESTS: Final = 5000
+_REAL_SECONDS: Final = 1.0
+# Enough for a few hundred thousand requests of a fast drive; a slow one ends here.
+_REAL_SECONDS_FOR_HALF_WIDTH: Final = 10.0
+_REAL_WARMUP_SHARE: Final = 0.1
+_REAL_WARMUP_SECONDS: Final = 0.2
+
+
+@dataclass(frozen=True)
+class MeasurementPlan:
+    """How long, how exactly and from which random numbers each workload is measured.
+
+    Without `half_width_ratio` the window closes at `requests` or `seconds`, whichever comes
+    first. With it, the window closes when at least `requests` are counted and the half-width
+    is reached, at `max_requests`, or at `seconds`.
+
+    Attributes
+    ----------
+    seed
+        Together with a measurement's index the key of all its random numbers, 0 to 2**64 - 1.
+    warmup_requests
+        The window opens when so many requests have completed ...
+    warmup_seconds
+        ... and so much of the drive's time has passed.
+    requests
+        Requests counted; with `half_width_ratio` at least so many.
+    seconds
+        The drive's time in which requests are counted.
+    half_width_ratio
+        95 % half-width of the mean latency over that mean, more than 0 and below 1.
+    max_requests
+        Ends a measurement that does not reach `half_width_ratio`.
+    workers
+        Threads on simulated drives; ``None`` chooses. Results do not depend on it.
+
+    Raises
+    ------
+    UsageError
+        When a value is impossible, or nothing ends a measurement.
+    """
+
+    seed: int = 0
+    warmup_requests: int = 2000
+    warmup_seconds: float = 0.0
+    requests: int | None = 20_000
+    seconds: float | None = None
+    half_width_ratio: float | None = None
+    max_requests: int = MAX_REQUESTS
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_count("seed", self.seed, 0)
+        _check_count("warmup_requests", self.warmup_requests, 0)
+        if not _is_number(self.warmup_seconds) or not 0 <= self.warmup_seconds <= _MAX_SECONDS:
+            raise UsageError(
+                f"warmup_seconds is {shown(self.warmup_seconds)}; allowed: 0 to {_MAX_SECONDS}"
+            )
+        _check_count("max_requests", self.max_requests, 1)
+        for name in ("requests", "workers"):
+            if getattr(self, name) is not None:
+                _check_count(name, getattr(self, name), 1)
+        seconds, ratio = self.seconds, self.half_width_ratio
+        if seconds is not None and not (_is_number(seconds) and 0 < seconds <= _MAX_SECONDS):
+            raise UsageError(
+                f"seconds is {shown(seconds)}; allowed: more than 0, to {_MAX_SECONDS}"
+            )
+        if ratio is None:
+            if self.requests is None and seconds is None:
+                raise UsageError("nothing ends the measurement: give requests or seconds")
+            return
+        if not (_is_number(ratio) and 0 < ratio < 1):
+            raise UsageError(
+                f"half_width_ratio is {shown(ratio)}; allowed: more than 0 and below 1"
+            )
+        if self.requests is not None and self.requests > self.max_requests:
+            raise UsageError(
+                f"max_requests is {self.max_requests}; allowed: at least requests, {self.requests}"
+            )
+
+    @classmethod
+    def of_kind(cls, kind: str, *, seed: int = 0, **asked: Any) -> MeasurementPlan:
+        """Make the plan of a kind of drive; what was not asked for has that kind's default.
+
+        What ends a measurement by default gives way to what was asked for: with `seconds`
+        alone no number of requests ends it, with `requests` alone no time does.
+
+        Parameters
+        ----------
+        kind
+            ``simulated``, ``closed_form`` or ``real``.
+        seed
+            See the attribute.
+        asked
+            Attributes of the plan by name; ``None`` counts as not asked for.
+        """
+        asked = {name: value for name, value in asked.items() if value is not None}
+        defaults: dict[str, Any] = {"requests": None, "seconds": None}
+        if kind == "real":
+            defaults |= {"warmup_requests": 0}
+            if "half_width_ratio" in asked:
+                defaults["seconds"] = _REAL_SECONDS_FOR_HALF_WIDTH
+            elif "requests" not in asked:
+                defaults["seconds"] = _REAL_SECONDS
+            warmup = asked.get("seconds", defaults["seconds"] or 0) * _REAL_WARMUP_SHARE
+            defaults["warmup_seconds"] = max(_REAL_WARMUP_SECONDS, warmup)
+        elif "half_width_ratio" in asked:
+            defaults["requests"] = min(_LEAST_REQUESTS, asked.get("max_requests", MAX_REQUESTS))
+        elif "seconds" not in asked:
+            defaults["requests"] = cls.requests
+        return cls(seed=seed, **{**defaults, **asked})
+
+    def to_json(self) -> dict[str, int | float | None]:
+        """Return what results depend on, under names that carry the unit."""
+        return {
+            "seed": self.seed,
+            "warmup_requests": self.warmup_requests,
+            "warmup_seconds": float(self.warmup_seconds),
+            "requests": self.requests,
+            "seconds": None if self.seconds is None else float(self.seconds),
+            "half_width_ratio": self.half_width_ratio,
+            # Without a half-width nothing looks at it.
+            "max_requests": None if self.half_width_ratio is None else self.max_requests,
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> MeasurementPlan:
+        """Read what `to_json` wrote; anything else is a `UsageError`."""
+        if not isinstance(data, dict):
+            raise UsageError(f"a measurement plan is an object; found {type(data).__name__}")
+        values = dict(data)
+        if values.get("max_requests", 0) is None:
+            del values["max_requests"]
+        try:
+            return cls(**values)
+        except TypeError as error:
+            raise UsageError(
+                f"this is no measurement plan: {' '.join(str(error).split())}"
+            ) from error
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _check_count(name: str, value: object, low: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= _MAX_SEED:
+        raise UsageError(f"{name} is {shown(value)}; allowed: {low} to {_MAX_SEED}")
