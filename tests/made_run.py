@@ -16,8 +16,9 @@ import numpy as np
 from drivelab._core import histogram_bin
 from drivelab.blackbox.accuracy import measure_accuracy
 from drivelab.blackbox.effects import Effect, Importance
-from drivelab.blackbox.evaluate import METRICS, Evaluation, ModelKey, best_models
+from drivelab.blackbox.evaluate import Evaluation, ModelKey, best_models
 from drivelab.blackbox.features import UNITS
+from drivelab.blackbox.measured import METRICS
 from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.report.inputs import RunData

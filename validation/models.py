@@ -6,7 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from drivelab.blackbox.evaluate import METRICS, MODEL_KEYS
+from drivelab.blackbox.evaluate import MODEL_KEYS
+from drivelab.blackbox.measured import METRICS
 from drivelab.blackbox.model import PerformanceModel
 from drivelab.drives.measurement import MeasurementPlan
 from drivelab.drives.registry import open_drive

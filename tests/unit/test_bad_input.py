@@ -257,7 +257,8 @@ def test_run_of_another_drive(run, capsys) -> None:
         (lambda text: "[]", "is no readable Drivelab model"),
         (lambda text: "{}", "is no readable Drivelab model"),
         (lambda text: "[" * 100_000, "is no Drivelab model"),
-        (lambda text: text.replace('"format_version": 1', '"format_version": 9'), "newer Drivelab"),
+        (lambda text: text.replace('"format_version": 2', '"format_version": 9'), "newer Drivelab"),
+        (lambda text: text.replace('"format_version": 2', '"format_version": 1'), "older Drivelab"),
         (lambda text: text.replace('"fold": [', '"fold": [-1, '), "fold"),
     ],
 )

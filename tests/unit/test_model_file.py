@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from synthetic_drive import grid_workloads, measurements
+from synthetic_drive import MadeParts, grid_workloads, measurements
 
 from drivelab.blackbox.model import PerformanceModel
 from drivelab.errors import UsageError
@@ -21,7 +21,8 @@ from drivelab.workloads.characteristics import Characteristics
 @pytest.fixture(scope="module")
 def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     path = tmp_path_factory.mktemp("model") / "model.json"
-    PerformanceModel.fit(measurements(grid_workloads(30, 0))).save(path)
+    measured = measurements(grid_workloads(50, 0))
+    PerformanceModel.fit(measured, parts=MadeParts(30, 10, 10)).save(path)
     loaded: dict[str, Any] = json.loads(path.read_text())
     # One boosted model is enough, and all six make each example ten times as slow.
     models = {(one["metric"], one["features"], one["estimator"]): one for one in loaded["models"]}
@@ -39,9 +40,9 @@ def load(path: Path, data: object) -> PerformanceModel:
 def test_the_file_says_what_it_is(content: dict[str, Any]) -> None:
     assert list(content)[:2] == ["format", "format_version"]
     assert content["format"] == "drivelab performance model"
-    assert content["format_version"] == 1
+    assert content["format_version"] == 2
     assert content["features"]["basic"]["trees"][0] == "write_ratio"
-    assert content["trained_ranges"]["queue_depth"] == [1, 64]
+    assert set(content["rows"]["workloads"]["queue_depth"]) == {1, 4, 16, 64}
 
 
 @pytest.mark.parametrize(
@@ -81,9 +82,20 @@ def test_a_truncated_model_is_refused(tmp_path: Path, content: dict[str, Any]) -
         PerformanceModel.load(path)
 
 
-def test_a_newer_model_says_so(tmp_path: Path, content: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="newer Drivelab; update"):
-        load(tmp_path / "newer.json", {**content, "format_version": 2})
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        (1, "its format 1 is of an older Drivelab, this one reads 2; fit the model again"),
+        (3, "its format 3 is of a newer Drivelab, this one reads 2; update it, or fit"),
+    ],
+)
+def test_another_version_says_what_to_do(
+    tmp_path: Path, content: dict[str, Any], version: int, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message) as caught:
+        load(tmp_path / "other.json", {**content, "format_version": version})
+    assert "drivelab report RUN" in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 DAMAGES: list[tuple[str, list[str | int], object]] = [
@@ -105,12 +117,16 @@ DAMAGES: list[tuple[str, list[str | int], object]] = [
     ("iops is not a list of numbers above 0", ["rows", "observed", "iops", 0], -1.0),
     ("fold\\[0\\] is not a whole number from 0 to 4", ["rows", "fold", 0], 5),
     ("fold is not a list of 30", ["rows", "fold"], [0]),
-    ("queue_depth is not an ascending range", ["trained_ranges", "queue_depth"], [2, 1]),
-    (
-        "trained_ranges is not an object with 'queue_depth'",
-        ["trained_ranges"],
-        {"write_ratio": None},
-    ),
+    ("workloads is not an object with .write_ratio.", ["rows", "workloads"], {"x": []}),
+    ("queue_depth is not a list of 30", ["rows", "workloads", "queue_depth"], [1]),
+    ("row 0: queue_depth is 0", ["rows", "workloads", "queue_depth", 0], 0),
+    ("queue_depth is 70000", ["rows", "workloads", "queue_depth", 0], 70000),
+    ("interval_scores is not a list of ascending", ["models", 0, "interval_scores"], [2, 1]),
+    ("interval_scores is not a list of ascending", ["models", 0, "interval_scores"], [-1]),
+    ("check is not there exactly where", ["models", 3, "check"], None),
+    ("outside is not a whole number", ["check", "outside"], -1),
+    ("level is not one of 0.8, 0.9, 0.95", ["check", "coverage", "iops", 0, "level"], 0.5),
+    ("ratio is not a number from 0 to 1", ["check", "coverage", "iops", 0, "ratio"], 1.5),
     ("characteristic is not one of", ["importance", "iops", 0, "characteristic"], "colour"),
     ("unit is not one of", ["effects", "iops", 0, "unit"], "parsec"),
     ("performance is not a list of", ["effects", "iops", 0, "performance"], [1.0]),

@@ -23,8 +23,9 @@ from synthetic_drive import (
 )
 
 from drivelab.blackbox.accuracy import measure_accuracy
-from drivelab.blackbox.evaluate import METRICS, MODEL_KEYS, ModelKey
+from drivelab.blackbox.evaluate import MODEL_KEYS, ModelKey
 from drivelab.blackbox.features import FEATURE_SETS, workload_table
+from drivelab.blackbox.measured import METRICS
 from drivelab.blackbox.model import PerformanceModel
 from drivelab.blackbox.predictors import fit_boosted
 from drivelab.drives.measurement import Measurement

@@ -1,5 +1,10 @@
 """How good each model is, and which is best.
 
+Three accuracies, from the kindest to the hardest: in-sample, on the rows that a model was
+fitted to, as Huang et al. 2011 seem to report; cross-validated, on workloads of the same
+design that a fit has not seen; off-grid, on a fixed set of workloads spread over the whole
+ranges, whatever the design's values. Only the second chooses models.
+
 Cross-validation is grouped: all measurements of one workload are in one fold, so that no
 model is asked about a workload that it has seen under other random numbers.
 """
@@ -22,10 +27,10 @@ from drivelab.blackbox.effects import (
     permutation_importance,
 )
 from drivelab.blackbox.features import FEATURE_SETS, FloatArray
+from drivelab.blackbox.measured import METRICS, Rows
 from drivelab.blackbox.predictors import ESTIMATORS, IntArray, Predictor, predict_out_of_fold
 from drivelab.errors import UsageError
 
-METRICS: Final = ("latency_ns_mean", "bandwidth_bytes_per_second", "iops")
 FOLDS: Final = 5
 
 
@@ -68,6 +73,14 @@ class Evaluation:
     importance, effects
         By metric; the most important characteristic first. Characteristics never in effect
         are left out, and effects of those that never vary.
+    check
+        Off-grid accuracy: of the fit to all rows, on the measurements of the check part that
+        lie inside what was trained. None where there is no check part, or none inside.
+    check_outside
+        Measurements of the check part that lie outside what was trained.
+    check_coverage
+        By metric and level, the share of the former that the best model's interval holds;
+        levels without an interval are missing. None where `check` is.
     """
 
     indices: IntArray
@@ -80,6 +93,9 @@ class Evaluation:
     best_extended: dict[str, ModelKey]
     importance: dict[str, tuple[Importance, ...]]
     effects: dict[str, tuple[Effect, ...]]
+    check: dict[ModelKey, Accuracy] | None = None
+    check_outside: int = 0
+    check_coverage: dict[str, dict[float, float]] | None = None
 
 
 def fold_numbers(keys: Sequence[Hashable], seed: int) -> IntArray:
@@ -118,23 +134,13 @@ def refuse_too_few(distinct: int) -> None:
         )
 
 
-def fit_and_evaluate(
-    table: FloatArray,
-    observed: Mapping[str, FloatArray],
-    indices: IntArray,
-    keys: Sequence[Hashable],
-    seed: int,
-) -> tuple[dict[ModelKey, Predictor], Evaluation]:
+def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Predictor], Evaluation]:
     """Fit every model on all rows and evaluate it by grouped cross-validation.
 
     Parameters
     ----------
-    table
-        Workloads in effect, shape (n, 8), as `features.workload_table` returns them.
-    observed
-        By metric, performance above 0, shape (n,).
-    indices, keys
-        Each row's measurement index and what identifies its workload.
+    rows
+        The training part of a run, at least `FOLDS` distinct workloads.
     seed
         Of folds, estimators and shuffles.
 
@@ -143,15 +149,18 @@ def fit_and_evaluate(
     predictors
         By model, fitted to all rows; they predict the natural logarithm.
     evaluation
+        Without what the check part says.
     """
-    folds = fold_numbers(keys, seed)
+    table, observed = rows.table, rows.observed
+    folds = fold_numbers(rows.keys, seed)
     logarithms = {metric: np.log(values) for metric, values in observed.items()}
 
     def fit(task: tuple[ModelKey, int | None]) -> Predictor:
         key, fold = task
-        rows = slice(None) if fold is None else folds != fold
+        chosen = slice(None) if fold is None else folds != fold
         train = ESTIMATORS[key.estimator]
-        return train(FEATURE_SETS[key.features], table[rows], logarithms[key.metric][rows], seed)
+        targets = logarithms[key.metric][chosen]
+        return train(FEATURE_SETS[key.features], table[chosen], targets, seed)
 
     tasks = [(key, fold) for key in MODEL_KEYS for fold in (None, *range(FOLDS))]
     # Each fit is single-threaded and the same whichever thread runs it.
@@ -168,7 +177,7 @@ def fit_and_evaluate(
     }
     best_extended = best_models(cross_validated, {"extended"})
     evaluation = Evaluation(
-        indices=indices,
+        indices=rows.indices,
         folds=folds,
         observed=dict(observed),
         out_of_fold=out_of_fold,

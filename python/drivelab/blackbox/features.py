@@ -125,6 +125,17 @@ def effective_table(table: FloatArray) -> FloatArray:
     return blanked
 
 
+def characteristics_of(row: FloatArray) -> Characteristics:
+    """Return a row of a `workload_table` as a workload, defaults where nothing has effect."""
+    return Characteristics(
+        **{
+            name: value if UNITS[name] == "ratio" else int(value)
+            for name, value in zip(FIELDS, row.tolist(), strict=True)
+            if not np.isnan(value)
+        }
+    )
+
+
 def _check_ranges(table: FloatArray) -> None:
     shares = {"read": 1 - table[:, 0], "write": table[:, 0]}
     for name, column in _COLUMN.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,20 +10,51 @@ from typing import Any, Self
 
 import numpy as np
 
-from drivelab.blackbox import model_file
+from drivelab.blackbox import intervals, model_file
+from drivelab.blackbox.accuracy import measure_accuracy
 from drivelab.blackbox.evaluate import (
-    METRICS,
+    MODEL_KEYS,
     Evaluation,
     ModelKey,
     best_model,
     fit_and_evaluate,
 )
-from drivelab.blackbox.features import FEATURE_SETS, UNITS, FloatArray, workload_table
+from drivelab.blackbox.features import (
+    FEATURE_SETS,
+    UNITS,
+    FloatArray,
+    characteristics_of,
+    workload_table,
+)
+from drivelab.blackbox.measured import METRICS, PartsOfRun, Rows, rows_by_part
 from drivelab.blackbox.predictors import ESTIMATORS, Predictor
+from drivelab.blackbox.trained import BoolArray, TrainedWorkloads
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.units import format_size
-from drivelab.workloads.characteristics import FIELDS, Characteristics
+from drivelab.workloads.characteristics import Characteristics
+
+
+@dataclass(frozen=True)
+class NearWorkload:
+    """A workload that a model was trained on, seen from a question.
+
+    Attributes
+    ----------
+    index
+        Of its measurement.
+    distance
+        From the question, see `drivelab.blackbox.trained`.
+    characteristics
+        The workload, with defaults where a characteristic has no effect.
+    performance
+        What was measured, by metric, in its unit.
+    """
+
+    index: int
+    distance: float
+    characteristics: Characteristics
+    performance: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -37,11 +69,13 @@ class PerformanceModel:
     ----------
     predictors
         By model, of the logarithm.
-    ranges
-        Smallest and largest trained value of each characteristic where it was in effect;
-        None for one that never was.
+    trained
+        The workloads of the training part, in the order of `evaluation.indices`.
     evaluation
         Accuracy, the best model by metric, importance and effects.
+    scores
+        By model, how far it is off on each workload that was reserved for calibration,
+        ascending; see `drivelab.blackbox.intervals`.
     seed
         Of folds, estimators and shuffles.
     provenance
@@ -49,8 +83,9 @@ class PerformanceModel:
     """
 
     predictors: Mapping[ModelKey, Predictor]
-    ranges: Mapping[str, tuple[float, float] | None]
+    trained: TrainedWorkloads
     evaluation: Evaluation
+    scores: Mapping[ModelKey, FloatArray]
     seed: int
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -59,15 +94,19 @@ class PerformanceModel:
         cls,
         measurements: Sequence[Measurement],
         *,
+        parts: PartsOfRun | None = None,
         seed: int = 0,
         provenance: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Fit every model and evaluate it.
+        """Fit every model to the training part, calibrate it and evaluate it.
 
         Parameters
         ----------
         measurements
-            Of at least five distinct workloads.
+            At least five distinct workloads in the training part.
+        parts
+            Which measurement is for what, by its index; None means all for training, and
+            then there are no intervals and no off-grid accuracy.
         seed
             Of folds, estimators and shuffles, 0 or more.
         provenance
@@ -78,23 +117,23 @@ class PerformanceModel:
         UsageError
             When there are too few workloads, or a measurement has no performance above 0.
         """
-        observed = {
-            metric: np.array([getattr(one, metric) for one in measurements], dtype=np.float64)
-            for metric in METRICS
-        }
-        for metric, values in observed.items():
-            bad = np.flatnonzero(~((values > 0) & (values < np.inf)))
-            if bad.size:
-                index = measurements[int(bad[0])].index
-                raise UsageError(
-                    f"measurement {index} has a {metric} of {values[bad[0]]:g}; a model needs "
-                    "performance above 0"
-                )
-        table = workload_table([one.characteristics for one in measurements])
-        indices = np.array([one.index for one in measurements], dtype=np.int64)
-        keys = [one.characteristics.key() for one in measurements]
-        predictors, evaluation = fit_and_evaluate(table, observed, indices, keys, seed)
-        return cls(predictors, _ranges(table), evaluation, seed, dict(provenance or {}))
+        rows = rows_by_part(measurements, parts)
+        predictors, evaluation = fit_and_evaluate(rows["training"], seed)
+        fitted = cls(
+            predictors,
+            TrainedWorkloads(rows["training"].table),
+            evaluation,
+            scores={},
+            seed=seed,
+            provenance=dict(provenance or {}),
+        )
+        calibrated = dataclasses.replace(fitted, scores=fitted._scores(rows["calibration"]))
+        return dataclasses.replace(calibrated, evaluation=calibrated._checked(rows["check"]))
+
+    @property
+    def ranges(self) -> Mapping[str, tuple[float, float] | None]:
+        """Smallest and largest trained value of each characteristic in effect; None if never."""
+        return self.trained.ranges
 
     @property
     def best(self) -> Mapping[str, ModelKey]:
@@ -152,25 +191,61 @@ class PerformanceModel:
         CannotAnswerError
             When the answer would lie outside what a number can hold.
         """
+        return self._answers(self.key(metric, features, estimator), workload_table(workloads))
+
+    def interval(
+        self,
+        workloads: Sequence[Characteristics] | FloatArray,
+        *,
+        metric: str,
+        level: float,
+        features: str | None = None,
+        estimator: str | None = None,
+    ) -> FloatArray:
+        """Return where the performance of workloads lies, as sure as the level says.
+
+        Parameters
+        ----------
+        workloads, metric, features, estimator
+            As `predict` takes them.
+        level
+            0.8, 0.9 or 0.95: the share of workloads, drawn at random from the population that
+            the design states, that the interval holds at least; on average over campaigns.
+
+        Returns
+        -------
+        array of shape (n, 2)
+            Lower and upper end in the metric's unit; NaN for workloads outside what was
+            trained, where nothing is known about errors.
+
+        Raises
+        ------
+        UsageError
+            For an unknown name or level, or an impossible workload.
+        CannotAnswerError
+            When too few workloads were reserved for the level, or an answer would lie outside
+            what a number can hold.
+        """
+        intervals.check_level(level)
         key = self.key(metric, features, estimator)
+        width = intervals.half_width(self.scores[key], level)
         table = workload_table(workloads)
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            answers: FloatArray = np.exp(self.predictors[key].predict(table))
-        impossible = ~((answers > 0) & (answers < np.inf))
-        if impossible.any():
-            raise CannotAnswerError(
-                f"the {key.features} {key.estimator} model has no answer for workload "
-                f"{int(np.argmax(impossible))}: it lies too far outside what was trained"
-            )
-        return answers
+        ends = intervals.around(self._answers(key, table), width)
+        ends[self.trained.outside(table)] = np.nan
+        return ends
+
+    def outside(self, workloads: Sequence[Characteristics] | FloatArray) -> BoolArray:
+        """Tell which workloads lie outside what was trained, shape (n,)."""
+        return self.trained.outside(workload_table(workloads))
 
     def outside_training(self, workload: Characteristics) -> list[str]:
-        """Say which characteristics in effect lie outside the trained range.
+        """Say in which way a workload lies outside what was trained.
 
         Returns
         -------
         list of str
-            One line each; empty where all lie inside.
+            A line for each characteristic beyond the trained range, or one that nothing near
+            was measured; empty where the workload lies inside.
         """
         workload.validate()
         messages = []
@@ -186,7 +261,28 @@ class PerformanceModel:
                     f"{name} is {_shown(name, value)}; trained on {_shown(name, low)} to "
                     f"{_shown(name, high)}"
                 )
+        if not messages and self.outside([workload])[0]:
+            distance = self.trained.distance(workload_table([workload]))[0]
+            messages.append(
+                "every characteristic is inside its range, but nothing near was measured: the "
+                f"distance to the nearest workload is {distance:.2f}, and up to "
+                f"{self.trained.far:.2f} is usual (1 is one characteristic's whole range)"
+            )
         return messages
+
+    def nearest(self, workload: Characteristics, count: int = 3) -> list[NearWorkload]:
+        """Return the trained workloads nearest to a workload, the nearest first."""
+        workload.validate()
+        evaluation = self.evaluation
+        return [
+            NearWorkload(
+                index=int(evaluation.indices[row]),
+                distance=distance,
+                characteristics=characteristics_of(self.trained.table[row]),
+                performance={metric: float(evaluation.observed[metric][row]) for metric in METRICS},
+            )
+            for row, distance in self.trained.nearest(workload_table([workload])[0], count)
+        ]
 
     def save(self, path: Path) -> None:
         """Write the model as one JSON file; a model there before is replaced in one step.
@@ -205,17 +301,59 @@ class PerformanceModel:
         Raises
         ------
         UsageError
-            When there is no such file, it is no model, a damaged one or a newer one.
+            When there is no such file, it is no model, a damaged one or one of another version.
         """
         return cls(**model_file.read(path))
 
+    def _answers(self, key: ModelKey, table: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            answers: FloatArray = np.exp(self.predictors[key].predict(table))
+        impossible = ~((answers > 0) & (answers < np.inf))
+        if impossible.any():
+            raise CannotAnswerError(
+                f"the {key.features} {key.estimator} model has no answer for workload "
+                f"{int(np.argmax(impossible))}: it lies too far outside what was trained"
+            )
+        return answers
 
-def _ranges(table: FloatArray) -> dict[str, tuple[float, float] | None]:
-    ranges: dict[str, tuple[float, float] | None] = {}
-    for column, name in enumerate(FIELDS):
-        values = table[~np.isnan(table[:, column]), column]
-        ranges[name] = (float(values.min()), float(values.max())) if values.size else None
-    return ranges
+    def _scores(self, calibration: Rows) -> dict[ModelKey, FloatArray]:
+        inside = ~self.trained.outside(calibration.table)
+        table = calibration.table[inside]
+        return {
+            key: np.sort(
+                np.abs(
+                    np.log(calibration.observed[key.metric][inside])
+                    - self.predictors[key].predict(table)
+                )
+            )
+            for key in MODEL_KEYS
+        }
+
+    def _checked(self, check: Rows) -> Evaluation:
+        """Return the evaluation with what the check part says."""
+        inside = ~self.trained.outside(check.table)
+        table = check.table[inside]
+        outside = len(inside) - len(table)
+        if not len(table):
+            return dataclasses.replace(self.evaluation, check_outside=outside)
+        observed = {metric: values[inside] for metric, values in check.observed.items()}
+        predicted = {key: self._answers(key, table) for key in MODEL_KEYS}
+        coverage: dict[str, dict[float, float]] = {metric: {} for metric in METRICS}
+        for metric, key in self.best.items():
+            for level in intervals.levels_possible(len(self.scores[key])):
+                ends = intervals.around(
+                    predicted[key], intervals.half_width(self.scores[key], level)
+                )
+                held = (ends[:, 0] <= observed[metric]) & (observed[metric] <= ends[:, 1])
+                coverage[metric][level] = float(held.mean())
+        return dataclasses.replace(
+            self.evaluation,
+            check={
+                key: measure_accuracy(observed[key.metric], predicted[key]) for key in MODEL_KEYS
+            },
+            check_outside=outside,
+            check_coverage=coverage,
+        )
 
 
 def _shown(name: str, value: float) -> str:

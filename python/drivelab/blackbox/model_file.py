@@ -1,9 +1,9 @@
 """The file of a performance model: one JSON object, own format, nothing to execute.
 
-``format`` and ``format_version`` come first; a reader refuses what is newer. Every number
-is written so that it is read back to the bit. Reading checks names, types, lengths and
-ranges, and the trees' own checks make sure that every tree ends, so that a file from
-anywhere gives predictions or one clear line.
+``format`` and ``format_version`` come first; a reader refuses any other version, because a
+model is fitted again from its run in seconds. Every number is written so that it is read back
+to the bit. Reading checks names, types, lengths and ranges, and the trees' own checks make
+sure that every tree ends, so that a file from anywhere gives predictions or one clear line.
 """
 
 from __future__ import annotations
@@ -11,25 +11,28 @@ from __future__ import annotations
 import json
 import math
 import stat
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from drivelab import _core
 from drivelab.blackbox.accuracy import Accuracy
+from drivelab.blackbox.checked_json import MismatchError, Node, refuse_constant
 from drivelab.blackbox.effects import Effect, Importance
-from drivelab.blackbox.evaluate import (
-    FOLDS,
-    METRICS,
-    MODEL_KEYS,
-    Evaluation,
-    ModelKey,
-    best_models,
+from drivelab.blackbox.evaluate import FOLDS, MODEL_KEYS, Evaluation, ModelKey, best_models
+from drivelab.blackbox.features import (
+    FEATURE_SETS,
+    UNITS,
+    FeatureSet,
+    FloatArray,
+    characteristics_of,
+    workload_table,
 )
-from drivelab.blackbox.features import FEATURE_SETS, UNITS, FeatureSet, FloatArray
+from drivelab.blackbox.intervals import LEVELS
+from drivelab.blackbox.measured import METRICS
 from drivelab.blackbox.predictors import LinearFunction, Predictor, Trees
+from drivelab.blackbox.trained import TrainedWorkloads
 from drivelab.errors import RunError, UsageError
 from drivelab.whole_file import write_whole
 from drivelab.workloads.characteristics import FIELDS
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from drivelab.blackbox.model import PerformanceModel
 
 FORMAT: Final = "drivelab performance model"
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 # A model of a million measurements has less; a file beyond is not read into memory.
 _LARGEST_BYTES: Final = 2**30
 
@@ -70,8 +73,8 @@ def read(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError(f"{path} is no Drivelab model: it is not text") from error
     try:
-        return _from_json(_Node(json.loads(text, parse_constant=_refuse_constant), ""))
-    except _MismatchError as error:
+        return _from_json(Node(json.loads(text, parse_constant=refuse_constant), ""))
+    except MismatchError as error:
         raise UsageError(f"{path} is no readable Drivelab model: {error}") from error
     except RecursionError as error:
         raise UsageError(f"{path} is no Drivelab model: it is nested too deeply") from error
@@ -87,8 +90,11 @@ def _to_json(model: PerformanceModel) -> dict[str, Any]:
         "provenance": model.provenance,
         "seed": model.seed,
         "features": {name: _inputs(chosen) for name, chosen in FEATURE_SETS.items()},
-        "trained_ranges": {name: model.ranges[name] for name in FIELDS},
         "rows": {
+            "workloads": {
+                name: _with_null(model.trained.table[:, column])
+                for column, name in enumerate(FIELDS)
+            },
             "measurement_index": evaluation.indices.tolist(),
             "fold": evaluation.folds.tolist(),
             "observed": {metric: evaluation.observed[metric].tolist() for metric in METRICS},
@@ -98,6 +104,8 @@ def _to_json(model: PerformanceModel) -> dict[str, Any]:
                 **key._asdict(),
                 "cross_validated": evaluation.cross_validated[key].to_json(),
                 "in_sample": evaluation.in_sample[key].to_json(),
+                "check": None if evaluation.check is None else evaluation.check[key].to_json(),
+                "interval_scores": model.scores[key].tolist(),
                 "out_of_fold": evaluation.out_of_fold[key].tolist(),
                 "predictor": model.predictors[key].to_json(),
             }
@@ -109,93 +117,30 @@ def _to_json(model: PerformanceModel) -> dict[str, Any]:
         "effects": {
             metric: [vars(one) for one in evaluation.effects[metric]] for metric in METRICS
         },
+        "check": {
+            "outside": evaluation.check_outside,
+            "coverage": None
+            if evaluation.check_coverage is None
+            else {
+                metric: [{"level": level, "ratio": ratio} for level, ratio in of_metric.items()]
+                for metric, of_metric in evaluation.check_coverage.items()
+            },
+        },
     }
+
+
+def _with_null(values: FloatArray) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]
 
 
 def _inputs(features: FeatureSet) -> dict[str, list[str]]:
     return {"trees": list(features.features), "linear": list(features.linear_inputs)}
 
 
-class _MismatchError(Exception):
-    """What a file says differs from what a model says."""
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise _MismatchError(f"it contains {name}")
-
-
-class _Node:
-    """A value of the file with its place in it; each reader checks what it returns."""
-
-    def __init__(self, value: object, place: str) -> None:
-        self.value = value
-        self.place = place
-
-    def refuse(self, wanted: str) -> NoReturn:
-        raise _MismatchError(f"{self.place or 'the file'} is not {wanted}")
-
-    def of(self, name: str) -> _Node:
-        if not isinstance(self.value, dict) or name not in self.value:
-            self.refuse(f"an object with {name!r}")
-        return _Node(self.value[name], f"{self.place}.{name}" if self.place else name)
-
-    def items(self) -> Iterator[_Node]:
-        if not isinstance(self.value, list):
-            self.refuse("a list")
-        for number, value in enumerate(self.value):
-            yield _Node(value, f"{self.place}[{number}]")
-
-    def text(self) -> str:
-        if not isinstance(self.value, str):
-            self.refuse("text")
-        return self.value
-
-    def choice(self, allowed: tuple[str, ...]) -> str:
-        text = self.text()
-        if text not in allowed:
-            self.refuse(f"one of {', '.join(allowed)}")
-        return text
-
-    def boolean(self) -> bool:
-        if not isinstance(self.value, bool):
-            self.refuse("true or false")
-        return self.value
-
-    def integer(self, low: int, high: int) -> int:
-        value = self.value
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            self.refuse(f"a whole number from {low} to {high}")
-        return value
-
-    def number(self) -> float:
-        if not isinstance(self.value, (int, float)) or isinstance(self.value, bool):
-            self.refuse("a number")
-        try:
-            number = float(self.value)
-        except OverflowError:
-            number = math.inf
-        if not math.isfinite(number):
-            self.refuse("a finite number")
-        return number
-
-    def numbers(self, length: int | None = None) -> FloatArray:
-        numbers = np.array([item.number() for item in self.items()], dtype=np.float64)
-        if length is not None and len(numbers) != length:
-            self.refuse(f"a list of {length} numbers")
-        return numbers
-
-    def positive_numbers(self, length: int) -> FloatArray:
-        numbers = self.numbers(length)
-        if not (numbers > 0).all():
-            self.refuse("a list of numbers above 0")
-        return numbers
-
-
-def _from_json(root: _Node) -> dict[str, Any]:
+def _from_json(root: Node) -> dict[str, Any]:
     if root.of("format").value != FORMAT:
         root.of("format").refuse(f"{FORMAT!r}")
-    if root.of("format_version").integer(1, 2**31) > FORMAT_VERSION:
-        raise _MismatchError("it was written by a newer Drivelab; update this one")
+    _check_version(root.of("format_version").integer(1, 2**31))
     for name, chosen in FEATURE_SETS.items():
         if root.of("features").of(name).value != _inputs(chosen):
             root.of("features").of(name).refuse("what this Drivelab sees of a workload")
@@ -228,46 +173,101 @@ def _from_json(root: _Node) -> dict[str, Any]:
             metric: tuple(_effect(one) for one in root.of("effects").of(metric).items())
             for metric in METRICS
         },
+        **_check(root.of("check"), models),
     )
     return {
         "predictors": {
             key: _predictor(models[key].of("predictor"), FEATURE_SETS[key.features])
             for key in MODEL_KEYS
         },
-        "ranges": {name: _range(root.of("trained_ranges").of(name)) for name in FIELDS},
+        "trained": _trained(rows.of("workloads"), count),
         "evaluation": evaluation,
+        "scores": {key: _scores(models[key].of("interval_scores")) for key in MODEL_KEYS},
         "seed": root.of("seed").integer(0, 2**64 - 1),
         "provenance": provenance.value,
     }
 
 
-def _models(node: _Node) -> dict[ModelKey, _Node]:
+def _models(node: Node) -> dict[ModelKey, Node]:
     models = {
         ModelKey(*(one.of(name).text() for name in ModelKey._fields)): one for one in node.items()
     }
     for key in MODEL_KEYS:
         if key not in models:
-            raise _MismatchError(f"it lacks the model {' '.join(key)}")
+            raise MismatchError(f"it lacks the model {' '.join(key)}")
     return models
 
 
-def _folds(node: _Node, count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _folds(node: Node, count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     folds = np.array([item.integer(0, FOLDS - 1) for item in node.items()], dtype=np.int64)
     if len(folds) != count:
         node.refuse(f"a list of {count} folds")
     return folds
 
 
-def _range(node: _Node) -> tuple[float, float] | None:
-    if node.value is None:
-        return None
-    low, high = node.numbers(2)
-    if low > high:
-        node.refuse("an ascending range")
-    return float(low), float(high)
+def _trained(node: Node, count: int) -> TrainedWorkloads:
+    columns = [node.of(name).numbers_or_null(count) for name in FIELDS]
+    try:
+        table = workload_table(np.column_stack(columns))
+        for row in table:
+            characteristics_of(row).validate()
+    except UsageError as error:
+        raise MismatchError(f"{node.place}: {error}") from error
+    if count == 0:
+        node.refuse("about any workload")
+    return TrainedWorkloads(table)
 
 
-def _accuracy(node: _Node) -> Accuracy:
+def _scores(node: Node) -> FloatArray:
+    scores = node.numbers()
+    if not ((scores >= 0).all() and (np.diff(scores) >= 0).all()):
+        node.refuse("a list of ascending numbers from 0 on")
+    return scores
+
+
+def _check(node: Node, models: dict[ModelKey, Node]) -> dict[str, Any]:
+    """Return what an evaluation says about the check part."""
+    coverage = node.of("coverage")
+    absent = coverage.value is None
+    accuracy = {key: models[key].of("check") for key in MODEL_KEYS}
+    for each in accuracy.values():
+        if (each.value is None) != absent:
+            each.refuse("there exactly where check.coverage is")
+    return {
+        "check": None if absent else {key: _accuracy(each) for key, each in accuracy.items()},
+        "check_outside": node.of("outside").integer(0, 2**63 - 1),
+        "check_coverage": None
+        if absent
+        else {metric: _coverage(coverage.of(metric)) for metric in METRICS},
+    }
+
+
+def _coverage(node: Node) -> dict[float, float]:
+    shares = {}
+    for one in node.items():
+        level, ratio = one.of("level").number(), one.of("ratio").number()
+        if level not in LEVELS:
+            one.of("level").refuse(f"one of {', '.join(map(str, LEVELS))}")
+        if not 0 <= ratio <= 1:
+            one.of("ratio").refuse("a number from 0 to 1")
+        shares[level] = ratio
+    return shares
+
+
+def _check_version(version: int) -> None:
+    if version > FORMAT_VERSION:
+        raise MismatchError(
+            f"its format {version} is of a newer Drivelab, this one reads {FORMAT_VERSION}; "
+            "update it, or fit the model again: drivelab report RUN"
+        )
+    if version < FORMAT_VERSION:
+        raise MismatchError(
+            f"its format {version} is of an older Drivelab, this one reads {FORMAT_VERSION}; fit "
+            "the model again from its run: drivelab report RUN"
+        )
+
+
+def _accuracy(node: Node) -> Accuracy:
     r2 = node.of("r2")
     return Accuracy(
         r2=math.nan if r2.value is None else r2.number(),
@@ -278,7 +278,7 @@ def _accuracy(node: _Node) -> Accuracy:
     )
 
 
-def _importance(node: _Node) -> Importance:
+def _importance(node: Node) -> Importance:
     return Importance(
         characteristic=node.of("characteristic").choice(FIELDS),
         mre_increase=node.of("mre_increase").number(),
@@ -286,7 +286,7 @@ def _importance(node: _Node) -> Importance:
     )
 
 
-def _effect(node: _Node) -> Effect:
+def _effect(node: Node) -> Effect:
     characteristic = node.of("characteristic").choice(FIELDS)
     values = node.of("values").numbers()
     return Effect(
@@ -297,7 +297,7 @@ def _effect(node: _Node) -> Effect:
     )
 
 
-def _predictor(node: _Node, features: FeatureSet) -> Predictor:
+def _predictor(node: Node, features: FeatureSet) -> Predictor:
     if node.of("kind").choice(("linear", "trees")) == "linear":
         return LinearFunction(
             features,
@@ -313,5 +313,5 @@ def _predictor(node: _Node, features: FeatureSet) -> Predictor:
     try:
         ensemble = _core.TreeEnsemble.from_arrays(arrays.value)
     except (UsageError, TypeError, ValueError, OverflowError) as error:
-        raise _MismatchError(f"{arrays.place}: {error}") from error
+        raise MismatchError(f"{arrays.place}: {error}") from error
     return Trees(features, ensemble, single_precision=node.of("single_precision").boolean())

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
 def predict(model: PerformanceModel, workload: Characteristics) -> dict[str, Any]:
     """Give what ``--json`` prints (docs/json.md)."""
-    from drivelab.blackbox.evaluate import METRICS
+    from drivelab.blackbox.measured import METRICS
     from drivelab.report.quantities import PROVENANCE
 
     # Whoever wrote the file may have written anything here.
