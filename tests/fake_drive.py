@@ -33,6 +33,7 @@ class FakeDrive:
         self.name = f"fake:{kind}"
         self.kind: DriveKind = kind
         self.capacity_bytes = 2**30
+        self.block_bytes = 512
         self.measured: list[int] = []
         self.batches: list[int] = []
         self.closed_answers = 0

@@ -23,6 +23,7 @@ from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.report.inputs import RunData
 from drivelab.workloads.characteristics import FIELDS, Characteristics
+from drivelab.workloads.parts import Parts
 
 # How far a model's predictions lie from the formula, as a sigma of the logarithm.
 ERRORS = {
@@ -135,7 +136,14 @@ def header(name: str = "sim:made", kind: str = "simulated") -> dict[str, Any]:
             "capacity_bytes": 80_000_000_000,
             "identity": {"preset": PRESET, "configuration_sha256": "0a1b2c3d"},
         },
-        "design": {"name": "huang2011:300", "seed": 7, "workloads": 300},
+        "design": {
+            "name": "huang2011:300",
+            "seed": 7,
+            "workloads": 300,
+            "left_out_workloads": 0,
+            "parts": Parts(300).to_json(),
+            "population": "made by hand",
+        },
         "plan": MeasurementPlan(seed=7).to_json(),
         "origin": {
             "drivelab_version": "0.1.0",
@@ -162,7 +170,7 @@ def made_run(
             noise = [draw.gauss(0, sigma) for _ in measurements]
             out_of_fold[ModelKey(metric, features, estimator)] = values * np.exp(noise)
     described = header(name, kind)
-    described["design"]["workloads"] = count
+    described["design"] |= {"workloads": count, "parts": Parts(count).to_json()}
     return RunData(described, measurements, evaluated(measurements, out_of_fold))
 
 

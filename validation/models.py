@@ -81,7 +81,14 @@ def _campaign(drive_name: str, design_name: str, path: Path) -> tuple[list[Measu
         selection = parse_design(design_name).select(_SEED, accepted_by(drive))
         plan = MeasurementPlan(seed=_SEED)
         store = run_campaign(
-            drive, selection.workloads, plan, path, design_name=design_name, progress=False
+            drive,
+            selection.workloads,
+            plan,
+            path,
+            design_name=design_name,
+            parts=selection.parts,
+            population=selection.population,
+            progress=False,
         )
         with store:
             return stored_measurements(store), selection.left_out

@@ -23,6 +23,7 @@ from drivelab.measure.export import measurements_csv
 from drivelab.measure.progress import Progress
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.parts import Parts
 
 PLAN = MeasurementPlan(requests=10)
 DRIVE = {"name": "fake:simulated", "kind": "simulated"}
@@ -51,7 +52,8 @@ def test_everything_is_measured_once_in_order(tmp_path: Path, kind) -> None:
 
 
 def test_header_says_what_was_measured(tmp_path: Path) -> None:
-    with campaign(tmp_path / "run", FakeDrive()) as store:
+    parts = Parts(30, 4, 5, 1)
+    with campaign(tmp_path / "run", FakeDrive(), parts=parts, population="forty of them") as store:
         header = store.header
     assert header["drive"] == {
         "name": "fake:simulated",
@@ -61,6 +63,15 @@ def test_header_says_what_was_measured(tmp_path: Path) -> None:
     }
     assert header["design"]["name"] == "fake"
     assert header["design"]["workloads"] == 40
+    assert header["design"]["parts"] == {
+        "training": 30,
+        "calibration": 4,
+        "check": 5,
+        "sweeps": 1,
+    }
+    assert header["design"]["population"] == "forty of them"
+    # Queue depths repeat after 32, sizes after 9.
+    assert header["design"]["distinct_workloads"] == 40
     assert header["plan"] == PLAN.to_json()
     assert {"drivelab_version", "started_at", "host", "system"} <= set(header["origin"])
 
@@ -164,6 +175,11 @@ def test_unfinished_run_or_existing_file_needs_the_drive(file_run: tuple[Path, s
         ),
         ({"plan": MeasurementPlan(requests=11)}, FakeDrive(), "plan.requests was 10 and is now 11"),
         ({"design_name": "other"}, FakeDrive(), 'design.name was "fake" and is now "other"'),
+        (
+            {"parts": Parts(39, 1)},
+            FakeDrive(),
+            "design.parts.calibration was 0 and is now 1",
+        ),
         ({"count": 41}, FakeDrive(), "design.workloads was 40 and is now 41"),
         ({}, FakeDrive(identity={"model": "x"}), 'drive.identity.model was "fake" and is now "x"'),
         ({}, FakeDrive("closed_form"), 'drive.kind was "simulated" and is now "closed_form"'),
@@ -183,7 +199,7 @@ def test_other_campaign_is_refused(tmp_path: Path, changes, drive, said) -> None
 
 def test_other_workloads_under_the_same_name_are_refused(tmp_path: Path) -> None:
     campaign(tmp_path / "run", FakeDrive(), count=2).close()
-    others = [Characteristics(queue_depth=9), Characteristics(queue_depth=9)]
+    others = [Characteristics(queue_depth=9), Characteristics(queue_depth=10)]
     with pytest.raises(UsageError, match=r"design\.workloads_sha256"):
         run_campaign(
             FakeDrive(), others, PLAN, tmp_path / "run", design_name="fake", progress=False

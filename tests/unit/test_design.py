@@ -6,16 +6,28 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
+from scipy import stats
 
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 from drivelab.workloads.design import design_names, parse_design
 from drivelab.workloads.huang2011 import PATTERNS, QUEUE_DEPTHS, SIZES, STRIDES, WRITE_RATIOS
+from drivelab.workloads.parts import Parts
 
 
 @pytest.fixture(scope="module")
 def everything() -> list[Characteristics]:
-    return parse_design("huang2011").workloads(seed=3)
+    return parse_design("huang2011").select(seed=3).workloads
+
+
+def training(design: str, seed: int) -> list[Characteristics]:
+    selection = parse_design(design).select(seed)
+    return [selection.workloads[index] for index in selection.parts.range("training")]
+
+
+def calibration(design: str, seed: int) -> list[Characteristics]:
+    selection = parse_design(design).select(seed)
+    return [selection.workloads[index] for index in selection.parts.range("calibration")]
 
 
 def drawn_values(workloads: list[Characteristics], name: str) -> Counter[object]:
@@ -55,7 +67,7 @@ def test_huang2011_has_one_pattern_a_direction(everything: list[Characteristics]
 
 @pytest.mark.parametrize("seed", [0, 1, 2**64 - 1])
 def test_a_sample_is_balanced(seed: int) -> None:
-    workloads = parse_design("huang2011:300").workloads(seed)
+    workloads = training("huang2011:375", seed)
     assert len({workload.key() for workload in workloads}) == 300
     assert set(drawn_values(workloads, "write_ratio").values()) == {60}
     # Evenly within three draws: the sampler weighs all characteristics at once and so cannot
@@ -71,26 +83,79 @@ def test_a_sample_is_balanced(seed: int) -> None:
 
 
 def test_a_small_sample_is_spread_too() -> None:
-    workloads = parse_design("huang2011:60").workloads(seed=5)
+    workloads = training("huang2011:75", seed=5)
+    assert len(workloads) == 60
     for name in FIELDS[:6]:
         counts = drawn_values(workloads, name).values()
         assert max(counts) - min(counts) <= 2, (name, counts)
 
 
 def test_samples_depend_on_the_seed_alone() -> None:
-    first = parse_design("huang2011:100").workloads(seed=1)
-    assert parse_design("huang2011:100").workloads(seed=1) == first
-    assert parse_design("huang2011:100").workloads(seed=2) != first
-    assert parse_design("huang2011:250").workloads(seed=1)[:100] == first
+    first = parse_design("huang2011:100").select(seed=1)
+    assert parse_design("huang2011:100").select(seed=1) == first
+    assert parse_design("huang2011:100").select(seed=2).workloads != first.workloads
+
+
+@pytest.mark.parametrize("part", [training, calibration])
+def test_a_sample_is_the_first_part_of_a_larger_one(part) -> None:
+    first = part("huang2011:100", 1)
+    assert first == part("huang2011:253", 1)[: len(first)]
+    assert first == part("huang2011", 1)[: len(first)]
 
 
 def test_a_sample_is_pinned() -> None:
     """Guard against a change of the sampler, which would change every campaign."""
-    first = parse_design("huang2011:2").workloads(seed=0)
-    assert [workload.as_tuple() for workload in first] == [
-        (1.0, 64, 4096, 1024, 1.0, 0.5, 0, 0),
-        (0.0, 1, 1024, 4096, 0.0, 1.0, 1024, 0),
+    first = parse_design("huang2011:5").select(seed=0)
+    assert first.parts == Parts(training=4, calibration=1)
+    assert [workload.as_tuple() for workload in first.workloads] == [
+        (1.0, 16, 4096, 262144, 1.0, 0.0, 0, 131072),
+        (0.0, 4, 16384, 4096, 0.0, 1.0, 262144, 0),
+        (0.5, 1, 262144, 16384, 1.0, 0.5, 0, 0),
+        (0.25, 64, 1024, 65536, 0.0, 1.0, 131072, 0),
+        (0.5, 64, 262144, 4096, 1.0, 1.0, 0, 0),
     ]
+
+
+@pytest.mark.parametrize("count", [1, 4, 5, 9, 300, 14980])
+def test_a_fifth_calibrates(count: int) -> None:
+    selection = parse_design(f"huang2011:{count}").select(seed=4)
+    assert selection.parts == Parts(training=count - count // 5, calibration=count // 5)
+    assert len({workload.key() for workload in selection.workloads}) == count
+    assert selection.parts.total == len(selection.workloads) == count
+
+
+def test_calibration_is_drawn_uniformly_from_the_distinct_workloads() -> None:
+    """Over many seeds each workload is drawn about equally often.
+
+    The counts of one seed are hypergeometric; their squared deviations over the variance are
+    chi-squared with one degree of freedom less than there are workloads, to the first order. A
+    share that was balanced as the training part is would draw each of the 5 pure reads 8 times
+    as often as each of the 40 mixes.
+    """
+
+    def few(workload: Characteristics) -> bool:
+        if workload.queue_depth != 4 or (workload.read_random, workload.read_stride) != (1, 0):
+            return False
+        mixed = workload.write_size <= 65536 and (
+            (workload.write_random, workload.write_stride) in PATTERNS[:2]
+        )
+        return workload.write_ratio == 0 or (workload.write_ratio == 0.5 and mixed)
+
+    seeds, population, each = 500, 5 + 5 * 4 * 2, 9
+    design = parse_design(f"huang2011:{population}")
+    drawn: Counter[object] = Counter()
+    for seed in range(seeds):
+        selection = design.select(seed, few)
+        chosen = [selection.workloads[index] for index in selection.parts.range("calibration")]
+        assert len({workload.key() for workload in chosen}) == len(chosen) == each
+        drawn.update(workload.key() for workload in chosen)
+    assert len(drawn) == population
+    expected = seeds * each / population
+    variance = expected * (1 - each / population) * population / (population - 1)
+    statistic = sum((count - expected) ** 2 for count in drawn.values()) / variance
+    # 99.99 % of the distribution; the seeds are fixed.
+    low, high = stats.chi2.ppf([0.00005, 0.99995], population - 1)
+    assert low < statistic < high
 
 
 def test_what_a_drive_cannot_express_is_left_out_and_counted() -> None:
@@ -109,11 +174,6 @@ def test_what_a_drive_cannot_express_is_left_out_and_counted() -> None:
     )
     with pytest.raises(UsageError, match="this drive cannot express 14980 of them"):
         parse_design("huang2011").select(seed=0, accepts=lambda _: False)
-
-
-def test_a_sample_is_the_first_part_of_everything(everything: list[Characteristics]) -> None:
-    assert parse_design("huang2011:500").workloads(seed=3) == everything[:500]
-    assert parse_design("huang2011:14980").distinct == 14980
 
 
 @pytest.mark.parametrize(
@@ -147,11 +207,11 @@ def test_every_design_parses_by_its_name() -> None:
     for name in design_names():
         assert parse_design(name).name == name
         assert parse_design(f"{name}:2").name == f"{name}:2"
-        assert len(parse_design(f"{name}:2").workloads(seed=0)) == 2
+        assert len(parse_design(f"{name}:2").select(seed=0).workloads) == 2
 
 
 def test_the_order_is_mixed() -> None:
     """Neighbours differ, so that a drift of the drive does not look like a characteristic."""
-    workloads = parse_design("huang2011:200").workloads(seed=0)
+    workloads = training("huang2011:250", seed=0)
     same = sum(left.write_ratio == right.write_ratio for left, right in pairwise(workloads))
     assert same < 40

@@ -66,7 +66,14 @@ def finish(path: Path, design: str = DESIGN) -> bytes:
         selection = parse_design(design).select(0, accepted_by(drive))
         plan = MeasurementPlan(requests=int(REQUESTS))
         run_campaign(
-            drive, selection.workloads, plan, path, design_name=design, progress=False
+            drive,
+            selection.workloads,
+            plan,
+            path,
+            design_name=design,
+            parts=selection.parts,
+            population=selection.population,
+            progress=False,
         ).close()
     assert stored(path) == len(selection.workloads)
     return (path / "measurements.csv").read_bytes()

@@ -79,7 +79,7 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
     if finished is not None:
         return finished
     with open_named(args) as drive:
-        selection = design.select(args.seed, accepted_by(drive))
+        selection = design.select(args.seed, accepted_by(drive), drive.block_bytes)
         # Told now: measuring may take hours.
         refuse_too_few(len({workload.key() for workload in selection.workloads}))
         return run_campaign(
@@ -88,6 +88,8 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
             plan,
             path,
             design_name=args.design,
+            parts=selection.parts,
+            population=selection.population,
             left_out=selection.left_out,
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from drivelab._core import ClosedForm, histogram_bin
+from drivelab._core import SECTOR_BYTES, ClosedForm, histogram_bin
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.drives.presets import PresetSource, read_preset
@@ -43,6 +43,7 @@ class AnalyticDrive:
     """
 
     kind: Final[Literal["closed_form"]] = "closed_form"
+    block_bytes: Final[int] = SECTOR_BYTES
 
     def __init__(self, source: PresetSource) -> None:
         self.name = f"{PREFIX}{source.reference}"

@@ -33,6 +33,11 @@ class Drive(Protocol):
         """Bytes that workloads may address."""
         ...
 
+    @property
+    def block_bytes(self) -> int:
+        """Sizes and strides of requests are whole multiples of this."""
+        ...
+
     def identity(self) -> dict[str, Any]:
         """Give everything that identifies the drive, JSON-able.
 

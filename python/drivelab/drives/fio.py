@@ -118,6 +118,11 @@ class FioDrive:
         self._block_bytes = _direct_block_bytes(target)
         self._engine = self._choose_engine()
 
+    @property
+    def block_bytes(self) -> int:
+        """The smallest request past the page cache that the target takes."""
+        return self._block_bytes
+
     def identity(self) -> dict[str, Any]:
         """Give what identifies the drive; what may change on the way is under ``volatile``."""
         return {

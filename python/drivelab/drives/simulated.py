@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from drivelab._core import SimulatedSsd, available_cores
+from drivelab._core import SECTOR_BYTES, SimulatedSsd, available_cores
 from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.drives.memory import available_bytes
 from drivelab.drives.presets import read_preset
@@ -40,6 +40,7 @@ class SimulatedDrive:
     """
 
     kind: ClassVar[Literal["simulated"]] = "simulated"
+    block_bytes: ClassVar[int] = SECTOR_BYTES
 
     def __init__(self, name: str, source: PresetSource) -> None:
         self.name = name

@@ -23,7 +23,8 @@ from drivelab.measure.export import write_measurements
 from drivelab.measure.progress import Progress
 from drivelab.store import RunStore, damaged, is_run
 from drivelab.workloads.characteristics import Characteristics
-from drivelab.workloads.grid import Accepts
+from drivelab.workloads.parts import Parts
+from drivelab.workloads.selection import Accepts
 
 # What has to agree before a run goes on; everything else in the header is for the reader.
 _COMPARED: Final = ("drive", "design", "plan")
@@ -31,7 +32,7 @@ _MOST_DIFFERENCES_TOLD: Final = 3
 # What readers of a header count on.
 _HEADER: Final[dict[str, set[str]]] = {
     "drive": {"name", "kind", "capacity_bytes", "identity"},
-    "design": {"name", "seed", "workloads", "left_out_workloads"},
+    "design": {"name", "seed", "workloads", "left_out_workloads", "parts", "population"},
     "plan": {"seed"},
     "origin": set(),
 }
@@ -44,6 +45,8 @@ def run_campaign(
     path: Path,
     *,
     design_name: str,
+    parts: Parts | None = None,
+    population: str = "",
     left_out: int = 0,
     progress: bool = True,
 ) -> RunStore:
@@ -61,6 +64,10 @@ def run_campaign(
         The run folder, made when it does not exist.
     design_name
         As the user named it, ``huang2011:300``.
+    parts
+        What the workloads are for; all train unless given.
+    population
+        What the design draws from, in words.
     left_out
         Workloads of the design that this drive cannot run.
     progress
@@ -82,7 +89,16 @@ def run_campaign(
     """
     for workload in workloads:
         drive.check(workload)
-    header = campaign_header(drive, workloads, plan, design_name, left_out)
+    parts = Parts(len(workloads)) if parts is None else parts
+    header = campaign_header(
+        drive,
+        workloads,
+        plan,
+        design_name=design_name,
+        parts=parts,
+        population=population,
+        left_out=left_out,
+    )
     with RunStore.resume_or_create(path, header, durable=drive.kind == "real") as store:
         refuse_other_campaign(path, store.header, header)
         _measure_missing(drive, workloads, plan, store, shown=progress)
@@ -187,7 +203,10 @@ def campaign_header(
     drive: Drive,
     workloads: Sequence[Characteristics],
     plan: MeasurementPlan,
+    *,
     design_name: str,
+    parts: Parts,
+    population: str,
     left_out: int,
 ) -> dict[str, Any]:
     """Give what a run keeps about itself.
@@ -196,11 +215,13 @@ def campaign_header(
     -------
     dict
         ``drive`` (name, kind, capacity_bytes, identity), ``design`` (name, seed, workloads,
-        left_out_workloads, workloads_sha256) and ``plan`` identify the run; ``origin`` says
-        when and on what it was started.
+        distinct_workloads, left_out_workloads, parts, population, workloads_sha256) and
+        ``plan`` identify the run; ``origin`` says when and on what it was started.
     """
     from importlib.metadata import version
 
+    if parts.total != len(workloads):
+        raise ValueError(f"{len(workloads)} workloads in parts of {parts.total}")
     described = json.dumps([workload.to_json() for workload in workloads], sort_keys=True)
     return {
         "drive": {
@@ -213,7 +234,10 @@ def campaign_header(
             "name": design_name,
             "seed": plan.seed,
             "workloads": len(workloads),
+            "distinct_workloads": len({workload.key() for workload in workloads}),
             "left_out_workloads": left_out,
+            "parts": parts.to_json(),
+            "population": population,
             "workloads_sha256": hashlib.sha256(described.encode()).hexdigest(),
         },
         "plan": plan.to_json(),
@@ -233,8 +257,8 @@ def refuse_other_campaign(path: Path, stored: Mapping[str, Any], wanted: Mapping
         dict(_flattened({key: header.get(key) for key in _COMPARED}))
         for header in (stored, json.loads(json.dumps(wanted)))
     )
-    # The design's seed is the plan's: told once.
-    keys = (before.keys() | now.keys()) - {"design.seed"}
+    # The design's seed is the plan's, and its workloads have a digest: told once.
+    keys = (before.keys() | now.keys()) - {"design.seed", "design.distinct_workloads"}
     differing = sorted(key for key in keys if before.get(key) != now.get(key))
     # The digest differs whenever name or seed do; alone it says that the design changed.
     if len(differing) > 1:

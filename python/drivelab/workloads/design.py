@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from drivelab._core import SECTOR_BYTES
 from drivelab.errors import UsageError
-from drivelab.workloads.characteristics import Characteristics
-from drivelab.workloads.grid import Accepts, Selection
 from drivelab.workloads.huang2011 import huang2011
+from drivelab.workloads.selection import Accepts, Selection
 
 
 class Design(Protocol):
@@ -28,11 +28,20 @@ class Design(Protocol):
     def distinct(self) -> int:
         """Distinct workloads that the whole design holds."""
 
-    def select(self, seed: int, accepts: Accepts | None = None) -> Selection:
-        """Choose the workloads, and say how many the drive cannot express."""
+    def select(
+        self, seed: int, accepts: Accepts | None = None, block_bytes: int = SECTOR_BYTES
+    ) -> Selection:
+        """Choose the workloads, and say how many the drive cannot express.
 
-    def workloads(self, seed: int, accepts: Accepts | None = None) -> list[Characteristics]:
-        """Choose the workloads."""
+        Parameters
+        ----------
+        seed
+            Key of the random numbers.
+        accepts
+            Whether the drive can express a workload; by default every one.
+        block_bytes
+            Requests to the drive are multiples of this.
+        """
 
 
 DESIGNS: Final[dict[str, Callable[[str, int | None], Design]]] = {

@@ -9,33 +9,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from drivelab._core import SECTOR_BYTES
 from drivelab.errors import UsageError
+from drivelab.workloads.calibration import calibration_count, shuffled
 from drivelab.workloads.characteristics import Characteristics
-
-Accepts = Callable[[Characteristics], bool]
+from drivelab.workloads.parts import Parts
+from drivelab.workloads.selection import Accepts, Selection
 
 # Of so many candidates drawn at random the best balanced one is taken. More balance little
 # better and draw less at random; fewer miss the rare combinations.
 _CANDIDATES: Final = 128
-
-
-@dataclass(frozen=True)
-class Selection:
-    """What a design asks of a drive.
-
-    Attributes
-    ----------
-    workloads
-        Distinct workloads, in the order in which they are measured.
-    distinct
-        Distinct workloads that the whole design holds.
-    left_out
-        Of these, how many the drive cannot express.
-    """
-
-    workloads: list[Characteristics]
-    distinct: int
-    left_out: int
 
 
 @dataclass(frozen=True)
@@ -48,16 +31,22 @@ class GridDesign:
         As written by people: ``huang2011`` or ``huang2011:300``.
     combinations
         Gives the workloads; those that mean the same count once.
+    population
+        What the combinations are, in words.
     count
         How many to take; ``None`` takes all.
+    calibrates
+        Whether a fifth of them is drawn at random for calibration.
     """
 
     name: str
     combinations: Callable[[], Iterable[Characteristics]]
+    population: str
     count: int | None = None
+    calibrates: bool = True
 
     @cached_property
-    def _population(self) -> tuple[Characteristics, ...]:
+    def _everything(self) -> tuple[Characteristics, ...]:
         distinct: dict[object, Characteristics] = {}
         for workload in self.combinations():
             distinct.setdefault(workload.key(), workload.without_ineffective())
@@ -66,40 +55,58 @@ class GridDesign:
     @property
     def distinct(self) -> int:
         """Distinct workloads that the whole design holds."""
-        return len(self._population)
+        return len(self._everything)
 
-    def select(self, seed: int, accepts: Accepts | None = None) -> Selection:
+    def select(
+        self,
+        seed: int,
+        accepts: Accepts | None = None,
+        block_bytes: int = SECTOR_BYTES,  # noqa: ARG002
+    ) -> Selection:
         """Choose the workloads to measure, and say how many could not be chosen.
+
+        The calibration share is drawn from all workloads alike, the training share, balanced,
+        from the others. Both are first parts of those of a larger count.
 
         Parameters
         ----------
         seed
-            The same seed gives the same workloads in the same order; a smaller count gives
-            the first ones of a larger.
+            The same seed gives the same workloads in the same order.
         accepts
             Whether the drive can express a workload; by default every one.
+        block_bytes
+            Not needed here: what is no multiple of it, the drive does not accept.
 
         Raises
         ------
         UsageError
             When there are fewer workloads than asked for.
         """
-        population = self._population
-        possible = [each for each in population if accepts is None or accepts(each)]
-        left_out = len(population) - len(possible)
+        everything = self._everything
+        possible = [each for each in everything if accepts is None or accepts(each)]
+        left_out = len(everything) - len(possible)
         count = len(possible) if self.count is None else self.count
         if count > len(possible) or not possible:
-            held = f"the design holds {len(population)} distinct workloads"
+            held = f"the design holds {len(everything)} distinct workloads"
             if left_out:
                 held += f", and this drive cannot express {left_out} of them"
             raise UsageError(
                 f"{self.name} asks for {'some' if self.count is None else count}; {held}"
             )
-        return Selection(balanced_sample(possible, count, seed), len(population), left_out)
-
-    def workloads(self, seed: int, accepts: Accepts | None = None) -> list[Characteristics]:
-        """Choose the workloads to measure: those of `select`."""
-        return self.select(seed, accepts).workloads
+        # Set aside whatever is asked for, so that a larger count keeps a smaller one's parts.
+        order = shuffled(possible, seed)
+        aside = calibration_count(len(possible)) if self.calibrates else 0
+        calibration = order[: calibration_count(count) if self.calibrates else 0]
+        reserved = {workload.key() for workload in order[:aside]}
+        pool = [each for each in possible if each.key() not in reserved]
+        training = balanced_sample(pool, count - len(calibration), seed)
+        return Selection(
+            workloads=training + calibration,
+            parts=Parts(len(training), len(calibration)),
+            distinct=len(everything),
+            left_out=left_out,
+            population=self.population,
+        )
 
 
 def balanced_sample(

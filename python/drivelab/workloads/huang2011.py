@@ -25,11 +25,16 @@ SIZES: Final = tuple(kibibytes * 1024 for kibibytes in (1, 4, 16, 64, 256))
 STRIDES: Final = tuple(kibibytes * 1024 for kibibytes in (1, 64, 128, 256))
 # (randomness, stride) of a direction.
 PATTERNS: Final = ((0.0, 0), (0.5, 0), (1.0, 0), *((0.0, stride) for stride in STRIDES))
+_POPULATION: Final = (
+    "the distinct workloads of Huang et al. 2011's value sets, each equally likely: write ratio "
+    "0, 25, 50, 75, 100 %; queue depth 1, 4, 16, 64; sizes 1, 4, 16, 64, 256 KiB; in each "
+    "direction sequential, 50 % or 100 % random, or a stride of 1, 64, 128, 256 KiB"
+)
 
 
 def huang2011(name: str, count: int | None) -> GridDesign:
     """Return the paper's workloads, or a balanced sample of `count` of them."""
-    return GridDesign(name, _combinations, count)
+    return GridDesign(name, _combinations, _POPULATION, count)
 
 
 def _combinations() -> Iterator[Characteristics]:

@@ -1,0 +1,37 @@
+"""What a design asks of one drive: workloads, what each is for, and what they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.parts import Parts
+
+Accepts = Callable[[Characteristics], bool]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a campaign measures.
+
+    Attributes
+    ----------
+    workloads
+        Those of all parts, in the order of the parts; a measurement's index is its place here.
+    parts
+        Which of them train, calibrate, check and draw curves.
+    distinct
+        Distinct workloads that the whole design holds; `None` where it is a continuous range.
+    left_out
+        Workloads of the design that the drive cannot run.
+    population
+        What the design's workloads are drawn from, in words: intervals hold for questions
+        from there.
+    """
+
+    workloads: list[Characteristics]
+    parts: Parts
+    distinct: int | None
+    left_out: int
+    population: str
