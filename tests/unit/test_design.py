@@ -10,7 +10,7 @@ from scipy import stats
 
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import FIELDS, Characteristics
-from drivelab.workloads.design import design_names, parse_design
+from drivelab.workloads.design import DESIGNS, design_spellings, parse_design
 from drivelab.workloads.huang2011 import PATTERNS, QUEUE_DEPTHS, SIZES, STRIDES, WRITE_RATIOS
 from drivelab.workloads.parts import Parts
 
@@ -182,6 +182,7 @@ def test_what_a_drive_cannot_express_is_left_out_and_counted() -> None:
         ("", "unknown design ''; valid: huang2011, huang2011:N"),
         ("huang", "unknown design 'huang'; valid: huang2011, huang2011:N"),
         ("x" * 1000, "valid: huang2011, huang2011:N"),
+        ("huang2011-sweeps:5", "huang2011-sweeps is measured whole: leave :N out"),
         ("huang2011:", "'huang2011:' does not say how many workloads; valid: huang2011"),
         ("huang2011:0", "does not say how many"),
         ("huang2011:-3", "does not say how many"),
@@ -203,11 +204,17 @@ def test_unknown_designs_are_refused(text: str, message: str) -> None:
     assert len(str(caught.value)) < 200
 
 
-def test_every_design_parses_by_its_name() -> None:
-    for name in design_names():
-        assert parse_design(name).name == name
-        assert parse_design(f"{name}:2").name == f"{name}:2"
-        assert len(parse_design(f"{name}:2").select(seed=0).workloads) == 2
+def test_every_design_parses_as_it_is_spelt() -> None:
+    spellings = design_spellings()
+    assert {spelling.partition(":")[0] for spelling in spellings} == set(DESIGNS)
+    for spelling in spellings:
+        written = spelling.replace(":N", ":10")
+        assert parse_design(written).name == written
+        selection = parse_design(written).select(seed=0)
+        assert selection.parts.total == len(selection.workloads)
+        assert selection.population
+        if written != spelling:
+            assert len(selection.workloads) == 10
 
 
 def test_the_order_is_mixed() -> None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final, Protocol
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
 
 from drivelab._core import SECTOR_BYTES
 from drivelab.errors import UsageError
 from drivelab.workloads.huang2011 import huang2011
+from drivelab.workloads.huang2011_sweeps import huang2011_sweeps
 from drivelab.workloads.selection import Accepts, Selection
 
 
@@ -25,8 +27,8 @@ class Design(Protocol):
         """The string that names it."""
 
     @property
-    def distinct(self) -> int:
-        """Distinct workloads that the whole design holds."""
+    def distinct(self) -> int | None:
+        """Distinct workloads that the whole design holds; `None` where it is a range."""
 
     def select(
         self, seed: int, accepts: Accepts | None = None, block_bytes: int = SECTOR_BYTES
@@ -44,16 +46,36 @@ class Design(Protocol):
         """
 
 
-DESIGNS: Final[dict[str, Callable[[str, int | None], Design]]] = {
-    "huang2011": huang2011,
+@dataclass(frozen=True)
+class DesignEntry:
+    """How a design is named, and what makes it.
+
+    Attributes
+    ----------
+    make
+        From the name as written and the count to the design.
+    counted
+        Whether ``:N`` never, maybe or always follows its name.
+    """
+
+    make: Callable[[str, int | None], Design]
+    counted: Literal["never", "maybe", "always"]
+
+
+DESIGNS: Final[dict[str, DesignEntry]] = {
+    "huang2011": DesignEntry(huang2011, "maybe"),
+    "huang2011-sweeps": DesignEntry(huang2011_sweeps, "never"),
 }
 
+_SPELLINGS: Final = {"never": ("",), "maybe": ("", ":N"), "always": (":N",)}
 _COUNT: Final = re.compile("0{0,9}[1-9][0-9]{0,17}")
 
 
-def design_names() -> tuple[str, ...]:
-    """Return the names of all designs."""
-    return tuple(DESIGNS)
+def design_spellings() -> tuple[str, ...]:
+    """Return how designs are written, ``NAME`` or ``NAME:N``."""
+    return tuple(
+        f"{name}{ending}" for name, entry in DESIGNS.items() for ending in _SPELLINGS[entry.counted]
+    )
 
 
 def parse_design(text: str) -> Design:
@@ -65,18 +87,21 @@ def parse_design(text: str) -> Design:
         When there is no such design (the error lists those that exist), when N is no count, or
         when the design holds fewer distinct workloads than N.
     """
-    spelled = ", ".join(f"{name}, {name}:N" for name in DESIGNS)
+    valid = ", ".join(design_spellings())
     name, colon, written = text.partition(":")
-    if name not in DESIGNS:
+    entry = DESIGNS.get(name)
+    if entry is None:
         shown = name if len(name) <= 40 else f"{name[:37]}..."
-        raise UsageError(f"unknown design {shown!r}; valid: {spelled}")
-    if colon and not _COUNT.fullmatch(written):
+        raise UsageError(f"unknown design {shown!r}; valid: {valid}")
+    if colon and entry.counted == "never":
+        raise UsageError(f"{name} is measured whole: leave :N out; valid: {valid}")
+    if (colon and not _COUNT.fullmatch(written)) or (not colon and entry.counted == "always"):
         raise UsageError(
-            f"{text[:60]!r} does not say how many workloads; valid: {spelled} with N from 1 on"
+            f"{text[:60]!r} does not say how many workloads; valid: {valid} with N from 1 on"
         )
     count = int(written) if colon else None
-    design = DESIGNS[name](text, count)
-    if count is not None and count > design.distinct:
+    design = entry.make(text, count)
+    if count is not None and design.distinct is not None and count > design.distinct:
         raise UsageError(
             f"{text} asks for {count}; the design holds {design.distinct} distinct workloads"
         )

@@ -35,15 +35,12 @@ class GridDesign:
         What the combinations are, in words.
     count
         How many to take; ``None`` takes all.
-    calibrates
-        Whether a fifth of them is drawn at random for calibration.
     """
 
     name: str
     combinations: Callable[[], Iterable[Characteristics]]
     population: str
     count: int | None = None
-    calibrates: bool = True
 
     @cached_property
     def _everything(self) -> tuple[Characteristics, ...]:
@@ -95,9 +92,8 @@ class GridDesign:
             )
         # Set aside whatever is asked for, so that a larger count keeps a smaller one's parts.
         order = shuffled(possible, seed)
-        aside = calibration_count(len(possible)) if self.calibrates else 0
-        calibration = order[: calibration_count(count) if self.calibrates else 0]
-        reserved = {workload.key() for workload in order[:aside]}
+        calibration = order[: calibration_count(count)]
+        reserved = {workload.key() for workload in order[: calibration_count(len(possible))]}
         pool = [each for each in possible if each.key() not in reserved]
         training = balanced_sample(pool, count - len(calibration), seed)
         return Selection(

@@ -1,0 +1,87 @@
+"""Designs that are a list of workloads, chosen by a paper or by the user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from drivelab._core import SECTOR_BYTES
+from drivelab.errors import UsageError
+from drivelab.workloads.calibration import calibration_count, shuffled
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.parts import Parts
+from drivelab.workloads.selection import Accepts, Selection
+
+
+@dataclass(frozen=True)
+class ListedDesign:
+    """A list of workloads, all of which are measured.
+
+    Attributes
+    ----------
+    name
+        As written by people.
+    listed
+        The workloads. One that is listed twice is measured twice: how much the two differ
+        says how well the drive repeats itself.
+    population
+        Where they are from, in words.
+    calibrates
+        Whether a fifth of the distinct ones is drawn at random for calibration, each with
+        all its repetitions: a workload that models were trained on would look too easy.
+    """
+
+    name: str
+    listed: Sequence[Characteristics]
+    population: str
+    calibrates: bool
+
+    @property
+    def distinct(self) -> int:
+        """Distinct workloads in the list."""
+        return len({workload.key() for workload in self.listed})
+
+    def select(
+        self,
+        seed: int,
+        accepts: Accepts | None = None,
+        block_bytes: int = SECTOR_BYTES,  # noqa: ARG002
+    ) -> Selection:
+        """Return the workloads that the drive can express, in the order of the list.
+
+        Parameters
+        ----------
+        seed
+            Key of the random numbers that choose the calibration share.
+        accepts
+            Whether the drive can express a workload; by default every one.
+        block_bytes
+            Not needed here: what is no multiple of it, the drive does not accept.
+
+        Raises
+        ------
+        UsageError
+            When the drive can express none of them.
+        """
+        possible = [
+            workload.without_ineffective()
+            for workload in self.listed
+            if accepts is None or accepts(workload)
+        ]
+        if not possible:
+            raise UsageError(
+                f"{self.name} holds {len(self.listed)} workloads, and this drive can express none "
+                "of them"
+            )
+        keys = list(dict.fromkeys(workload.key() for workload in possible))
+        count = calibration_count(len(keys)) if self.calibrates else 0
+        reserved = set(shuffled(keys, seed)[:count])
+        training = [each for each in possible if each.key() not in reserved]
+        calibration = [each for each in possible if each.key() in reserved]
+        return Selection(
+            workloads=training + calibration,
+            parts=Parts(len(training), len(calibration)),
+            distinct=self.distinct,
+            left_out=len(self.listed) - len(possible),
+            population=self.population,
+        )
