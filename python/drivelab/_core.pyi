@@ -46,6 +46,99 @@ def generate(
 ) -> tuple[bytes, list[int], list[int]]:
     """Return directions (0 read, 1 write; one byte a request), offsets and sizes in bytes."""
 
+# --- replay ----------------------------------------------------------------------------
+
+class RequestStream:
+    """A request stream with a cursor; everything before it has completed.
+
+    Raises `UsageError` when the range cannot be asked for the workload.
+    """
+
+    def __init__(
+        self,
+        characteristics: CharacteristicsTuple,
+        range_start: int,
+        range_bytes: int,
+        seed: int,
+        index: int,
+    ) -> None: ...
+    @property
+    def position(self) -> int:
+        """Requests before the cursor."""
+
+    def iolog_segment(self, file_name: str, count: int) -> bytes:
+        """Return the next `count` requests as text that fio replays; the cursor stays."""
+
+    def complete(self, completions: Completions) -> None:
+        """Move the cursor past completed requests.
+
+        Raises `RunError`, and stays, when these are not the very next requests of the stream,
+        in an order that its queue depth allows.
+        """
+
+class Completions:
+    """What fio's latency log says, in the order of completion; `RunError` for anything else."""
+
+    def __init__(self, log: bytes) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def end_ns(self) -> int:
+        """When the last one completed, in ns from the job's start."""
+
+    def accesses(self) -> tuple[bytes, list[int], list[int]]:
+        """Return directions, offsets and sizes, as `generate` does."""
+
+    def operation(self, direction: str) -> dict[str, Any] | None:
+        """Return what `OperationResult` takes of all reads or writes; `None` without any."""
+
+class CompletionWindow:
+    """The window in which completions count, and what counted.
+
+    It opens when `warmup_requests` have completed and `warmup_ns` have passed, and closes at
+    `requests` counted ones or `duration_ns` after it opened.
+    """
+
+    def __init__(
+        self,
+        *,
+        warmup_requests: int,
+        warmup_ns: int,
+        requests: int | None,
+        duration_ns: int | None,
+    ) -> None: ...
+    def add(self, completions: Completions) -> None:
+        """Add the completions of a job that started now, by the window's time."""
+
+    def advance(self, now_ns: int) -> None:
+        """Let time pass; the window may open or close by it."""
+
+    @property
+    def now_ns(self) -> int:
+        """Time that has passed."""
+
+    @property
+    def opened_ns(self) -> int | None:
+        """When the window opened, if it did."""
+
+    @property
+    def duration_ns(self) -> int:
+        """From its opening to its closing or, so far, to now."""
+
+    @property
+    def completed(self) -> int:
+        """Requests that completed, counted or not."""
+
+    @property
+    def requests(self) -> int:
+        """Counted requests."""
+
+    @property
+    def closed_by(self) -> str | None:
+        """``requests``, ``seconds`` or, as long as it is open, `None`."""
+
+    def operation(self, direction: str) -> dict[str, Any] | None:
+        """Return what `OperationResult` takes of the counted reads or writes."""
+
 # --- tree ------------------------------------------------------------------------------
 
 class TreeEnsemble:

@@ -20,11 +20,16 @@ pub fn usage_error(error: impl Display) -> PyErr {
     exceptions::UsageError::new_err(error.to_string())
 }
 
+/// What a tool or a drive answered and cannot be, as `drivelab.errors.RunError`.
+pub fn run_error(error: impl Display) -> PyErr {
+    exceptions::RunError::new_err(error.to_string())
+}
+
 /// A failure of a run, as `drivelab.errors.RunError`, or what whoever asked can mend.
 pub fn simulation_error(error: SimError) -> PyErr {
     match error {
         SimError::Stalled { .. } | SimError::EndOfTime { .. } | SimError::Stopped => {
-            exceptions::RunError::new_err(error.to_string())
+            run_error(error)
         }
         _ => usage_error(error),
     }

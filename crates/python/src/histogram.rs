@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use drivelab_request::{BINS, bin_of, bin_range, bin_value, percentile_of};
+use drivelab_request::{BINS, Histogram, bin_of, bin_range, bin_value, percentile_of};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::errors::usage_error;
 
@@ -14,6 +15,29 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(histogram_value, module)?)?;
     module.add_function(wrap_pyfunction!(histogram_range, module)?)?;
     module.add_function(wrap_pyfunction!(histogram_percentile, module)?)
+}
+
+/// What one direction did, under the names of `OperationResult`; nothing without requests.
+pub fn operation_dict<'py>(
+    py: Python<'py>,
+    bytes: u64,
+    latency: &Histogram,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(mean) = latency.mean_ns() else {
+        return Ok(None);
+    };
+    let dict = PyDict::new(py);
+    dict.set_item("requests", latency.count())?;
+    dict.set_item("bytes", bytes)?;
+    dict.set_item("latency_ns_mean", mean)?;
+    dict.set_item("latency_ns_min", latency.min_ns())?;
+    dict.set_item("latency_ns_max", latency.max_ns())?;
+    let bins = PyDict::new(py);
+    for (bin, count) in latency.nonzero() {
+        bins.set_item(bin, count)?;
+    }
+    dict.set_item("histogram", bins)?;
+    Ok(Some(dict))
 }
 
 #[pyfunction]

@@ -6,6 +6,7 @@ mod closed_form;
 mod errors;
 mod histogram;
 mod preset;
+mod replay;
 mod simulated;
 mod tree;
 mod workload;
@@ -16,6 +17,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     closed_form::register(module)?;
     histogram::register(module)?;
     preset::register(module)?;
+    replay::register(module)?;
     simulated::register(module)?;
     tree::register(module)?;
     workload::register(module)?;

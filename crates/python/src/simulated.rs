@@ -7,15 +7,15 @@ use std::thread::{self, available_parallelism};
 use std::time::Duration;
 
 use drivelab_ftl::{Cause, OperationKind};
-use drivelab_request::Histogram;
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{DirectionOutcome, Outcome, Plan, Prepared, RecordedOperation, SimError};
+use drivelab_sim::ssd::{Outcome, Plan, Prepared, RecordedOperation, SimError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::closed_form::direction_named;
 use crate::errors::simulation_error;
+use crate::histogram::operation_dict;
 use crate::preset::{BaseTexts, configuration};
 use crate::workload::{CharacteristicsTuple, from_tuple};
 
@@ -169,33 +169,17 @@ fn interruptible<T: Send>(
     })
 }
 
-fn direction_dict<'py>(
-    py: Python<'py>,
-    outcome: &DirectionOutcome,
-) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let latency: &Histogram = &outcome.latency;
-    let Some(mean) = latency.mean_ns() else {
-        return Ok(None);
-    };
-    let dict = PyDict::new(py);
-    dict.set_item("requests", latency.count())?;
-    dict.set_item("bytes", outcome.bytes)?;
-    dict.set_item("latency_ns_mean", mean)?;
-    dict.set_item("latency_ns_min", latency.min_ns())?;
-    dict.set_item("latency_ns_max", latency.max_ns())?;
-    let bins = PyDict::new(py);
-    for (bin, count) in latency.nonzero() {
-        bins.set_item(bin, count)?;
-    }
-    dict.set_item("histogram", bins)?;
-    Ok(Some(dict))
-}
-
 fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("duration_ns", outcome.window.0)?;
-    dict.set_item("read", direction_dict(py, &outcome.read)?)?;
-    dict.set_item("write", direction_dict(py, &outcome.write)?)?;
+    dict.set_item(
+        "read",
+        operation_dict(py, outcome.read.bytes, &outcome.read.latency)?,
+    )?;
+    dict.set_item(
+        "write",
+        operation_dict(py, outcome.write.bytes, &outcome.write.latency)?,
+    )?;
     let extra = PyDict::new(py);
     if let Some(ratio) = outcome.write_amplification() {
         extra.set_item("write_amplification_ratio", ratio)?;

@@ -1,6 +1,6 @@
 //! Workload characteristics and the request generator.
 
-use drivelab_request::SECTOR_BYTES;
+use drivelab_request::{Direction, SECTOR_BYTES};
 use drivelab_workload::{Characteristics, Generator, MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -44,7 +44,26 @@ fn validate_characteristics(
 }
 
 /// Directions (one byte a request, 0 read and 1 write), offsets and sizes in bytes.
-type Columns<'py> = (Bound<'py, PyBytes>, Vec<u64>, Vec<u32>);
+pub type Columns<'py> = (Bound<'py, PyBytes>, Vec<u64>, Vec<u32>);
+
+/// Requests as columns.
+pub fn columns(
+    py: Python<'_>,
+    requests: impl Iterator<Item = (Direction, u64, u32)> + Send,
+) -> Columns<'_> {
+    let (directions, offsets, sizes) = py.detach(|| {
+        let mut directions = Vec::new();
+        let mut offsets = Vec::new();
+        let mut sizes = Vec::new();
+        for (direction, offset, size) in requests {
+            directions.push(direction as u8);
+            offsets.push(offset);
+            sizes.push(size);
+        }
+        (directions, offsets, sizes)
+    });
+    (PyBytes::new(py, &directions), offsets, sizes)
+}
 
 #[pyfunction]
 fn generate(
@@ -64,16 +83,9 @@ fn generate(
         index,
     )
     .map_err(usage_error)?;
-    let (directions, offsets, sizes) = py.detach(|| {
-        let mut directions = Vec::new();
-        let mut offsets = Vec::new();
-        let mut sizes = Vec::new();
-        for request in generator.take(count) {
-            directions.push(request.direction as u8);
-            offsets.push(request.offset_bytes);
-            sizes.push(request.size_bytes);
-        }
-        (directions, offsets, sizes)
-    });
-    Ok((PyBytes::new(py, &directions), offsets, sizes))
+    let requests = generator.take(count);
+    Ok(columns(
+        py,
+        requests.map(|request| (request.direction, request.offset_bytes, request.size_bytes)),
+    ))
 }

@@ -3,13 +3,21 @@
 //! [`Characteristics`] is the workload vector of Huang et al. 2011, equation 4;
 //! [`Generator`] turns it into an endless stream of requests. Nothing here knows
 //! time: in a closed loop the drive decides when the next request is drawn.
+//! [`RequestStream`] gives a stream to fio in pieces and holds what fio says of
+//! its requests ([`completions`]) against it.
 
 mod characteristics;
 mod generator;
+mod iolog;
+mod latency_log;
 mod random;
+mod replay;
 
 pub use characteristics::{
     Characteristics, CharacteristicsError, MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES,
 };
 pub use generator::Generator;
+pub use iolog::{IologNameError, iolog};
+pub use latency_log::{Completion, LatencyLogError, completions};
 pub use random::{Chance, keyed_rng, uniform_below};
+pub use replay::{ReplayError, RequestStream};

@@ -1,0 +1,213 @@
+//! Request streams in pieces for fio, and what fio says of every request.
+
+use drivelab_request::{ClosedBy, Counted, Nanos, WindowPlan};
+use drivelab_workload::completions;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::errors::{run_error, usage_error};
+use crate::histogram::operation_dict;
+use crate::workload::{CharacteristicsTuple, Columns, columns, from_tuple};
+
+/// Adds the topic to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<RequestStream>()?;
+    module.add_class::<Completions>()?;
+    module.add_class::<CompletionWindow>()
+}
+
+/// A request stream with a cursor: what lies before it has completed.
+#[pyclass(module = "drivelab._core")]
+struct RequestStream {
+    stream: drivelab_workload::RequestStream,
+}
+
+#[pymethods]
+impl RequestStream {
+    #[new]
+    fn new(
+        characteristics: CharacteristicsTuple,
+        range_start: u64,
+        range_bytes: u64,
+        seed: u64,
+        index: u64,
+    ) -> PyResult<Self> {
+        let characteristics = from_tuple(characteristics);
+        drivelab_workload::RequestStream::new(
+            &characteristics,
+            range_start,
+            range_bytes,
+            seed,
+            index,
+        )
+        .map(|stream| Self { stream })
+        .map_err(usage_error)
+    }
+
+    #[getter]
+    const fn position(&self) -> u64 {
+        self.stream.position()
+    }
+
+    fn iolog_segment<'py>(
+        &self,
+        py: Python<'py>,
+        file_name: &str,
+        count: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let text = py
+            .detach(|| self.stream.iolog(file_name, count))
+            .map_err(usage_error)?;
+        Ok(PyBytes::new(py, &text))
+    }
+
+    fn complete(&mut self, py: Python<'_>, completions: &Completions) -> PyResult<()> {
+        py.detach(|| self.stream.complete(&completions.all))
+            .map_err(run_error)
+    }
+}
+
+/// The requests of one of fio's latency logs, in the order of completion.
+#[pyclass(frozen, module = "drivelab._core")]
+struct Completions {
+    all: Vec<drivelab_workload::Completion>,
+}
+
+#[pymethods]
+impl Completions {
+    #[new]
+    fn new(py: Python<'_>, log: &[u8]) -> PyResult<Self> {
+        py.detach(|| completions(log))
+            .map(|all| Self { all })
+            .map_err(run_error)
+    }
+
+    fn __len__(&self) -> usize {
+        self.all.len()
+    }
+
+    /// When the last request completed, ns from the job's start; 0 without any.
+    #[getter]
+    fn end_ns(&self) -> u64 {
+        self.all.last().map_or(0, |completion| completion.at_ns)
+    }
+
+    fn accesses<'py>(&self, py: Python<'py>) -> Columns<'py> {
+        columns(
+            py,
+            self.all.iter().map(|completion| {
+                (
+                    completion.direction,
+                    completion.offset_bytes,
+                    completion.size_bytes,
+                )
+            }),
+        )
+    }
+
+    fn operation<'py>(
+        &self,
+        py: Python<'py>,
+        direction: &str,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let direction = crate::closed_form::direction_named(direction)?;
+        let mut counted = Counted::default();
+        for completion in &self.all {
+            if completion.direction == direction {
+                counted.record(completion.latency_ns, completion.size_bytes);
+            }
+        }
+        operation_dict(py, counted.bytes, &counted.latency)
+    }
+}
+
+/// The window in which completions count.
+#[pyclass(module = "drivelab._core")]
+struct CompletionWindow {
+    window: drivelab_request::CompletionWindow,
+}
+
+#[pymethods]
+impl CompletionWindow {
+    #[new]
+    #[pyo3(signature = (*, warmup_requests, warmup_ns, requests, duration_ns))]
+    fn new(
+        warmup_requests: u64,
+        warmup_ns: u64,
+        requests: Option<u64>,
+        duration_ns: Option<u64>,
+    ) -> Self {
+        Self {
+            window: drivelab_request::CompletionWindow::new(WindowPlan {
+                warmup_requests,
+                warmup: Nanos(warmup_ns),
+                requests,
+                duration: duration_ns.map(Nanos),
+            }),
+        }
+    }
+
+    /// Completions of a job that started when the window's time was `now_ns`.
+    fn add(&mut self, py: Python<'_>, completions: &Completions) {
+        py.detach(|| {
+            let start = self.window.now().0;
+            for completion in &completions.all {
+                self.window.complete(
+                    start + completion.at_ns,
+                    completion.latency_ns,
+                    completion.direction,
+                    completion.size_bytes,
+                );
+            }
+        });
+    }
+
+    fn advance(&mut self, now_ns: u64) {
+        self.window.advance(now_ns);
+    }
+
+    #[getter]
+    const fn now_ns(&self) -> u64 {
+        self.window.now().0
+    }
+
+    #[getter]
+    fn opened_ns(&self) -> Option<u64> {
+        self.window.opened_at().map(|at| at.0)
+    }
+
+    #[getter]
+    fn duration_ns(&self) -> u64 {
+        self.window.duration().0
+    }
+
+    #[getter]
+    const fn completed(&self) -> u64 {
+        self.window.completed()
+    }
+
+    #[getter]
+    fn requests(&self) -> u64 {
+        self.window.requests()
+    }
+
+    /// ``requests``, ``seconds`` or nothing so far.
+    #[getter]
+    fn closed_by(&self) -> Option<&'static str> {
+        self.window.closed_by().map(|by| match by {
+            ClosedBy::Requests => "requests",
+            ClosedBy::Duration => "seconds",
+        })
+    }
+
+    fn operation<'py>(
+        &self,
+        py: Python<'py>,
+        direction: &str,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let counted = self
+            .window
+            .counted(crate::closed_form::direction_named(direction)?);
+        operation_dict(py, counted.bytes, &counted.latency)
+    }
+}

@@ -1,0 +1,124 @@
+//! When a measurement window opens and closes, on both sides of each moment.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use drivelab_request::{ClosedBy, CompletionWindow, Direction, Nanos, WindowPlan};
+
+/// Completions at 10, 20, 30 ... with their number as latency, reads and writes in turn.
+fn told(plan: WindowPlan, completions: u64) -> CompletionWindow {
+    let mut window = CompletionWindow::new(plan);
+    for number in 1..=completions {
+        let direction = Direction::ALL[(number % 2) as usize];
+        window.complete(10 * number, number, direction, 512);
+    }
+    window
+}
+
+#[test]
+fn without_a_warm_up_everything_counts() {
+    let window = told(WindowPlan::default(), 5);
+    assert_eq!(window.opened_at(), Some(Nanos(0)));
+    assert_eq!((window.requests(), window.completed()), (5, 5));
+    assert_eq!(window.duration(), Nanos(50));
+    assert_eq!(window.closed_by(), None);
+    let writes = window.counted(Direction::Write);
+    assert_eq!((writes.bytes, writes.latency.count()), (3 * 512, 3));
+    assert_eq!(writes.latency.sum_ns(), 1 + 3 + 5);
+    assert_eq!(window.counted(Direction::Read).latency.sum_ns(), 2 + 4);
+}
+
+#[test]
+fn it_opens_with_the_last_request_of_the_warm_up() {
+    let plan = WindowPlan {
+        warmup_requests: 3,
+        ..WindowPlan::default()
+    };
+    assert_eq!(told(plan, 2).opened_at(), None);
+    let window = told(plan, 3);
+    assert_eq!(
+        (window.opened_at(), window.requests()),
+        (Some(Nanos(30)), 0)
+    );
+    let window = told(plan, 4);
+    assert_eq!((window.duration(), window.requests()), (Nanos(10), 1));
+}
+
+#[test]
+fn it_opens_when_the_time_of_the_warm_up_is_over() {
+    let plan = WindowPlan {
+        warmup: Nanos(20),
+        ..WindowPlan::default()
+    };
+    assert!(!told(plan, 1).is_open());
+    let mut window = told(plan, 1);
+    window.advance(19);
+    assert!(!window.is_open());
+    window.advance(20);
+    assert!(window.is_open());
+    // What completes at that very moment counts.
+    assert_eq!(told(plan, 2).requests(), 1);
+    let late = WindowPlan {
+        warmup: Nanos(25),
+        ..plan
+    };
+    assert_eq!(told(late, 3).opened_at(), Some(Nanos(25)));
+}
+
+#[test]
+fn it_opens_at_the_later_of_both() {
+    let plan = WindowPlan {
+        warmup_requests: 2,
+        warmup: Nanos(35),
+        ..WindowPlan::default()
+    };
+    assert_eq!(told(plan, 4).opened_at(), Some(Nanos(35)));
+    let plan = WindowPlan {
+        warmup_requests: 4,
+        ..plan
+    };
+    assert_eq!(told(plan, 5).opened_at(), Some(Nanos(40)));
+}
+
+#[test]
+fn a_number_of_requests_closes_it() {
+    let plan = WindowPlan {
+        warmup_requests: 2,
+        requests: Some(3),
+        ..WindowPlan::default()
+    };
+    assert_eq!(told(plan, 4).closed_by(), None);
+    for completions in [5, 6, 9] {
+        let window = told(plan, completions);
+        assert_eq!(window.closed_by(), Some(ClosedBy::Requests));
+        assert_eq!((window.requests(), window.duration()), (3, Nanos(30)));
+        assert_eq!(window.completed(), completions);
+    }
+}
+
+#[test]
+fn a_time_closes_it() {
+    let plan = WindowPlan {
+        warmup: Nanos(15),
+        duration: Some(Nanos(20)),
+        ..WindowPlan::default()
+    };
+    let mut window = told(plan, 3);
+    assert_eq!((window.requests(), window.closed_by()), (2, None));
+    window.advance(34);
+    assert_eq!(window.closed_by(), None);
+    window.advance(35);
+    assert_eq!(window.closed_by(), Some(ClosedBy::Duration));
+    let window = told(plan, 9);
+    assert_eq!((window.requests(), window.duration()), (2, Nanos(20)));
+}
+
+#[test]
+fn the_first_of_both_closes_it() {
+    let both = |requests, nanos| WindowPlan {
+        requests: Some(requests),
+        duration: Some(Nanos(nanos)),
+        ..WindowPlan::default()
+    };
+    assert_eq!(told(both(3, 50), 9).closed_by(), Some(ClosedBy::Requests));
+    assert_eq!(told(both(5, 40), 9).closed_by(), Some(ClosedBy::Duration));
+    assert_eq!(told(both(5, 40), 9).requests(), 3);
+}

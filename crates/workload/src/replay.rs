@@ -1,0 +1,139 @@
+//! One stream in pieces: written for fio, read back, and held against each other.
+
+use drivelab_request::{Direction, Request};
+use rustc_hash::FxHashMap;
+use thiserror::Error;
+
+use crate::iolog::{IologNameError, iolog};
+use crate::latency_log::Completion;
+use crate::{Characteristics, CharacteristicsError, Generator};
+
+/// Completions that are not those of the stream.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ReplayError {
+    /// Nothing of the stream was in flight that this could be.
+    #[error(
+        "completion {number} is a {name} of {size_bytes} bytes at {offset_bytes}, which the stream \
+         does not hold there", name = .direction.name()
+    )]
+    Foreign {
+        /// Its number, from 1.
+        number: usize,
+        /// Read or write.
+        direction: Direction,
+        /// First byte.
+        offset_bytes: u64,
+        /// Length.
+        size_bytes: u32,
+    },
+    /// A request was sent, because later ones completed, and never completed.
+    #[error("the {name} at {offset_bytes} was sent and never completed", name = .direction.name())]
+    Lost {
+        /// Read or write.
+        direction: Direction,
+        /// First byte.
+        offset_bytes: u64,
+    },
+}
+
+/// A request stream with a cursor: what lies before it has completed.
+#[derive(Clone, Debug)]
+pub struct RequestStream {
+    generator: Generator,
+    queue_depth: usize,
+    position: u64,
+}
+
+impl RequestStream {
+    /// The stream of [`Generator::new`], from its first request on.
+    ///
+    /// # Errors
+    ///
+    /// See [`Generator::new`].
+    pub fn new(
+        characteristics: &Characteristics,
+        range_start_bytes: u64,
+        range_bytes: u64,
+        seed: u64,
+        index: u64,
+    ) -> Result<Self, CharacteristicsError> {
+        Ok(Self {
+            generator: Generator::new(
+                characteristics,
+                range_start_bytes,
+                range_bytes,
+                seed,
+                index,
+            )?,
+            queue_depth: characteristics.queue_depth as usize,
+            position: 0,
+        })
+    }
+
+    /// Requests before the cursor.
+    #[must_use]
+    pub const fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The next `count` requests as an iolog; the cursor stays.
+    ///
+    /// # Errors
+    ///
+    /// [`IologNameError`] when fio would read another name than `file_name`.
+    pub fn iolog(&self, file_name: &str, count: usize) -> Result<Vec<u8>, IologNameError> {
+        iolog(file_name, self.generator.clone().take(count))
+    }
+
+    /// Moves the cursor past requests that have completed, in this order.
+    ///
+    /// Replays the closed loop: a completion must be among the requests in
+    /// flight, and the next request is sent only while fewer than the queue
+    /// depth are. At queue depth 1 that is the very order of the stream.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplayError`] when these are not the next requests of the stream, every
+    /// one of them and no other; the cursor then stays.
+    pub fn complete(&mut self, completions: &[Completion]) -> Result<(), ReplayError> {
+        let mut generator = self.generator.clone();
+        let mut in_flight: FxHashMap<(Direction, u64, u32), usize> = FxHashMap::default();
+        let mut depth = 0;
+        for (index, done) in completions.iter().enumerate() {
+            let key = (done.direction, done.offset_bytes, done.size_bytes);
+            while depth < self.queue_depth && !in_flight.contains_key(&key) {
+                *in_flight
+                    .entry(key_of(generator.next_request()))
+                    .or_default() += 1;
+                depth += 1;
+            }
+            match in_flight.get_mut(&key) {
+                Some(1) => drop(in_flight.remove(&key)),
+                Some(count) => *count -= 1,
+                None => {
+                    return Err(ReplayError::Foreign {
+                        number: index + 1,
+                        direction: done.direction,
+                        offset_bytes: done.offset_bytes,
+                        size_bytes: done.size_bytes,
+                    });
+                }
+            }
+            depth -= 1;
+        }
+        // The smallest, so that the message does not depend on the map's order.
+        if let Some(&(direction, offset_bytes, _)) = in_flight.keys().min() {
+            return Err(ReplayError::Lost {
+                direction,
+                offset_bytes,
+            });
+        }
+        self.generator = generator;
+        self.position += completions.len() as u64;
+        Ok(())
+    }
+}
+
+const fn key_of(request: Request) -> (Direction, u64, u32) {
+    (request.direction, request.offset_bytes, request.size_bytes)
+}
