@@ -17,6 +17,7 @@ from drivelab.errors import UsageError
 from drivelab.workloads.huang2011 import huang2011
 from drivelab.workloads.huang2011_sweeps import huang2011_sweeps
 from drivelab.workloads.selection import Accepts, Selection
+from drivelab.workloads.sobol import sobol
 
 
 class Design(Protocol):
@@ -65,6 +66,7 @@ class DesignEntry:
 DESIGNS: Final[dict[str, DesignEntry]] = {
     "huang2011": DesignEntry(huang2011, "maybe"),
     "huang2011-sweeps": DesignEntry(huang2011_sweeps, "never"),
+    "sobol": DesignEntry(sobol, "always"),
 }
 
 _SPELLINGS: Final = {"never": ("",), "maybe": ("", ":N"), "always": (":N",)}

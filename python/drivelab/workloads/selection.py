@@ -28,6 +28,8 @@ class Selection:
     population
         What the design's workloads are drawn from, in words: intervals hold for questions
         from there.
+    left_out_sweeps
+        Workloads of the sweeps that the drive cannot run.
     """
 
     workloads: list[Characteristics]
@@ -35,3 +37,4 @@ class Selection:
     distinct: int | None
     left_out: int
     population: str
+    left_out_sweeps: int = 0

@@ -1,0 +1,73 @@
+"""What a campaign measures beside its design: the check part and the sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from drivelab._core import SECTOR_BYTES
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.huang2011_sweeps import sweep_workloads
+from drivelab.workloads.ranges import workload_at
+from drivelab.workloads.selection import Accepts, Selection
+from drivelab.workloads.sobol_points import sobol_points
+
+# No seed of a run is spelt like this: its training points are never these.
+_CHECK_KEY: Final = "check"
+# A drive that takes few kinds of workload gets fewer than asked for, not an endless search.
+_TRIES: Final = 4
+
+
+def with_check_and_sweeps(
+    selection: Selection,
+    *,
+    check: int,
+    sweeps: bool,
+    accepts: Accepts | None = None,
+    block_bytes: int = SECTOR_BYTES,
+) -> Selection:
+    """Add the other two parts of a run behind a design's workloads.
+
+    Parameters
+    ----------
+    selection
+        What the design asks for.
+    check
+        How many off-grid workloads: the first ones of a scrambled Sobol sequence that is the
+        same for every run and drive. What the design holds already, or the drive cannot
+        express, is passed over; a drive that can express few gets fewer.
+    sweeps
+        Whether to add the sweeps of Huang et al. 2011. Those that are in another part already
+        are found there.
+    accepts
+        Whether the drive can express a workload; by default every one.
+    block_bytes
+        Sizes and strides of the check part are multiples of this.
+    """
+    taken = {workload.key() for workload in selection.workloads}
+    possible = _possible(check, accepts, block_bytes)
+    checked = list(islice((each for each in possible if _new(each, taken)), check))
+    every = sweep_workloads() if sweeps else ()
+    runnable = [each for each in every if accepts is None or accepts(each)]
+    swept = [each for each in runnable if _new(each, taken)]
+    return replace(
+        selection,
+        workloads=[*selection.workloads, *checked, *swept],
+        parts=replace(selection.parts, check=len(checked), sweeps=len(swept)),
+        left_out_sweeps=len(every) - len(runnable),
+    )
+
+
+def _possible(check: int, accepts: Accepts | None, block_bytes: int) -> Iterator[Characteristics]:
+    for point in islice(sobol_points(_CHECK_KEY), _TRIES * check):
+        workload = workload_at(point, block_bytes)
+        if accepts is None or accepts(workload):
+            yield workload
+
+
+def _new(workload: Characteristics, taken: set[tuple[float | int | None, ...]]) -> bool:
+    known = workload.key() in taken
+    taken.add(workload.key())
+    return not known
