@@ -3,13 +3,11 @@
 //! The arrays describe any sum of binary trees with constant or linear leaves, so a
 //! CART model grown elsewhere is an ensemble of one tree with base 0.
 
+use crate::evaluate::{BLOCK_ROWS, Evaluator};
 use crate::{Matrix, TreeError};
 
 /// The feature number that marks a leaf.
 pub const LEAF: i32 = -1;
-
-/// Rows evaluated together, so that a tree stays in the cache while it is used.
-const BLOCK_ROWS: usize = 256;
 
 /// An ensemble in plain arrays, one entry a node (or a term), trees one after another.
 ///
@@ -51,33 +49,11 @@ pub struct EnsembleArrays {
     pub term_high: Vec<f64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Node {
-    threshold: f64,
-    feature: u32,
-    left: u32,
-    right: u32,
-    missing_left: bool,
-    leaf: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Term {
-    feature: u32,
-    coefficient: f64,
-    centre: f64,
-    low: f64,
-    high: f64,
-}
-
 /// A validated ensemble, ready to answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ensemble {
     arrays: EnsembleArrays,
-    nodes: Vec<Node>,
-    /// A leaf's constant and its range of terms, by node.
-    leaves: Vec<(f64, u32, u32)>,
-    term_rows: Vec<Term>,
+    evaluator: Evaluator,
 }
 
 impl Ensemble {
@@ -91,40 +67,8 @@ impl Ensemble {
         check_lengths(&arrays)?;
         check_terms(&arrays)?;
         check_nodes(&arrays)?;
-        let count = arrays.feature.len();
-        let nodes = (0..count)
-            .map(|node| Node {
-                threshold: arrays.threshold[node],
-                feature: arrays.feature[node].max(0) as u32,
-                left: arrays.left[node],
-                right: arrays.right[node],
-                missing_left: arrays.missing_left[node],
-                leaf: arrays.feature[node] == LEAF,
-            })
-            .collect();
-        let mut end = 0;
-        let leaves = (0..count)
-            .map(|node| {
-                let start = end;
-                end += arrays.terms[node];
-                (arrays.value[node], start, end)
-            })
-            .collect();
-        let term_rows = (0..arrays.term_feature.len())
-            .map(|term| Term {
-                feature: arrays.term_feature[term],
-                coefficient: arrays.term_coefficient[term],
-                centre: arrays.term_centre[term],
-                low: arrays.term_low[term],
-                high: arrays.term_high[term],
-            })
-            .collect();
-        Ok(Self {
-            arrays,
-            nodes,
-            leaves,
-            term_rows,
-        })
+        let evaluator = Evaluator::new(&arrays);
+        Ok(Self { arrays, evaluator })
     }
 
     /// The arrays that describe this ensemble completely.
@@ -151,7 +95,7 @@ impl Ensemble {
                 columns,
             });
         }
-        let mut predictions = vec![self.arrays.base; features.rows()];
+        let mut predictions = vec![0.0; features.rows()];
         let blocks = features.rows().div_ceil(BLOCK_ROWS);
         let share = blocks.div_ceil(threads.max(1)).max(1) * BLOCK_ROWS;
         let parts = features
@@ -159,48 +103,15 @@ impl Ensemble {
             .chunks(share * columns)
             .zip(predictions.chunks_mut(share));
         if threads <= 1 || blocks <= 1 {
-            parts.for_each(|(rows, into)| self.predict_part(rows, columns, into));
+            parts.for_each(|(rows, into)| self.evaluator.predict(rows, into));
         } else {
             std::thread::scope(|scope| {
                 for (rows, into) in parts {
-                    scope.spawn(move || self.predict_part(rows, columns, into));
+                    scope.spawn(move || self.evaluator.predict(rows, into));
                 }
             });
         }
         Ok(predictions)
-    }
-
-    fn predict_part(&self, rows: &[f64], columns: usize, predictions: &mut [f64]) {
-        let blocks = rows
-            .chunks(BLOCK_ROWS * columns)
-            .zip(predictions.chunks_mut(BLOCK_ROWS));
-        for (rows, predictions) in blocks {
-            for &root in &self.arrays.roots {
-                for (row, prediction) in rows.chunks_exact(columns).zip(predictions.iter_mut()) {
-                    *prediction += self.leaf_answer(root, row);
-                }
-            }
-        }
-    }
-
-    #[inline]
-    fn leaf_answer(&self, root: u32, row: &[f64]) -> f64 {
-        let mut at = root as usize;
-        let mut node = &self.nodes[at];
-        while !node.leaf {
-            let x = row[node.feature as usize];
-            let goes_left = x <= node.threshold || (node.missing_left && x.is_nan());
-            at = if goes_left { node.left } else { node.right } as usize;
-            node = &self.nodes[at];
-        }
-        let (mut answer, start, end) = self.leaves[at];
-        for term in &self.term_rows[start as usize..end as usize] {
-            let x = row[term.feature as usize];
-            if !x.is_nan() {
-                answer += term.coefficient * (x.clamp(term.low, term.high) - term.centre);
-            }
-        }
-        answer
     }
 }
 

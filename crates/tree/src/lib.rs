@@ -22,6 +22,7 @@ mod binning;
 mod boost;
 mod ensemble;
 mod error;
+mod evaluate;
 mod grow;
 mod least_squares;
 mod matrix;

@@ -1,8 +1,36 @@
 //! Arrays from outside: what is no ensemble is refused, what is one answers as it says.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use drivelab_tree::{Ensemble, EnsembleArrays, LEAF, Matrix, TreeError};
+use drivelab_tree::{BoostParameters, Ensemble, EnsembleArrays, LEAF, Matrix, TreeError, fit};
 use proptest::prelude::*;
+
+/// What the documentation of [`EnsembleArrays`] says, word by word.
+fn documented_answer(arrays: &EnsembleArrays, row: &[f64]) -> f64 {
+    let mut prediction = arrays.base;
+    for &root in &arrays.roots {
+        let mut node = root as usize;
+        while arrays.feature[node] != LEAF {
+            let x = row[arrays.feature[node] as usize];
+            let left = x <= arrays.threshold[node] || (x.is_nan() && arrays.missing_left[node]);
+            node = if left {
+                arrays.left[node]
+            } else {
+                arrays.right[node]
+            } as usize;
+        }
+        let first: u32 = arrays.terms[..node].iter().sum();
+        let mut answer = arrays.value[node];
+        for term in (first..first + arrays.terms[node]).map(|term| term as usize) {
+            let x = row[arrays.term_feature[term] as usize];
+            if !x.is_nan() {
+                let clamped = x.clamp(arrays.term_low[term], arrays.term_high[term]);
+                answer += arrays.term_coefficient[term] * (clamped - arrays.term_centre[term]);
+            }
+        }
+        prediction += answer;
+    }
+    prediction
+}
 
 /// `x0 <= 2 ? 10 : 20 + 3 * (clamp(x1, 0, 5) - 1)`, missing x0 right, plus 100.
 fn one_split() -> EnsembleArrays {
@@ -23,6 +51,47 @@ fn one_split() -> EnsembleArrays {
         term_low: vec![0.0],
         term_high: vec![5.0],
     }
+}
+
+/// Puts the terms of every leaf into the opposite order.
+fn turn_terms(arrays: &mut EnsembleArrays) {
+    let mut start = 0;
+    for &count in &arrays.terms {
+        let end = start + count as usize;
+        arrays.term_feature[start..end].reverse();
+        arrays.term_coefficient[start..end].reverse();
+        arrays.term_centre[start..end].reverse();
+        arrays.term_low[start..end].reverse();
+        arrays.term_high[start..end].reverse();
+        start = end;
+    }
+}
+
+/// A chain of splits at 0, 1, 2 ..: more thresholds on a column than a byte counts.
+#[test]
+fn very_many_thresholds_answer_as_documented() {
+    let splits = 300;
+    let mut arrays = EnsembleArrays {
+        columns: 1,
+        ..EnsembleArrays::default()
+    };
+    for split in 0..splits {
+        arrays.roots.push(3 * split);
+        arrays.feature.extend([0, LEAF, LEAF]);
+        arrays.threshold.extend([f64::from(split), 0.0, 0.0]);
+        arrays.left.extend([3 * split + 1, 0, 0]);
+        arrays.right.extend([3 * split + 2, 0, 0]);
+        arrays.missing_left.extend([split % 2 == 0, false, false]);
+        arrays.value.extend([0.0, 1.0, 0.0]);
+        arrays.terms.extend([0; 3]);
+    }
+    let rows = [-1.0, 0.0, 100.5, 299.0, 300.0, f64::NAN];
+    let features = Matrix::new(&rows, 6, 1).unwrap();
+    let answers = Ensemble::from_arrays(arrays)
+        .unwrap()
+        .predict(&features, 1)
+        .unwrap();
+    assert_eq!(answers, vec![300.0, 300.0, 199.0, 1.0, 0.0, 150.0]);
 }
 
 #[test]
@@ -105,6 +174,33 @@ fn contradictions_are_refused() {
 }
 
 proptest! {
+    /// However many leaves, thresholds and rows: the documented answer, to the bit.
+    #[test]
+    fn answers_are_the_documented_ones(
+        cells in prop::collection::vec((0u32..9, -40i32..40), 40..400),
+        leaves in 1u32..14, bins in 2u32..40, columns in 1usize..5, turned in any::<bool>(),
+    ) {
+        let values: Vec<f64> = cells
+            .iter()
+            .map(|&(kind, value)| if kind == 0 { f64::NAN } else { f64::from(value) / 7.0 })
+            .collect();
+        let rows = values.len() / columns;
+        let features = Matrix::new(&values[..rows * columns], rows, columns).unwrap();
+        let targets: Vec<f64> = cells[..rows].iter().map(|cell| f64::from(cell.1 * cell.1)).collect();
+        let parameters = BoostParameters {
+            rounds: 6, max_leaves: leaves, max_bins: bins, min_samples_leaf: 1,
+            ..BoostParameters::default()
+        };
+        let mut arrays = fit(&features, &targets, &parameters).unwrap().arrays().clone();
+        if turned {
+            turn_terms(&mut arrays);
+        }
+        let answers = Ensemble::from_arrays(arrays.clone()).unwrap().predict(&features, 1).unwrap();
+        for (answer, row) in answers.iter().zip(features.iter()) {
+            prop_assert_eq!(answer.to_bits(), documented_answer(&arrays, row).to_bits());
+        }
+    }
+
     /// Whatever the arrays say: an error, or an ensemble that answers and ends.
     #[test]
     fn any_arrays_are_refused_or_answer(
