@@ -11,7 +11,8 @@ from drivelab.blackbox.measured import METRICS
 from drivelab.blackbox.model import PerformanceModel
 from drivelab.drives.measurement import MeasurementPlan
 from drivelab.drives.registry import open_drive
-from drivelab.measure.campaign import accepted_by, run_campaign, stored_measurements
+from drivelab.measure.campaign import accepted_by, run_campaign
+from drivelab.measure.stored import stored_measurements
 from drivelab.workloads.design import parse_design
 from validation.document import Section
 

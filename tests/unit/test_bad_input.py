@@ -20,6 +20,7 @@ import pytest
 
 from drivelab.blackbox.model import PerformanceModel
 from drivelab.cli import main as cli
+from drivelab.store.database import sealed
 
 SMALL_PRESET = """
 base = "x25m-yoo2014"
@@ -291,12 +292,24 @@ def test_damaged_run(run, capsys) -> None:
 
 
 def test_rubbish_in_a_measurement(run, capsys) -> None:
-    change(run, """UPDATE measurement SET result = '{"index": 3}' WHERE position = 3""")
+    change(
+        run,
+        "UPDATE measurement SET value = ?, checksum = ? WHERE position = 3",
+        sealed(3, {"index": 3}),
+    )
     for words in (["report", str(run)], [*SMALL_JOB, "--out", str(run)]):
         code, line = fails(words, capsys)
         assert code == 1
         assert "run.sqlite is damaged" in line
         assert "is no measurement" in line
+
+
+def test_changed_measurement(run, capsys) -> None:
+    change(run, "UPDATE measurement SET value = replace(value, '1', '2') WHERE position = 3")
+    for words in (["report", str(run)], [*SMALL_JOB, "--out", str(run)]):
+        code, line = fails(words, capsys)
+        assert code == 1
+        assert "run.sqlite is damaged (the checksum of 3 does not fit)" in line
 
 
 @pytest.mark.parametrize(
@@ -329,9 +342,9 @@ def test_damage_that_is_no_text(run, capsys) -> None:
     assert "run.sqlite is damaged" in line
 
 
-def change(run: Path, statement: str) -> None:
+def change(run: Path, statement: str, values: tuple[str, int] | tuple[()] = ()) -> None:
     with contextlib.closing(sqlite3.connect(run / "run.sqlite")) as connection:
-        connection.execute(statement)
+        connection.execute(statement, values)
         connection.commit()
 
 

@@ -18,14 +18,19 @@ from fake_drive import FakeDrive, workloads
 
 from drivelab.drives.measurement import Measurement, MeasurementPlan
 from drivelab.errors import CannotAnswerError, RunError, UsageError
-from drivelab.measure.campaign import finished_run, run_campaign, stored_measurements
+from drivelab.measure.campaign import MOST_FAILURES_IN_A_ROW, run_campaign
+from drivelab.measure.comparison import finished_run
 from drivelab.measure.export import measurements_csv
+from drivelab.measure.order import measuring_order
 from drivelab.measure.progress import Progress
+from drivelab.measure.stored import stored_measurements
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 
+GOLDEN_ORDER = [7, 5, 2, 4, 9, 8, 3, 6, 0, 1]
 PLAN = MeasurementPlan(requests=10)
+ORDER = measuring_order(range(40), PLAN.seed)
 DRIVE = {"name": "fake:simulated", "kind": "simulated"}
 
 
@@ -40,15 +45,29 @@ def exported(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["simulated", "real"])
-def test_everything_is_measured_once_in_order(tmp_path: Path, kind) -> None:
+def test_everything_is_measured_once_in_random_order(tmp_path: Path, kind) -> None:
     drive = FakeDrive(kind)
     with campaign(tmp_path / "run", drive) as store:
         measurements = stored_measurements(store)
-    assert drive.measured == list(range(40))
+    assert drive.measured == ORDER
+    assert sorted(ORDER) == list(range(40)) != ORDER
     assert drive.batches == [40]
     assert measurements == [
         fake_drive.answer(index, workload, PLAN) for index, workload in enumerate(workloads(40))
     ]
+
+
+def test_order_is_random_keyed_and_keeps_when_some_are_done() -> None:
+    order = measuring_order(range(1000), 7)
+    assert order != measuring_order(range(1000), 8)
+    assert measuring_order(range(500, 1000), 7) == [index for index in order if index >= 500]
+    # Golden, so that it is the same on every machine and in every version.
+    assert measuring_order(range(10), 0) == GOLDEN_ORDER
+    # Neither end of the design is favoured: ranks of a fair shuffle correlate like 1 / sqrt(n).
+    mean = 499.5
+    covariance = sum((place - mean) * (index - mean) for place, index in enumerate(order))
+    variance = sum((index - mean) ** 2 for index in order)
+    assert abs(covariance / variance) < 4 / 1000**0.5
 
 
 def test_header_says_what_was_measured(tmp_path: Path) -> None:
@@ -95,18 +114,99 @@ def test_real_drive_starts_the_next_measurement_when_the_last_is_stored(tmp_path
     ("failure", "said"),
     [(RunError("fio died"), "fio died; 21 of 40"), (KeyboardInterrupt(), "stopped; 21 of 40")],
 )
-def test_failure_keeps_what_was_measured(tmp_path: Path, kind, failure, said) -> None:
+def test_stop_keeps_what_was_measured(tmp_path: Path, kind, failure, said) -> None:
     undisturbed = campaign(tmp_path / "undisturbed", FakeDrive(kind))
     undisturbed.close()
-    drive = FakeDrive(kind, fail_at={21: failure})
+    drive = FakeDrive(kind, fail_at={ORDER[21]: failure})
     with pytest.raises(type(failure), match=said) as caught:
         campaign(tmp_path / "run", drive)
     assert "run the same command again" in str(caught.value)
     assert drive.closed_answers == len(drive.batches)
     again = FakeDrive(kind)
     campaign(tmp_path / "run", again).close()
-    assert again.measured == list(range(21, 40))
+    # What failed comes last.
+    failed = ORDER[21:22] if kind == "real" and isinstance(failure, RunError) else []
+    left = [index for index in ORDER[21:] if index not in failed]
+    assert again.measured == left + failed
     assert exported(tmp_path / "run") == exported(tmp_path / "undisturbed")
+
+
+def failing(*indices: int) -> FakeDrive:
+    return FakeDrive("real", fail_at={index: RunError(f"no {index}") for index in indices})
+
+
+def test_failures_are_kept_and_tried_again(tmp_path: Path) -> None:
+    campaign(tmp_path / "undisturbed", FakeDrive("real")).close()
+    drive = failing(3, 17)
+    with campaign(tmp_path / "run", drive, on_failure="continue") as store:
+        failures = store.failures()
+    assert [(failure.index, failure.message) for failure in failures] == [
+        (3, "no 3"),
+        (17, "no 17"),
+    ]
+    assert all(failure.failed_at.endswith("+00:00") for failure in failures)
+    assert drive.measured == [index for index in ORDER if index not in (3, 17)]
+    assert drive.closed_answers == len(drive.batches) == 3
+    rows = list(csv.DictReader(exported(tmp_path / "run").decode().splitlines()))
+    assert len(rows) == 38
+    again = failing(17)
+    with campaign(tmp_path / "run", again, on_failure="continue") as store:
+        assert [failure.index for failure in store.failures()] == [17]
+    assert again.measured == [3]
+    with campaign(tmp_path / "run", FakeDrive("real")) as store:
+        assert store.failures() == []
+    assert exported(tmp_path / "run") == exported(tmp_path / "undisturbed")
+
+
+def test_a_drive_that_is_gone_ends_the_campaign(tmp_path: Path) -> None:
+    drive = failing(*ORDER[5:])
+    with pytest.raises(RunError) as caught:
+        campaign(tmp_path / "run", drive, on_failure="continue")
+    last = ORDER[4 + MOST_FAILURES_IN_A_ROW]
+    assert str(caught.value).startswith(
+        f"{MOST_FAILURES_IN_A_ROW} measurements in a row failed, the last: no {last}; 5 of 40"
+    )
+    # What is known to fail is tried again without ending the rest.
+    with pytest.raises(RunError, match="in a row failed"):
+        campaign(tmp_path / "run", failing(*ORDER[5:]), on_failure="continue")
+    with campaign(tmp_path / "run", failing(*ORDER[5:25]), on_failure="continue") as store:
+        assert len(store.failures()) == 20
+
+
+@pytest.mark.parametrize("rule", ["stop", "continue"])
+def test_failure_of_a_simulated_drive_always_stops(tmp_path: Path, rule) -> None:
+    drive = FakeDrive("simulated", fail_at={ORDER[4]: RunError("out of memory")})
+    with pytest.raises(RunError, match=r"^out of memory; 4 of 40"):
+        campaign(tmp_path / "run", drive, on_failure=rule)
+    with RunStore.open(tmp_path / "run") as store:
+        assert store.failures() == []
+
+
+def test_every_start_is_kept(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        campaign(tmp_path / "run", FakeDrive(fail_at={ORDER[9]: KeyboardInterrupt()}))
+    campaign(tmp_path / "run", FakeDrive(), command="drivelab model fake").close()
+    with campaign(tmp_path / "run", FakeDrive()) as store:
+        starts = store.starts()
+        assert store.header["origin"] == starts[0]
+    # The third had nothing to do.
+    assert [start["command"] for start in starts] == [None, "drivelab model fake"]
+    for key in ("started_at", "host", "system", "numpy_version", "scikit_learn_version"):
+        assert isinstance(starts[1][key], str)
+    assert starts[1]["processors"] >= 1
+
+
+def test_measurement_beyond_the_design_is_refused(tmp_path: Path) -> None:
+    header = campaign(tmp_path / "run", FakeDrive()).header
+    with RunStore.open_to_append(tmp_path / "run", header) as store:
+        store.append(fake_drive.answer(40, Characteristics(), PLAN).to_json(), 40)
+    with pytest.raises(RunError, match="measurement 40 is none of the 40 of its design"):
+        campaign(tmp_path / "run", FakeDrive())
+    with (
+        RunStore.open(tmp_path / "run") as store,
+        pytest.raises(RunError, match="measurement 40 is none"),
+    ):
+        stored_measurements(store)
 
 
 def test_complete_run_measures_nothing_again(tmp_path: Path) -> None:
@@ -228,7 +328,7 @@ def test_answer_to_another_question_is_never_stored(tmp_path: Path, wrong: str) 
     class Confused(FakeDrive):
         def measure(self, work, plan):
             for index, workload in work:
-                if wrong == "too few" and index == 2:
+                if wrong == "too few" and index == ORDER[2]:
                     return
                 yield fake_drive.answer(
                     index + (wrong == "other index"),
@@ -239,7 +339,7 @@ def test_answer_to_another_question_is_never_stored(tmp_path: Path, wrong: str) 
     with pytest.raises(RunError, match=r"fake:simulated answered .* when asked for"):
         campaign(tmp_path / "run", Confused())
     with RunStore.open(tmp_path / "run") as store:
-        assert store.done() == ({0, 1} if wrong == "too few" else set())
+        assert store.done() == (set(ORDER[:2]) if wrong == "too few" else set())
 
 
 def killed_campaign(path: Path, count: int, after_seconds: float, kind: str) -> bool:

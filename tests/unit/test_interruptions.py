@@ -87,7 +87,7 @@ def undisturbed(tmp_path_factory) -> bytes:
 @pytest.mark.parametrize(
     ("number", "code", "said"),
     [
-        (signal.SIGINT, 130, "run the same command again to go on"),
+        (signal.SIGINT, 130, "go on with: drivelab model"),
         (signal.SIGTERM, 143, "what was measured is kept"),
         (signal.SIGHUP, 129, "what was measured is kept"),
     ],
@@ -144,7 +144,7 @@ def test_full_disk_is_one_line_and_the_campaign_goes_on(tmp_path: Path, undistur
 
 
 def test_second_process_is_refused_while_one_measures(tmp_path: Path) -> None:
-    with RunStore.create(tmp_path / "run", {}), started(tmp_path / "run") as second:
+    with RunStore.open_to_append(tmp_path / "run", {}), started(tmp_path / "run") as second:
         output, complaint = second.communicate()
     assert (second.returncode, output) == (1, "")
     assert complaint.startswith("drivelab: another process is measuring into")

@@ -22,7 +22,7 @@ def modelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     measurements = [measurement(place, one) for place, one in enumerate(workloads(COUNT))]
     described = header()
     described["design"]["workloads"] = COUNT
-    with RunStore.create(path, described) as store:
+    with RunStore.open_to_append(path, described) as store:
         for one in measurements:
             store.append(one.to_json(), one.index)
     PerformanceModel.fit(measurements).save(path / "model.json")

@@ -14,13 +14,15 @@ import pytest
 from drivelab.errors import RunError, UsageError
 from drivelab.store import DATABASE, LAYOUT, RunStore, is_run
 
+# To read, and to measure.
+OPENINGS = (RunStore.open, lambda path: RunStore.open_to_append(path, HEADER))
 HEADER = {"drive": {"name": "sim:x25m"}, "seed": 3}
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     path = tmp_path / "runs" / "a"
-    with RunStore.create(path, HEADER) as store:
+    with RunStore.open_to_append(path, HEADER) as store:
         store.append({"value": 2}, 2)
         store.append({"value": 0}, 0)
     return path
@@ -35,19 +37,22 @@ def test_what_was_appended_is_read_in_order_of_position(run: Path) -> None:
 
 
 def test_resumed_run_goes_on(run: Path) -> None:
-    with RunStore.resume(run) as store:
+    with RunStore.open_to_append(run, {}) as store:
         store.append({"value": 1}, 1)
     with RunStore.open(run) as store:
         assert [entry["value"] for entry in store.measurements()] == [0, 1, 2]
 
 
 def test_a_position_is_written_once(run: Path) -> None:
-    with RunStore.resume(run) as store, pytest.raises(ValueError, match="2 is stored already"):
+    with (
+        RunStore.open_to_append(run, {}) as store,
+        pytest.raises(ValueError, match="2 is stored already"),
+    ):
         store.append({"value": 9}, 2)
 
 
 def test_not_a_number_is_never_stored(run: Path) -> None:
-    with RunStore.resume(run) as store:
+    with RunStore.open_to_append(run, {}) as store:
         with pytest.raises(ValueError, match="JSON"):
             store.append({"value": float("nan")}, 5)
         assert store.done() == {0, 2}
@@ -58,28 +63,23 @@ def test_a_finished_run_is_one_plain_file(run: Path) -> None:
 
 
 def test_reading_while_another_measures(run: Path) -> None:
-    with RunStore.resume(run) as writer, RunStore.open(run) as reader:
+    with RunStore.open_to_append(run, {}) as writer, RunStore.open(run) as reader:
         writer.append({"value": 7}, 7)
         assert reader.done() == {0, 2, 7}
 
 
 @pytest.mark.parametrize("durable", [True, False])
 def test_synchronous_follows_durable(tmp_path: Path, durable: bool) -> None:
-    with RunStore.create(tmp_path / "a", HEADER, durable=durable) as store:
+    with RunStore.open_to_append(tmp_path / "a", HEADER, durable=durable) as store:
         (mode,) = store._connection.execute("PRAGMA synchronous").fetchone()
         (journal,) = store._connection.execute("PRAGMA journal_mode").fetchone()
     assert (mode, journal) == (2 if durable else 1, "wal")
 
 
-def test_create_refuses_a_run_that_is_there(run: Path) -> None:
-    with pytest.raises(UsageError, match="holds a run already"):
-        RunStore.create(run, HEADER)
-
-
 def test_second_process_is_refused(run: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from drivelab.store import RunStore\n"
-        "try: RunStore.resume(Path(sys.argv[1])).close()\n"
+        "try: RunStore.open_to_append(Path(sys.argv[1]), {}).close()\n"
         "except Exception as error: print(type(error).__name__, error)\n"
         "else: print('taken')"
     )
@@ -87,7 +87,7 @@ def test_second_process_is_refused(run: Path) -> None:
     def second() -> str:
         return subprocess.check_output([sys.executable, "-c", program, str(run)], text=True)
 
-    with RunStore.resume(run):
+    with RunStore.open_to_append(run, {}):
         assert second().startswith("RunError another process is measuring into")
     assert second() == "taken\n"
 
@@ -97,19 +97,17 @@ def test_folder_without_a_run_is_refused(tmp_path: Path) -> None:
         RunStore.open(tmp_path)
     with pytest.raises(UsageError, match="does not exist"):
         RunStore.open(tmp_path / "nothing")
-    with pytest.raises(UsageError, match="does not exist"):
-        RunStore.resume(tmp_path / "nothing")
     assert not (tmp_path / "nothing").exists()
 
 
 def test_foreign_folder_and_file_are_not_written_into(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(UsageError, match=r"holds thesis.tex and no run"):
-        RunStore.create(tmp_path, HEADER)
+        RunStore.open_to_append(tmp_path, HEADER)
     with pytest.raises(UsageError, match="is a file"):
-        RunStore.create(tmp_path / "thesis.tex", HEADER)
+        RunStore.open_to_append(tmp_path / "thesis.tex", HEADER)
     with pytest.raises(UsageError, match="is a file, not a folder"):
-        RunStore.create(tmp_path / "thesis.tex" / "run", HEADER)
+        RunStore.open_to_append(tmp_path / "thesis.tex" / "run", HEADER)
     assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.tex"]
 
 
@@ -117,7 +115,7 @@ def test_foreign_database_is_refused(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / DATABASE)
     connection.execute("CREATE TABLE photos (name TEXT)")
     connection.close()
-    for opening in (RunStore.open, RunStore.resume):
+    for opening in OPENINGS:
         with pytest.raises(UsageError, match="not a run of Drivelab"):
             opening(tmp_path)
 
@@ -127,7 +125,7 @@ def test_another_layout_is_refused(run: Path, step: int, writer: str) -> None:
     connection = sqlite3.connect(run / DATABASE)
     connection.execute(f"PRAGMA user_version = {LAYOUT + step}")
     connection.close()
-    for opening in (RunStore.open, RunStore.resume):
+    for opening in OPENINGS:
         with pytest.raises(UsageError, match=f"{writer} Drivelab"):
             opening(run)
 
@@ -137,13 +135,13 @@ def test_another_layout_is_refused(run: Path, step: int, writer: str) -> None:
 )
 def test_damaged_database_is_told(run: Path, content: bytes) -> None:
     (run / DATABASE).write_bytes(content)
-    for opening in (RunStore.open, RunStore.resume):
+    for opening in OPENINGS:
         with pytest.raises(RunError, match="is damaged"):
             opening(run)
 
 
 def test_damaged_page_is_told(tmp_path: Path) -> None:
-    with RunStore.create(tmp_path / "a", HEADER) as store:
+    with RunStore.open_to_append(tmp_path / "a", HEADER) as store:
         for index in range(500):
             store.append({"value": "x" * 200}, index)
     database = tmp_path / "a" / DATABASE
@@ -151,7 +149,19 @@ def test_damaged_page_is_told(tmp_path: Path) -> None:
     # The tables' first pages stay whole, the rows are overwritten.
     content[8 * 4096 :] = b"\xff" * (len(content) - 8 * 4096)
     database.write_bytes(content)
-    with RunStore.open(tmp_path / "a") as store, pytest.raises(RunError, match="is damaged"):
+    for opening in OPENINGS:
+        with pytest.raises(RunError, match="is damaged"):
+            opening(tmp_path / "a")
+
+
+def test_changed_value_is_told(run: Path) -> None:
+    with sqlite3.connect(run / DATABASE) as connection:
+        connection.execute("UPDATE measurement SET value = '{\"value\":1}' WHERE position = 2")
+    connection.close()
+    with (
+        RunStore.open(run) as store,
+        pytest.raises(RunError, match=r"damaged .the checksum of 2 does not fit"),
+    ):
         list(store.measurements())
 
 
@@ -159,14 +169,14 @@ def test_creation_killed_half_way_starts_over(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "run.lock").touch()
     (tmp_path / "a" / DATABASE).touch()
-    with pytest.raises(UsageError, match=r"is no run|not a run"):
+    with pytest.raises(UsageError, match="holds nothing yet"):
         RunStore.open(tmp_path / "a")
-    with RunStore.create(tmp_path / "a", HEADER) as store:
+    with RunStore.open_to_append(tmp_path / "a", HEADER) as store:
         assert store.header == HEADER
 
 
 def test_full_database_keeps_what_was_measured(tmp_path: Path) -> None:
-    with RunStore.create(tmp_path / "a", HEADER) as store:
+    with RunStore.open_to_append(tmp_path / "a", HEADER) as store:
         store._connection.execute("PRAGMA max_page_count = 16")
         kept = append_until_refused(store)
     with RunStore.open(tmp_path / "a") as store:
@@ -190,7 +200,7 @@ def test_file_size_limit_keeps_what_was_measured(tmp_path: Path) -> None:
     # The kernel's limit on a file's size fails writes of the log as a full disk does.
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    store = RunStore.create(tmp_path / "a", HEADER)
+    store = RunStore.open_to_append(tmp_path / "a", HEADER)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, old[1]))
         kept = append_until_refused(store)
@@ -198,7 +208,7 @@ def test_file_size_limit_keeps_what_was_measured(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
         signal.signal(signal.SIGXFSZ, ignored)
         store.close()
-    with RunStore.resume(tmp_path / "a") as resumed:
+    with RunStore.open_to_append(tmp_path / "a", {}) as resumed:
         assert resumed.done() == set(range(kept))
         resumed.append({"value": "room again"}, kept)
 
@@ -206,7 +216,7 @@ def test_file_size_limit_keeps_what_was_measured(tmp_path: Path) -> None:
 def test_killed_writer_loses_nothing_it_was_told_is_kept(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from drivelab.store import RunStore\n"
-        "store = RunStore.create(Path(sys.argv[1]), {})\n"
+        "store = RunStore.open_to_append(Path(sys.argv[1]), {})\n"
         "for index in range(10**9):\n"
         "    store.append({'value': index}, index); print(index, flush=True)"
     )
@@ -221,5 +231,5 @@ def test_killed_writer_loses_nothing_it_was_told_is_kept(tmp_path: Path) -> None
     with RunStore.open(tmp_path / "a") as store:
         assert store.done() >= set(range(last + 1))
     assert (tmp_path / "a" / f"{DATABASE}-wal").exists()
-    with RunStore.resume(tmp_path / "a") as store:
+    with RunStore.open_to_append(tmp_path / "a", {}) as store:
         assert store.done() >= set(range(last + 1))

@@ -26,6 +26,7 @@ _REAL_ONLY: Final = {
     "size": "--size is for files on real drives; a preset says its capacity",
     "keep": "--keep is for files on real drives",
     "allow_destructive": "--allow-destructive is for real drives",
+    "on_failure": "--on-failure is for real drives",
 }
 _VIRTUAL_ONLY: Final = {
     "workers": "--workers is for simulated drives",
@@ -114,7 +115,7 @@ def open_named(args: argparse.Namespace, intended: Sequence[Characteristics] = (
 
     virtual = args.drive.startswith(tuple(OPENERS))
     for name, refusal in (_REAL_ONLY if virtual else _VIRTUAL_ONLY).items():
-        if getattr(args, name) not in (None, False):
+        if getattr(args, name, None) not in (None, False):
             raise UsageError(f"{refusal} ({args.drive})")
     return open_drive(
         args.drive,

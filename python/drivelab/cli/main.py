@@ -218,6 +218,7 @@ def _run(command: Command, arguments: list[str]) -> int:
     import argparse
 
     from drivelab.cli.arguments import CommandParser
+    from drivelab.cli.command_line import command_line
 
     module = importlib.import_module(f"drivelab.cli.{command.name}")
     parser = CommandParser(
@@ -232,6 +233,7 @@ def _run(command: Command, arguments: list[str]) -> int:
         parsed = parser.parse_strictly(arguments)
     except SystemExit:  # --help was printed; errors are raised as UsageError
         return 0
+    parsed.command = command_line(command.name, arguments)
     return int(module.run(parsed))
 
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
-import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_drive, add_json
+from drivelab.cli.command_line import command_line
 from drivelab.cli.drive_options import add_drive_options, open_named, plan_of
 from drivelab.cli.models import accuracy_rows, accuracy_text, fit_and_report
+from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
-    from drivelab.store import RunStore
+    from drivelab.store import Failure, RunStore
 
 DEFAULT_DESIGN = "huang2011:300"
 
@@ -42,15 +42,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder of the run [runs/ with a name made of drive, design and seed]",
     )
     add_drive_options(parser)
+    parser.add_argument(
+        "--on-failure",
+        choices=("stop", "continue"),
+        help="when a measurement on a real drive fails [stop]; it is tried again the next time",
+    )
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure, fit, report, and say how good the models are."""
+    """Measure, fit, report, and say how good the models are.
+
+    Raises
+    ------
+    RunError
+        When measurements failed, after everything was made from the others.
+    """
     path = args.out or default_run(args.drive, args.design, args.seed)
     with _campaign(args, path) as store:
         designed = store.header["design"]
-        fitted = fit_and_report(store)
+        failures = store.failures()
+        try:
+            fitted = fit_and_report(store)
+        except UsageError as error:
+            if failures:
+                raise RunError(f"{_failed(args, path, failures)} ({error})") from error
+            raise
     answer: dict[str, Any] = {
         "run": str(path),
         "report": str(fitted.report_path),
@@ -62,15 +79,19 @@ def run(args: argparse.Namespace) -> int:
         "seed": args.seed,
         "workloads": designed["workloads"],
         "left_out_workloads": designed["left_out_workloads"],
+        "failed_workloads": len(failures),
         "accuracy": accuracy_rows(fitted.model),
     }
     print(json.dumps(answer, indent=2) if args.json else _text(answer, fitted.model))
+    if failures:
+        raise RunError(_failed(args, path, failures))
     return 0
 
 
 def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
     from drivelab.blackbox.evaluate import refuse_too_few
-    from drivelab.measure.campaign import accepted_by, finished_run, run_campaign
+    from drivelab.measure.campaign import accepted_by, run_campaign
+    from drivelab.measure.comparison import finished_run
     from drivelab.workloads.design import parse_design
 
     design = parse_design(args.design)
@@ -91,7 +112,17 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
             parts=selection.parts,
             population=selection.population,
             left_out=selection.left_out,
+            on_failure=args.on_failure or "stop",
+            command=args.command,
         )
+
+
+def _failed(args: argparse.Namespace, path: Path, failures: Sequence[Failure]) -> str:
+    count = f"{len(failures)} measurement{'s' if len(failures) > 1 else ''}"
+    return (
+        f"{count} failed, the first: {failures[0].message}; `drivelab runs show {path}` lists "
+        f"them, and they are tried again by: {args.command}"
+    )
 
 
 def default_run(drive: str, design: str, seed: int) -> Path:
@@ -109,18 +140,10 @@ def _text(answer: dict[str, Any], model: Any) -> str:
         left_out = f"{answer['left_out_workloads']:,}"
         lines.append(f"(this drive cannot run {left_out} other workloads of the design)")
     lines += ["", accuracy_text(model), ""]
+    asked = [answer["run"], "--queue-depth", "8", "--read-size", "64KiB"]
     lines += [
         f"report   {answer['report']}",
         f"model    {answer['model']}",
-        f"ask it   {_command()} predict {shlex.quote(answer['run'])} --queue-depth 8 "
-        "--read-size 64KiB",
+        f"ask it   {command_line('predict', asked)}",
     ]
     return "\n".join(lines)
-
-
-def _command() -> str:
-    """Give what starts the command again in this shell."""
-    used = Path(sys.argv[0])
-    found = shutil.which("drivelab")
-    here = used.name == "drivelab" and (found is None or not used.samefile(found))
-    return shlex.quote(str(used)) if here else "drivelab"

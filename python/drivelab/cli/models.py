@@ -37,8 +37,9 @@ def fit_and_report(store: RunStore) -> Fitted:
         When the disk is full or the folder cannot be written.
     """
     from drivelab.blackbox.model import PerformanceModel
-    from drivelab.measure.campaign import stored_header, stored_measurements
     from drivelab.measure.export import write_measurements
+    from drivelab.measure.header import stored_header
+    from drivelab.measure.stored import stored_measurements
     from drivelab.report.build import build_report
 
     header = stored_header(store)

@@ -53,7 +53,7 @@ def build_report(run_path: Path, measurements: Sequence[Measurement] | None = No
 def read_run(run_path: Path, measurements: Sequence[Measurement] | None = None) -> RunData:
     """Read what a report is computed from; raises `UsageError` as `build_report` does."""
     from drivelab.blackbox.model import PerformanceModel
-    from drivelab.measure.campaign import stored_measurements
+    from drivelab.measure.stored import stored_measurements
     from drivelab.report.inputs import RunData
     from drivelab.store import RunStore
 

@@ -1,0 +1,16 @@
+"""The words that start a command of Drivelab again, for the user to copy."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+
+def command_line(name: str, arguments: list[str]) -> str:
+    """Write a command line that works in the shell that this process was started from."""
+    used = Path(sys.argv[0])
+    found = shutil.which("drivelab")
+    here = used.name == "drivelab" and (found is None or not used.samefile(found))
+    return shlex.join([str(used) if here else "drivelab", name, *arguments])

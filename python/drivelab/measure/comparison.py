@@ -1,0 +1,109 @@
+"""Whether a run is the same campaign: it goes on only where nothing that matters changed.
+
+Numbers of two drives, or of two plans, in one run would be worthless.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.errors import UsageError
+from drivelab.measure.stored import stored_indices
+from drivelab.store import RunStore, is_run
+
+# What has to agree before a run goes on; everything else in the header is for the reader.
+_COMPARED: Final = ("drive", "design", "plan")
+_MOST_DIFFERENCES_TOLD: Final = 3
+
+
+def refuse_other_campaign(path: Path, stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Raise `UsageError` saying what differs when a run belongs to another campaign."""
+    before, now = (
+        dict(_flattened({key: header.get(key) for key in _COMPARED}))
+        for header in (stored, json.loads(json.dumps(wanted)))
+    )
+    # The design's seed is the plan's, and its workloads have a digest: told once.
+    keys = (before.keys() | now.keys()) - {"design.seed", "design.distinct_workloads"}
+    differing = sorted(key for key in keys if before.get(key) != now.get(key))
+    # The digest differs whenever name or seed do; alone it says that the design changed.
+    if len(differing) > 1:
+        differing = [key for key in differing if not key.endswith("_sha256")]
+    if differing:
+        told = [
+            f"{key} was {_short(before.get(key))} and is now {_short(now.get(key))}"
+            for key in differing[:_MOST_DIFFERENCES_TOLD]
+        ]
+        raise UsageError(
+            f"{path} holds another campaign: {'; '.join(told)}; choose another --out or ask "
+            "for the same"
+        )
+
+
+def finished_run(
+    path: Path,
+    drive_name: str,
+    plan: MeasurementPlan,
+    *,
+    design_name: str,
+    size_bytes: int | None = None,
+) -> RunStore | None:
+    """Open the finished run in `path` of a campaign on a file that is not there any more.
+
+    Opening such a drive would make the file again, although nothing is missing. Without the
+    drive its identity cannot be compared: name and path have to do.
+
+    Parameters
+    ----------
+    path
+        The run folder, or where there is none yet.
+    drive_name, plan, design_name
+        As for `drivelab.measure.campaign.run_campaign`.
+    size_bytes
+        The size that the file was asked to have, if any.
+
+    Returns
+    -------
+    RunStore or None
+        Open for reading; `None` where the drive has to be opened to know, or to go on.
+    """
+    if not is_run(path) or os.path.lexists(drive_name):
+        return None
+    wanted = {
+        "drive.kind": "real",
+        "drive.name": drive_name,
+        "drive.identity.path": os.path.realpath(drive_name),
+        "design.name": design_name,
+        **dict(_flattened({"plan": plan.to_json()})),
+    }
+    if size_bytes is not None:
+        wanted["drive.capacity_bytes"] = size_bytes
+    store = RunStore.open(path)
+    try:
+        stored = dict(_flattened(store.header))
+        same = all(stored.get(key) == value for key, value in wanted.items())
+        if same and len(stored_indices(store)) == stored.get("design.workloads"):
+            return store
+    except BaseException:
+        store.close()
+        raise
+    store.close()
+    return None
+
+
+def _flattened(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if not isinstance(value, dict):
+        yield name, value
+        return
+    for key, inner in value.items():
+        if key != "volatile":
+            yield from _flattened(inner, f"{name}.{key}" if name else str(key))
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."

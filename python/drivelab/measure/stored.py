@@ -1,0 +1,44 @@
+"""Reading the measurements of a run, checked against what the run says about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from drivelab.drives.measurement import Measurement
+from drivelab.errors import UsageError
+from drivelab.store import RunStore, damaged
+
+
+def stored_measurements(store: RunStore) -> list[Measurement]:
+    """Read every measurement of a run, ordered by index.
+
+    Raises
+    ------
+    RunError
+        When the database is damaged, or holds what its design does not.
+    """
+    try:
+        measurements = [Measurement.from_json(stored) for stored in store.measurements()]
+    except UsageError as error:
+        raise damaged(store.path, str(error)) from error
+    _check_planned(store, (measurement.index for measurement in measurements))
+    return measurements
+
+
+def stored_indices(store: RunStore) -> set[int]:
+    """Give the indices that a run holds measurements of; errors as above."""
+    done = store.done()
+    _check_planned(store, done)
+    return done
+
+
+def _check_planned(store: RunStore, indices: Iterable[int]) -> None:
+    design = store.header.get("design")
+    planned = design.get("workloads") if isinstance(design, dict) else None
+    if not isinstance(planned, int):
+        raise damaged(store.path, "its design is not there")
+    beyond = [index for index in indices if not 0 <= index < planned]
+    if beyond:
+        raise damaged(
+            store.path, f"measurement {min(beyond)} is none of the {planned} of its design"
+        )

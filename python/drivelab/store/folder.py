@@ -1,0 +1,135 @@
+"""The folder of a run: made where nothing else is, held by one process, found again when moved."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Final
+
+from drivelab.errors import RunError, UsageError
+
+DATABASE: Final = "run.sqlite"
+LOCK: Final = "run.lock"
+_NO_SPACE: Final = {errno.ENOSPC, errno.EDQUOT}
+# Whoever only asks whether a run is held holds it for a moment.
+_LOCK_TRIES: Final = 5
+_LOCK_PAUSE_SECONDS: Final = 0.05
+
+
+def is_run(path: Path) -> bool:
+    """Tell whether `path` is a folder with a run in it, without opening it."""
+    return (path / DATABASE).is_file()
+
+
+def no_run(path: Path) -> UsageError:
+    """Give the error that there is no run to read."""
+    if not path.exists():
+        return UsageError(f"{path} does not exist; a run is a folder made by `drivelab model`")
+    return UsageError(f"{path} is no run: it has no {DATABASE}, as `drivelab model` makes it")
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder of a run, or find that it holds one or nothing.
+
+    Raises
+    ------
+    UsageError
+        When it holds anything else, or cannot be made.
+    RunError
+        When the disk is full.
+    """
+    with _refused(path, "made"):
+        if path.exists() and not path.is_dir():
+            raise UsageError(f"{path} is a file; a run is a folder, choose another name")
+        if path.is_dir() and not is_run(path):
+            others = sorted(entry.name for entry in path.iterdir() if entry.name != LOCK)
+            if others:
+                raise UsageError(
+                    f"{path} holds {others[0]} and no run; choose a new or an empty folder"
+                )
+        for parent in path.parents:
+            if parent.exists() and not parent.is_dir():
+                raise UsageError(f"{path} cannot be made: {parent} is a file, not a folder")
+        path.mkdir(parents=True, exist_ok=True)
+
+
+class FolderLock:
+    """Held by the one process that may write into a run's folder; given up by `close`.
+
+    Parameters
+    ----------
+    path
+        The folder, which exists.
+
+    Raises
+    ------
+    RunError
+        When another process holds it.
+    UsageError
+        When the folder cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with _refused(path, "written"):
+            self._file: IO[bytes] = (path / LOCK).open("ab")
+        for attempt in range(_LOCK_TRIES):
+            if attempt:
+                time.sleep(_LOCK_PAUSE_SECONDS)
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+        self._file.close()
+        raise RunError(
+            f"another process is measuring into {path}; wait for it or choose another folder"
+        )
+
+    def check_in_place(self) -> None:
+        """Raise `RunError` when the folder was moved or deleted meanwhile.
+
+        SQLite would go on without a word, in files that no name leads to.
+        """
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            found, held = (self._path / LOCK).stat(), os.fstat(self._file.fileno())
+            if (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino):
+                return
+        now = Path(f"/proc/self/fd/{self._file.fileno()}").readlink()
+        if now.is_file():
+            raise RunError(
+                f"{self._path} was moved to {now.parent}, which keeps what was measured: give "
+                "that as --out to go on"
+            )
+        raise RunError(f"{self._path} was deleted while its campaign ran, and what it held with it")
+
+    def close(self) -> None:
+        """Give the folder up."""
+        self._file.close()
+
+
+def make_durable(path: Path) -> None:
+    """Bring the names of a new folder and of what it holds to the medium."""
+    for folder in (path, path.resolve().parent):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            # Not every file system knows it for folders.
+            with contextlib.suppress(OSError):
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _refused(path: Path, what: str) -> Iterator[None]:
+    """Tell why a folder cannot be made or written."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno in _NO_SPACE:
+            raise RunError(f"no space left for {path}; free some space") from error
+        raise UsageError(f"{path} cannot be {what}: {reason}; choose another folder") from error

@@ -1,0 +1,218 @@
+"""A run's header, its starts, its measurements and its failures."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from drivelab.store.database import (
+    damaged,
+    open_to_read,
+    open_to_write,
+    read_header,
+    sealed,
+    told,
+    unsealed,
+)
+from drivelab.store.folder import FolderLock, is_run, make_durable, make_folder, no_run
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A measurement that was tried and gave no result.
+
+    Attributes
+    ----------
+    index
+        Its position in the design.
+    message
+        Why, in one line.
+    failed_at
+        When, in ISO 8601.
+    """
+
+    index: int
+    message: str
+    failed_at: str
+
+
+class RunStore:
+    """A run on disk.
+
+    Made by `open_to_append` (holds the lock) or `open` (reads only, also while another
+    process measures). A context manager.
+
+    Attributes
+    ----------
+    path
+        The run's folder.
+    header
+        What identifies the run, as given when it was made.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: FolderLock | None) -> None:
+        self.path = path
+        self.header = read_header(connection, path)
+        self._connection = connection
+        self._lock = lock
+        self._start: int | None = None
+
+    @classmethod
+    def open_to_append(
+        cls, path: Path, header: dict[str, Any], *, durable: bool = False
+    ) -> RunStore:
+        """Open a run to add to it, or make it with `header` when there is none.
+
+        Parameters
+        ----------
+        path
+            The folder: a run, or new, or empty; its parents are made.
+        header
+            JSON-able; what identifies a new run. One that is there keeps its own.
+        durable
+            Every `append` reaches the medium before it returns (real drives).
+
+        Raises
+        ------
+        UsageError
+            When the folder holds anything else, cannot be written, or is of another layout.
+        RunError
+            When the disk is full, another process is at it, or the database is damaged.
+        """
+        make_folder(path)
+        lock = FolderLock(path)
+        try:
+            connection = open_to_write(path, header, durable=durable)
+            try:
+                store = cls(path, connection, lock)
+            except BaseException:
+                connection.close()
+                raise
+        except BaseException:
+            lock.close()
+            raise
+        if durable:
+            make_durable(path)
+        return store
+
+    @classmethod
+    def open(cls, path: Path) -> RunStore:
+        """Open a run to read it.
+
+        Raises
+        ------
+        UsageError
+            When the folder is no run, or one of another layout.
+        RunError
+            When the database is damaged.
+        """
+        if not is_run(path):
+            raise no_run(path)
+        connection = open_to_read(path)
+        try:
+            return cls(path, connection, None)
+        except BaseException:
+            connection.close()
+            raise
+
+    def done(self) -> set[int]:
+        """Give the positions that are stored."""
+        return {position for (position,) in self._rows("SELECT position FROM measurement")}
+
+    def measurements(self) -> Iterator[dict[str, Any]]:
+        """Give every stored measurement, ordered by position."""
+        rows = self._rows("SELECT position, value, checksum FROM measurement ORDER BY position")
+        for position, text, checksum in rows:
+            yield unsealed(self.path, position, text, checksum)
+
+    def starts(self) -> list[dict[str, Any]]:
+        """Give what `record_start` was told, in order."""
+        rows = self._rows("SELECT number, value, checksum FROM start ORDER BY number")
+        return [unsealed(self.path, *row) for row in rows]
+
+    def failures(self) -> list[Failure]:
+        """Give the last failure of each position that has no measurement, by position."""
+        rows = self._rows("SELECT number, value, checksum FROM failure ORDER BY number")
+        try:
+            every = [Failure(**unsealed(self.path, *row)) for row in rows]
+        except TypeError as error:
+            raise damaged(self.path, "a failure says something else") from error
+        done = self.done()
+        last = {failure.index: failure for failure in every if failure.index not in done}
+        return [last[index] for index in sorted(last)]
+
+    def record_start(self, start: dict[str, Any]) -> None:
+        """Keep who measures from here on; JSON-able. Measurements point to their start."""
+        (number,) = next(self._rows("SELECT coalesce(max(number), 0) + 1 FROM start"))
+        self._write("INSERT INTO start VALUES (?, ?, ?)", (number, *sealed(number, start)))
+        self._start = number
+
+    def append(self, measurement: dict[str, Any], index: int) -> None:
+        """Store a measurement at its position in the design; it is kept when this returns.
+
+        Raises
+        ------
+        RunError
+            When the disk is full or the folder was taken away; what was stored before is kept.
+        ValueError
+            When the position is taken, or the value is not JSON-able.
+        """
+        row = (index, *sealed(index, measurement), self._start, _now())
+        try:
+            self._write("INSERT INTO measurement VALUES (?, ?, ?, ?, ?)", row)
+        except sqlite3.IntegrityError as error:
+            raise ValueError(f"position {index} is stored already") from error
+
+    def add_failure(self, index: int, message: str) -> None:
+        """Keep that the measurement at `index` was tried and why it failed."""
+        failure = {"index": index, "message": message, "failed_at": _now()}
+        (number,) = next(self._rows("SELECT coalesce(max(number), 0) + 1 FROM failure"))
+        self._write("INSERT INTO failure VALUES (?, ?, ?)", (number, *sealed(number, failure)))
+
+    def close(self) -> None:
+        """Close the database and give up the lock."""
+        if self._lock is not None:
+            # Folded back, a finished run is one plain file that can be copied. A reader may
+            # hold it open: then the log stays beside it, which is as good.
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("PRAGMA journal_mode = DELETE")
+        self._connection.close()
+        if self._lock is not None:
+            self._lock.close()
+
+    def _rows(self, query: str) -> Iterator[Any]:
+        with told(self.path):
+            cursor = self._connection.execute(query)
+        while True:
+            with told(self.path):
+                row = cursor.fetchone()
+            if row is None:
+                return
+            yield row
+
+    def _write(self, statement: str, values: tuple[Any, ...]) -> None:
+        if self._lock is not None:
+            self._lock.check_in_place()
+        with told(self.path):
+            self._connection.execute(statement, values)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
