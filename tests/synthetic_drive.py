@@ -6,8 +6,6 @@ overlaps them; a mix pays for interference. None of it is fitted to a real drive
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,20 +26,6 @@ COLUMNS = (
     "write_stride",
     "read_stride",
 )
-
-
-@dataclass(frozen=True)
-class MadeParts:
-    """The first measurements are for training, and so on."""
-
-    training: int
-    calibration: int
-    check: int
-
-    def part_of(self, index: int) -> str:
-        names = ["training"] * self.training + ["calibration"] * self.calibration
-        names += ["check"] * self.check
-        return names[index] if index < len(names) else "sweeps"
 
 
 def grid_workloads(count: int, seed: int) -> Array:

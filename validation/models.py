@@ -19,6 +19,8 @@ from validation.document import Section
 if TYPE_CHECKING:
     from drivelab.blackbox.evaluate import Evaluation
     from drivelab.drives.measurement import Measurement
+    from drivelab.workloads.parts import Parts
+    from drivelab.workloads.selection import Selection
 
 _SIMULATED: Final = ("sim:x25m", "huang2011:300")
 _FILE_DESIGN: Final = "huang2011:60"
@@ -37,8 +39,8 @@ def simulated_accuracy() -> Section:
     command = f"drivelab model {drive} --design {design} --seed {_SEED}"
     section = Section(f"Accuracy of the models on {drive}", command)
     with tempfile.TemporaryDirectory() as folder:
-        measurements, _ = _campaign(drive, design, Path(folder) / "run")
-    evaluation = _tabulate(section, measurements)
+        measurements, selection = _campaign(drive, design, Path(folder) / "run")
+    evaluation = _tabulate(section, measurements, selection.parts)
     for metric in METRICS:
         section.claim(
             f"{_SHOWN[metric][0]}: the best model knows all eight characteristics",
@@ -58,25 +60,26 @@ def file_accuracy() -> Section:
     section = Section("Accuracy of the models on a file of this machine", command)
     with tempfile.TemporaryDirectory(dir=".") as folder:
         target = str(Path(folder) / "drive.bin")
-        first, left_out = _campaign(target, _FILE_DESIGN, Path(folder) / "first")
+        first, selection = _campaign(target, _FILE_DESIGN, Path(folder) / "first")
         second, _ = _campaign(target, _FILE_DESIGN, Path(folder) / "second")
-    _tabulate(section, first)
+    _tabulate(section, first, selection.parts)
     repeated = []
     for metric in METRICS:
         pairs = zip(first, second, strict=True)
         differences = [abs(getattr(b, metric) / getattr(a, metric) - 1) for a, b in pairs]
         repeated.append(f"{100 * sum(differences) / len(differences):.0f} % ({_SHOWN[metric][0]})")
     section.say(
-        f"{len(first)} workloads, {left_out} of the design left out because fio's options cannot "
-        "express them. Repeatability: the same workloads measured a second time differ on average "
-        f"by {', '.join(repeated)}. A model that knew each workload's mean would still be off by "
-        "about 0.7 of that (1 / sqrt 2 for normal noise). The disk of the machine that wrote this "
+        f"{len(first)} workloads, {selection.left_out} of the design left out because fio's "
+        "options cannot express them. Repeatability: the same workloads measured a second time "
+        f"differ on average by {', '.join(repeated)}. A model that knew each workload's mean would "
+        "still be off by about 0.7 of that (1 / sqrt 2 for normal noise). The disk of the machine "
+        "that wrote this "
         "document is shared and noisy."
     )
     return section
 
 
-def _campaign(drive_name: str, design_name: str, path: Path) -> tuple[list[Measurement], int]:
+def _campaign(drive_name: str, design_name: str, path: Path) -> tuple[list[Measurement], Selection]:
     # Kept, so that a file that is measured twice is the same file.
     with open_drive(drive_name, keep=True) as drive:
         selection = parse_design(design_name).select(_SEED, accepted_by(drive))
@@ -92,11 +95,11 @@ def _campaign(drive_name: str, design_name: str, path: Path) -> tuple[list[Measu
             progress=False,
         )
         with store:
-            return stored_measurements(store), selection.left_out
+            return stored_measurements(store), selection
 
 
-def _tabulate(section: Section, measurements: list[Measurement]) -> Evaluation:
-    evaluation = PerformanceModel.fit(measurements, seed=_SEED).evaluation
+def _tabulate(section: Section, measurements: list[Measurement], parts: Parts) -> Evaluation:
+    evaluation = PerformanceModel.fit(measurements, parts=parts, seed=_SEED).evaluation
     rows = []
     for key in MODEL_KEYS:
         accuracy = evaluation.cross_validated[key]

@@ -11,18 +11,19 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from synthetic_drive import MadeParts, grid_workloads, measurements
+from synthetic_drive import grid_workloads, measurements
 
 from drivelab.blackbox.model import PerformanceModel
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.parts import Parts
 
 
 @pytest.fixture(scope="module")
 def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     path = tmp_path_factory.mktemp("model") / "model.json"
     measured = measurements(grid_workloads(50, 0))
-    PerformanceModel.fit(measured, parts=MadeParts(30, 10, 10)).save(path)
+    PerformanceModel.fit(measured, parts=Parts(30, 10, 10)).save(path)
     loaded: dict[str, Any] = json.loads(path.read_text())
     # One boosted model is enough, and all six make each example ten times as slow.
     models = {(one["metric"], one["features"], one["estimator"]): one for one in loaded["models"]}

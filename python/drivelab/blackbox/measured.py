@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 
@@ -12,18 +12,11 @@ from drivelab.blackbox.features import FloatArray, workload_table
 from drivelab.blackbox.predictors import IntArray
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import UsageError
+from drivelab.workloads.parts import PartName, Parts
 
 METRICS: Final = ("latency_ns_mean", "bandwidth_bytes_per_second", "iops")
 #: What models are made of; whatever else a run measured is for the report.
-PARTS: Final = ("training", "calibration", "check")
-
-
-class PartsOfRun(Protocol):
-    """Says what each measurement of a run is for (`drivelab.workloads.parts`)."""
-
-    def part_of(self, index: int) -> str:
-        """Return the part of the measurement with that index."""
-        ...
+PARTS: Final[tuple[PartName, ...]] = ("training", "calibration", "check")
 
 
 @dataclass(frozen=True)
@@ -76,7 +69,7 @@ class Rows:
         )
 
 
-def rows_by_part(measurements: Sequence[Measurement], parts: PartsOfRun | None) -> dict[str, Rows]:
+def rows_by_part(measurements: Sequence[Measurement], parts: Parts | None) -> dict[str, Rows]:
     """Return the measurements of each of `PARTS`; all are for training without `parts`."""
     chosen: dict[str, list[Measurement]] = {part: [] for part in PARTS}
     for one in measurements:

@@ -26,13 +26,14 @@ from drivelab.blackbox.features import (
     characteristics_of,
     workload_table,
 )
-from drivelab.blackbox.measured import METRICS, PartsOfRun, Rows, rows_by_part
+from drivelab.blackbox.measured import METRICS, Rows, rows_by_part
 from drivelab.blackbox.predictors import ESTIMATORS, Predictor
 from drivelab.blackbox.trained import BoolArray, TrainedWorkloads
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.units import format_size
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.parts import Parts
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class PerformanceModel:
         cls,
         measurements: Sequence[Measurement],
         *,
-        parts: PartsOfRun | None = None,
+        parts: Parts | None = None,
         seed: int = 0,
         provenance: Mapping[str, Any] | None = None,
     ) -> Self:

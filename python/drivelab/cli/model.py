@@ -102,7 +102,8 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
     with open_named(args) as drive:
         selection = design.select(args.seed, accepted_by(drive), drive.block_bytes)
         # Told now: measuring may take hours.
-        refuse_too_few(len({workload.key() for workload in selection.workloads}))
+        trained = [selection.workloads[place] for place in selection.parts.range("training")]
+        refuse_too_few(len({workload.key() for workload in trained}))
         return run_campaign(
             drive,
             selection.workloads,

@@ -41,10 +41,16 @@ def fit_and_report(store: RunStore) -> Fitted:
     from drivelab.measure.header import stored_header
     from drivelab.measure.stored import stored_measurements
     from drivelab.report.build import build_report
+    from drivelab.workloads.parts import Parts
 
     header = stored_header(store)
     measurements = stored_measurements(store)
-    model = PerformanceModel.fit(measurements, seed=header["plan"]["seed"], provenance=header)
+    model = PerformanceModel.fit(
+        measurements,
+        parts=Parts.from_json(header["design"]["parts"]),
+        seed=header["plan"]["seed"],
+        provenance=header,
+    )
     model_path = store.path / MODEL
     model.save(model_path)
     return Fitted(

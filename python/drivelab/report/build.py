@@ -30,8 +30,8 @@ def build_report(run_path: Path, measurements: Sequence[Measurement] | None = No
     run_path
         A run folder with measurements and models, as ``drivelab model`` leaves it.
     measurements
-        Those that the models were fitted to, where another process may be adding to the run;
-        otherwise all that it holds.
+        Those that the run held when the models were fitted, where another process may be adding
+        to it; otherwise all that it holds.
 
     Returns
     -------
@@ -56,6 +56,7 @@ def read_run(run_path: Path, measurements: Sequence[Measurement] | None = None) 
     from drivelab.measure.stored import stored_measurements
     from drivelab.report.inputs import RunData
     from drivelab.store import RunStore
+    from drivelab.workloads.parts import Parts
 
     with RunStore.open(run_path) as store:
         header = store.header
@@ -68,12 +69,14 @@ def read_run(run_path: Path, measurements: Sequence[Measurement] | None = None) 
             "and it goes on where it stopped"
         )
     evaluation = PerformanceModel.load(path).evaluation
-    if evaluation.indices.tolist() != [measurement.index for measurement in measurements]:
+    parts = Parts.from_json(header["design"]["parts"])
+    trained = [one for one in measurements if parts.part_of(one.index) == "training"]
+    if evaluation.indices.tolist() != [measurement.index for measurement in trained]:
         raise UsageError(
             f"{path} was fitted to other measurements than {run_path} holds: run the "
             "`drivelab model` that started it again"
         )
-    return RunData(header, measurements, evaluation)
+    return RunData(header, trained, evaluation)
 
 
 def write_report(report: Report, run_path: Path) -> Path:

@@ -27,7 +27,7 @@ class RunData:
     header
         What the store keeps about the run: ``drive``, ``design``, ``plan`` and ``origin``.
     measurements
-        Every measurement, ordered by index.
+        Those that the models were fitted to, ordered by index.
     evaluation
         Of the models, its rows in the order of `measurements`.
     """
