@@ -29,7 +29,10 @@ def small_disk(tmp_path: Path, require_tool):
 
 def run_main_job(path: Path) -> subprocess.CompletedProcess[str]:
     program = "import sys; from drivelab.cli.main import main; sys.exit(main())"
-    words = ["model", "sim:x25m", "--design", "huang2011:100", "--requests", "200"]
+    words = [
+        *("model", "sim:x25m", "--design", "huang2011:100", "--requests", "200"),
+        *("--check", "0", "--no-sweeps"),
+    ]
     return subprocess.run(
         [sys.executable, "-c", program, *words, "--out", str(path)],
         capture_output=True,

@@ -28,7 +28,10 @@ name = "small"
 summary = "a changed preset"
 """
 SMALL_DRIVE = f"sim:{Path(__file__).parents[1] / 'small_drive.toml'}"
-SMALL_JOB = ["model", SMALL_DRIVE, "--design", "huang2011:12", "--requests", "30"]
+SMALL_JOB = [
+    *("model", SMALL_DRIVE, "--design", "huang2011:12", "--requests", "30"),
+    *("--check", "0", "--no-sweeps"),
+]
 # Words, and what the line has to say.
 WRONG_WORDS: list[tuple[list[str], str]] = [
     (["nonsense"], "the commands are drives, measure, model"),

@@ -29,7 +29,10 @@ COMMAND = (sys.executable, "-c", "import sys; from drivelab.cli.main import main
 
 
 def main_job(path: Path, design: str) -> list[str]:
-    words = ("model", DRIVE, "--design", design, "--requests", REQUESTS, "--out", str(path))
+    words = (
+        *("model", DRIVE, "--design", design, "--requests", REQUESTS, "--out", str(path)),
+        *("--check", "0", "--no-sweeps"),
+    )
     return [*COMMAND, *words]
 
 

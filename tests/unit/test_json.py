@@ -31,7 +31,7 @@ COMMAND_LINES: dict[str, list[str]] = {
     ],
     "reproduce": ["reproduce", "yoo2014", "--out", "paper"],
     "model": [
-        *("model", "sim:x25m", "--design", "huang2011:12"),
+        *("model", "sim:x25m", "--design", "huang2011:12", "--check", "5", "--no-sweeps"),
         *("--requests", "50", "--out", "run"),
     ],
     "report": ["report", "run"],

@@ -93,6 +93,7 @@ def test_a_finished_campaign_does_not_make_its_file_again(
 
     monkeypatch.setattr(registry, "open_drive", open_drive)
     words = ["model", str(path), "--design", "huang2011:12", "--out", str(run), "--json"]
+    words += ["--no-sweeps"]
     assert cli.main(words) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["drive"], answer["kind"], answer["workloads"]) == (str(path), "real", 12)

@@ -13,6 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_drive, add_json
 from drivelab.cli.command_line import command_line
+from drivelab.cli.design_options import (
+    add_design_options,
+    check_of,
+    parts_text,
+    selection_of,
+)
 from drivelab.cli.drive_options import add_drive_options, open_named, plan_of
 from drivelab.cli.models import accuracy_rows, accuracy_text, fit_and_report
 from drivelab.errors import RunError, UsageError
@@ -23,18 +29,11 @@ if TYPE_CHECKING:
 
     from drivelab.store import Failure, RunStore
 
-DEFAULT_DESIGN = "huang2011:300"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab model`."""
     add_drive(parser)
-    parser.add_argument(
-        "--design",
-        default=DEFAULT_DESIGN,
-        metavar="NAME[:N]",
-        help=f"which workloads, and how many of them [{DEFAULT_DESIGN}]",
-    )
+    add_design_options(parser)
     parser.add_argument(
         "--out",
         type=Path,
@@ -78,8 +77,11 @@ def run(args: argparse.Namespace) -> int:
         "design": args.design,
         "seed": args.seed,
         "workloads": designed["workloads"],
+        "distinct_workloads": designed["distinct_workloads"],
         "left_out_workloads": designed["left_out_workloads"],
         "failed_workloads": len(failures),
+        "parts": designed["parts"],
+        "population": designed["population"],
         "accuracy": accuracy_rows(fitted.model),
     }
     print(json.dumps(answer, indent=2) if args.json else _text(answer, fitted.model))
@@ -89,21 +91,25 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
-    from drivelab.blackbox.evaluate import refuse_too_few
-    from drivelab.measure.campaign import accepted_by, run_campaign
+    from drivelab.measure.campaign import run_campaign
     from drivelab.measure.comparison import finished_run
     from drivelab.workloads.design import parse_design
 
     design = parse_design(args.design)
     plan = plan_of(args)
-    finished = finished_run(path, args.drive, plan, design_name=args.design, size_bytes=args.size)
+    finished = finished_run(
+        path,
+        args.drive,
+        plan,
+        design_name=args.design,
+        check=check_of(args),
+        sweeps=args.sweeps,
+        size_bytes=args.size,
+    )
     if finished is not None:
         return finished
     with open_named(args) as drive:
-        selection = design.select(args.seed, accepted_by(drive), drive.block_bytes)
-        # Told now: measuring may take hours.
-        trained = [selection.workloads[place] for place in selection.parts.range("training")]
-        refuse_too_few(len({workload.key() for workload in trained}))
+        selection = selection_of(args, design, drive)
         return run_campaign(
             drive,
             selection.workloads,
@@ -134,8 +140,8 @@ def default_run(drive: str, design: str, seed: int) -> Path:
 
 def _text(answer: dict[str, Any], model: Any) -> str:
     lines = [
-        f"{answer['drive']} under {answer['workloads']} workloads of {answer['design']}, "
-        f"seed {answer['seed']}"
+        f"{answer['drive']} under {answer['workloads']:,} workloads, seed {answer['seed']}: "
+        f"{parts_text(answer['parts'], answer['design'])}"
     ]
     if answer["left_out_workloads"]:
         left_out = f"{answer['left_out_workloads']:,}"

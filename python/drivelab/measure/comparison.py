@@ -50,6 +50,8 @@ def finished_run(
     plan: MeasurementPlan,
     *,
     design_name: str,
+    check: int = 0,
+    sweeps: bool = False,
     size_bytes: int | None = None,
 ) -> RunStore | None:
     """Open the finished run in `path` of a campaign on a file that is not there any more.
@@ -63,6 +65,8 @@ def finished_run(
         The run folder, or where there is none yet.
     drive_name, plan, design_name
         As for `drivelab.measure.campaign.run_campaign`.
+    check, sweeps
+        How many workloads its check part has, and whether it has sweeps.
     size_bytes
         The size that the file was asked to have, if any.
 
@@ -78,6 +82,7 @@ def finished_run(
         "drive.name": drive_name,
         "drive.identity.path": os.path.realpath(drive_name),
         "design.name": design_name,
+        "design.parts.check": check,
         **dict(_flattened({"plan": plan.to_json()})),
     }
     if size_bytes is not None:
@@ -86,6 +91,7 @@ def finished_run(
     try:
         stored = dict(_flattened(store.header))
         same = all(stored.get(key) == value for key, value in wanted.items())
+        same = same and bool(stored.get("design.parts.sweeps")) == sweeps
         if same and len(stored_indices(store)) == stored.get("design.workloads"):
             return store
     except BaseException:
