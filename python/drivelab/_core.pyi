@@ -25,6 +25,24 @@ def histogram_range(bin: int) -> tuple[int, int]:  # noqa: A002
 def histogram_percentile(histogram: dict[int, int], percent: float) -> int:
     """Return the latency in ns that `percent` of a hundred do not exceed (fio's definition)."""
 
+class BatchMeans:
+    """Consecutive completions as at most 64 batches: how sure their mean latency is."""
+
+    def __init__(self) -> None: ...
+    def push(self, latencies_ns: list[int], ends_ns: list[int]) -> None:
+        """Add completions in their order; `UsageError` when there are not as many times."""
+
+    @property
+    def requests(self) -> int:
+        """Completions pushed."""
+
+    @property
+    def mean_ns(self) -> float | None:
+        """Mean of all latencies; `None` before the first."""
+
+    def latency_batches(self) -> dict[str, Any]:
+        """Return what `LatencyBatches` takes."""
+
 # --- workload --------------------------------------------------------------------------
 
 SECTOR_BYTES: int
@@ -95,7 +113,8 @@ class CompletionWindow:
     """The window in which completions count, and what counted.
 
     It opens when `warmup_requests` have completed and `warmup_ns` have passed, and closes at
-    `requests` counted ones or `duration_ns` after it opened.
+    `requests` counted ones or `duration_ns` after it opened. With `half_width_ratio` it closes
+    when at least `requests` are counted and that is reached, or at `max_requests`.
     """
 
     def __init__(
@@ -105,6 +124,8 @@ class CompletionWindow:
         warmup_ns: int,
         requests: int | None,
         duration_ns: int | None,
+        half_width_ratio: float | None = None,
+        max_requests: int = 0,
     ) -> None: ...
     def add(self, completions: Completions) -> None:
         """Add the completions of a job that started now, by the window's time."""
@@ -134,7 +155,10 @@ class CompletionWindow:
 
     @property
     def closed_by(self) -> str | None:
-        """``requests``, ``seconds`` or, as long as it is open, `None`."""
+        """What `Measurement.stopped_by` says or, as long as it is open, `None`."""
+
+    def batches(self) -> dict[str, Any]:
+        """Return what `LatencyBatches` takes."""
 
     def operation(self, direction: str) -> dict[str, Any] | None:
         """Return what `OperationResult` takes of the counted reads or writes."""

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+mod batch_means;
 mod closed_form;
 mod errors;
 mod histogram;
@@ -14,6 +15,7 @@ mod workload;
 /// Registers every class and function of the native core, one topic a file.
 #[pymodule(name = "_core")]
 fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    batch_means::register(module)?;
     closed_form::register(module)?;
     histogram::register(module)?;
     preset::register(module)?;

@@ -1,10 +1,11 @@
 //! Request streams in pieces for fio, and what fio says of every request.
 
-use drivelab_request::{ClosedBy, Counted, Nanos, WindowPlan};
+use drivelab_request::{Counted, HalfWidth, Nanos, WindowPlan};
 use drivelab_workload::completions;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::batch_means::{batches_dict, stopped_by};
 use crate::errors::{run_error, usage_error};
 use crate::histogram::operation_dict;
 use crate::workload::{CharacteristicsTuple, Columns, columns, from_tuple};
@@ -130,12 +131,16 @@ struct CompletionWindow {
 #[pymethods]
 impl CompletionWindow {
     #[new]
-    #[pyo3(signature = (*, warmup_requests, warmup_ns, requests, duration_ns))]
+    #[pyo3(signature = (
+        *, warmup_requests, warmup_ns, requests, duration_ns, half_width_ratio=None, max_requests=0
+    ))]
     fn new(
         warmup_requests: u64,
         warmup_ns: u64,
         requests: Option<u64>,
         duration_ns: Option<u64>,
+        half_width_ratio: Option<f64>,
+        max_requests: u64,
     ) -> Self {
         Self {
             window: drivelab_request::CompletionWindow::new(WindowPlan {
@@ -143,6 +148,10 @@ impl CompletionWindow {
                 warmup: Nanos(warmup_ns),
                 requests,
                 duration: duration_ns.map(Nanos),
+                half_width: half_width_ratio.map(|ratio| HalfWidth {
+                    ratio,
+                    max_requests,
+                }),
             }),
         }
     }
@@ -191,13 +200,14 @@ impl CompletionWindow {
         self.window.requests()
     }
 
-    /// ``requests``, ``seconds`` or nothing so far.
+    /// What `drivelab.drives.plan.StoppedBy` says, or nothing so far.
     #[getter]
     fn closed_by(&self) -> Option<&'static str> {
-        self.window.closed_by().map(|by| match by {
-            ClosedBy::Requests => "requests",
-            ClosedBy::Duration => "seconds",
-        })
+        self.window.closed_by().map(stopped_by)
+    }
+
+    fn batches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        batches_dict(py, self.window.batches())
     }
 
     fn operation<'py>(

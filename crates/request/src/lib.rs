@@ -1,14 +1,17 @@
-//! What every other crate shares: units as types, the request, the histogram.
+//! What every other crate shares: units as types, the request, and what is counted of
+//! completions: the histogram, batch means, the measurement window.
 //!
 //! Nothing here keeps time or does I/O. Offsets and sizes are bytes, times are
 //! integer nanoseconds.
 
+mod batch_means;
 mod histogram;
 mod nanos;
 mod request;
 mod window;
 
+pub use batch_means::{BatchMeans, LEAST_BATCHES, LatencyBatches, MOST_BATCHES};
 pub use histogram::{BINS, Histogram, bin_of, bin_range, bin_value, percentile_of};
 pub use nanos::Nanos;
 pub use request::{Direction, Request, SECTOR_BYTES};
-pub use window::{ClosedBy, CompletionWindow, Counted, WindowPlan};
+pub use window::{ClosedBy, CompletionWindow, Counted, HalfWidth, WindowPlan};

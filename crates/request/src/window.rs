@@ -9,20 +9,35 @@
 //! closes at a number of counted requests or a time, whichever is first. A
 //! completion that opens it by its number is not counted; one that closes it by
 //! its number is.
+//!
+//! With a half-width it closes when that is reached. Looking after every request
+//! would stop at a lucky moment: it is looked at only after
+//! [`WindowPlan::requests`], and then each time a quarter more have completed.
 
-use crate::{Direction, Histogram, Nanos};
+use crate::{BatchMeans, Direction, Histogram, Nanos};
 
 /// When a window opens and closes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WindowPlan {
     /// Requests that complete before it opens.
     pub warmup_requests: u64,
     /// Time that passes before it opens.
     pub warmup: Nanos,
-    /// Counted requests that close it.
+    /// Counted requests that close it; with a half-width at least so many.
     pub requests: Option<u64>,
     /// Time from opening that closes it.
     pub duration: Option<Nanos>,
+    /// How sure the mean latency has to be.
+    pub half_width: Option<HalfWidth>,
+}
+
+/// How sure a mean latency has to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HalfWidth {
+    /// Half of the 95 % confidence interval of the mean, over the mean.
+    pub ratio: f64,
+    /// Counted requests that close the window without it.
+    pub max_requests: u64,
 }
 
 /// What closed a window.
@@ -32,6 +47,10 @@ pub enum ClosedBy {
     Requests,
     /// [`WindowPlan::duration`].
     Duration,
+    /// [`WindowPlan::half_width`], reached.
+    HalfWidth,
+    /// [`HalfWidth::max_requests`], the half-width not reached.
+    MaxRequests,
 }
 
 /// Requests of one direction that completed inside the window.
@@ -58,12 +77,18 @@ pub struct CompletionWindow {
     plan: WindowPlan,
     completed: u64,
     now: u64,
-    /// When enough requests had completed.
-    warmed_at: Option<u64>,
+    is_open: bool,
     opened_at: Option<u64>,
     closed: Option<(ClosedBy, u64)>,
+    /// Something is decided when so many requests have completed ...
+    next_count: u64,
+    /// ... and when so much time has passed.
+    next_time: u64,
+    /// Completions before it opened.
+    warmup_requests: u64,
     /// By [`Direction::index`].
     counted: [Counted; 2],
+    batches: BatchMeans,
 }
 
 impl CompletionWindow {
@@ -74,53 +99,128 @@ impl CompletionWindow {
             plan,
             completed: 0,
             now: 0,
-            warmed_at: (plan.warmup_requests == 0).then_some(0),
+            is_open: false,
             opened_at: None,
             closed: None,
+            next_count: plan.warmup_requests,
+            next_time: u64::MAX,
+            warmup_requests: 0,
             counted: [Counted::default(), Counted::default()],
+            batches: BatchMeans::new(),
         };
-        window.advance(0);
+        if plan.warmup_requests == 0 {
+            window.decide(0);
+        }
         window
     }
 
     /// A request of `bytes` completed at `at`, ns; times never fall.
+    #[inline]
     pub fn complete(&mut self, at: u64, latency_ns: u64, direction: Direction, bytes: u32) {
         self.advance(at);
         self.completed += 1;
-        if self.is_open() {
+        if self.is_open {
             self.counted[direction.index()].record(latency_ns, bytes);
-            if self.plan.requests == Some(self.requests()) {
-                self.closed = Some((ClosedBy::Requests, at));
-            }
-        } else if self.completed == self.plan.warmup_requests {
-            self.warmed_at = Some(at);
-            self.advance(at);
+            let opened_at = self.opened_at.unwrap_or(0);
+            self.batches.push(latency_ns, at - opened_at);
+        }
+        if self.completed == self.next_count {
+            self.decide(at);
         }
     }
 
     /// Time passed until `now`, and every completion before it was told.
+    #[inline]
     pub fn advance(&mut self, now: u64) {
         self.now = self.now.max(now);
-        let warmup = self.plan.warmup.0;
-        if let (None, Some(warmed_at)) = (self.opened_at, self.warmed_at)
-            && self.now >= warmup
-        {
-            self.opened_at = Some(warmed_at.max(warmup));
-        }
-        if let (Some(opened_at), Some(duration), None) =
-            (self.opened_at, self.plan.duration, self.closed)
-        {
-            let end = opened_at.saturating_add(duration.0);
-            if self.now >= end {
-                self.closed = Some((ClosedBy::Duration, end));
-            }
+        while self.now >= self.next_time {
+            self.time_is_up();
         }
     }
 
+    #[cold]
+    fn time_is_up(&mut self) {
+        let at = self.next_time;
+        if self.opened_at.is_none() {
+            self.open(at);
+        } else {
+            self.close(ClosedBy::Duration, at);
+        }
+    }
+
+    /// As many requests have completed as were waited for.
+    #[cold]
+    fn decide(&mut self, at: u64) {
+        self.next_count = u64::MAX;
+        if self.opened_at.is_none() {
+            let warmup = self.plan.warmup.0;
+            if at >= warmup {
+                self.open(at);
+            } else {
+                self.next_time = warmup;
+            }
+        } else if let Some(HalfWidth { max_requests, .. }) = self.plan.half_width {
+            let requests = self.requests();
+            if requests >= max_requests {
+                self.close(ClosedBy::MaxRequests, at);
+            } else if self.reaches_half_width() {
+                self.close(ClosedBy::HalfWidth, at);
+            } else {
+                let next = requests + (requests / 4).max(1);
+                self.next_count = self.warmup_requests + next.min(max_requests);
+            }
+        } else {
+            self.close(ClosedBy::Requests, at);
+        }
+    }
+
+    fn open(&mut self, at: u64) {
+        self.opened_at = Some(at);
+        self.is_open = true;
+        self.warmup_requests = self.completed;
+        let least = match self.plan.half_width {
+            Some(half_width) => Some(self.plan.requests.unwrap_or(1).min(half_width.max_requests)),
+            None => self.plan.requests,
+        };
+        self.next_count = least.map_or(u64::MAX, |least| self.completed.saturating_add(least));
+        let end = |duration: Nanos| at.saturating_add(duration.0);
+        self.next_time = self.plan.duration.map_or(u64::MAX, end);
+    }
+
+    fn close(&mut self, by: ClosedBy, at: u64) {
+        // A limit may be met just when the half-width is.
+        let by = if self.reaches_half_width() {
+            ClosedBy::HalfWidth
+        } else {
+            by
+        };
+        self.closed = Some((by, at));
+        self.is_open = false;
+        self.next_count = u64::MAX;
+        self.next_time = u64::MAX;
+    }
+
+    fn reaches_half_width(&self) -> bool {
+        self.plan.half_width.is_some_and(|half_width| {
+            self.requests() >= self.plan.requests.unwrap_or(1)
+                && self.batches.reaches(half_width.ratio)
+        })
+    }
+
     /// Requests that complete now count.
+    #[inline]
     #[must_use]
     pub const fn is_open(&self) -> bool {
-        self.opened_at.is_some() && self.closed.is_none()
+        self.is_open
+    }
+
+    /// The time at which it opens or closes whatever completes until then.
+    #[must_use]
+    pub const fn next_time(&self) -> Option<Nanos> {
+        match self.next_time {
+            u64::MAX => None,
+            at => Some(Nanos(at)),
+        }
     }
 
     /// What closed the window, if anything did.
@@ -157,15 +257,30 @@ impl CompletionWindow {
         self.completed
     }
 
+    /// Requests that completed before the window opened.
+    #[must_use]
+    pub const fn warmup_requests(&self) -> u64 {
+        match self.opened_at {
+            Some(_) => self.warmup_requests,
+            None => self.completed,
+        }
+    }
+
     /// Counted requests.
     #[must_use]
     pub fn requests(&self) -> u64 {
-        self.counted.iter().map(|part| part.latency.count()).sum()
+        self.batches.requests()
     }
 
     /// What counted in `direction`.
     #[must_use]
     pub const fn counted(&self, direction: Direction) -> &Counted {
         &self.counted[direction.index()]
+    }
+
+    /// Counted requests in batches, whose times count from the opening.
+    #[must_use]
+    pub const fn batches(&self) -> &BatchMeans {
+        &self.batches
     }
 }

@@ -1,7 +1,7 @@
 //! When a measurement window opens and closes, on both sides of each moment.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use drivelab_request::{ClosedBy, CompletionWindow, Direction, Nanos, WindowPlan};
+use drivelab_request::{ClosedBy, CompletionWindow, Direction, HalfWidth, Nanos, WindowPlan};
 
 /// Completions at 10, 20, 30 ... with their number as latency, reads and writes in turn.
 fn told(plan: WindowPlan, completions: u64) -> CompletionWindow {
@@ -121,4 +121,108 @@ fn the_first_of_both_closes_it() {
     assert_eq!(told(both(3, 50), 9).closed_by(), Some(ClosedBy::Requests));
     assert_eq!(told(both(5, 40), 9).closed_by(), Some(ClosedBy::Duration));
     assert_eq!(told(both(5, 40), 9).requests(), 3);
+}
+
+/// A window of completions whose latency is 100 and now and then `other`.
+fn until_sure(
+    ratio: f64,
+    requests: Option<u64>,
+    max_requests: u64,
+    other: u64,
+) -> CompletionWindow {
+    let plan = WindowPlan {
+        warmup_requests: 7,
+        requests,
+        half_width: Some(HalfWidth {
+            ratio,
+            max_requests,
+        }),
+        ..WindowPlan::default()
+    };
+    let mut window = CompletionWindow::new(plan);
+    for number in 1..=2000_u64 {
+        let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let is_other = (mixed ^ (mixed >> 32)).wrapping_mul(mixed) >> 62 == 0;
+        let latency = if is_other { other } else { 100 };
+        window.complete(10 * number, latency, Direction::Read, 512);
+    }
+    window
+}
+
+#[test]
+fn a_half_width_closes_it_after_the_least_number() {
+    let window = until_sure(0.01, Some(300), 1000, 100);
+    assert_eq!(window.closed_by(), Some(ClosedBy::HalfWidth));
+    assert_eq!((window.requests(), window.warmup_requests()), (300, 7));
+    // The fewest of which a half-width is known, at the looks 1, 2, 3, ... 15, 18.
+    assert_eq!(until_sure(0.01, None, 1000, 100).requests(), 18);
+}
+
+#[test]
+fn it_is_looked_at_when_a_quarter_more_have_completed() {
+    let looks = [300, 375, 468, 585, 731, 913, 1000];
+    let mut seen = Vec::new();
+    for ratio in [0.2, 0.1, 0.09, 0.08, 0.07, 0.06, 0.05, 0.04] {
+        let window = until_sure(ratio, Some(300), 1000, 300);
+        assert!(looks.contains(&window.requests()), "{}", window.requests());
+        seen.push(window.requests());
+        let reached = window.batches().reaches(ratio);
+        let expected = if reached {
+            ClosedBy::HalfWidth
+        } else {
+            ClosedBy::MaxRequests
+        };
+        assert_eq!(window.closed_by(), Some(expected));
+        assert!(reached || window.requests() == 1000);
+    }
+    assert!(seen.is_sorted());
+    assert!(seen.first() < seen.last());
+}
+
+#[test]
+fn the_most_requests_close_it_without_the_half_width() {
+    let window = until_sure(1e-6, Some(300), 1000, 300);
+    assert_eq!(window.closed_by(), Some(ClosedBy::MaxRequests));
+    assert_eq!(window.requests(), 1000);
+    assert_eq!(until_sure(1e-6, Some(2000), 1000, 300).requests(), 1000);
+}
+
+#[test]
+fn a_time_closes_it_with_or_without_the_half_width() {
+    for (requests, by) in [(10, ClosedBy::HalfWidth), (90, ClosedBy::Duration)] {
+        let plan = WindowPlan {
+            requests: Some(requests),
+            duration: Some(Nanos(505)),
+            half_width: Some(HalfWidth {
+                ratio: 0.5,
+                max_requests: 1000,
+            }),
+            ..WindowPlan::default()
+        };
+        let mut window = CompletionWindow::new(plan);
+        for number in 1..=99 {
+            window.complete(10 * number, 100, Direction::Read, 512);
+        }
+        assert_eq!(window.closed_by(), Some(by));
+        let expected = if by == ClosedBy::Duration {
+            (50, Nanos(505))
+        } else {
+            (18, Nanos(180))
+        };
+        assert_eq!((window.requests(), window.duration()), expected);
+    }
+}
+
+#[test]
+fn it_says_when_time_decides_next() {
+    let plan = WindowPlan {
+        warmup_requests: 2,
+        warmup: Nanos(35),
+        duration: Some(Nanos(40)),
+        ..WindowPlan::default()
+    };
+    assert_eq!(told(plan, 1).next_time(), None);
+    assert_eq!(told(plan, 2).next_time(), Some(Nanos(35)));
+    assert_eq!(told(plan, 4).next_time(), Some(Nanos(75)));
+    assert_eq!(told(plan, 9).next_time(), None);
 }

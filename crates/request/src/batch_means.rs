@@ -1,0 +1,216 @@
+//! How sure a mean latency is: batch means (Law and Kelton; Fishman 1978).
+//!
+//! Neighbouring latencies depend on each other, so their scatter says too
+//! little about the mean's. Means of long batches of consecutive requests are
+//! nearly independent, and their scatter says it:
+//!
+//! ```text
+//! latencies   ...........................................   (never kept)
+//! batches     |  x1  |  x2  |  x3  |  x4  | ...  at most 64; when full, pairs are joined
+//!
+//! correlated?  von Neumann's ratio, one-sided at 20 %: then pairs are joined once more,
+//!              down to 16 batches; still correlated: the drive changes, no half-width
+//! half-width   t(0.975, batches - 1) * deviation / sqrt(batches)
+//! ```
+//!
+//! The level of 20 % is far above the usual 5 % because the errors are not
+//! alike: to take independent batches for correlated ones costs some requests,
+//! the reverse gives a half-width that is too small. The pushed numbers are
+//! added as integers; what is computed from the sums uses only the operations
+//! that IEEE 754 rounds correctly, so the same latencies give the same bits on
+//! every machine.
+
+/// Batches kept.
+pub const MOST_BATCHES: usize = 64;
+/// A half-width is not computed from fewer: Student's t and the test for
+/// correlation are poor below.
+pub const LEAST_BATCHES: usize = 16;
+/// The normal quantile at 80 %: above it neighbours count as correlated.
+const CORRELATED: f64 = 0.841_621_233_572_914_2;
+/// The normal quantile at 97.5 %.
+const NORMAL_975: f64 = 1.959_963_984_540_054;
+
+/// Consecutive completions as at most [`MOST_BATCHES`] batches of equal size.
+#[derive(Clone, Debug)]
+pub struct BatchMeans {
+    /// Sum of the latencies and time of the last completion of each full batch.
+    full: Vec<(u128, u64)>,
+    size: u64,
+    sum: u128,
+    count: u64,
+    /// Over full batches.
+    total: u128,
+}
+
+/// What the batches say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LatencyBatches {
+    /// Requests of a batch.
+    pub requests_per_batch: u64,
+    /// Mean latency of each batch, ns.
+    pub means_ns: Vec<f64>,
+    /// When its last request completed, as it was pushed.
+    pub ends_ns: Vec<u64>,
+    /// Of neighbouring batches, -1 to 1, by von Neumann's ratio; 0 without scatter.
+    pub correlation: f64,
+    /// Half of the 95 % confidence interval of the mean, ns; `None` where
+    /// batches are fewer than [`LEAST_BATCHES`] or correlated.
+    pub half_width_ns: Option<f64>,
+}
+
+impl Default for BatchMeans {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl BatchMeans {
+    /// No batches.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            full: Vec::with_capacity(MOST_BATCHES),
+            size: 1,
+            sum: 0,
+            count: 0,
+            total: 0,
+        }
+    }
+
+    /// The next completion: its latency and its time, ns; times never fall.
+    #[inline]
+    pub fn push(&mut self, latency_ns: u64, at_ns: u64) {
+        self.sum += u128::from(latency_ns);
+        self.count += 1;
+        if self.count == self.size {
+            self.complete_batch(at_ns);
+        }
+    }
+
+    #[inline(never)]
+    fn complete_batch(&mut self, at_ns: u64) {
+        if self.full.len() == MOST_BATCHES {
+            // The batch just filled is the first half of a larger one.
+            self.full = joined(&self.full);
+            self.size *= 2;
+            return;
+        }
+        self.full.push((self.sum, at_ns));
+        self.total += self.sum;
+        self.sum = 0;
+        self.count = 0;
+    }
+
+    /// Completions pushed.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.full.len() as u64 * self.size + self.count
+    }
+
+    /// Mean of all latencies pushed, ns; `None` before the first.
+    #[must_use]
+    pub fn mean_ns(&self) -> Option<f64> {
+        let requests = self.requests();
+        (requests > 0).then(|| (self.total + self.sum) as f64 / requests as f64)
+    }
+
+    /// The longest list of batches that are not correlated, or, where there is
+    /// none, all batches without a half-width.
+    #[must_use]
+    pub fn latency_batches(&self) -> LatencyBatches {
+        let finest = described(&self.full, self.size);
+        if finest.half_width_ns.is_some() {
+            return finest;
+        }
+        let (mut batches, mut size) = (joined(&self.full), self.size * 2);
+        while batches.len() >= LEAST_BATCHES {
+            let coarser = described(&batches, size);
+            if coarser.half_width_ns.is_some() {
+                return coarser;
+            }
+            batches = joined(&batches);
+            size *= 2;
+        }
+        finest
+    }
+
+    /// Whether the half-width is known and at most `ratio` of the mean.
+    #[must_use]
+    pub fn reaches(&self, ratio: f64) -> bool {
+        let half_width = self.latency_batches().half_width_ns;
+        let mean = self.mean_ns();
+        half_width.is_some_and(|half_width| mean.is_some_and(|mean| half_width <= ratio * mean))
+    }
+}
+
+/// Pairs of neighbours as one; a last one without neighbour is left out.
+fn joined(batches: &[(u128, u64)]) -> Vec<(u128, u64)> {
+    let mut half = Vec::with_capacity(MOST_BATCHES);
+    let pairs = batches.chunks_exact(2);
+    half.extend(pairs.map(|pair| (pair[0].0 + pair[1].0, pair[1].1)));
+    half
+}
+
+fn described(batches: &[(u128, u64)], size: u64) -> LatencyBatches {
+    let count = batches.len();
+    let total: u128 = batches.iter().map(|&(sum, _)| sum).sum();
+    // Differences of integers: without scatter they are 0, not a rounding error.
+    let squares: f64 = batches
+        .iter()
+        .map(|&(sum, _)| squared(sum * count as u128, total))
+        .sum::<f64>()
+        / (count * count) as f64;
+    let steps: f64 = batches
+        .windows(2)
+        .map(|pair| squared(pair[0].0, pair[1].0))
+        .sum();
+    // Fishman 1978, section 5.6: 1 - half of von Neumann's ratio.
+    let correlation = if squares > 0.0 {
+        (1.0 - steps / (2.0 * squares)).clamp(-1.0, 1.0)
+    } else {
+        0.0
+    };
+    let usable = count >= LEAST_BATCHES && {
+        let count = count as f64;
+        // Normal with mean 0 and variance 1 for independent batches.
+        correlation * ((count * count - 1.0) / (count - 2.0)).sqrt() < CORRELATED
+    };
+    let deviation_of_mean = || {
+        let count = count as f64;
+        (squares / (count - 1.0) / count).sqrt() / size as f64
+    };
+    LatencyBatches {
+        requests_per_batch: size,
+        means_ns: batches
+            .iter()
+            .map(|&(sum, _)| sum as f64 / size as f64)
+            .collect(),
+        ends_ns: batches.iter().map(|&(_, end)| end).collect(),
+        correlation,
+        half_width_ns: usable.then(|| student_975(count as f64 - 1.0) * deviation_of_mean()),
+    }
+}
+
+fn squared(a: u128, b: u128) -> f64 {
+    let difference = a.abs_diff(b) as f64;
+    difference * difference
+}
+
+/// The quantile of Student's t at 97.5 % (Abramowitz and Stegun, 26.7.5).
+///
+/// Off by less than 1e-6 from 15 degrees of freedom on.
+fn student_975(degrees: f64) -> f64 {
+    let x = NORMAL_975;
+    let x2 = x * x;
+    let terms = [
+        (x2 + 1.0) / 4.0,
+        ((5.0 * x2 + 16.0) * x2 + 3.0) / 96.0,
+        (((3.0 * x2 + 19.0) * x2 + 17.0) * x2 - 15.0) / 384.0,
+        ((((79.0 * x2 + 776.0) * x2 + 1482.0) * x2 - 1920.0) * x2 - 945.0) / 92160.0,
+    ];
+    let series = terms
+        .iter()
+        .rev()
+        .fold(0.0, |sum, term| (sum + term) / degrees);
+    x * (1.0 + series)
+}
