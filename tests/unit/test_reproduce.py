@@ -12,7 +12,7 @@ import pytest
 from drivelab.cli import main as cli
 from drivelab.errors import UsageError
 from drivelab.reproduce import registry, yoo2014
-from drivelab.reproduce.claims import Claim
+from drivelab.reproduce.claims import Claim, Ordering
 
 # Less flash than the paper's drive, enough for its file: nothing compared depends on it.
 SMALL = (
@@ -109,12 +109,22 @@ def test_claim_holds_within_its_tolerance(ours: float, holds: bool) -> None:
     assert set(claim.to_json()) >= {"name", "ours", "published", "difference", "holds"}
 
 
+@pytest.mark.parametrize(
+    ("smaller", "larger", "holds"),
+    [(1.0, 2.0, True), (2.0, 2.0, False), (3.0, 2.0, False), (math.nan, 2.0, False)],
+)
+def test_ordering_holds_when_the_first_is_smaller(smaller, larger, holds) -> None:
+    ordering = Ordering("a", smaller, larger, "ms", "because")
+    assert ordering.holds is holds
+    assert set(ordering.to_json()) >= {"name", "smaller", "larger", "holds"}
+
+
 @pytest.fixture
 def on(monkeypatch):
     """Give `on(path)`: the command then runs on that drive."""
 
     def use(path: str) -> None:
-        monkeypatch.setitem(registry.PAPERS, "yoo2014", lambda: yoo2014.reproduce(path))
+        monkeypatch.setitem(registry.PAPERS, "yoo2014", lambda _: yoo2014.reproduce(path))
 
     return use
 
@@ -125,7 +135,16 @@ def test_command_writes_tables_and_figures(small, on, tmp_path: Path, capsys) ->
     assert cli.main(["reproduce", "yoo2014", "--out", str(out), "--json"]) == 0
     values = json.loads(capsys.readouterr().out)
     assert values["holds"] is True
-    assert set(values) == {"paper", "reference", "holds", "tables", "claims", "quoted", "files"}
+    assert set(values) == {
+        "paper",
+        "reference",
+        "holds",
+        "tables",
+        "claims",
+        "orderings",
+        "quoted",
+        "files",
+    }
     assert list(values["tables"]) == ["table_4", "table_5", "figure_10", "figure_11"]
     assert sorted(values["files"]) == sorted(str(path) for path in out.iterdir())
     for name in ("figure_10.svg", "figure_11.svg", "figure_3.svg", "figure_9.svg"):
@@ -161,7 +180,7 @@ def test_unknown_paper_lists_the_known(capsys) -> None:
     with pytest.raises(UsageError):
         registry.reproduce("huang")
     assert cli.main(["reproduce", "huang"]) == 2
-    assert "no paper 'huang'; the papers are yoo2014" in capsys.readouterr().err
+    assert "no paper 'huang'; the papers are huang2011, yoo2014" in capsys.readouterr().err
 
 
 def test_out_that_is_a_file_is_a_mistake(tmp_path: Path, capsys) -> None:

@@ -1,7 +1,8 @@
 """Run a paper's workloads and show its published numbers beside ours.
 
 Every comparison has a tolerance and the reason for it; the command exits with 1 when one of
-them fails. --out keeps the tables as CSV and the figures as SVG.
+them fails. --out keeps the tables as CSV and the figures as SVG, and what was measured on the
+way: stopped, the same command goes on.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import argparse
 
     from drivelab.report.table import Cell, Table
-    from drivelab.reproduce.claims import Claim, Reproduction
+    from drivelab.reproduce.claims import Claim, Ordering, Reproduction
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.out is not None and args.out.exists() and not args.out.is_dir():
         raise UsageError(f"{args.out} is no folder; --out names one")
-    reproduction = reproduce(args.paper)
+    reproduction = reproduce(args.paper, args.out)
     files = _write(reproduction, args.out) if args.out is not None else []
     if args.json:
         print(json.dumps(_values(reproduction, files), indent=2))
@@ -51,8 +52,8 @@ def run(args: argparse.Namespace) -> int:
     failures = reproduction.failures
     if failures:
         raise RunError(
-            f"{len(failures)} of {len(reproduction.claims)} claims fail, the first: "
-            f"{_claim_text(failures[0])}"
+            f"{len(failures)} of {len(reproduction.statements)} claims fail, the first: "
+            f"{_failure_text(failures[0])}"
         )
     return 0
 
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 def _write(reproduction: Reproduction, folder: Path) -> list[str]:
     texts = {
         f"{table.name}.csv": table.csv()
-        for table in (*reproduction.tables, reproduction.claims_table())
+        for table in (*reproduction.tables, *reproduction.statement_tables())
     }
     texts |= {name: draw() for name, draw in reproduction.drawings.items()}
     for name, text in texts.items():
@@ -75,6 +76,7 @@ def _values(reproduction: Reproduction, files: list[str]) -> dict[str, Any]:
         "holds": not reproduction.failures,
         "tables": {table.name: table.records() for table in reproduction.tables},
         "claims": [claim.to_json() for claim in reproduction.claims],
+        "orderings": [ordering.to_json() for ordering in reproduction.orderings],
         "quoted": list(reproduction.quoted),
         "files": files,
     }
@@ -85,18 +87,25 @@ def _text(reproduction: Reproduction, files: list[str]) -> str:
     for table in reproduction.tables:
         lines += [f"{table.name.replace('_', ' ').capitalize()}", *_columns(table), ""]
     lines += [f"- {text}" for text in reproduction.quoted]
-    held = len(reproduction.claims) - len(reproduction.failures)
-    lines += ["", f"{held} of {len(reproduction.claims)} claims hold"]
-    lines += [f"  fails: {_claim_text(claim)}" for claim in reproduction.failures]
+    held = len(reproduction.statements) - len(reproduction.failures)
+    lines += ["", f"{held} of {len(reproduction.statements)} claims hold"]
+    lines += [f"  fails: {_failure_text(failure)}" for failure in reproduction.failures]
     lines += [f"wrote {name}" for name in files]
     return "\n".join(lines)
 
 
-def _claim_text(claim: Claim) -> str:
-    unit = f" {claim.unit}" if claim.unit else ""
+def _failure_text(failed: Claim | Ordering) -> str:
+    from drivelab.reproduce.claims import Claim
+
+    unit = f" {failed.unit}" if failed.unit else ""
+    if not isinstance(failed, Claim):
+        return (
+            f"{failed.name}: {failed.smaller:,.6g}{unit} is not below "
+            f"{failed.larger:,.6g}{unit} ({failed.reason})"
+        )
     return (
-        f"{claim.name}: {claim.ours:,.6g}{unit} instead of {claim.published:,.6g}{unit}, "
-        f"tolerance {claim.tolerance:.3g}{unit} ({claim.reason})"
+        f"{failed.name}: {failed.ours:,.6g}{unit} instead of {failed.published:,.6g}{unit}, "
+        f"tolerance {failed.tolerance:.3g}{unit} ({failed.reason})"
     )
 
 

@@ -1,4 +1,8 @@
-"""A claim: one number of ours beside a published one, with its tolerance and the reason for it."""
+"""What must hold when a paper is reproduced.
+
+A `Claim` holds a number of ours against a published one, with a tolerance and the reason for it. An
+`Ordering` holds two numbers of ours against each other, where the paper says which is smaller.
+"""
 
 from __future__ import annotations
 
@@ -62,6 +66,45 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Ordering:
+    """Two numbers of ours, of which the paper says which is smaller.
+
+    Attributes
+    ----------
+    name
+        What is compared, in words.
+    smaller, larger
+        The two numbers, both in `unit`.
+    unit
+        ``ms``, ``%``, ``IOPS`` or empty for counts and coefficients.
+    reason
+        Where the paper says so.
+    """
+
+    name: str
+    smaller: float
+    larger: float
+    unit: str
+    reason: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the first is smaller; never for what is not a number."""
+        return self.smaller < self.larger
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the ordering under the names of its attributes."""
+        return {
+            "name": self.name,
+            "smaller": self.smaller,
+            "larger": self.larger,
+            "unit": self.unit,
+            "reason": self.reason,
+            "holds": self.holds,
+        }
+
+
+@dataclass(frozen=True)
 class Reproduction:
     """What comes out of reproducing a paper.
 
@@ -73,7 +116,7 @@ class Reproduction:
         Authors, year and title.
     tables
         Published numbers beside ours, the paper's tables first.
-    claims
+    claims, orderings
         What must hold.
     quoted
         What the paper states without numbers to compare with: shown, not asserted.
@@ -84,21 +127,31 @@ class Reproduction:
     paper: str
     reference: str
     tables: tuple[Table, ...]
-    claims: tuple[Claim, ...]
+    claims: tuple[Claim, ...] = ()
+    orderings: tuple[Ordering, ...] = ()
     quoted: tuple[str, ...] = ()
     drawings: dict[str, Drawing] = field(default_factory=dict)
 
     @property
-    def failures(self) -> tuple[Claim, ...]:
-        """The claims that do not hold."""
-        return tuple(claim for claim in self.claims if not claim.holds)
+    def statements(self) -> tuple[Claim | Ordering, ...]:
+        """All that must hold."""
+        return (*self.claims, *self.orderings)
 
-    def claims_table(self) -> Table:
-        """Return the claims as a table."""
-        records = [claim.to_json() for claim in self.claims]
-        columns = tuple(records[0]) if records else ("name",)
-        rows = tuple(
-            tuple(int(cell) if isinstance(cell, bool) else cell for cell in record.values())
-            for record in records
-        )
-        return Table(name="claims", columns=columns, rows=rows)
+    @property
+    def failures(self) -> tuple[Claim | Ordering, ...]:
+        """What does not hold."""
+        return tuple(statement for statement in self.statements if not statement.holds)
+
+    def statement_tables(self) -> tuple[Table, ...]:
+        """Return claims and orderings as tables, those of which there are any."""
+        listed = (("claims", self.claims), ("orderings", self.orderings))
+        return tuple(_table(name, statements) for name, statements in listed if statements)
+
+
+def _table(name: str, statements: tuple[Claim, ...] | tuple[Ordering, ...]) -> Table:
+    records = [statement.to_json() for statement in statements]
+    rows = tuple(
+        tuple(int(cell) if isinstance(cell, bool) else cell for cell in record.values())
+        for record in records
+    )
+    return Table(name=name, columns=tuple(records[0]), rows=rows)

@@ -8,20 +8,39 @@ from typing import TYPE_CHECKING, Final
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from drivelab.reproduce.claims import Reproduction
 
 
-def _yoo2014() -> Reproduction:
+def _huang2011(folder: Path | None) -> Reproduction:
+    from drivelab.reproduce.huang2011 import reproduce
+
+    return reproduce(folder)
+
+
+def _yoo2014(_folder: Path | None) -> Reproduction:
     from drivelab.reproduce.yoo2014 import reproduce
 
     return reproduce()
 
 
-PAPERS: Final[dict[str, Callable[[], Reproduction]]] = {"yoo2014": _yoo2014}
+PAPERS: Final[dict[str, Callable[[Path | None], Reproduction]]] = {
+    "huang2011": _huang2011,
+    "yoo2014": _yoo2014,
+}
 
 
-def reproduce(paper: str) -> Reproduction:
+def reproduce(paper: str, folder: Path | None = None) -> Reproduction:
     """Reproduce a paper.
+
+    Parameters
+    ----------
+    paper
+        Its name, a key of `PAPERS`.
+    folder
+        Where long measurements are kept, so that they go on when they were stopped; without
+        it they are forgotten.
 
     Raises
     ------
@@ -30,4 +49,4 @@ def reproduce(paper: str) -> Reproduction:
     """
     if paper not in PAPERS:
         raise UsageError(f"no paper {paper!r}; the papers are {', '.join(PAPERS)}")
-    return PAPERS[paper]()
+    return PAPERS[paper](folder)
