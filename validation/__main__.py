@@ -12,8 +12,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from validation.coverage import simulated_coverage
 from validation.models import file_accuracy, simulated_accuracy
-from validation.papers import yoo2014
+from validation.papers import huang2011, yoo2014
 from validation.published import published_figures, sources_of_values
 from validation.speed import simulator_speed
 
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
 
 SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "yoo2014": yoo2014,
+    "huang2011": huang2011,
     "published": published_figures,
     "sources": sources_of_values,
     "models": simulated_accuracy,
+    "coverage": simulated_coverage,
     "file": file_accuracy,
     "speed": simulator_speed,
 }
