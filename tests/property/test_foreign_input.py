@@ -152,3 +152,71 @@ def verdict(check: Callable[[], None]) -> str | None:
         return None
     assert name in FIELDS
     return name
+
+
+names = st.sampled_from([*FIELDS, "read_size_bytes", "write_stride_bytes", "index", "iops", "note"])
+cells = st.sampled_from(
+    [
+        *("", "0", "1", "0.5", "4096", "64KiB", "nan", "-1", "1e3", "1e-3", "4.0", " 512 ", '"'),
+        *("\x00", "\u0664", "9" * 30, "inf", "0x10", "1_000", "\ufeff", "½"),
+    ]
+) | st.text(max_size=6)
+whole_rows = st.lists(cells, min_size=len(FIELDS), max_size=len(FIELDS))
+tables = st.lists(whole_rows | whole_rows | st.lists(cells, max_size=9), max_size=6)
+
+
+@given(
+    st.permutations(FIELDS) | st.lists(names, min_size=6, max_size=10),
+    tables,
+    st.sampled_from([",", ",", ",", ";", "\t"]),
+    st.binary(max_size=8),
+)
+def test_any_table_is_a_design_or_one_line(
+    tmp_path_factory, head: list[str], rows: list[list[str]], separator: str, tail: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "table.csv"
+    lines = [separator.join(row) for row in [head, *rows]]
+    path.write_bytes("\n".join(lines).encode() + b"\n" + tail)
+    design = refused(lambda: parse_design(str(path)))
+    if design is None:
+        return
+    for workload in design.select(seed=0).workloads:
+        workload.validate()
+
+
+@given(
+    st.lists(
+        st.builds(
+            Characteristics,
+            write_ratio=st.sampled_from([0.0, 1.0]) | st.floats(0, 1),
+            queue_depth=st.integers(1, 65536),
+            read_size=st.integers(1, 2**17).map(lambda sectors: 512 * sectors),
+            write_size=st.integers(1, 2**17).map(lambda sectors: 512 * sectors),
+            read_random=st.sampled_from([0.0, 1.0]) | st.floats(0, 1),
+            write_random=st.sampled_from([0.0, 1.0]) | st.floats(0, 1),
+            read_stride=st.integers(0, 2**40).map(lambda sectors: 512 * sectors),
+            write_stride=st.integers(0, 2**40).map(lambda sectors: 512 * sectors),
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    st.booleans(),
+)
+def test_workloads_come_back_from_a_table(
+    tmp_path_factory, workloads: list[Characteristics], blank: bool
+) -> None:
+    """Written as they are or with what has no effect left out, they mean the same."""
+    path = tmp_path_factory.getbasetemp() / "table.csv"
+    rows = [
+        ["" if value is None else str(value) for value in workload.canonical().values()]
+        if blank
+        else [str(value) for value in workload.as_tuple()]
+        for workload in workloads
+    ]
+    path.write_text("\n".join(",".join(row) for row in [FIELDS, *rows]))
+    design = parse_design(str(path))
+    selection = design.select(seed=0)
+    assert sorted(map(repr, (each.key() for each in selection.workloads))) == sorted(
+        map(repr, (each.key() for each in workloads))
+    )
+    assert design.distinct == len({workload.key() for workload in workloads})

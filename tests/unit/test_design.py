@@ -205,7 +205,8 @@ def test_unknown_designs_are_refused(text: str, message: str) -> None:
 
 
 def test_every_design_parses_as_it_is_spelt() -> None:
-    spellings = design_spellings()
+    *spellings, file = design_spellings()
+    assert file == "FILE.csv"
     assert {spelling.partition(":")[0] for spelling in spellings} == set(DESIGNS)
     for spelling in spellings:
         written = spelling.replace(":N", ":10")

@@ -102,6 +102,7 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
         args.drive,
         plan,
         design_name=args.design,
+        population=design.population,
         check=check_of(args),
         sweeps=args.sweeps,
         size_bytes=args.size,

@@ -50,6 +50,7 @@ def finished_run(
     plan: MeasurementPlan,
     *,
     design_name: str,
+    population: str | None = None,
     check: int = 0,
     sweeps: bool = False,
     size_bytes: int | None = None,
@@ -65,6 +66,9 @@ def finished_run(
         The run folder, or where there is none yet.
     drive_name, plan, design_name
         As for `drivelab.measure.campaign.run_campaign`.
+    population
+        What the design draws from, where that is known without the drive: a file of workloads
+        may have changed under its name.
     check, sweeps
         How many workloads its check part has, and whether it has sweeps.
     size_bytes
@@ -85,6 +89,8 @@ def finished_run(
         "design.parts.check": check,
         **dict(_flattened({"plan": plan.to_json()})),
     }
+    if population is not None:
+        wanted["design.population"] = population
     if size_bytes is not None:
         wanted["drive.capacity_bytes"] = size_bytes
     store = RunStore.open(path)

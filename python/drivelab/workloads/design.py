@@ -1,8 +1,8 @@
 """Experiment designs: which workloads a campaign measures.
 
 A design is named by one string: ``huang2011`` is all of it, ``huang2011:300`` a sample of 300
-workloads. A new design is a function from that string and the count to a `Design`, and a line in
-`DESIGNS`.
+workloads, ``workloads.csv`` a file. A new design is a function from that string and the count to a
+`Design`, and a line in `DESIGNS`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Final, Literal, Protocol
 
 from drivelab._core import SECTOR_BYTES
 from drivelab.errors import UsageError
+from drivelab.workloads.csv_design import SUFFIX, csv_design
 from drivelab.workloads.huang2011 import huang2011
 from drivelab.workloads.huang2011_sweeps import huang2011_sweeps
 from drivelab.workloads.selection import Accepts, Selection
@@ -30,6 +31,10 @@ class Design(Protocol):
     @property
     def distinct(self) -> int | None:
         """Distinct workloads that the whole design holds; `None` where it is a range."""
+
+    @property
+    def population(self) -> str | None:
+        """What it draws from, in words; `None` where that depends on the drive's blocks."""
 
     def select(
         self, seed: int, accepts: Accepts | None = None, block_bytes: int = SECTOR_BYTES
@@ -74,21 +79,30 @@ _COUNT: Final = re.compile("0{0,9}[1-9][0-9]{0,17}")
 
 
 def design_spellings() -> tuple[str, ...]:
-    """Return how designs are written, ``NAME`` or ``NAME:N``."""
-    return tuple(
+    """Return how designs are written: ``NAME``, ``NAME:N``, ``FILE.csv``."""
+    named = (
         f"{name}{ending}" for name, entry in DESIGNS.items() for ending in _SPELLINGS[entry.counted]
     )
+    return (*named, f"FILE{SUFFIX}")
+
+
+def is_file(text: str) -> bool:
+    """Tell whether a design's name is that of a file."""
+    return text.lower().endswith(SUFFIX)
 
 
 def parse_design(text: str) -> Design:
-    """Find the design that ``NAME`` or ``NAME:N`` stands for.
+    """Find the design that ``NAME``, ``NAME:N`` or ``FILE.csv`` stands for.
 
     Raises
     ------
     UsageError
-        When there is no such design (the error lists those that exist), when N is no count, or
-        when the design holds fewer distinct workloads than N.
+        When there is no such design (the error lists those that exist), when N is no count,
+        when the design holds fewer distinct workloads than N, or when a file is no list of
+        workloads.
     """
+    if is_file(text):
+        return csv_design(text)
     valid = ", ".join(design_spellings())
     name, colon, written = text.partition(":")
     entry = DESIGNS.get(name)

@@ -39,6 +39,7 @@ class SobolDesign:
     name: str
     count: int
     distinct: None = None
+    population: None = None
 
     def select(
         self, seed: int, accepts: Accepts | None = None, block_bytes: int = SECTOR_BYTES

@@ -1,0 +1,186 @@
+"""A design of the user's own: a CSV file with one workload a row.
+
+Columns are named as the characteristics, in any order; sizes and strides may have a unit
+(``64KiB``) and their columns the ending ``_bytes``. An empty cell says that the characteristic has
+no effect. The ``measurements.csv`` of a run is such a file: what was measured there is ignored.
+Every mistake is told with the file, the line and what to do.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import hashlib
+import io
+import re
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from drivelab.errors import UsageError
+from drivelab.units import parse_size
+from drivelab.workloads.characteristics import FIELDS, Characteristics, shown
+from drivelab.workloads.listed import ListedDesign
+
+SUFFIX: Final = ".csv"
+MAX_FILE_BYTES: Final = 256 * 2**20
+MAX_ROWS: Final = 1_000_000
+
+_SIZES: Final = tuple(name for name in FIELDS if name.endswith(("_size", "_stride")))
+_RATIO: Final = re.compile(r"[0-9]{1,20}(\.[0-9]{0,20})?([eE][+-]?[0-9]{1,3})?|\.[0-9]{1,20}")
+# Whoever reads a column of whole numbers with gaps writes them with a point.
+_WHOLE: Final = re.compile(r"([0-9]{1,18})(?:\.0{0,20})?")
+# Nothing that is longer is a number; it would only fill the message.
+_LONGEST_NUMBER: Final = 60
+# So begins what a run exports; which columns follow depends on the drive.
+_EXPORT_BEGINS: Final = ["drive", "drive_kind", "index"]
+
+
+def csv_design(path_text: str) -> ListedDesign:
+    """Read a file of workloads.
+
+    Raises
+    ------
+    UsageError
+        When the file cannot be read, or anything in it is no workload.
+    """
+    data = _read(Path(path_text))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise UsageError(
+            f"{path_text}, line {line}: not UTF-8 text; save the table as CSV in UTF-8"
+        ) from error
+    workloads = list(_workloads(path_text, text))
+    if not workloads:
+        raise UsageError(f"{path_text} holds no workload; write one a line below the column names")
+    digest = hashlib.sha256(data).hexdigest()
+    population = f"the {len(workloads)} rows of {path_text} (SHA-256 {digest[:16]})"
+    return ListedDesign(path_text, workloads, population, calibrates=True)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise UsageError(f"{path} is a folder; name a CSV file of workloads")
+        # Reading a pipe or a device may never end.
+        if not stat.S_ISREG(status.st_mode):
+            raise UsageError(f"{path} is no regular file; name a CSV file of workloads")
+        if status.st_size > MAX_FILE_BYTES:
+            raise UsageError(
+                f"{path} is larger than 256 MiB; {MAX_ROWS:,} workloads are the most: split it"
+            )
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {path}; name a CSV file of workloads") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{path} cannot be read: {reason}") from error
+
+
+def _workloads(path: str, text: str) -> Iterator[Characteristics]:
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
+    places: Mapping[str, int] | None = None
+    columns = 0
+    count = 0
+    try:
+        for row in rows:
+            cells = [cell.strip() for cell in row]
+            if not any(cells):
+                continue
+            where = f"{path}, line {rows.line_num}"
+            if places is None:
+                places, columns = _places(where, cells), len(cells)
+                continue
+            count += 1
+            if count > MAX_ROWS:
+                raise UsageError(f"{where}: {MAX_ROWS:,} workloads are the most: split the file")
+            if len(cells) != columns:
+                raise UsageError(
+                    f"{where}: {len(cells)} cells where {columns} columns are named; write a "
+                    "cell, which may be empty, for each"
+                )
+            yield _workload(where, {name: cells[place] for name, place in places.items()})
+    except csv.Error as error:
+        raise UsageError(
+            f"{path}, line {rows.line_num}: {error}; write plain numbers separated by commas"
+        ) from error
+
+
+def _places(where: str, names: Sequence[str]) -> dict[str, int]:
+    """Find the column of each characteristic."""
+    if len(names) == 1 and re.search("[;\t|]", names[0]):
+        raise UsageError(f"{where}: no commas; separate the columns by commas")
+    places: dict[str, int] = {}
+    for place, written in enumerate(names):
+        name = written.removesuffix("_bytes") if written.endswith("_bytes") else written
+        if name not in FIELDS or (written != name and name not in _SIZES):
+            if names[:3] == _EXPORT_BEGINS:
+                continue
+            raise UsageError(f"{where}: {_unknown(written)}")
+        if name in places:
+            raise UsageError(f"{where}: two columns are {name}; keep one")
+        places[name] = place
+    missing = [name for name in FIELDS if name not in places]
+    if missing:
+        raise UsageError(f"{where}: no column {', '.join(missing)}; needed are {', '.join(FIELDS)}")
+    return places
+
+
+def _unknown(written: str) -> str:
+    near = difflib.get_close_matches(written.lower(), FIELDS, n=1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    return (
+        f"{shown(written)} is no column of workloads; {meant}allowed: {', '.join(FIELDS)}, sizes "
+        "and strides also with _bytes; or a run's whole measurements.csv"
+    )
+
+
+def _workload(where: str, cells: Mapping[str, str]) -> Characteristics:
+    values: dict[str, float | int] = {}
+    for name, text in cells.items():
+        if text:
+            values[name] = _value(where, name, text)
+    for name in ("write_ratio", "queue_depth"):
+        if name not in values:
+            raise UsageError(f"{where}: {name} is empty; write {_example(name)}")
+    try:
+        # What is empty has its default, and that stays where it is without effect.
+        workload = Characteristics(**values)  # type: ignore[arg-type]
+        workload.validate()
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from error
+    for name, value in workload.canonical().items():
+        if value is not None and name not in values:
+            raise UsageError(
+                f"{where}: {name} is empty, but has an effect in this workload; write "
+                f"{_example(name)}"
+            )
+    return workload
+
+
+def _value(where: str, name: str, text: str) -> float | int:
+    if name in _SIZES:
+        try:
+            return parse_size(text[:_LONGEST_NUMBER])
+        except UsageError as error:
+            raise UsageError(f"{where}: {name}: {error}") from error
+    if name == "queue_depth":
+        whole = _WHOLE.fullmatch(text)
+        if whole is None:
+            raise UsageError(
+                f"{where}: queue_depth is {shown(text)}; allowed: a whole number from 1"
+            )
+        return int(whole[1])
+    if _RATIO.fullmatch(text) is None:
+        raise UsageError(f"{where}: {name} is {shown(text)}; allowed: a ratio from 0 to 1")
+    return float(text)
+
+
+def _example(name: str) -> str:
+    if name in _SIZES:
+        return "a size such as 64KiB" if name.endswith("_size") else "0 (sequential) or a gap"
+    return "a whole number from 1" if name == "queue_depth" else "a ratio from 0 to 1"
