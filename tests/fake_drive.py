@@ -1,22 +1,15 @@
-"""A drive that answers by arithmetic, for tests of what is around drives.
-
-Run as a program it is a campaign that a test may kill:
-``python fake_drive.py RUN WORKLOADS DELAY_SECONDS KIND``.
-"""
+"""A drive that answers by arithmetic, for tests of what is around drives."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Self
 
 from drivelab._core import histogram_bin
 from drivelab.drives.drive import DriveKind
 from drivelab.drives.measurement import Measurement, MeasurementPlan, OperationResult
 from drivelab.errors import CannotAnswerError
-from drivelab.measure.campaign import run_campaign
 from drivelab.workloads.characteristics import Characteristics
 
 
@@ -91,14 +84,3 @@ def workloads(count: int) -> list[Characteristics]:
         Characteristics(queue_depth=1 + index % 32, read_size=512 * (1 + index % 9))
         for index in range(count)
     ]
-
-
-if __name__ == "__main__":
-    run_campaign(
-        FakeDrive(kind=sys.argv[4], delay_seconds=float(sys.argv[3])),
-        workloads(int(sys.argv[2])),
-        MeasurementPlan(requests=10),
-        Path(sys.argv[1]),
-        design_name="fake",
-        progress=False,
-    )

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import random
 import sqlite3
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +18,6 @@ from drivelab.measure.campaign import MOST_FAILURES_IN_A_ROW, run_campaign
 from drivelab.measure.comparison import finished_run
 from drivelab.measure.export import measurements_csv
 from drivelab.measure.order import measuring_order
-from drivelab.measure.progress import Progress
 from drivelab.measure.stored import stored_measurements
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import Characteristics
@@ -342,57 +337,6 @@ def test_answer_to_another_question_is_never_stored(tmp_path: Path, wrong: str) 
         assert store.done() == (set(ORDER[:2]) if wrong == "too few" else set())
 
 
-def killed_campaign(path: Path, count: int, after_seconds: float, kind: str) -> bool:
-    """Run the campaign in a process of its own, kill it; tell whether it was still running."""
-    before = stored_count(path)
-    words = [sys.executable, fake_drive.__file__, str(path), str(count), "0.005", kind]
-    with subprocess.Popen(words) as process:
-        deadline = time.monotonic() + 60
-        # The time counts from the first measurement that is stored, or start-up would hide it.
-        while (
-            process.poll() is None and stored_count(path) == before and time.monotonic() < deadline
-        ):
-            time.sleep(0.002)
-        time.sleep(after_seconds)
-        running = process.poll() is None
-        process.kill()
-    return running
-
-
-def stored_count(path: Path) -> int:
-    try:
-        with RunStore.open(path) as store:
-            return len(store.done())
-    except (UsageError, RunError):  # not created yet
-        return 0
-
-
-@pytest.mark.parametrize(
-    ("kind", "kills"),
-    [
-        ("simulated", 3),
-        pytest.param("simulated", 20, marks=pytest.mark.faults),
-        pytest.param("real", 20, marks=pytest.mark.faults),
-    ],
-)
-def test_killed_and_resumed_campaign_exports_the_same_bytes(
-    tmp_path: Path, kind: str, kills: int
-) -> None:
-    count = 60 * kills
-    campaign(tmp_path / "undisturbed", FakeDrive(kind), count=count).close()
-    moments = random.Random(kills)
-    for _ in range(kills):
-        before = stored_count(tmp_path / "run")
-        assert killed_campaign(tmp_path / "run", count, moments.uniform(0.0, 0.1), kind)
-        # All that was stored is still there.
-        assert before <= stored_count(tmp_path / "run") < count
-    assert not (tmp_path / "run" / "measurements.csv").exists()
-    drive = FakeDrive(kind)
-    campaign(tmp_path / "run", drive, count=count).close()
-    assert 0 < len(drive.measured) < count
-    assert exported(tmp_path / "run") == exported(tmp_path / "undisturbed")
-
-
 def test_export_holds_what_was_measured(tmp_path: Path) -> None:
     measurement = fake_drive.answer(3, Characteristics(queue_depth=4, read_size=4096), PLAN)
     (row,) = csv.DictReader(measurements_csv([measurement], DRIVE).splitlines())
@@ -414,29 +358,3 @@ def test_export_of_mixed_runs_has_every_column() -> None:
     first, second = csv.DictReader(measurements_csv([plain, rich], DRIVE).splitlines())
     assert (first["waf"], second["waf"]) == ("", "1.5")
     assert isinstance(plain, Measurement)
-
-
-def test_time_left_is_judged_by_this_run_alone(capsys) -> None:
-    progress = Progress(100, 50, "measurements")
-    for _ in range(10):
-        progress.advance()
-    assert progress.line(20.0) == "drivelab: 60 of 100 measurements, about 80.0 s left"
-
-
-def test_progress_tells_a_line_every_ten_seconds(capsys, monkeypatch) -> None:
-    now = [100.0]
-    monkeypatch.setattr("drivelab.measure.progress.time.monotonic", lambda: now[0])
-    with Progress(1000, 0, "measurements") as progress:
-        for _ in range(200):
-            now[0] += 0.125
-            progress.advance()
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 2
-    assert lines[0].startswith("drivelab: 80 of 1000 measurements, about 115 s left")
-
-
-def test_quiet_progress_says_nothing(capsys, monkeypatch) -> None:
-    monkeypatch.setattr("drivelab.measure.progress.LINE_EVERY_SECONDS", 0.0)
-    with Progress(10, 0, "measurements", shown=False) as progress:
-        progress.advance()
-    assert capsys.readouterr().err == ""

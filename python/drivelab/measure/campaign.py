@@ -21,6 +21,7 @@ from drivelab.measure.comparison import refuse_other_campaign
 from drivelab.measure.export import write_measurements
 from drivelab.measure.header import campaign_header, this_start
 from drivelab.measure.order import measuring_order
+from drivelab.measure.pause import Pause
 from drivelab.measure.progress import Progress
 from drivelab.measure.stored import stored_indices, stored_measurements
 from drivelab.store import RunStore
@@ -109,8 +110,8 @@ def run_campaign(
         work = missing_work(store, workloads, plan.seed)
         if work:
             store.record_start(start)
-            stored = len(workloads) - len(work)
-            runner = _Runner(store, len(workloads), stored, on_failure, command)
+            total, known = len(workloads), {failure.index for failure in store.failures()}
+            runner = _Runner(store, total, total - len(work), on_failure, command, known)
             runner.run(drive, work, plan, shown=progress)
         write_measurements(stored_measurements(store), path, header["drive"])
     return RunStore.open(path)
@@ -154,8 +155,18 @@ class _Runner:
 
     Attributes
     ----------
-    stored
-        Measurements that the run holds.
+    store
+        Holds the lock.
+    total, stored
+        Measurements of the whole run, and those that it holds.
+    rule
+        What to do about a failure.
+    command
+        What starts the campaign again, if known.
+    known
+        Indices that failed in an earlier start.
+    in_a_row
+        Others that failed since the last measurement.
     """
 
     store: RunStore
@@ -163,32 +174,44 @@ class _Runner:
     stored: int
     rule: OnFailure
     command: str | None
+    known: set[int]
+    in_a_row: int = 0
 
     def run(self, drive: Drive, work: Sequence[Work], plan: MeasurementPlan, shown: bool) -> None:
-        known = {failure.index for failure in self.store.failures()}
-        in_a_row = 0
+        pause = Pause(at_once=drive.kind != "real")
+        bar = Progress(
+            self.total,
+            self.stored,
+            "measurements",
+            shown=shown,
+            paused_seconds=lambda: pause.seconds,
+        )
         try:
-            with Progress(self.total, self.stored, "measurements", shown=shown) as progress:
+            with bar as progress, pause:
                 for outcome in _outcomes(drive, work, plan):
-                    if isinstance(outcome, Measurement):
-                        self.store.append(outcome.to_json(), outcome.index)
-                        self.stored += 1
-                        in_a_row = 0
-                    else:
-                        self.store.add_failure(outcome.index, str(outcome.reason))
-                        in_a_row += outcome.index not in known
-                        self._stop_on(outcome, in_a_row)
-                    progress.advance()
+                    self._keep(outcome)
+                    progress.advance(failed=isinstance(outcome, _Failed))
+                    pause.here()
         except KeyboardInterrupt as interrupt:
             raise KeyboardInterrupt(f"stopped; {self._kept()}") from interrupt
         except DrivelabError as error:
             raise type(error)(f"{error}; {self._kept()}") from error
 
-    def _stop_on(self, failed: _Failed, in_a_row: int) -> None:
+    def _keep(self, outcome: Measurement | _Failed) -> None:
+        if isinstance(outcome, Measurement):
+            self.store.append(outcome.to_json(), outcome.index)
+            self.stored += 1
+            self.in_a_row = 0
+            return
+        self.store.add_failure(outcome.index, str(outcome.reason))
         if self.rule == "stop":
-            raise RunError(f"measurement {failed.index} failed: {failed.reason}")
-        if in_a_row >= MOST_FAILURES_IN_A_ROW:
-            raise RunError(f"{in_a_row} measurements in a row failed, the last: {failed.reason}")
+            raise RunError(f"measurement {outcome.index} failed: {outcome.reason}")
+        # What failed before says nothing about the drive today.
+        self.in_a_row += outcome.index not in self.known
+        if self.in_a_row >= MOST_FAILURES_IN_A_ROW:
+            raise RunError(
+                f"{self.in_a_row} measurements in a row failed, the last: {outcome.reason}"
+            )
 
     def _kept(self) -> str:
         again = "run the same command again to go on"

@@ -1,15 +1,27 @@
-"""How far a long job is, on standard error, so that standard output stays a result."""
+"""How far a long job is, on standard error, so that standard output stays a result.
+
+The time left is the steps left, each taken for the mean of those done since the job was
+started or went on. Steps may differ a thousandfold in what they cost; in random order the
+mean is right on average, and the more exact the more are done. Pauses do not count.
+
+Steps may come in bursts (a simulated drive's batches). The first of one brings the time of
+all of it, so the mean is that of the steps before.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Final
+from typing import Final, Self
 
 from drivelab.units import format_duration_ns
 
 LINE_EVERY_SECONDS: Final = 10.0
+DRAWN_EVERY_SECONDS: Final = 0.1
+MOST_BAR_COLUMNS: Final = 40
 
 
 class Progress:
@@ -20,48 +32,66 @@ class Progress:
     total
         Steps of the whole job.
     done
-        Steps that an earlier run did; the time left is judged by this run's steps alone.
+        Steps that an earlier start did; the time left is judged by this one's alone.
     unit
         What a step is, in the plural.
     shown
         False shows nothing.
+    paused_seconds
+        How long the job has stood still since it was started.
     """
 
-    def __init__(self, total: int, done: int, unit: str, *, shown: bool = True) -> None:
+    def __init__(
+        self,
+        total: int,
+        done: int,
+        unit: str,
+        *,
+        shown: bool = True,
+        paused_seconds: Callable[[], float] = lambda: 0.0,
+    ) -> None:
         self._total = total
         self._done = done
         self._before = done
+        self._failed = 0
         self._unit = unit
+        self._paused_seconds = paused_seconds
         self._started = time.monotonic()
-        self._told = self._started
-        self._lines = shown and not sys.stderr.isatty()
-        self._bar: Any = None
-        if shown and sys.stderr.isatty():
-            from tqdm import tqdm
+        self._told = 0.0
+        self._elapsed = 0.0
+        self._mean_seconds: float | None = None
+        self._terminal = shown and sys.stderr.isatty()
+        self._lines = shown and not self._terminal
+        self._drawn = ""
+        if self._terminal:
+            self._draw()
 
-            self._bar = tqdm(total=total, initial=done, unit=f" {unit}", file=sys.stderr)
-
-    def advance(self) -> None:
+    def advance(self, *, failed: bool = False) -> None:
         """Count one more step."""
+        if self._done > self._before:
+            self._mean_seconds = self._elapsed / (self._done - self._before)
         self._done += 1
-        if self._bar is not None:
-            self._bar.update()
-            return
-        now = time.monotonic()
-        if self._lines and now - self._told >= LINE_EVERY_SECONDS:
-            self._told = now
-            print(self.line(now - self._started), file=sys.stderr, flush=True)  # noqa: T201
+        self._failed += failed
+        self._elapsed = elapsed = time.monotonic() - self._started - self._paused_seconds()
+        since = elapsed - self._told
+        if self._terminal and (since >= DRAWN_EVERY_SECONDS or self._done == self._total):
+            self._told = elapsed
+            self._draw()
+        elif self._lines and since >= LINE_EVERY_SECONDS:
+            self._told = elapsed
+            print(f"drivelab: {self.text()}", file=sys.stderr, flush=True)  # noqa: T201
 
-    def line(self, elapsed_seconds: float) -> str:
-        """Write where the job stands after this many seconds."""
-        steps = self._done - self._before
-        left = (self._total - self._done) * elapsed_seconds / steps if steps else 0.0
-        return (
-            f"drivelab: {self._done} of {self._total} {self._unit}, "
-            f"about {format_duration_ns(left * 1e9)} left"
-        )
+    def text(self) -> str:
+        """Write where the job stands."""
+        parts = [f"{self._done} of {self._total} {self._unit}"]
+        if self._failed:
+            parts.append(f"{self._failed} failed")
+        if self._mean_seconds is not None:
+            left_ns = (self._total - self._done) * self._mean_seconds * 1e9
+            parts.append(f"about {format_duration_ns(left_ns)} left")
+        return ", ".join(parts)
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -70,5 +100,18 @@ class Progress:
         _error: BaseException | None,
         _trace: TracebackType | None,
     ) -> None:
-        if self._bar is not None:
-            self._bar.close()
+        if self._terminal:
+            print(file=sys.stderr, flush=True)  # noqa: T201
+
+    def _draw(self) -> None:
+        # A terminal that does not know its width, such as a serial line, says 0.
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+        text = self.text()
+        width = min(MOST_BAR_COLUMNS, columns - len(text) - 4)
+        if width > 0:
+            filled = width * self._done // self._total
+            text = f"[{'#' * filled}{'.' * (width - filled)}] {text}"
+        line = text[: columns - 1]
+        # Over the last one, whatever it left.
+        print(f"\r{line:<{len(self._drawn)}}", end="", file=sys.stderr, flush=True)  # noqa: T201
+        self._drawn = line

@@ -1,0 +1,67 @@
+"""How far a job is: a line or a bar, and how much time is left."""
+
+from __future__ import annotations
+
+import pytest
+
+from drivelab.measure.progress import Progress
+
+
+@pytest.fixture
+def clock(monkeypatch) -> list[float]:
+    """Give the time that a progress bar sees, to be changed."""
+    now = [100.0]
+    monkeypatch.setattr("drivelab.measure.progress.time.monotonic", lambda: now[0])
+    return now
+
+
+def test_time_left_is_judged_by_this_start_alone(clock) -> None:
+    progress = Progress(100, 50, "measurements")
+    assert progress.text() == "50 of 100 measurements"
+    for _ in range(11):
+        clock[0] += 2
+        progress.advance()
+    assert progress.text() == "61 of 100 measurements, about 78.0 s left"
+
+
+def test_time_left_knows_bursts(clock) -> None:
+    progress = Progress(1000, 0, "measurements")
+    for _ in range(3):
+        clock[0] += 8
+        for _ in range(8):
+            progress.advance()
+    clock[0] += 8
+    # The first of a burst, after 24 steps in 24 seconds.
+    progress.advance()
+    assert progress.text() == "25 of 1000 measurements, about 16 min 15 s left"
+
+
+def test_time_left_leaves_out_pauses_and_tells_failures(clock) -> None:
+    paused = [0.0]
+    progress = Progress(100, 0, "measurements", paused_seconds=lambda: paused[0])
+    for _ in range(10):
+        clock[0] += 1
+        progress.advance()
+    clock[0] += 3600
+    paused[0] = 3600
+    for _ in range(10):
+        clock[0] += 1
+        progress.advance(failed=True)
+    assert progress.text() == "20 of 100 measurements, 10 failed, about 80.0 s left"
+
+
+def test_progress_tells_a_line_every_ten_seconds(capsys, clock) -> None:
+    with Progress(1000, 0, "measurements") as progress:
+        for _ in range(200):
+            clock[0] += 0.125
+            progress.advance()
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("drivelab: 80 of 1000 measurements, about 115 s left")
+
+
+def test_quiet_progress_says_nothing(capsys, monkeypatch) -> None:
+    monkeypatch.setattr("drivelab.measure.progress.LINE_EVERY_SECONDS", 0.0)
+    with Progress(10, 0, "measurements", shown=False) as progress:
+        progress.advance()
+    assert capsys.readouterr().err == ""
