@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -47,8 +48,12 @@ workloads = st.builds(
 
 
 def test_extended_by_hand() -> None:
-    # Strides of 7 and 2 sectors; request size as in the basic features below.
-    expected = [0.25, 3, 16, 12, 0.0, 0.5, 3, np.log2(3), np.log2(19456)]
+    # Strides of 7 and 2 sectors, which all writes and half of the reads follow; request size as
+    # in the basic features below. A read of one page at random is one page, after 1 KiB of gap
+    # it lies on any multiple of 1 KiB and touches 1.75; 16 pages of writes, on any multiple of
+    # 512 bytes, touch 16.875.
+    pages = 0.75 * (0.5 * 1 + 0.5 * 1.75) + 0.25 * 16.875
+    expected = [0.25, 3, 16, 12, 0.0, 0.5, 3, np.log2(3) / 2, np.log2(19456), np.log2(pages)]
     assert extended_features([MIXED])[0] == pytest.approx(expected, rel=1e-15)
 
 
@@ -69,7 +74,8 @@ def test_linear_inputs_by_hand() -> None:
     assert found["write_size_log2_bytes_times_share"] == 0.25 * 16
     assert found["read_random_ratio_times_share"] == 0.75 * 0.5
     # Half of the reads follow the one before.
-    assert found["read_stride_log2_sectors_times_share"] == pytest.approx(0.75 * 0.5 * np.log2(3))
+    stride = found["read_stride_log2_sectors_times_in_order_times_share"]
+    assert stride == pytest.approx(0.75 * 0.5 * np.log2(3))
 
 
 def test_names_are_as_many_as_columns() -> None:
@@ -99,6 +105,23 @@ def test_equal_workloads_have_equal_features(one: Characteristics, other: Charac
     assert same.key() == one.key()
     for features in (basic_features, extended_features):
         assert features([same]).tobytes() == features([one]).tobytes()
+
+
+@given(
+    st.integers(1, 64).map(lambda sectors: 512 * sectors),
+    st.integers(0, 64).map(lambda sectors: 512 * sectors),
+    st.booleans(),
+)
+def test_pages_are_those_that_requests_touch(size: int, stride: int, random: bool) -> None:
+    # All places that such requests have in a long range, counted one by one.
+    step = size if random else math.gcd(size, stride)
+    offsets = range(0, math.lcm(step, 4096), step)
+    touched = [(offset + size - 1) // 4096 - offset // 4096 + 1 for offset in offsets]
+    workload = Characteristics(
+        write_ratio=1.0, write_size=size, write_random=float(random), write_stride=stride
+    )
+    found = 2 ** extended_features([workload])[0, -1]
+    assert found == pytest.approx(sum(touched) / len(touched), rel=1e-12)
 
 
 @given(st.lists(workloads, max_size=5))

@@ -28,6 +28,7 @@ from drivelab.blackbox.effects import (
 )
 from drivelab.blackbox.features import FEATURE_SETS, FloatArray
 from drivelab.blackbox.measured import METRICS, Rows
+from drivelab.blackbox.mixes import between_ratios
 from drivelab.blackbox.predictors import ESTIMATORS, IntArray, Predictor, predict_out_of_fold
 from drivelab.errors import UsageError
 
@@ -160,7 +161,8 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Predictor], 
         chosen = slice(None) if fold is None else folds != fold
         train = ESTIMATORS[key.estimator]
         targets = logarithms[key.metric][chosen]
-        return train(FEATURE_SETS[key.features], table[chosen], targets, seed)
+        fitted = train(FEATURE_SETS[key.features], table[chosen], targets, seed)
+        return between_ratios(fitted, table[chosen], key.metric)
 
     tasks = [(key, fold) for key in MODEL_KEYS for fold in (None, *range(FOLDS))]
     # Each fit is single-threaded and the same whichever thread runs it.

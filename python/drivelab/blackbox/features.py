@@ -11,9 +11,17 @@ logarithm of the performance as target, a linear part is then a power law. Trees
 same way with or without a monotone transform. Ratios enter as they are. Strides can be 0
 (sequential) and enter as log2(1 + stride in sectors of 512 bytes).
 
-The extended features end with the request size of the basic ones. It is a function of the
-other eight, but of three at once, which trees approach only in steps; with it the error of
-predicted bandwidths fell by a third on a simulated drive.
+Three of the extended features are what trees would otherwise approach only in steps, or not
+learn at all from a grid of values; figures are from a simulated drive:
+
+- The stride counts as much as the share of its direction's requests that follow it. A design
+  that strides only where nothing is random cannot tell what a stride does where half is random;
+  with this it need not, and the error on such workloads fell by a quarter.
+- The request size of the basic features; the error of predicted bandwidths fell by a third.
+- The pages of 4 KiB that a request touches on average, the unit of file systems and of most
+  drives' mapping: a request that is not aligned to them touches more than it moves, and a write
+  makes the drive read what it does not replace. Errors fell by a tenth, between the values of a
+  grid by a third.
 
 Trees take missing features as they are: a split sends them to the side that suits them, and
 in a linear leaf they contribute nothing. Ordinary least squares cannot, and a straight line
@@ -38,6 +46,7 @@ from drivelab.workloads.characteristics import FIELDS, Characteristics
 FloatArray = NDArray[np.float64]
 
 SECTOR_BYTES: Final = 512
+PAGE_BYTES: Final = 4096
 # Unit of each characteristic as it is measured and asked for.
 UNITS: Final = {
     "write_ratio": "ratio",
@@ -157,15 +166,51 @@ def _check_ranges(table: FloatArray) -> None:
             raise UsageError(f"row {row}: {name} is {found}; allowed: {allowed} {UNITS[name]}")
 
 
-def _weighted(table: FloatArray, kind: str) -> FloatArray:
-    """Return the mean size or randomness of all requests."""
+def _mean_of_requests(table: FloatArray, read: FloatArray, write: FloatArray) -> FloatArray:
+    """Return the mean over all requests of what each direction has."""
     write_ratio = table[:, _COLUMN["write_ratio"]]
-    read = table[:, _COLUMN[f"read_{kind}"]]
-    write = table[:, _COLUMN[f"write_{kind}"]]
     # What is missing has the weight 0, but 0 * NaN would be NaN.
     mean: FloatArray = (1 - write_ratio) * np.where(np.isnan(read), write, read)
     mean += write_ratio * np.where(np.isnan(write), read, write)
     return mean
+
+
+def _weighted(table: FloatArray, kind: str) -> FloatArray:
+    read, write = (table[:, _COLUMN[f"{direction}_{kind}"]] for direction in ("read", "write"))
+    return _mean_of_requests(table, read, write)
+
+
+def mean_size(table: FloatArray) -> FloatArray:
+    """Return the mean size of all requests in bytes, shape (n,)."""
+    return _weighted(table, "size")
+
+
+def _mean_pages(table: FloatArray) -> FloatArray:
+    """Return the pages that a request touches, the mean over all requests.
+
+    Requests of s bytes whose offsets are spread over the multiples of g, with g a divisor of s
+    and of the page P, touch (s + P - g) / P pages on average. A random offset is a multiple of
+    the size; one that follows the last access moves on by size and stride.
+    """
+
+    def pages(direction: str) -> FloatArray:
+        size, random, stride = (
+            table[:, _COLUMN[f"{direction}_{kind}"]] for kind in ("size", "random", "stride")
+        )
+        of_size = _alignment(size)
+        in_order = np.minimum(of_size, _alignment(stride))
+        alignment = in_order + np.nan_to_num(random) * (of_size - in_order)
+        touched: FloatArray = (size + PAGE_BYTES - alignment) / PAGE_BYTES
+        return touched
+
+    return _mean_of_requests(table, pages("read"), pages("write"))
+
+
+def _alignment(byte_counts: FloatArray) -> FloatArray:
+    """Return the largest power of two that divides a number of bytes, a page at most."""
+    in_page = np.fmod(np.nan_to_num(byte_counts), PAGE_BYTES).astype(np.int64)
+    lowest_bit: FloatArray = np.where(in_page > 0, in_page & -in_page, PAGE_BYTES).astype(float)
+    return lowest_bit
 
 
 def _project_basic(table: FloatArray) -> FloatArray:
@@ -174,17 +219,24 @@ def _project_basic(table: FloatArray) -> FloatArray:
         [
             table[:, _COLUMN["write_ratio"]],
             np.log2(table[:, _COLUMN["queue_depth"]]),
-            np.log2(_weighted(table, "size")),
+            np.log2(mean_size(table)),
             _weighted(table, "random"),
         ]
     )
 
 
 def _project_extended(table: FloatArray) -> FloatArray:
-    """Huang et al. 2011, equation 4, in its order, and the request size of equation 2."""
+    """Huang et al. 2011, equation 4, in its order, and what is made of it."""
 
     def of(name: str) -> FloatArray:
         return table[:, _COLUMN[name]]
+
+    def ordered_stride(direction: str) -> FloatArray:
+        random = of(f"{direction}_random")
+        stride = np.log2(1 + of(f"{direction}_stride") / SECTOR_BYTES)
+        # Missing where every access is random, but then no request follows it.
+        weighted: FloatArray = np.where(random >= 1, 0.0, (1 - random) * stride)
+        return weighted
 
     return np.column_stack(
         [
@@ -194,9 +246,10 @@ def _project_extended(table: FloatArray) -> FloatArray:
             np.log2(of("read_size")),
             of("write_random"),
             of("read_random"),
-            np.log2(1 + of("write_stride") / SECTOR_BYTES),
-            np.log2(1 + of("read_stride") / SECTOR_BYTES),
-            np.log2(_weighted(table, "size")),
+            ordered_stride("write"),
+            ordered_stride("read"),
+            np.log2(mean_size(table)),
+            np.log2(_mean_pages(table)),
         ]
     )
 
@@ -205,13 +258,8 @@ def _project_extended_linear(table: FloatArray) -> FloatArray:
     """Return the basic features and each direction's own times the share they are about."""
     extended = _project_extended(table)
     write = table[:, _COLUMN["write_ratio"]]
-    shares = [write, 1 - write]
-    in_order = [
-        share * (1 - np.nan_to_num(table[:, _COLUMN[f"{direction}_random"]]))
-        for direction, share in zip(("write", "read"), shares, strict=True)
-    ]
-    weights = np.column_stack([*shares, *shares, *in_order])
-    return np.column_stack([_project_basic(table), np.nan_to_num(extended[:, 2:8]) * weights])
+    shares = np.column_stack([write, 1 - write] * 3)
+    return np.column_stack([_project_basic(table), np.nan_to_num(extended[:, 2:8]) * shares])
 
 
 _BASIC: Final = ("write_ratio", "queue_depth_log2", "request_size_log2_bytes", "random_ratio")
@@ -222,9 +270,10 @@ _EXTENDED: Final = (
     "read_size_log2_bytes",
     "write_random_ratio",
     "read_random_ratio",
-    "write_stride_log2_sectors",
-    "read_stride_log2_sectors",
+    "write_stride_log2_sectors_times_in_order",
+    "read_stride_log2_sectors_times_in_order",
     "request_size_log2_bytes",
+    "request_pages_log2",
 )
 FEATURE_SETS: Final = {
     "basic": FeatureSet("basic", _BASIC, _project_basic, _BASIC, _project_basic),
@@ -248,8 +297,9 @@ def basic_features(workloads: Sequence[Characteristics] | FloatArray) -> FloatAr
 
 
 def extended_features(workloads: Sequence[Characteristics] | FloatArray) -> FloatArray:
-    """Return the extended features, shape (n, 9), NaN where without effect.
+    """Return the extended features, shape (n, 10), NaN where without effect.
 
-    The eight characteristics of equation 4 and the request size of equation 2.
+    The eight characteristics of equation 4, the request size of equation 2, and the pages that
+    a request touches.
     """
     return FEATURE_SETS["extended"].project(workload_table(workloads))

@@ -31,6 +31,7 @@ from drivelab.blackbox.features import (
 )
 from drivelab.blackbox.intervals import LEVELS
 from drivelab.blackbox.measured import METRICS
+from drivelab.blackbox.mixes import between_ratios
 from drivelab.blackbox.predictors import LinearFunction, Predictor, Trees
 from drivelab.blackbox.trained import TrainedWorkloads
 from drivelab.errors import RunError, UsageError
@@ -175,12 +176,17 @@ def _from_json(root: Node) -> dict[str, Any]:
         },
         **_check(root.of("check"), models),
     )
+    trained = _trained(rows.of("workloads"), count)
     return {
         "predictors": {
-            key: _predictor(models[key].of("predictor"), FEATURE_SETS[key.features])
+            key: between_ratios(
+                _predictor(models[key].of("predictor"), FEATURE_SETS[key.features]),
+                trained.table,
+                key.metric,
+            )
             for key in MODEL_KEYS
         },
-        "trained": _trained(rows.of("workloads"), count),
+        "trained": trained,
         "evaluation": evaluation,
         "scores": {key: _scores(models[key].of("interval_scores")) for key in MODEL_KEYS},
         "seed": root.of("seed").integer(0, 2**64 - 1),
