@@ -32,7 +32,7 @@ from drivelab.blackbox.trained import BoolArray, TrainedWorkloads
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.units import format_size
-from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.characteristics import FIELDS, Characteristics
 from drivelab.workloads.parts import Parts
 
 
@@ -250,20 +250,18 @@ class PerformanceModel:
         """
         workload.validate()
         messages = []
-        for name, value in workload.canonical().items():
+        row = workload_table([workload])
+        for name, value, beyond in zip(
+            FIELDS, row[0], self.trained.out_of_range(row)[0], strict=True
+        ):
             trained = self.ranges[name]
-            if value is None or trained is None:
-                if value is not None:
-                    messages.append(f"{name} had no effect in any trained workload")
-                continue
-            low, high = trained
-            if not low <= value <= high:
-                messages.append(
-                    f"{name} is {_shown(name, value)}; trained on {_shown(name, low)} to "
-                    f"{_shown(name, high)}"
-                )
-        if not messages and self.outside([workload])[0]:
-            distance = self.trained.distance(workload_table([workload]))[0]
+            if beyond and trained is None:
+                messages.append(f"{name} had no effect in any trained workload")
+            elif beyond and trained is not None:
+                low, high = (_shown(name, end) for end in trained)
+                messages.append(f"{name} is {_shown(name, value)}; trained on {low} to {high}")
+        if not messages and self.trained.outside(row)[0]:
+            distance = self.trained.distance(row)[0]
             messages.append(
                 "every characteristic is inside its range, but nothing near was measured: the "
                 f"distance to the nearest workload is {distance:.2f}, and up to "

@@ -1,6 +1,7 @@
 """What a model was trained on, and whether a question lies outside it.
 
-A question lies outside when a characteristic in effect is beyond the trained range, or when
+A question lies outside when a characteristic in effect is beyond the trained range by more than
+a fiftieth of it (the ends of a sample lie a little inside those of its population), or when
 nothing near it was measured. Near is a matter of distance in the space of scaled
 characteristics: each runs from 0 to 1 over its trained range, sizes and queue depths in
 logarithms, strides as log2(1 + stride in sectors); what concerns one direction counts as much
@@ -28,6 +29,8 @@ from drivelab.workloads.characteristics import FIELDS
 
 BoolArray = NDArray[np.bool_]
 
+#: How far beyond the trained range of a characteristic still counts as inside.
+OVERSHOOT: Final = 0.02
 #: A distance of half the trained range of one characteristic.
 HALF_A_RANGE: Final = 0.5
 #: Share of the trained workloads whose distance to the nearest other is no reason to warn.
@@ -61,11 +64,16 @@ class TrainedWorkloads:
 
     def out_of_range(self, table: FloatArray) -> BoolArray:
         """Tell, by row and characteristic, which values in effect lie beyond those trained."""
-        low, high = np.full(len(FIELDS), np.inf), np.full(len(FIELDS), -np.inf)
-        for name, trained in self.ranges.items():
-            if trained is not None:
-                low[_COLUMN[name]], high[_COLUMN[name]] = trained
-        beyond: BoolArray = (table < low) | (table > high)
+        beyond = np.zeros(table.shape, dtype=bool)
+        for name, column in _COLUMN.items():
+            values, trained = table[:, column], self.ranges[name]
+            if trained is None:
+                beyond[:, column] = ~np.isnan(values)
+                continue
+            low, high = _transformed(name, np.array(trained))
+            reach = OVERSHOOT * (high - low)
+            scaled = _transformed(name, values)
+            beyond[:, column] = (scaled < low - reach) | (scaled > high + reach)
         return beyond
 
     def outside(self, table: FloatArray) -> BoolArray:
