@@ -31,6 +31,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         kind: keys.word("kind", DriveKind::from_word)?,
         summary: keys.text("summary")?,
         condition: keys.word("condition", Condition::from_word)?,
+        rated_endurance_bytes: keys.optional_integer("rated_endurance_bytes")?,
         geometry: geometry(&keys)?,
         timing: Timing {
             read_dispatch_ns: keys.integer("timing.read_dispatch_ns")?,

@@ -22,6 +22,10 @@ pub struct SsdConfig {
     pub summary: String,
     /// The state before the first measured request.
     pub condition: Condition,
+    /// Bytes that the host may write over the drive's life, as its maker says; absent where no
+    /// source says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rated_endurance_bytes: Option<u64>,
     /// The flash array.
     pub geometry: Geometry,
     /// The duration of each step.
@@ -279,13 +283,14 @@ impl SsdConfig {
 
     /// A fingerprint of everything that decides how the drive behaves, 16 hexadecimal digits.
     ///
-    /// Names, summary, published figures and closed-form settings do not count.  FNV-1a, so that it
+    /// Names, summary, endurance, published figures and closed-form settings do not count.  FNV-1a, so that it
     /// is the same in every build.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut behaviour = self.clone();
         behaviour.name.clear();
         behaviour.summary.clear();
+        behaviour.rated_endurance_bytes = None;
         behaviour.closed_form.rho = None;
         behaviour.published.clear();
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;

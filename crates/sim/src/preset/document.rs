@@ -50,6 +50,9 @@ pub(super) const CAPACITY_KEYS: [&str; 2] = [
     "geometry.over_provisioning_ratio",
 ];
 
+/// Beginnings of the keys that a drive does not take over from the one it starts from.
+const OF_ONE_DRIVE: [&str; 3] = ["name", "published", "rated_endurance_bytes"];
+
 /// Reads a text into dotted keys.
 ///
 /// `label` names the preset in messages until the text says its own name.
@@ -110,8 +113,8 @@ fn place_at(preset: &str, text: &str, offset: usize) -> Place {
 
 /// Reads a text and the presets that it starts from; its own keys win.
 ///
-/// Published figures belong to the drive that they were published for and are not inherited, nor
-/// are `name` and `base`.
+/// Published figures and the rated endurance belong to the drive that they were published for and
+/// are not inherited, nor are `name` and `base`.
 pub(super) fn read_with_base(
     text: &str,
     resolve_base: &dyn Fn(&str) -> Option<String>,
@@ -151,7 +154,7 @@ pub(super) fn read_with_base(
             merged.retain(|key, _| !CAPACITY_KEYS.contains(&key.as_str()));
         }
         merged.extend(layer.into_iter().filter(|(key, _)| {
-            key != "base" && (own || (key != "name" && !key.starts_with("published")))
+            key != "base" && (own || !OF_ONE_DRIVE.iter().any(|word| key.starts_with(word)))
         }));
     }
     Ok(merged)

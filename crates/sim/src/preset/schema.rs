@@ -35,6 +35,7 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("kind", Rule::Word(DriveKind::WORDS)),
     ("summary", Rule::Text),
     ("condition", Rule::Word(Condition::WORDS)),
+    ("rated_endurance_bytes", integer(1, 1 << 60)),
     ("geometry.channels", integer(1, 256)),
     ("geometry.ways_per_channel", integer(1, 256)),
     ("geometry.dies_per_way", integer(1, 64)),

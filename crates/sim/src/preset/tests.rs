@@ -90,6 +90,11 @@ fn a_base_is_taken_over_but_for_what_is_its_own() {
     assert_eq!(base.published.len(), 6);
     assert!(fresh.published.is_empty());
     assert_ne!(fresh.hash(), base.hash());
+    // Nobody rated a drive of the user's own.
+    assert_eq!(base.rated_endurance_bytes, Some(36_500_000_000_000));
+    let own = SsdConfig::from_text("base = \"x25m\"\nname = \"own\"").unwrap();
+    assert_eq!(own.rated_endurance_bytes, None);
+    assert_eq!(own.hash(), base.hash());
 }
 
 #[test]
