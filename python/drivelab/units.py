@@ -116,6 +116,15 @@ def format_size(size_bytes: int) -> str:
     return f"{size_bytes} B"
 
 
+def format_decimal_size(size_bytes: float) -> str:
+    """Write a size in GB or TB, decimal, with three significant digits, as endurance is rated."""
+    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        # Compared after rounding, as in `format_duration_ns`.
+        if size_bytes >= factor * 0.9995:
+            return f"{_three_digits(size_bytes / factor)} {unit}"
+    return f"{_three_digits(size_bytes / 1e3)} kB"
+
+
 def format_duration_ns(duration_ns: float) -> str:
     """Write nanoseconds with three significant digits in ns, us, ms or s; minutes above two."""
     if duration_ns >= 120e9:

@@ -37,6 +37,10 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("model", "sim:x25m", "--design", "huang2011:12", "--check", "5", "--no-sweeps"),
         *("--requests", "50", "--out", "run"),
     ],
+    "model --dry-run": [
+        *("model", "sim:x25m", "--design", "huang2011:12", "--check", "5", "--dry-run"),
+        *("--requests", "50", "--warmup-requests", "10"),
+    ],
     "report": ["report", "run"],
     # Outside what was measured, or the list of warnings would be empty.
     "predict": ["predict", "run", "--queue-depth", "5000"],
@@ -110,7 +114,7 @@ def test_printed_keys_are_the_documented_ones(
 
 
 def test_every_documented_command_is_tested_here() -> None:
-    sections = set(re.findall(r"^## drivelab ([\w ]+)$", DOCUMENT.read_text(), re.M))
+    sections = set(re.findall(r"^## drivelab ([\w -]+)$", DOCUMENT.read_text(), re.M))
     assert sections == set(COMMAND_LINES)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
-from drivelab.cli.arguments import whole_number
+from drivelab.cli.arguments import size, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from drivelab.drives.drive import Drive, DriveKind
+    from drivelab.drives.drive import DriveKind, DriveLimits
     from drivelab.workloads.design import Design
     from drivelab.workloads.selection import Selection
 
@@ -41,6 +41,17 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
         action="store_false",
         help="leave out the workloads for curves, in which one characteristic changes at a time",
     )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="only say how many workloads, how long, and how many bytes would be written",
+    )
+    parser.add_argument(
+        "--endurance",
+        type=size,
+        metavar="SIZE",
+        help="with --dry-run on real drives: the bytes that the drive is rated for, such as 150TB",
+    )
 
 
 def check_of(args: argparse.Namespace) -> int:
@@ -50,7 +61,7 @@ def check_of(args: argparse.Namespace) -> int:
     return int(_DEFAULT_CHECK[kind_of(args.drive)] if args.check is None else args.check)
 
 
-def selection_of(args: argparse.Namespace, design: Design, drive: Drive) -> Selection:
+def selection_of(args: argparse.Namespace, design: Design, drive: DriveLimits) -> Selection:
     """Choose the workloads of every part of the run.
 
     Raises

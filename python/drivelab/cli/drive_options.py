@@ -26,6 +26,7 @@ _REAL_ONLY: Final = {
     "size": "--size is for files on real drives; a preset says its capacity",
     "keep": "--keep is for files on real drives",
     "allow_destructive": "--allow-destructive is for real drives",
+    "endurance": "--endurance is for real drives; a preset says its own",
     "on_failure": "--on-failure is for real drives",
 }
 _VIRTUAL_ONLY: Final = {
@@ -111,12 +112,9 @@ def open_named(args: argparse.Namespace, intended: Sequence[Characteristics] = (
     UsageError
         When there is no such drive, or an option has no effect on its kind.
     """
-    from drivelab.drives.registry import OPENERS, open_drive
+    from drivelab.drives.registry import open_drive
 
-    virtual = args.drive.startswith(tuple(OPENERS))
-    for name, refusal in (_REAL_ONLY if virtual else _VIRTUAL_ONLY).items():
-        if getattr(args, name, None) not in (None, False):
-            raise UsageError(f"{refusal} ({args.drive})")
+    refuse_options_without_effect(args)
     return open_drive(
         args.drive,
         allow_destructive=args.allow_destructive,
@@ -124,6 +122,16 @@ def open_named(args: argparse.Namespace, intended: Sequence[Characteristics] = (
         keep=args.keep,
         intended=intended,
     )
+
+
+def refuse_options_without_effect(args: argparse.Namespace) -> None:
+    """Raise `UsageError` for an option that the named kind of drive would ignore."""
+    from drivelab.drives.registry import kind_of
+
+    real = kind_of(args.drive) == "real"
+    for name, refusal in (_VIRTUAL_ONLY if real else _REAL_ONLY).items():
+        if getattr(args, name, None) not in (None, False):
+            raise UsageError(f"{refusal} ({args.drive})")
 
 
 def plan_of(args: argparse.Namespace) -> MeasurementPlan:

@@ -20,6 +20,7 @@ from drivelab.cli.design_options import (
     selection_of,
 )
 from drivelab.cli.drive_options import add_drive_options, open_named, plan_of
+from drivelab.cli.dry_run import dry_run
 from drivelab.cli.models import accuracy_rows, accuracy_text, fit_and_report
 from drivelab.errors import RunError, UsageError
 
@@ -57,6 +58,10 @@ def run(args: argparse.Namespace) -> int:
     RunError
         When measurements failed, after everything was made from the others.
     """
+    if args.dry_run:
+        return dry_run(args)
+    if args.endurance is not None:
+        raise UsageError("--endurance is for --dry-run")
     path = args.out or default_run(args.drive, args.design, args.seed)
     with _campaign(args, path) as store:
         designed = store.header["design"]

@@ -12,11 +12,8 @@ from drivelab.workloads.characteristics import Characteristics
 DriveKind = Literal["simulated", "closed_form", "real"]
 
 
-class Drive(Protocol):
-    """Any workload on any drive gives a measurement.
-
-    A context manager: leaving it closes the drive.
-    """
+class DriveLimits(Protocol):
+    """What a drive can be asked for: all that choosing workloads needs."""
 
     @property
     def name(self) -> str:
@@ -38,6 +35,17 @@ class Drive(Protocol):
         """Sizes and strides of requests are whole multiples of this."""
         ...
 
+    def check(self, workload: Characteristics) -> None:
+        """Raise `CannotAnswerError` or `UsageError` when the drive cannot run `workload`."""
+        ...
+
+
+class Drive(DriveLimits, Protocol):
+    """Any workload on any drive gives a measurement.
+
+    A context manager: leaving it closes the drive.
+    """
+
     def identity(self) -> dict[str, Any]:
         """Give everything that identifies the drive, JSON-able.
 
@@ -45,10 +53,6 @@ class Drive(Protocol):
         two starts of one campaign (free space, a kernel's version) goes under the key
         ``volatile``, which is kept but not compared.
         """
-        ...
-
-    def check(self, workload: Characteristics) -> None:
-        """Raise `CannotAnswerError` or `UsageError` when the drive cannot run `workload`."""
         ...
 
     def measure(

@@ -16,9 +16,6 @@ is measured, because what would be measured is memory.
 
 from __future__ import annotations
 
-import contextlib
-import mmap
-import os
 import platform
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,6 +23,7 @@ from types import TracebackType
 from typing import Any, Final, Literal, Protocol, Self
 
 from drivelab.drives.block_devices import THIS_MACHINE, SystemRoots
+from drivelab.drives.direct_io import direct_block_bytes
 from drivelab.drives.fio_job import StreamKey, inexpressible, job_options, window_of
 from drivelab.drives.fio_program import REMEDY, FioProgram, find_fio, run_fio
 from drivelab.drives.fio_result import UnknownReportError, measurement_from
@@ -46,7 +44,6 @@ SLACK_SECONDS: Final = 30.0
 _PROBE_PLAN: Final = MeasurementPlan(
     warmup_requests=0, warmup_seconds=0.2, requests=None, seconds=0.05
 )
-_LOGICAL_BLOCKS: Final = (512, 1024, 2048, 4096)
 
 
 class Target(Protocol):
@@ -115,7 +112,7 @@ class FioDrive:
         self.target = target
         self._program = program
         self._slack_seconds = slack_seconds
-        self._block_bytes = _direct_block_bytes(target)
+        self._block_bytes = direct_block_bytes(target.path, target.descriptor)
         self._engine = self._choose_engine()
 
     @property
@@ -147,15 +144,9 @@ class FioDrive:
         UsageError
             When no drive of this size could be asked for it.
         """
-        check_expressible(workload, self.capacity_bytes)
-        if workload.write_ratio > 0 and self.target.write_refusal is not None:
-            raise CannotAnswerError(f"no writes on {self.name}: {self.target.write_refusal}")
-        for name, value in workload.canonical().items():
-            if name.endswith(("_size", "_stride")) and (value or 0) % self._block_bytes:
-                raise CannotAnswerError(
-                    f"{name} {value} is no multiple of {self._block_bytes} bytes, the block of "
-                    f"direct requests to {self.name}"
-                )
+        check_on_drive(
+            workload, self.name, self.capacity_bytes, self._block_bytes, self.target.write_refusal
+        )
 
     def measure(
         self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
@@ -273,6 +264,34 @@ def _check_plan(plan: MeasurementPlan) -> None:
         )
 
 
+def check_on_drive(
+    workload: Characteristics,
+    name: str,
+    capacity_bytes: int,
+    block_bytes: int,
+    write_refusal: str | None,
+) -> None:
+    """Raise when a real drive of which this is known cannot be asked for `workload`.
+
+    Raises
+    ------
+    CannotAnswerError
+        When fio's options cannot express it, or the drive may not be written or has larger
+        blocks.
+    UsageError
+        When no drive of this size could be asked for it.
+    """
+    check_expressible(workload, capacity_bytes)
+    if workload.write_ratio > 0 and write_refusal is not None:
+        raise CannotAnswerError(f"no writes on {name}: {write_refusal}")
+    for characteristic, value in workload.canonical().items():
+        if characteristic.endswith(("_size", "_stride")) and (value or 0) % block_bytes:
+            raise CannotAnswerError(
+                f"{characteristic} {value} is no multiple of {block_bytes} bytes, the block of "
+                f"direct requests to {name}"
+            )
+
+
 def check_expressible(workload: Characteristics, capacity_bytes: int) -> None:
     """Raise when no real drive of `capacity_bytes` can be asked for `workload`.
 
@@ -361,37 +380,6 @@ def open_real_drive(
     except BaseException:
         target.close()
         raise
-
-
-def _direct_block_bytes(target: Target) -> int:
-    """Find the smallest read past the page cache that the target takes.
-
-    Raises
-    ------
-    CannotAnswerError
-        When it takes none.
-    """
-    try:
-        descriptor = os.open(
-            f"/proc/self/fd/{target.descriptor}", os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC
-        )
-    except OSError as error:
-        raise CannotAnswerError(
-            f"{target.path}: its file system refuses direct I/O ({error.strerror}), so only "
-            "the page cache could be measured; choose a file on another file system"
-        ) from error
-    try:
-        # A memory map of its own, because direct reads need an aligned address.
-        with mmap.mmap(-1, _LOGICAL_BLOCKS[-1]) as page, memoryview(page) as buffer:
-            for block in _LOGICAL_BLOCKS:
-                with contextlib.suppress(OSError), buffer[:block] as part:
-                    if os.preadv(descriptor, [part], block) == block:
-                        return block
-    finally:
-        os.close(descriptor)
-    raise CannotAnswerError(
-        f"{target.path} takes no direct reads of up to {_LOGICAL_BLOCKS[-1]} bytes"
-    )
 
 
 def _milliseconds(seconds: float) -> int:

@@ -16,6 +16,7 @@ from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
     from drivelab.drives.drive import Drive, DriveKind
+    from drivelab.drives.real_preview import RealPreview
     from drivelab.workloads.characteristics import Characteristics
 
 
@@ -118,6 +119,31 @@ def open_drive(
         size_bytes=size_bytes,
         keep=keep,
         intended=intended,
+    )
+
+
+def preview_real_drive(
+    name: str,
+    *,
+    allow_destructive: str | None = None,
+    size_bytes: int | None = None,
+    keep: bool = False,
+) -> RealPreview:
+    """Look at the real drive that `name` stands for, as `open_drive` would open it.
+
+    Nothing is made, written or locked, and nothing is opened but for reading.
+
+    Raises
+    ------
+    UsageError
+        When there is no such drive; the error says what can be named.
+    """
+    _refuse_what_is_no_text(name)
+    _refuse_what_is_no_path(name)
+    from drivelab.drives import real_preview
+
+    return real_preview.preview_real_drive(
+        name, size_bytes=size_bytes, keep=keep, allow_destructive=allow_destructive
     )
 
 

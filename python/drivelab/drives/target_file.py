@@ -42,7 +42,7 @@ from drivelab.units import format_size
 DEFAULT_SIZE_BYTES: Final = 2**30
 MIN_SIZE_BYTES: Final = 2**20
 # Direct requests are multiples of the drive's block; this is the largest common one.
-_ALIGNMENT: Final = 4096
+ALIGNMENT: Final = 4096
 _FILL_BYTES: Final = 4 * 2**20
 _LOCK_SECONDS: Final = 5.0
 
@@ -154,17 +154,11 @@ def open_target_file(
         When making the file fails half-way; nothing is left behind.
     """
     place = locate_file(name, roots)
-    path = place.path
-    # No link is followed here: the flag must name the file itself.
-    named = None if allow_destructive is None else os.path.abspath(allow_destructive)  # noqa: PTH100
-    if named is not None and named != str(path):
-        raise UsageError(
-            f"--allow-destructive={allow_destructive} does not name the drive; it must be {path}"
-        )
+    check_named(place.path, allow_destructive)
     if place.exists:
         return _open_existing(place, size_bytes, keep, allow_destructive)
     size_bytes = DEFAULT_SIZE_BYTES if size_bytes is None else size_bytes
-    _check_makeable(place.path, size_bytes)
+    check_makeable(place.path, size_bytes)
     if before_filling is not None:
         before_filling(size_bytes)
     return _make(place, size_bytes, keep)
@@ -184,21 +178,16 @@ def _open_existing(
             # A killed run left it half written; the lock says that nobody works on it now.
             return _finish(place, descriptor, side["size_bytes"], keep)
         made = made and side is not None and side["size_bytes"] == status.st_size
-        _check_content(path, descriptor, status.st_size, made, size_bytes)
+        check_content(path, descriptor, status.st_size, made, size_bytes)
         if made and side is not None:
             keep = keep or side["keep"]
             if keep != side["keep"]:
                 write_side(path, {**side, "keep": keep})
-        refusal = None
-        if not made and not allowed:
-            refusal = (
-                f"{path} was not made by Drivelab and is only read; "
-                f"--allow-destructive={path} lets it be overwritten"
-            )
+        refusal = None if made or allowed else only_read(path)
         target = TargetFile(
             place=place,
             descriptor=descriptor,
-            capacity_bytes=status.st_size // _ALIGNMENT * _ALIGNMENT,
+            capacity_bytes=status.st_size // ALIGNMENT * ALIGNMENT,
             made=made,
             write_refusal=refusal,
             _remove=made and not keep,
@@ -210,9 +199,28 @@ def _open_existing(
     return target
 
 
-def _check_content(
+def check_named(path: Path, allow_destructive: str | None) -> None:
+    """Raise `UsageError` when ``--allow-destructive`` names anything but the file."""
+    # No link is followed here: the flag must name the file itself.
+    named = None if allow_destructive is None else os.path.abspath(allow_destructive)  # noqa: PTH100
+    if named is not None and named != str(path):
+        raise UsageError(
+            f"--allow-destructive={allow_destructive} does not name the drive; it must be {path}"
+        )
+
+
+def only_read(path: Path) -> str:
+    """Say why a file of somebody else's is not written."""
+    return (
+        f"{path} was not made by Drivelab and is only read; "
+        f"--allow-destructive={path} lets it be overwritten"
+    )
+
+
+def check_content(
     path: Path, descriptor: int, actual_bytes: int, made: bool, asked_bytes: int | None
 ) -> None:
+    """Raise `UsageError` when an existing file cannot be measured, or is not as asked for."""
     if asked_bytes is not None and asked_bytes != actual_bytes:
         remedy = "remove it" if made else "name a path that does not exist"
         raise UsageError(
@@ -275,8 +283,9 @@ def _lock(path: Path, descriptor: int) -> None:
             return
 
 
-def _check_makeable(path: Path, size_bytes: int) -> None:
-    if size_bytes < MIN_SIZE_BYTES or size_bytes % _ALIGNMENT:
+def check_makeable(path: Path, size_bytes: int) -> None:
+    """Raise `UsageError` when a file of this size cannot be made."""
+    if size_bytes < MIN_SIZE_BYTES or size_bytes % ALIGNMENT:
         raise UsageError(
             f"--size must be a multiple of 4 KiB and at least {format_size(MIN_SIZE_BYTES)}; "
             f"{size_bytes} bytes is not"
@@ -302,7 +311,7 @@ def _check_space(folder: Path, size_bytes: int) -> None:
     total, free = space.f_blocks * space.f_frsize, space.f_bavail * space.f_frsize
     # A tenth stays free: a full file system slows down, and its owner has other plans for it.
     if (free - size_bytes) * 10 < total:
-        most = max(0, free - -(-total // 10)) // _ALIGNMENT * _ALIGNMENT
+        most = max(0, free - -(-total // 10)) // ALIGNMENT * ALIGNMENT
         remedy = (
             f"--size may be at most {format_size(most)}"
             if most >= MIN_SIZE_BYTES

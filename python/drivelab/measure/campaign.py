@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from drivelab.drives.drive import Drive
+from drivelab.drives.drive import Drive, DriveLimits
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import DrivelabError, RunError, UsageError
@@ -117,7 +117,7 @@ def run_campaign(
     return RunStore.open(path)
 
 
-def accepted_by(drive: Drive) -> Accepts:
+def accepted_by(drive: DriveLimits) -> Accepts:
     """Return what tells of a workload whether `drive` can run it."""
 
     def accepts(workload: Characteristics) -> bool:

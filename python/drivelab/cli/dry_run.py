@@ -1,0 +1,212 @@
+"""``drivelab model --dry-run``: what a campaign would cost; nothing is made or written."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.cli.design_options import selection_of
+from drivelab.cli.drive_options import open_named, plan_of, refuse_options_without_effect
+from drivelab.units import format_decimal_size, format_duration_ns, format_size
+
+if TYPE_CHECKING:
+    import argparse
+
+    from drivelab.drives.drive import DriveLimits
+    from drivelab.drives.plan import MeasurementPlan
+    from drivelab.measure.forecast import Forecast
+    from drivelab.workloads.design import Design
+    from drivelab.workloads.selection import Selection
+
+_KINDS: Final = {"simulated": "simulated", "closed_form": "closed form", "real": "real drive"}
+
+
+def dry_run(args: argparse.Namespace) -> int:
+    """Say how many workloads, how long, how many bytes, and what share of the endurance."""
+    from drivelab.drives.registry import kind_of
+    from drivelab.workloads.design import parse_design
+
+    design = parse_design(args.design)
+    plan = plan_of(args)
+    tell = _on_real_drive if kind_of(args.drive) == "real" else _on_virtual_drive
+    answer = tell(args, design, plan)
+    print(json.dumps(answer, indent=2) if args.json else _text(answer))
+    return 0
+
+
+def _on_real_drive(
+    args: argparse.Namespace, design: Design, plan: MeasurementPlan
+) -> dict[str, Any]:
+    from drivelab.drives.registry import preview_real_drive
+    from drivelab.measure.forecast import forecast_from_plan
+
+    refuse_options_without_effect(args)
+    drive = preview_real_drive(
+        args.drive,
+        allow_destructive=args.allow_destructive,
+        size_bytes=args.size,
+        keep=args.keep,
+    )
+    selection = selection_of(args, design, drive)
+    cost = forecast_from_plan(selection.workloads, plan)
+    return _answer(args, drive, design, selection, cost) | {
+        "block_bytes_assumed": drive.block_assumed,
+        "file_bytes": drive.file_bytes,
+        "write_refusal": drive.write_refusal,
+        **_endurance(args.endurance, cost, drive.file_bytes),
+    }
+
+
+def _on_virtual_drive(
+    args: argparse.Namespace, design: Design, plan: MeasurementPlan
+) -> dict[str, Any]:
+    from drivelab.measure.forecast import forecast_by_pilot
+
+    with open_named(args) as drive:
+        selection = selection_of(args, design, drive)
+        cost = forecast_by_pilot(drive, selection.workloads, plan)
+        rated = drive.identity()["preset"].get("rated_endurance_bytes")
+    return _answer(args, drive, design, selection, cost) | {
+        "block_bytes_assumed": False,
+        "file_bytes": 0,
+        "write_refusal": None,
+        **_endurance(rated, cost, 0),
+    }
+
+
+def _answer(
+    args: argparse.Namespace,
+    drive: DriveLimits,
+    design: Design,
+    selection: Selection,
+    cost: Forecast,
+) -> dict[str, Any]:
+    """Give what ``--json`` prints (docs/json.md)."""
+    return {
+        "drive": drive.name,
+        "kind": drive.kind,
+        "capacity_bytes": drive.capacity_bytes,
+        "block_bytes": drive.block_bytes,
+        "design": args.design,
+        "seed": args.seed,
+        "design_distinct_workloads": design.distinct,
+        "population": selection.population,
+        "workloads": len(selection.workloads),
+        "distinct_workloads": len({workload.key() for workload in selection.workloads}),
+        "parts": selection.parts.to_json(),
+        "left_out_workloads": selection.left_out,
+        "left_out_sweeps": selection.left_out_sweeps,
+        "drive_seconds": cost.drive_seconds,
+        "host_seconds": cost.host_seconds,
+        "at_most": cost.at_most,
+        "pilot_workloads": cost.pilot_workloads,
+        "written_bytes": cost.written_bytes,
+        "written_bytes_per_100_mb_per_s": cost.written_bytes_per_rate,
+    }
+
+
+def _endurance(rated_bytes: int | None, cost: Forecast, file_bytes: int) -> dict[str, Any]:
+    """Give the shares of the rated endurance, 0.01 for a hundredth."""
+    return {
+        "rated_endurance_bytes": rated_bytes,
+        "endurance_ratio": rated_bytes and (cost.written_bytes + file_bytes) / rated_bytes,
+        "endurance_ratio_per_100_mb_per_s": rated_bytes
+        and cost.written_bytes_per_rate / rated_bytes,
+    }
+
+
+def _text(answer: dict[str, Any]) -> str:
+    lines = [
+        ("drive", f"{answer['drive']} ({_KINDS[answer['kind']]})"),
+        ("workloads", _workloads_text(answer)),
+        *_parts_lines(answer),
+        *_left_out_lines(answer),
+        ("time", _time_text(answer)),
+        ("written", _written_text(answer)),
+        ("endurance", _endurance_text(answer)),
+    ]
+    width = max(len(label) for label, _ in lines)
+    told = [f"{label:<{width}}  {text}" for label, text in lines]
+    told.append("Nothing was made or written; the same words without --dry-run start the campaign.")
+    return "\n".join(told)
+
+
+def _workloads_text(answer: dict[str, Any]) -> str:
+    from drivelab.workloads.design import is_file
+
+    total, distinct = answer["workloads"], answer["distinct_workloads"]
+    name, held = answer["design"], answer["design_distinct_workloads"]
+    whole = name if is_file(name) else name.partition(":")[0]
+    told = "" if held is None else f"; {whole} holds {held:,} distinct ones"
+    return f"{total:,}, of them {distinct:,} distinct{told}"
+
+
+def _parts_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    uses = {
+        "training": "models are fitted to them",
+        "calibration": "drawn at random from the design, for intervals",
+        "check": "off-grid, to check the models",
+        "sweeps": "for curves, beside those that are in another part",
+    }
+    return [
+        (f"  {name}", f"{answer['parts'][name]:,} {use}")
+        for name, use in uses.items()
+        if answer["parts"][name]
+    ]
+
+
+def _left_out_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    left_out = f"{answer['left_out_workloads']:,} of the design, which this drive cannot run"
+    if answer["left_out_sweeps"]:
+        left_out += f", and {answer['left_out_sweeps']} of the sweeps"
+    if answer["write_refusal"]:
+        left_out += f" (no writes: {answer['write_refusal']})"
+    lines = [("left out", left_out)]
+    if answer["block_bytes_assumed"]:
+        blocks = f"{answer['block_bytes']} bytes, assumed: the file is yet to be made"
+        lines.append(("blocks", blocks))
+    return lines
+
+
+def _time_text(answer: dict[str, Any]) -> str:
+    if answer["drive_seconds"] is None:
+        return "unknown: the drive decides how long its requests take; --seconds limits it"
+    passing = format_duration_ns(answer["drive_seconds"] * 1e9)
+    if answer["kind"] == "real":
+        bound = "at most " if answer["at_most"] else ""
+        return f"{bound}{passing}, and what it takes to start fio {answer['workloads']:,} times"
+    here = format_duration_ns(answer["host_seconds"] * 1e9)
+    return (
+        f"{here} on this machine, {passing} of the drive's simulated time; extrapolated from "
+        f"{answer['pilot_workloads']} of the workloads"
+    )
+
+
+def _written_text(answer: dict[str, Any]) -> str:
+    bound = "at most " if answer["at_most"] else ""
+    parts = []
+    if answer["file_bytes"]:
+        parts.append(f"{format_size(answer['file_bytes'])} to fill the file that is made")
+    if answer["written_bytes"]:
+        parts.append(f"{bound}{format_decimal_size(answer['written_bytes'])} by requests")
+    if answer["written_bytes_per_100_mb_per_s"]:
+        rate = format_decimal_size(answer["written_bytes_per_100_mb_per_s"])
+        parts.append(f"{bound}{rate} for each 100 MB/s at which the drive moves data")
+    told = ", and ".join(parts) or "nothing"
+    return told if answer["kind"] == "real" else f"{told}, simulated: nothing wears"
+
+
+def _endurance_text(answer: dict[str, Any]) -> str:
+    rated = answer["rated_endurance_bytes"]
+    if rated is None:
+        remedy = "--endurance SIZE says it" if answer["kind"] == "real" else "the preset names none"
+        return f"what the drive is rated for is not known; {remedy}"
+    parts = [_share(answer["endurance_ratio"])]
+    if answer["endurance_ratio_per_100_mb_per_s"]:
+        rate = _share(answer["endurance_ratio_per_100_mb_per_s"])
+        parts.append(f"{rate} for each 100 MB/s")
+    return f"{', and '.join(parts)} of the {format_decimal_size(rated)} that it is rated for"
+
+
+def _share(ratio: float) -> str:
+    return f"{100 * ratio:.2g} %"

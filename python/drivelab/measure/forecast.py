@@ -1,0 +1,146 @@
+"""What a campaign will cost, before it runs: time, and the bytes that it writes.
+
+Real drives are told from the plan alone, and nothing is measured: time from the plan, bytes
+where the plan counts requests, and bytes for each 100 MB/s of the drive where it counts time.
+Simulated drives and formulas run a few of the workloads, spread over the campaign's request
+sizes, and the rest is extrapolated from these.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from drivelab.drives.drive import Drive
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.workloads.characteristics import Characteristics
+
+#: The rate for which bytes are told where only the drive knows how fast it is.
+RATE_BYTES_PER_SECOND: Final = 100_000_000
+# Two batches of a simulated drive.
+_PILOT_WORKLOADS: Final = 16
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a campaign will cost.
+
+    Attributes
+    ----------
+    drive_seconds
+        The drive's time, simulated or passing; `None` where only the drive decides it.
+    host_seconds
+        This machine's time; likewise.
+    written_bytes
+        Bytes that requests write which the plan counts, warm-up included.
+    written_bytes_per_rate
+        Bytes besides, for each `RATE_BYTES_PER_SECOND` at which the drive moves data.
+    at_most
+        Whether a measurement may end earlier than assumed.
+    pilot_workloads
+        Workloads that were run to know; 0 where the plan says it.
+    """
+
+    drive_seconds: float | None
+    host_seconds: float | None
+    written_bytes: int
+    written_bytes_per_rate: int
+    at_most: bool
+    pilot_workloads: int
+
+
+def forecast_from_plan(workloads: Sequence[Characteristics], plan: MeasurementPlan) -> Forecast:
+    """Say what a campaign on a real drive will cost; nothing is measured.
+
+    Parameters
+    ----------
+    workloads
+        Those of all parts.
+    plan
+        How long each is measured.
+    """
+    counted = plan.requests if plan.half_width_ratio is None else plan.max_requests
+    timed = plan.seconds
+    seconds = None if timed is None else (plan.warmup_seconds + timed) * len(workloads)
+    requests = plan.warmup_requests + ((counted or 0) if timed is None else 0)
+    window_seconds = plan.warmup_seconds + (timed or 0.0)
+    return Forecast(
+        drive_seconds=seconds,
+        host_seconds=seconds,
+        written_bytes=round(requests * sum(map(_written_bytes, workloads))),
+        written_bytes_per_rate=round(
+            window_seconds * RATE_BYTES_PER_SECOND * sum(map(_written_share, workloads))
+        ),
+        at_most=(timed is not None and counted is not None) or plan.half_width_ratio is not None,
+        pilot_workloads=0,
+    )
+
+
+def forecast_by_pilot(
+    drive: Drive, workloads: Sequence[Characteristics], plan: MeasurementPlan
+) -> Forecast:
+    """Run a few of the workloads on a drive whose time costs nothing, and extrapolate.
+
+    Parameters
+    ----------
+    drive
+        Simulated, or a formula.
+    workloads
+        Those of all parts.
+    plan
+        How long each is measured.
+    """
+    pilot = _spread(workloads)
+    preparing = time.monotonic()
+    # Its shared state is made at the first measurement, once for the whole campaign.
+    least = replace(plan, requests=1, warmup_requests=0, warmup_seconds=0.0, half_width_ratio=None)
+    list(drive.measure(pilot[:1], least))
+    started = time.monotonic()
+    measurements = list(drive.measure(pilot, plan))
+    ended = time.monotonic()
+    scale = len(workloads) / len(pilot)
+    sent = sum(_requests_sent(one, plan) for one in measurements) / len(pilot)
+    return Forecast(
+        drive_seconds=scale * sum(_drive_seconds(one, plan) for one in measurements),
+        host_seconds=started - preparing + scale * (ended - started),
+        written_bytes=round(sent * sum(map(_written_bytes, workloads))),
+        written_bytes_per_rate=0,
+        at_most=False,
+        pilot_workloads=len(pilot),
+    )
+
+
+def _spread(workloads: Sequence[Characteristics]) -> list[tuple[int, Characteristics]]:
+    """Choose workloads in the middle of equal shares of the order by request size."""
+    order = sorted(range(len(workloads)), key=lambda place: _mean_bytes(workloads[place]))
+    count = min(_PILOT_WORKLOADS, len(order))
+    places = [order[(2 * share + 1) * len(order) // (2 * count)] for share in range(count)]
+    return [(place, workloads[place]) for place in places]
+
+
+def _mean_bytes(workload: Characteristics) -> float:
+    return (1 - workload.write_ratio) * workload.read_size + _written_bytes(workload)
+
+
+def _written_bytes(workload: Characteristics) -> float:
+    """Return the bytes that a request writes on average."""
+    return workload.write_ratio * workload.write_size
+
+
+def _written_share(workload: Characteristics) -> float:
+    """Return the share of the bytes moved that are written."""
+    return _written_bytes(workload) / _mean_bytes(workload)
+
+
+def _requests_sent(measurement: Measurement, plan: MeasurementPlan) -> float:
+    """Return the requests of window and warm-up, which lasts a count or a time."""
+    rate = measurement.requests * 1e9 / measurement.duration_ns
+    return measurement.requests + max(plan.warmup_requests, plan.warmup_seconds * rate)
+
+
+def _drive_seconds(measurement: Measurement, plan: MeasurementPlan) -> float:
+    rate = measurement.requests * 1e9 / measurement.duration_ns
+    return _requests_sent(measurement, plan) / rate
