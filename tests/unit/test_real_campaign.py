@@ -20,6 +20,7 @@ from drivelab.drives.measurement import MeasurementPlan
 from drivelab.errors import UsageError
 from drivelab.measure.campaign import run_campaign
 from drivelab.store import RunStore, is_run
+from drivelab.workloads.design import parse_design
 
 WORKLOADS = 6
 SCRIPT = """
@@ -85,7 +86,13 @@ def test_a_finished_campaign_does_not_make_its_file_again(
     drive.name = str(path)
     plan = MeasurementPlan.of_kind("real")
     run_campaign(
-        drive, workloads(12), plan, run, design_name="huang2011:12", progress=False
+        drive,
+        workloads(12),
+        plan,
+        run,
+        design_name="huang2011:12",
+        population=parse_design("huang2011:12").population or "",
+        progress=False,
     ).close()
 
     def open_drive(*_: object, **__: object) -> None:
