@@ -16,13 +16,14 @@ import numpy as np
 from drivelab._core import histogram_bin
 from drivelab.blackbox.accuracy import measure_accuracy
 from drivelab.blackbox.effects import Effect, Importance
-from drivelab.blackbox.evaluate import Evaluation, ModelKey, best_models
+from drivelab.blackbox.evaluate import MODEL_KEYS, Evaluation, ModelKey, best_models
 from drivelab.blackbox.features import UNITS
 from drivelab.blackbox.measured import METRICS
 from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.report.inputs import RunData
+from drivelab.report.inputs import Check, Intervals, RunData
 from drivelab.workloads.characteristics import FIELDS, Characteristics
+from drivelab.workloads.huang2011_sweeps import sweep_workloads
 from drivelab.workloads.parts import Parts
 
 # How far a model's predictions lie from the formula, as a sigma of the logarithm.
@@ -154,24 +155,82 @@ def header(name: str = "sim:made", kind: str = "simulated") -> dict[str, Any]:
 
 
 def made_run(
-    count: int = 300, *, name: str = "sim:made", kind: str = "simulated", requests: int = 20000
+    count: int = 300,
+    *,
+    name: str = "sim:made",
+    kind: str = "simulated",
+    requests: int = 20000,
+    reserved: int = 0,
+    check: int = 0,
+    sweeps: bool = False,
 ) -> RunData:
-    """Return a whole run with models of every kind."""
-    measurements = [
-        measurement(index, workload, requests) for index, workload in enumerate(workloads(count))
+    """Return a whole run with models of every kind.
+
+    `count` workloads train them, `reserved` set the width of their intervals, `check` judge
+    them; `sweeps` adds those behind figures 3 to 7.
+    """
+    asked = [
+        *workloads(count),
+        *workloads(reserved, seed=2),
+        *workloads(check, seed=3),
+        *(sweep_workloads() if sweeps else ()),
     ]
-    observed = {
-        metric: np.array([getattr(one, metric) for one in measurements]) for metric in METRICS
-    }
-    out_of_fold = {}
-    for metric, values in observed.items():
+    parts = Parts(count, reserved, check, len(asked) - count - reserved - check)
+    measurements = [measurement(*item, requests) for item in enumerate(asked)]
+    training = measurements[:count]
+    run = run_of(measurements, parts, evaluated(training, predicted_by_models(training)))
+    described = header(name, kind)
+    described["design"] |= run.header["design"]
+    run = replace(run, header=described)
+    if reserved:
+        factors = {0.8: 1.1, 0.9: 1.25, 0.95: 1.5}
+        run = replace(run, intervals=Intervals(reserved, dict.fromkeys(METRICS, factors)))
+    return with_check(run) if check else run
+
+
+def predicted_by_models(measurements: Sequence[Measurement]) -> dict[ModelKey, Any]:
+    """Return what the made models say, each as far off as `ERRORS` says."""
+    predicted = {}
+    for metric in METRICS:
+        values = np.array([getattr(one, metric) for one in measurements])
         for place, ((features, estimator), sigma) in enumerate(ERRORS.items()):
             draw = random.Random(place)
             noise = [draw.gauss(0, sigma) for _ in measurements]
-            out_of_fold[ModelKey(metric, features, estimator)] = values * np.exp(noise)
-    described = header(name, kind)
-    described["design"] |= {"workloads": count, "parts": Parts(count).to_json()}
-    return RunData(described, measurements, evaluated(measurements, out_of_fold))
+            predicted[ModelKey(metric, features, estimator)] = values * np.exp(noise)
+    return predicted
+
+
+def with_check(run: RunData) -> RunData:
+    """Return the run with what its models say of its check part."""
+    wanted = run.parts.range("check")
+    checked = [one for one in run.measurements if one.index in wanted]
+    predicted = predicted_by_models(checked)
+    observed = {metric: np.array([getattr(one, metric) for one in checked]) for metric in METRICS}
+    accuracy = {
+        key: measure_accuracy(observed[key.metric], values) for key, values in predicted.items()
+    }
+    coverage = {
+        metric: dict.fromkeys(run.intervals.factors.get(metric, {}), 0.9) for metric in METRICS
+    }
+    evaluation = replace(run.evaluation, check=accuracy, check_outside=3, check_coverage=coverage)
+    return replace(run, evaluation=evaluation, check=Check(checked, predicted))
+
+
+def run_of(
+    measurements: Sequence[Measurement],
+    parts: Parts | None = None,
+    evaluation: Evaluation | None = None,
+) -> RunData:
+    """Return a run of these measurements; all train exact models unless said otherwise."""
+    parts = Parts(len(measurements)) if parts is None else parts
+    if evaluation is None:
+        exact = {
+            key: [float(getattr(one, key.metric)) for one in measurements] for key in MODEL_KEYS
+        }
+        evaluation = evaluated(measurements, exact)
+    described = header()
+    described["design"] |= {"workloads": parts.total, "parts": parts.to_json()}
+    return RunData(described, measurements, evaluation)
 
 
 def evaluated(

@@ -40,6 +40,7 @@ def test_a_run_becomes_the_same_report_each_time(modelled: Path) -> None:
         "importance.csv",
         "latency_percentiles.csv",
         "predictions.csv",
+        "sweeps.csv",
         "workloads.csv",
     ]
     assert build_report(modelled).read_bytes() == first

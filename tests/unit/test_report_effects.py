@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from made_run import evaluated, made_run, measurement
+from made_run import evaluated, made_run, measurement, run_of
 
 from drivelab.report import effects
-from drivelab.report.inputs import RunData
 from drivelab.report.table import number
 from drivelab.workloads.characteristics import Characteristics
 
@@ -23,7 +22,7 @@ def test_observed_is_the_geometric_mean_where_the_characteristic_is_in_effect() 
     measurements = [*read, write]
     run = made_run(4)
     made = evaluated(measurements, run.evaluation.out_of_fold)
-    table = effects.effects(RunData(run.header, measurements, made))
+    table = effects.effects(run_of(measurements, evaluation=made))
     sizes = table.records(metric="latency_ns_mean", characteristic="read_size")
     assert [(row["value"], row["workloads"]) for row in sizes] == [(512, 2), (4096, 1)]
     product = read[0].latency_ns_mean * read[2].latency_ns_mean

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from made_run import made_run, measurement, operation
+from made_run import made_run, measurement, operation, run_of
 
 from drivelab.drives.measurement import Measurement
 from drivelab.report import latency
@@ -61,7 +61,7 @@ def test_curves_rise_and_hold_spread_and_typical_workloads() -> None:
 def test_the_spread_is_by_rank_at_each_percentile() -> None:
     # Eleven workloads whose every percentile is a multiple of the first one's.
     measurements = reads_of([1e5 * (place + 1) for place in range(11)])
-    run = replace(made_run(2), measurements=measurements)
+    run = run_of(measurements)
     table = latency.percentiles(run)
     at = {row["line"]: row["latency_ns"] for row in table.records(percentile=90.0, index=None)}
     ranked = sorted(one.read.percentile_ns(90) for one in measurements if one.read)
@@ -70,7 +70,8 @@ def test_the_spread_is_by_rank_at_each_percentile() -> None:
 
 def test_the_spread_ends_where_workloads_with_few_requests_would_drop_out() -> None:
     measurements = reads_of([1e5] * 8, requests=100000) + reads_of([1e5] * 2, requests=600)
-    run = replace(made_run(2), measurements=measurements)
+    measurements = [replace(one, index=place) for place, one in enumerate(measurements)]
+    run = run_of(measurements)
     spread = latency.percentiles(run).records(line="spread_p50")
     # 600 requests show 99 % (six slower), not 99.2 %.
     assert max(number(row["percentile"]) for row in spread) <= 99.17

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import html.parser
 import json
 import re
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_run import evaluated, header, made_run, measurement
+from made_run import evaluated, header, made_run, measurement, run_of
 
 from drivelab.blackbox.evaluate import MODEL_KEYS, ModelKey
 from drivelab.drives.measurement import Measurement
@@ -18,10 +20,12 @@ from drivelab.errors import RunError
 from drivelab.report import words
 from drivelab.report.build import write_report
 from drivelab.report.effects import importance
-from drivelab.report.html import MAX_TABLE_ROWS, Report, render
-from drivelab.report.identity import identity
+from drivelab.report.html import render
 from drivelab.report.inputs import RunData
+from drivelab.report.model_cautions import model_cautions
+from drivelab.report.page import Report
 from drivelab.report.quantities import share_text, workload_text
+from drivelab.report.workload_rows import SHOWN_ROWS
 from drivelab.whole_file import write_whole
 from drivelab.workloads.characteristics import Characteristics
 
@@ -42,6 +46,7 @@ class Reader(html.parser.HTMLParser):
         self.identifiers: list[str] = []
         self.tags: list[str] = []
         self.open: list[str] = []
+        self.row: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
@@ -60,6 +65,9 @@ class Reader(html.parser.HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag not in VOID:
             assert self.open.pop() == tag
+        if tag == "tr":
+            self.lines.append(" | ".join(self.row))
+            self.row = []
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
@@ -69,7 +77,9 @@ class Reader(html.parser.HTMLParser):
     def handle_data(self, data: str) -> None:
         hidden = {"script", "style", "svg", "pre", "button", "i"} & set(self.open)
         text = " ".join(data.split())
-        if text and not hidden:
+        if text and not hidden and "tr" in self.open:
+            self.row.append(text)
+        elif text and not hidden:
             mark = {"h1": "# ", "h2": "## ", "h3": "### ", "li": "- "}.get(self.open[-1], "")
             self.lines.append(mark + text)
 
@@ -83,14 +93,19 @@ def read(page: str) -> Reader:
 
 
 def embedded(page: str) -> dict[str, object]:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    found = re.search(r'<script type="text/plain" id="data">(.*?)</script>', page, re.DOTALL)
     assert found
-    return json.loads(found[1])
+    return json.loads(zlib.decompress(base64.b64decode(found[1])))
+
+
+def whole_run() -> RunData:
+    """Return a run with every part, so that the page has every section."""
+    return made_run(40, reserved=20, check=10, sweeps=True)
 
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return render(made_run(40))
+    return render(whole_run())
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +135,7 @@ def test_identifiers_are_unique(page: str) -> None:
 
 
 def test_the_same_run_gives_the_same_bytes(page: str) -> None:
-    assert render(made_run(40)).html == page
+    assert render(whole_run()).html == page
 
 
 def test_foreign_text_is_harmless_and_three_hundred_workloads_stay_small() -> None:
@@ -164,14 +179,19 @@ def test_the_page_says_where_its_numbers_come_from(kind: str, word: str, banner:
         assert table.rows[0][:2] == ("sim:made", kind)
 
 
-def test_a_long_run_lists_the_first_workloads_and_says_so() -> None:
-    run = made_run(8)
-    many = [replace(run.measurements[0], index=place) for place in range(MAX_TABLE_ROWS + 5)]
-    report = render(RunData(run.header, many, evaluated(many, predicting(many))))
+def test_a_long_run_lists_the_first_workloads_and_holds_all() -> None:
+    run = made_run(SHOWN_ROWS + 5)
+    report = render(run)
     text = " ".join(read(report.html).lines)
-    assert "The first 1000 are listed; 5 more are in the CSV." in text
-    workloads = report.tables[-1]
-    assert (workloads.name, len(workloads.rows)) == ("workloads", MAX_TABLE_ROWS + 5)
+    assert f"Shown are {SHOWN_ROWS} of {SHOWN_ROWS + 5}." in text
+    assert report.html.count("<tr><td>") == SHOWN_ROWS
+    data = embedded(report.html)
+    rows, values = data["rows"], data["values"]
+    assert isinstance(rows, list)
+    assert isinstance(values, list)
+    assert len(rows) == len(values) == SHOWN_ROWS + 5
+    assert [row[0] for row in rows] == [str(place) for place in range(SHOWN_ROWS + 5)]
+    assert "Shown are" not in " ".join(read(render(made_run(8)).html).lines)
 
 
 def predicting(
@@ -195,6 +215,8 @@ def test_the_summary_names_range_accuracy_and_what_matters() -> None:
     assert "under 300 workloads" in sentences[0]
     assert share_text(best.mre) in sentences[2]
     assert sentences[3].endswith("knowing more helps here.")
+    with_check = words.summary(made_run(60, check=20), importance(run))
+    assert with_check[3].startswith("On 20 more workloads, spread over the whole ranges")
     assert "for mean latency, queue depth and" in sentences[4]
 
 
@@ -211,7 +233,7 @@ def test_the_summary_names_only_what_differs() -> None:
     same = [
         measurement(place, Characteristics(read_size=512 * (1 + place % 2))) for place in range(120)
     ]
-    run = RunData(header(), same, evaluated(same, predicting(same)))
+    run = run_of(same)
     first = words.summary(run, importance(run))[0]
     assert first.endswith("under 120 workloads, 2 of them distinct, which differ in request size.")
 
@@ -224,42 +246,33 @@ def test_a_share_in_percent(share: float, text: str) -> None:
     assert share_text(share) == text
 
 
-def test_warnings_for_a_short_incomplete_run_of_few_requests() -> None:
-    run = made_run(20, requests=400)
-    described = header()
-    described["design"]["workloads"] = 60
-    found = " ".join(words.warnings(replace(run, header=described)))
-    assert "20 of 60 workloads" in found
-    assert "Only 20 distinct workloads" in found
-    assert "20 workloads completed fewer than 1,000 requests (the first is number 0):" in found
-    one_short = [*made_run(4).measurements, measurement(4, Characteristics(), requests=10)]
-    found = " ".join(
-        words.warnings(
-            replace(
-                run, measurements=one_short, evaluation=evaluated(one_short, predicting(one_short))
-            )
-        )
-    )
-    assert "Workload 4 completed fewer than 1,000 requests: take" in found
-
-
 def test_warnings_for_wrong_predictions_and_what_was_not_varied() -> None:
     same = [measurement(place, Characteristics()) for place in range(120)]
-    run = RunData(header(), same, evaluated(same, predicting(same, 3.0)))
-    found = " ".join(words.warnings(run))
+    run = run_of(same, evaluation=evaluated(same, predicting(same, 3.0)))
+    found = " ".join(f"{one.name}: {one.seen}" for one in model_cautions(run))
     off = [
         f"1 in {label} (the worst, 3.0\N{MULTIPLICATION SIGN}, is number 119)" for label in LABELS
     ]
-    assert "Of 120 workloads, predicted wrong by more than a factor of two: " in found
+    assert "Far off: Of 120 workloads, predicted wrong by more than a factor of two: " in found
     assert f"{off[0]}, {off[1]} and {off[2]}." in found
+    assert "Few workloads: The models know only 1 distinct" in found
     assert "queue depth (1)" in found
     assert "write size (never in effect)" in found
 
 
-def test_a_good_run_has_no_warnings() -> None:
+@pytest.mark.parametrize(("factor", "seen"), [(1.99, False), (2.01, True)])
+def test_far_off_counts_from_a_factor_of_two(factor: float, seen: bool) -> None:
+    run = made_run(100)
+    for one in (factor, 1 / factor):
+        made = evaluated(run.training, predicting(run.training, one))
+        names = [caution.name for caution in model_cautions(replace(run, evaluation=made))]
+        assert ("Far off" in names) == seen
+
+
+def test_good_models_give_no_warning() -> None:
     run = made_run(300)
     exact = evaluated(run.measurements, predicting(run.measurements))
-    assert words.warnings(replace(run, evaluation=exact)) == []
+    assert model_cautions(replace(run, evaluation=exact)) == []
 
 
 @pytest.mark.parametrize(
@@ -279,27 +292,6 @@ def test_a_good_run_has_no_warnings() -> None:
 )
 def test_a_workload_in_words(workload: Characteristics, text: str) -> None:
     assert workload_text(workload) == text
-
-
-def test_identity_leaves_nothing_out_but_what_the_drive_ignores() -> None:
-    found = identity(header())
-    facts = dict(found.facts)
-    assert facts["Drive"] == "sim:made"
-    assert facts["Kind of drive"] == "Simulated drive"
-    assert facts["Capacity"] == "74.5 GiB (80,000,000,000 bytes)"
-    assert facts["Workload design"] == "huang2011:300"
-    assert facts["Started"] == "2026-01-02 03:04:05 UTC"
-    assert facts["Requests counted"] == "20,000"
-    assert "Seconds a workload" not in facts
-    assert [name for name, _ in found.documents] == ["Preset"]
-    preset = {"name": "made", "timing": {f"part_{place}_ns": place for place in range(12)}}
-    described = header()
-    described["drive"]["identity"] = {"name": "sim:made", "preset": preset}
-    nested = identity(described)
-    assert dict(nested.documents)["Preset"].startswith('name = "made"\ntiming.part_0_ns = 0\n')
-    assert [name for name, _ in nested.facts].count("Name") == 0
-    unknown = identity(header() | {"room": {"number_of_fans": 3, "empty": None}})
-    assert ("Room number of fans", "3") in unknown.facts
 
 
 def test_the_report_is_written_whole_and_readable(report: Report, tmp_path: Path) -> None:

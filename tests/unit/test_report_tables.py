@@ -7,7 +7,7 @@ import io
 from dataclasses import replace
 
 import pytest
-from made_run import made_run, measurement, operation
+from made_run import made_run, measurement, operation, run_of
 
 from drivelab.report import tables
 from drivelab.report.table import Table, number, numbers
@@ -49,7 +49,7 @@ def test_table_selects_records_and_gets_leading_cells() -> None:
 
 
 def test_workloads_blank_percentiles_of_too_few_requests() -> None:
-    run = replace(made_run(1), measurements=[measurement(0, READS, requests=600)])
+    run = run_of([measurement(0, READS, requests=600)])
     (row,) = tables.workloads(run).records()
     # 6 of 600 requests are slower than 99 %, hardly one is slower than 99.9 %.
     assert row["read_latency_ns_p99"] is not None
@@ -57,8 +57,7 @@ def test_workloads_blank_percentiles_of_too_few_requests() -> None:
 
 
 def test_workloads_blank_what_has_no_effect() -> None:
-    run = made_run(2)
-    run = replace(run, measurements=[measurement(0, READS), measurement(1, WRITES)])
+    run = run_of([measurement(0, READS), measurement(1, WRITES)])
     reads, writes = tables.workloads(run).records()
     assert reads["write_ratio"] == 0
     assert reads["read_size_bytes"] == 4096
@@ -85,12 +84,46 @@ def test_predictions_hold_every_model_beside_what_was_observed() -> None:
     assert row["index"] == run.measurements[4].index
     assert row["observed"] == run.measurements[4].iops
     key = run.best("iops", "basic")
-    assert row[f"predicted_basic_{key.estimator}"] == run.evaluation.out_of_fold[key][4]
+    said = run.evaluation.out_of_fold[key][4]
+    assert row[f"predicted_basic_{key.estimator}"] == pytest.approx(said, rel=5e-6)
+
+
+def test_predictions_are_of_the_training_part_and_of_the_check_part() -> None:
+    run = made_run(7, reserved=3, check=4, sweeps=True)
+    assert {row[0] for row in tables.predictions(run).rows} == set(range(7))
+    assert run.check is not None
+    checked = tables.check_predictions(run.check)
+    assert [row["index"] for row in checked.records(metric="iops")] == [10, 11, 12, 13]
+
+
+def test_workloads_say_what_each_is_for_and_how_sure_its_mean_is() -> None:
+    run = made_run(2, reserved=1, check=1, sweeps=True)
+    table = tables.workloads(run)
+    parts = table.column("part")
+    assert parts[:4] == ["training", "training", "calibration", "check"]
+    assert set(parts[4:]) == {"sweeps"}
+    assert table.column("half_width_ratio")[0] is None
+    assert table.column("stopped_by")[0] == "requests"
+
+
+def test_intervals_say_width_and_what_they_held() -> None:
+    run = made_run(30, reserved=20, check=10)
+    rows = tables.intervals(run).records(metric="iops")
+    assert [(row["level_ratio"], row["factor"]) for row in rows] == [
+        (0.8, 1.1),
+        (0.9, 1.25),
+        (0.95, 1.5),
+    ]
+    assert {row["workloads_reserved"] for row in rows} == {20}
+    assert {(row["share_held_ratio"], row["workloads_checked"]) for row in rows} == {(0.9, 10)}
+    assert tables.intervals(made_run(30)).rows == ()
 
 
 def test_accuracy_has_a_row_a_model_and_the_best_is_the_smallest_mre() -> None:
     run = made_run(60)
-    rows = tables.accuracy(run).records(metric="latency_ns_mean")
+    table = tables.accuracy(run)
+    assert list(dict.fromkeys(table.column("judged_on"))) == ["in_sample", "cross_validated"]
+    rows = table.records(metric="latency_ns_mean", judged_on="cross_validated")
     assert [(row["features"], row["estimator"]) for row in rows] == [
         ("basic", "ols"),
         ("basic", "cart"),

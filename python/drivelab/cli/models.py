@@ -56,7 +56,7 @@ def fit_and_report(store: RunStore) -> Fitted:
     return Fitted(
         model=model,
         model_path=model_path,
-        report_path=build_report(store.path, measurements),
+        report_path=build_report(store.path, measurements, model=model),
         measurements_path=write_measurements(measurements, store.path, header["drive"]),
         drive_name=header["drive"]["name"],
         drive_kind=header["drive"]["kind"],

@@ -15,15 +15,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from drivelab.blackbox.model import PerformanceModel
     from drivelab.drives.measurement import Measurement
-    from drivelab.report.html import Report
     from drivelab.report.inputs import RunData
+    from drivelab.report.page import Report
 
 MODEL: Final = "model.json"
 
 
-def build_report(run_path: Path, measurements: Sequence[Measurement] | None = None) -> Path:
-    """Build the report of a run and write it into the run's folder.
+def build_report(
+    run_path: Path,
+    measurements: Sequence[Measurement] | None = None,
+    *,
+    model: PerformanceModel | None = None,
+    out: Path | None = None,
+) -> Path:
+    """Build the report of a run and write it.
 
     Parameters
     ----------
@@ -32,6 +39,10 @@ def build_report(run_path: Path, measurements: Sequence[Measurement] | None = No
     measurements
         Those that the run held when the models were fitted, where another process may be adding
         to it; otherwise all that it holds.
+    model
+        The run's models; read from the folder unless given.
+    out
+        Another folder to write it into.
 
     Returns
     -------
@@ -47,36 +58,43 @@ def build_report(run_path: Path, measurements: Sequence[Measurement] | None = No
     """
     from drivelab.report.html import render
 
-    return write_report(render(read_run(run_path, measurements)), run_path)
+    run = read_run(run_path, measurements, model=model)
+    return write_report(render(run), run_path if out is None else out)
 
 
-def read_run(run_path: Path, measurements: Sequence[Measurement] | None = None) -> RunData:
+def read_run(
+    run_path: Path,
+    measurements: Sequence[Measurement] | None = None,
+    *,
+    model: PerformanceModel | None = None,
+) -> RunData:
     """Read what a report is computed from; raises `UsageError` as `build_report` does."""
     from drivelab.blackbox.model import PerformanceModel
+    from drivelab.measure.header import stored_header
     from drivelab.measure.stored import stored_measurements
-    from drivelab.report.inputs import RunData
+    from drivelab.report.inputs import run_data
     from drivelab.store import RunStore
-    from drivelab.workloads.parts import Parts
 
     with RunStore.open(run_path) as store:
-        header = store.header
+        header = stored_header(store)
         if measurements is None:
             measurements = stored_measurements(store)
+        failures = store.failures()
     path = run_path / MODEL
-    if not path.exists():
-        raise UsageError(
-            f"{run_path} has no {MODEL} yet: run the `drivelab model` that started it again, "
-            "and it goes on where it stopped"
-        )
-    evaluation = PerformanceModel.load(path).evaluation
-    parts = Parts.from_json(header["design"]["parts"])
-    trained = [one for one in measurements if parts.part_of(one.index) == "training"]
-    if evaluation.indices.tolist() != [measurement.index for measurement in trained]:
+    if model is None:
+        if not path.exists():
+            raise UsageError(
+                f"{run_path} has no {MODEL} yet: run the `drivelab model` that started it again, "
+                "and it goes on where it stopped"
+            )
+        model = PerformanceModel.load(path)
+    run = run_data(header, measurements, model, failures)
+    if model.evaluation.indices.tolist() != [one.index for one in run.training]:
         raise UsageError(
             f"{path} was fitted to other measurements than {run_path} holds: run the "
             "`drivelab model` that started it again"
         )
-    return RunData(header, trained, evaluation)
+    return run
 
 
 def write_report(report: Report, run_path: Path) -> Path:

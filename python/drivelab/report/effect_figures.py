@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from drivelab.report.effects import scale_of
 from drivelab.report.figures import Panel, axis_label, tick_text
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from drivelab.report.table import Cell, Table
 
+#: More grey dots than this say no more, and make a page large; those drawn are spread evenly.
+MOST_DOTS: Final = 400
 # Steps of the golden section fill an interval evenly however many there are.
 _GOLDEN = 0.618034
 
@@ -37,7 +39,7 @@ def effect_panels(effects: Table, workloads: Table, metric: str) -> list[Panel]:
         One of the metrics in both.
     """
     rows = effects.records(metric=metric)
-    points = workloads.records()
+    points = [row for row in workloads.records() if row["part"] == "training"]
     values = numbers(row[metric] for row in points) + numbers(row["predicted"] for row in rows)
     limits = log_limits(values)
     panels = []
@@ -88,7 +90,8 @@ def _draw(
         across(value) + spread * ((_GOLDEN * place) % 1.0 - 0.5)
         for place, (value, _) in enumerate(seen)
     ]
-    dots(axes, x, [up for _, up in seen], color="#B8C2CC", size=2.2)
+    step = max(1, -(-len(x) // MOST_DOTS))
+    dots(axes, x[::step], [up for _, up in seen][::step], color="#B8C2CC", size=2.2)
     observed = [row for row in rows if row["observed"] is not None]
     axes.plot(
         [across(number(row["value"])) for row in observed],
@@ -125,6 +128,7 @@ def _value_axis(axes: Axes, item: Characteristic, values: Sequence[float], scale
     else:
         ticks = [max(values) * quarter / 4 for quarter in range(5)]
         axes.set_xticks(ticks, [text(value) for value in ticks])
+        axes.set_xlim(-0.03 * max(values), 1.03 * max(values))
 
 
 def _powers_of_four(limits: tuple[float, float]) -> list[float]:

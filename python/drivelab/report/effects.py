@@ -49,7 +49,7 @@ def effects(run: RunData) -> Table:
     for metric in run.metrics():
         for effect in run.evaluation.effects[metric]:
             seen: dict[float, list[float]] = {}
-            for measurement in run.measurements:
+            for measurement in run.training:
                 value = in_effect(measurement.characteristics).get(effect.characteristic)
                 if value is not None:
                     seen.setdefault(value, []).append(float(getattr(measurement, metric)))

@@ -18,11 +18,22 @@ from drivelab.report.quantities import (
     METRICS,
     share_text,
 )
-from drivelab.report.svg import BLUE, GREEN, GREY, INK, ORANGE, log_axis, log_limits, panel
+from drivelab.report.svg import (
+    BAND,
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    dots,
+    log_axis,
+    log_limits,
+    panel,
+)
 from drivelab.report.table import number, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -34,6 +45,8 @@ if TYPE_CHECKING:
 _FEATURE_COLORS: Final = {"basic": ORANGE, "extended": BLUE}
 #: The workloads' lines in `percentile_curves`, in order.
 LINE_COLORS: Final = (GREEN, BLUE, ORANGE)
+#: With more dots than this on a panel, smaller ones.
+MANY_DOTS: Final = 500
 _PERCENTILE_TICKS: Final = (50.0, 90.0, 99.0, 99.9, 99.99)
 # An axis of errors needs some length even where nothing is wrong.
 _SMALLEST_RANGE: Final = 0.001
@@ -47,13 +60,13 @@ class Panel:
     ----------
     svg
         An SVG element.
-    has_points
-        Whether it shows one dot a measurement, in the order of the measurements, so that the
-        page can say which workload a dot is.
+    tips
+        Name of the list of texts, one a point in the order in which they are drawn, that the
+        page shows where a point is pointed at.
     """
 
     svg: str
-    has_points: bool = False
+    tips: str | None = None
 
 
 def tick_text(metric: str, value: float) -> str:
@@ -71,11 +84,18 @@ def tick_text(metric: str, value: float) -> str:
 def axis_label(metric: str) -> str:
     """Name a metric's axis, with the unit where the ticks do not carry it."""
     item = METRICS[metric]
-    unit = {"MB/s": " (MB/s)", "IOPS": " (requests/s)"}.get(item.unit, "")
+    unit = {"MB/s": " (MB/s)", "IOPS": " (IOPS)"}.get(item.unit, "")
     return f"{item.label.lower()}{unit}"
 
 
-def predicted_observed(predictions: Table, keys: Sequence[ModelKey], adjective: str) -> list[Panel]:
+def predicted_observed(
+    predictions: Table,
+    keys: Sequence[ModelKey],
+    bands: Mapping[ModelKey, float],
+    adjective: str,
+    *,
+    off_grid: bool = False,
+) -> list[Panel]:
     """Draw predicted against observed, a panel a model, logarithmic, with the diagonal.
 
     Parameters
@@ -84,23 +104,38 @@ def predicted_observed(predictions: Table, keys: Sequence[ModelKey], adjective: 
         As `drivelab.report.tables.predictions` makes it.
     keys
         The models to show, in the order of the panels.
+    bands
+        By model, the factor around the prediction that is shaded.
     adjective
         What the observed numbers are: measured, simulated or calculated.
+    off_grid
+        Whether the workloads are those of the check part.
     """
     panels = []
+    tips = "check" if off_grid else "predictions"
+    of = ", off-grid workloads" if off_grid else ""
     for key in keys:
         rows = predictions.records(metric=key.metric)
         columns = ["observed", *(_column(other) for other in keys if other.metric == key.metric)]
         limits = log_limits([number(row[column]) for row in rows for column in columns])
+        estimator = ESTIMATOR_LABELS[key.estimator]
         svg = panel(
-            partial(_draw_predicted, rows=rows, key=key, limits=limits, adjective=adjective),
-            identifier=f"predicted-{key.metric}-{key.features}",
+            partial(
+                _draw_predicted,
+                rows=rows,
+                key=key,
+                limits=limits,
+                band=bands.get(key),
+                adjective=adjective,
+                title=f"{'Off-grid' if off_grid else key.features.title()}: {estimator}",
+            ),
+            identifier=f"{tips}-{key.metric}-{key.features}",
             label=f"Predicted against {adjective} {METRICS[key.metric].label.lower()}, "
-            f"{key.features} model",
+            f"{key.features} model{of}",
             size_inches=(3.6, 3.3),
             margins_inches=(0.8, 0.48, 0.22, 0.28),
         )
-        panels.append(Panel(svg, has_points=True))
+        panels.append(Panel(svg, tips=tips))
     return panels
 
 
@@ -109,36 +144,50 @@ def _column(key: ModelKey) -> str:
 
 
 def _draw_predicted(
-    axes: Axes, *, rows: Rows, key: ModelKey, limits: tuple[float, float], adjective: str
+    axes: Axes,
+    *,
+    rows: Rows,
+    key: ModelKey,
+    limits: tuple[float, float],
+    band: float | None,
+    adjective: str,
+    title: str,
 ) -> None:
+    if band is not None:
+        low, high = ([end * factor for end in limits] for factor in (1 / band, band))
+        axes.fill_between(limits, low, high, color=BAND, linewidth=0)
     axes.plot(limits, limits, color=INK, linewidth=0.9)
     for factor in (0.5, 2):
         ends = [end * factor for end in limits]
         axes.plot(limits, ends, color=GREY, linewidth=0.7, linestyle=(0, (3, 3)))
-    axes.scatter(
+    dots(
+        axes,
         [number(row["observed"]) for row in rows],
         [number(row[_column(key)]) for row in rows],
-        s=11,
-        linewidths=0,
-        alpha=0.6,
         color=_FEATURE_COLORS[key.features],
-        gid="points",
-        zorder=3,
+        size=3.4 if len(rows) <= MANY_DOTS else 2.2,
+        opacity=0.6,
+        name="points",
+        front=True,
     )
     log_axis(axes, "x", limits, partial(tick_text, key.metric))
     log_axis(axes, "y", limits, partial(tick_text, key.metric))
     label = axis_label(key.metric)
     axes.set_xlabel(f"{adjective} {label}")
     axes.set_ylabel(f"predicted {label}")
-    axes.set_title(f"{key.features.title()}: {ESTIMATOR_LABELS[key.estimator]}")
+    axes.set_title(title)
 
 
 def accuracy_bars(accuracy: Table) -> list[Panel]:
-    """Draw the mean relative error of every model as bars, a panel a metric."""
+    """Draw the cross-validated mean relative error of every model as bars, a panel a metric."""
     panels = []
     for metric in dict.fromkeys(str(cell) for cell in accuracy.column("metric")):
         svg = panel(
-            partial(_draw_accuracy, rows=accuracy.records(metric=metric), metric=metric),
+            partial(
+                _draw_accuracy,
+                rows=accuracy.records(metric=metric, judged_on="cross_validated"),
+                metric=metric,
+            ),
             identifier=f"mre-{metric}",
             label=f"Mean relative error by model, {METRICS[metric].label.lower()}",
             size_inches=(3.6, 2.5),
@@ -216,7 +265,7 @@ def _draw_percentiles(
         y.append(number(row["latency_ns"]))
     low, high = lines.get(("spread_p10", None)), lines.get(("spread_p90", None))
     if low and high:
-        axes.fill_between(low[0], low[1], high[1], color="#DDE3EA", linewidth=0)
+        axes.fill_between(low[0], low[1], high[1], color=BAND, linewidth=0)
     workloads = [line for line in lines if line[0] == "workload"]
     for line, color in zip(workloads, LINE_COLORS, strict=False):
         axes.plot(*lines[line], color=color)

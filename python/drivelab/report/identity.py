@@ -7,50 +7,69 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.drives.plan import MeasurementPlan
+from drivelab.report.plan_words import plan_words
 from drivelab.report.quantities import PROVENANCE
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_LONG: Final = 160
+_LONG: Final = 400
 #: A part of the identity with more entries than this, such as a preset, is a document.
 _MANY: Final = 12
 #: What a campaign's header says, in words and in the order of the report.
 _LABELS: Final = {
     "capacity_bytes": "Capacity",
-    "design name": "Workload design",
-    "design workloads": "Workloads planned",
-    "design distinct_workloads": "Distinct workloads among them",
-    "design parts training": "Workloads that models are fitted to",
-    "design parts calibration": "Workloads that set the width of intervals",
-    "design parts check": "Off-grid workloads that check the models",
-    "design parts sweeps": "Workloads for curves, one characteristic at a time",
+    "identity config_hash": "Hash of the resolved preset",
+    "design name": "Design",
     "design population": "Drawn from",
-    "design left_out_workloads": "Workloads this drive cannot run",
-    "design seed": "Seed of the design",
-    "plan seed": "Seed of the measurements",
-    "plan warmup_requests": "Requests to warm up",
-    "plan warmup_seconds": "Seconds to warm up",
-    "plan requests": "Requests counted",
-    "plan seconds": "Seconds counted",
-    "plan half_width_ratio": "Half-width of the mean latency asked for",
-    "plan max_requests": "Requests counted at most",
+    "design workloads": "Planned",
+    "design distinct_workloads": "Distinct ones among them",
+    "design left_out_workloads": "Of the design, what this drive cannot run",
+    "design parts training": "For the models",
+    "design parts calibration": "For the width of intervals",
+    "design parts check": "To check the models off-grid",
+    "design parts sweeps": "For curves, one thing changed at a time",
+    "design seed": "Seed of the draw",
+    "design workloads_sha256": "SHA-256 of all of them",
+    "plan seed": "Seed",
     "origin started_at": "Started",
+    "origin command": "Command",
     "origin host": "Host",
+    "origin processor": "Processor",
+    "origin processors": "Processors used",
     "origin system": "System",
     "origin drivelab_version": "Drivelab",
     "origin python_version": "Python",
-    "design workloads_sha256": "Workloads, SHA-256",
+    "origin numpy_version": "NumPy",
+    "origin scikit_learn_version": "scikit-learn",
+    # Real drives.
+    "identity path": "Path",
+    "identity size_bytes": "Size",
+    "identity target": "What it is",
+    "identity made_by_drivelab": "Made by Drivelab",
+    "identity direct_io": "Past the page cache (direct I/O)",
+    "identity direct_block_bytes": "Smallest direct request",
+    "identity io_engine": "I/O engine",
+    "identity fio_version": "fio",
+    "identity volatile kernel_release": "Kernel",
 }
 _ORDER: Final = {key: place for place, key in enumerate(_LABELS)}
-#: What a plan says and this kind of drive ignores.
-_IGNORED: Final = {
-    "simulated": (),
-    "closed_form": tuple(f"plan {name}" for name in MeasurementPlan().to_json() if name != "seed"),
-    "real": (),
+#: Groups of facts by the first word of their keys.
+_GROUPS: Final = {
+    "drive": "The drive",
+    "design": "The workloads",
+    "plan": "How each was {adjective}",
+    "origin": "Where and when",
 }
+
+
+@dataclass(frozen=True)
+class Group:
+    """Facts that belong together: pairs of a name and a text."""
+
+    name: str
+    facts: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -59,41 +78,52 @@ class Identity:
 
     Attributes
     ----------
-    facts
-        Short pairs of a name and a text.
+    groups
+        Short facts.
     documents
         Long texts under a name, such as the preset that was simulated.
     """
 
-    facts: tuple[tuple[str, str], ...]
+    groups: tuple[Group, ...]
     documents: tuple[tuple[str, str], ...]
 
 
 def identity(header: Mapping[str, Any]) -> Identity:
     """Return everything a run's header says, in words where Drivelab knows the key.
 
-    Nothing is left out but what this kind of drive ignores: a key that is not known here
-    stands under its own name.
+    Nothing is left out: a key that is not known here stands under its own name, and the plan
+    is told in a sentence that holds all of it.
     """
     drive = header["drive"]
-    facts = [
-        ("Drive", str(drive["name"])),
-        ("Kind of drive", PROVENANCE[str(drive["kind"])].label),
-    ]
+    provenance = PROVENANCE[str(drive["kind"])]
+    facts: dict[str, list[tuple[str, str]]] = {key: [] for key in _GROUPS}
+    facts["drive"] = [("Drive", str(drive["name"])), ("Kind of drive", provenance.label)]
+    facts["plan"] = [("How long", plan_words(header["plan"], str(drive["kind"])))]
     rest = {key: value for key, value in drive.items() if key not in ("name", "kind")}
-    rest |= {key: value for key, value in header.items() if key != "drive"}
+    rest |= {key: value for key, value in header.items() if key not in ("drive", "plan")}
+    rest["plan"] = {"seed": header["plan"]["seed"]}
     found = dict(_flat(rest, ()))
     documents = []
     for key in sorted(found, key=lambda key: _ORDER.get(key, len(_ORDER))):
         value = found[key]
-        if key in _IGNORED[str(drive["kind"])] or _said(key, value, drive):
+        if _said(key, value, drive):
             continue
         text = _text(key, value)
         if len(text) > _LONG or "\n" in text:
             documents.append((_words(key), text))
         else:
-            facts.append((_words(key), text))
-    return Identity(tuple(facts), tuple(documents))
+            group = key.split()[0]
+            facts[group if group in _GROUPS else _other(group)].append((_words(key), text))
+    groups = (
+        Group(name.format(adjective=provenance.adjective), tuple(facts[key]))
+        for key, name in _GROUPS.items()
+    )
+    return Identity(tuple(group for group in groups if group.facts), tuple(documents))
+
+
+def _other(word: str) -> str:
+    """Return the group of what no group is named after: parts of the drive come without."""
+    return "drive" if word in ("identity", "capacity_bytes") else "origin"
 
 
 def _said(key: str, value: Any, drive: Mapping[str, Any]) -> bool:
@@ -127,9 +157,7 @@ def _text(key: str, value: Any) -> str:
         return f"{format_size(value)} ({value:,} bytes)"
     if isinstance(value, int) and "seed" not in key:
         return f"{value:,}"
-    if key == "plan half_width_ratio":
-        value = f"{100 * value:g} % of the mean"
-    elif key == "origin started_at":
+    if key == "origin started_at":
         value = f"{datetime.fromisoformat(value):%Y-%m-%d %H:%M:%S %Z}"
     return ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
 

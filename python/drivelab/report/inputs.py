@@ -1,21 +1,61 @@
 """What a report is computed from: a run's header, its measurements and its models' evaluation.
 
-The report reads three things and nothing else. This module is the seam: `drivelab.report.build`
+The report reads these and nothing else. This module is the seam: `drivelab.report.build`
 fills it from a run folder, the tests from data made by hand.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from drivelab.blackbox.evaluate import best_model
+from drivelab.blackbox.intervals import half_width, levels_possible
+from drivelab.workloads.parts import Parts
 
 if TYPE_CHECKING:
     from drivelab.blackbox.accuracy import Accuracy
     from drivelab.blackbox.evaluate import Evaluation, ModelKey
+    from drivelab.blackbox.features import FloatArray
+    from drivelab.blackbox.model import PerformanceModel
     from drivelab.drives.measurement import Measurement
+    from drivelab.store import Failure
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """How wide the intervals of the best models are.
+
+    Attributes
+    ----------
+    workloads
+        That were reserved for it and lie inside what was trained.
+    factors
+        By metric and level (0.9 is 90 %): an interval reaches from the prediction over the
+        factor to the prediction times it. Levels that need more workloads are missing.
+    """
+
+    workloads: int = 0
+    factors: Mapping[str, Mapping[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Check:
+    """Workloads between those that models were trained on, and what the models say there.
+
+    Attributes
+    ----------
+    measurements
+        Of the check part, those inside what was trained; at least one.
+    predicted
+        By model, of each of them.
+    """
+
+    measurements: Sequence[Measurement]
+    predicted: Mapping[ModelKey, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -29,12 +69,54 @@ class RunData:
     measurements
         Those that the models were fitted to, ordered by index.
     evaluation
-        Of the models, its rows in the order of `measurements`.
+        Of the models, its rows in the order of `training`.
+    failures
+        Measurements that failed.
+    intervals
+        Of the best models.
+    check
+        None where the run has no check part, or none of it lies inside what was trained.
     """
 
     header: Mapping[str, Any]
     measurements: Sequence[Measurement]
     evaluation: Evaluation
+    failures: Sequence[Failure] = ()
+    intervals: Intervals = Intervals()
+    check: Check | None = None
+
+    @property
+    def name(self) -> str:
+        """The string that names the drive."""
+        return str(self.header["drive"]["name"])
+
+    @property
+    def kind(self) -> str:
+        """``simulated``, ``closed_form`` or ``real``."""
+        return str(self.header["drive"]["kind"])
+
+    @cached_property
+    def parts(self) -> Parts:
+        """What each measurement is for, by its index."""
+        return Parts.from_json(self.header["design"]["parts"])
+
+    @property
+    def planned(self) -> int:
+        """Measurements that the campaign asks for."""
+        return self.parts.total
+
+    @cached_property
+    def training(self) -> Sequence[Measurement]:
+        """Those that models were fitted to."""
+        wanted = self.parts.range("training")
+        return [one for one in self.measurements if one.index in wanted]
+
+    @cached_property
+    def designed(self) -> Sequence[Measurement]:
+        """Those of the design: for models and for the width of intervals."""
+        reserved = self.parts.range("calibration")
+        wanted = range(self.parts.range("training").start, reserved.stop)
+        return [one for one in self.measurements if one.index in wanted]
 
     @property
     def accuracy(self) -> Mapping[ModelKey, Accuracy]:
@@ -46,10 +128,10 @@ class RunData:
         """Parts of the cross-validation."""
         return len(set(self.evaluation.folds.tolist()))
 
-    @property
+    @cached_property
     def groups(self) -> int:
-        """Distinct workloads."""
-        return len({measurement.characteristics.key() for measurement in self.measurements})
+        """Distinct workloads that models were fitted to."""
+        return len({one.characteristics.key() for one in self.training})
 
     def metrics(self) -> list[str]:
         """Return the metrics that have models, in the order of the models."""
@@ -66,3 +148,46 @@ class RunData:
             Only among the models with these features; None is among all.
         """
         return best_model(self.accuracy, metric, None if features is None else {features})
+
+
+def run_data(
+    header: Mapping[str, Any],
+    measurements: Sequence[Measurement],
+    model: PerformanceModel,
+    failures: Sequence[Failure] = (),
+) -> RunData:
+    """Put together what a report needs, asking the models what they say of the check part.
+
+    Parameters
+    ----------
+    header, measurements, failures
+        Of the run.
+    model
+        Fitted to its training part.
+    """
+    run = RunData(header, measurements, model.evaluation, failures, _intervals(model))
+    checked = [one for one in measurements if one.index in run.parts.range("check")]
+    if model.evaluation.check is None or not checked:
+        return run
+    outside = model.outside([one.characteristics for one in checked])
+    inside = [one for one, out in zip(checked, outside, strict=True) if not out]
+    workloads = [one.characteristics for one in inside]
+    predicted = {
+        key: model.predict(
+            workloads, metric=key.metric, features=key.features, estimator=key.estimator
+        )
+        for key in model.evaluation.check
+    }
+    return replace(run, check=Check(inside, predicted))
+
+
+def _intervals(model: PerformanceModel) -> Intervals:
+    scores = {metric: model.scores[key] for metric, key in model.best.items()}
+    return Intervals(
+        workloads=max(map(len, scores.values()), default=0),
+        factors={
+            metric: {level: math.exp(half_width(found, level)) for level in levels}
+            for metric, found in scores.items()
+            if (levels := levels_possible(len(found)))
+        },
+    )

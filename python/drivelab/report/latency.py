@@ -86,13 +86,15 @@ def percentiles(run: RunData) -> Table:
     for direction in ("read", "write"):
         results = [
             result
-            for measurement in run.measurements
+            for measurement in run.designed
             if (result := result_of(measurement, direction)) is not None
         ]
+        curve = _spread(results)
         for line, rank in (("spread_p10", 0.1), ("spread_p50", 0.5), ("spread_p90", 0.9)):
-            for percentile, latency_ns in _spread(results, rank):
+            for percentile, ranked in curve:
+                latency_ns = ranked[math.floor(rank * (len(ranked) - 1) + 0.5)]
                 rows.append((direction, line, None, None, percentile, latency_ns))
-        for _, measurement in typical(run.measurements, direction):
+        for _, measurement in typical(run.designed, direction):
             result = result_of(measurement, direction)
             if result is None:
                 continue
@@ -107,17 +109,18 @@ def percentiles(run: RunData) -> Table:
     return Table("latency_percentiles", columns, tuple(rows))
 
 
-def _spread(results: Sequence[OperationResult], rank: float) -> list[tuple[float, float]]:
+def _spread(results: Sequence[OperationResult]) -> list[tuple[float, list[float]]]:
+    """Return the latencies of all workloads at each percentile, rising."""
     # A percentile is shown as long as every workload but a tenth of them supports it; over
     # fewer, the band would follow which workloads had many requests, not how slow they were.
     curve = []
     for percentile in PERCENTILES:
-        values = sorted(
+        ranked = sorted(
             float(result.percentile_ns(percentile))
             for result in results
             if supported(result, percentile)
         )
-        if not values or len(values) < 0.9 * len(results):
+        if not ranked or len(ranked) < 0.9 * len(results):
             break
-        curve.append((percentile, values[math.floor(rank * (len(values) - 1) + 0.5)]))
+        curve.append((percentile, ranked))
     return curve

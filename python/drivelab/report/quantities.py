@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from drivelab.units import format_duration_ns, format_iops, format_rate, format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from drivelab.workloads.characteristics import Characteristics
 
@@ -91,6 +91,11 @@ CHARACTERISTICS: Final[dict[str, Characteristic]] = {
 def latency_text(latency_ns: float) -> str:
     """Write a latency with three significant digits and the unit that fits it."""
     return format_duration_ns(latency_ns).replace(" us", " µs")
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Join parts as a sentence does: ``a, b and c``."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def share_text(share: float) -> str:

@@ -28,6 +28,8 @@ ORANGE: Final = "#D55E00"
 GREEN: Final = "#009E73"
 GREY: Final = "#8A94A0"
 INK: Final = "#1F2933"
+#: Behind lines and dots: where most lies.
+BAND: Final = "#DDE3EA"
 PAPER: Final = "#FFFFFF"
 
 PANEL_INCHES: Final = (3.6, 2.9)
@@ -62,10 +64,16 @@ _STYLE: Final[Any] = {
 _ROUNDED: Final = re.compile(r' (?:d|x|y|points|viewBox)="[^"]*"')
 _LONG_NUMBER: Final = re.compile(r"(-?\d+\.\d\d)\d+")
 _FONT: Final = re.compile(r" font-family: [^;\"]*;?")
-_POINTS: Final = re.compile(
-    r'(<g id="points[^>]*>\s*<defs>.*?</defs>\s*<g[^>]*?)>(.*?)(</g>)', re.DOTALL
+# What nothing refers to: names of groups, and turns by nothing.
+_IDLE: Final = re.compile(
+    r' id="(?:figure|axes|patch|line2d|xtick|ytick|text|PathCollection|FillBetween\w*)_\d+"'
+    r'| transform="rotate\(-0 [^"]*"'
 )
-_USE_STYLE: Final = re.compile(r'(<use [^>]*?) style="([^"]*)"')
+_USES: Final = re.compile(r"<g>((?:<use [^>]*/>)+)</g>")
+_STYLE_OF: Final = re.compile(r' style="([^"]*)"')
+_WRAPPED: Final = re.compile(r"<g>(<(?:text|path) [^>]*(?:/>|>[^<]*</text>))</g>")
+# A dot is a line from a point to itself, as `dots` draws it.
+_DOT: Final = re.compile(r"M (\S+) (\S+)\s+L \1 \2\s*")
 
 
 def panel(
@@ -132,12 +140,15 @@ def _embeddable(text: str, identifier: str, label: str) -> str:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.DOTALL)
-    text = _POINTS.sub(_shared_style, text)
+    text = _DOT.sub(_short_dot, text)
     text = _FONT.sub("", text)
+    text = _IDLE.sub("", text)
     text = _ROUNDED.sub(lambda match: _LONG_NUMBER.sub(r"\1", match[0]), text)
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{identifier}-", text)
     text = re.sub(r"\s*\n\s*", " ", text)
     text = text.replace("> <", "><")
+    text = _USES.sub(_shared_style, text)
+    text = _WRAPPED.sub(r"\1", text)
     escaped = label.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     return re.sub(
         r' width="[^"]*" height="[^"]*"', f' role="img" aria-label="{escaped}"', text, count=1
@@ -145,17 +156,47 @@ def _embeddable(text: str, identifier: str, label: str) -> str:
 
 
 def _shared_style(match: re.Match[str]) -> str:
-    # Every point of a series looks the same; saying so once halves the size of the page.
-    head, points, tail = match.groups()
-    first = _USE_STYLE.search(points)
-    if first is None:
-        return match[0]
-    bare = _USE_STYLE.sub(r"\1", points)
-    return f'{head} style="{first[2]}">{bare}{tail}'
+    # Every marker of a line looks the same: said once.
+    styles = set(_STYLE_OF.findall(match[1]))
+    return (
+        f'<g style="{styles.pop()}">{_STYLE_OF.sub("", match[1])}</g>'
+        if len(styles) == 1
+        else match[0]
+    )
 
 
-def dots(axes: Axes, x: Sequence[float], y: Sequence[float], *, color: str, size: float) -> None:
-    """Draw many small dots as one element: a tenth of the size of one marker each."""
+def _short_dot(match: re.Match[str]) -> str:
+    # A tenth of a point is finer than a page shows, and thousands of dots are most of its size.
+    return f"M{float(match[1]):.1f} {float(match[2]):.1f}h0"
+
+
+def dots(
+    axes: Axes,
+    x: Sequence[float],
+    y: Sequence[float],
+    *,
+    color: str,
+    size: float,
+    opacity: float = 1.0,
+    name: str | None = None,
+    front: bool = False,
+) -> None:
+    """Draw many small dots as one element: a tenth of the size of one marker each.
+
+    Parameters
+    ----------
+    axes
+        Where.
+    x, y
+        Centres.
+    color, size, opacity
+        Looks; the size in points. With an opacity of 0 they are there to be pointed at.
+    name
+        Last part of the element's identifier, by which a page's script finds the dots. They
+        are written in the order of `x` and `y`.
+    front
+        In front of lines instead of behind them.
+    """
     if not x:
         return
     vertices = []
@@ -164,14 +205,17 @@ def dots(axes: Axes, x: Sequence[float], y: Sequence[float], *, color: str, size
     path = Path(vertices, [Path.MOVETO, Path.LINETO] * len(x))
     # Simplifying would drop lines without length, which is what a dot is.
     path.should_simplify = False
-    axes.add_patch(
+    # Limits are set by whoever draws; finding them among thousands of dots takes long.
+    axes.add_artist(
         PathPatch(
             path,
             fill=False,
             edgecolor=color,
             linewidth=size,
+            alpha=opacity,
             capstyle="round",
-            zorder=1.5,
+            zorder=3 if front else 1.5,
+            gid=name,
         )
     )
 

@@ -10,15 +10,17 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from drivelab.blackbox.evaluate import ModelKey
+from drivelab.report.accuracy_tables import scores
 from drivelab.report.latency import supported
 from drivelab.report.quantities import CHARACTERISTICS, METRICS, in_effect
 from drivelab.report.table import Cell, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from drivelab.blackbox.features import FloatArray
     from drivelab.drives.measurement import Measurement, OperationResult
-    from drivelab.report.inputs import RunData
+    from drivelab.report.inputs import Check, RunData
 
 _PERCENTILES = (50.0, 99.0, 99.9)
 
@@ -30,18 +32,19 @@ def workloads(run: RunData) -> Table:
     that the workload does not use, and percentiles that too few requests were slower than.
     """
     extra = sorted({key for measurement in run.measurements for key in measurement.extra})
-    columns = ["index", *(column_of(name) for name in CHARACTERISTICS)]
-    columns += ["requests", "duration_ns", *METRICS]
+    columns = ["index", "part", *(column_of(name) for name in CHARACTERISTICS)]
+    columns += ["requests", "duration_ns", *METRICS, "half_width_ratio", "stopped_by"]
     for direction in ("read", "write"):
         columns += [f"{direction}_latency_ns_mean"]
         columns += [f"{direction}_latency_ns_p{percentile:g}" for percentile in _PERCENTILES]
     rows = []
     for measurement in run.measurements:
         values = in_effect(measurement.characteristics)
-        row: list[Cell] = [measurement.index]
+        row: list[Cell] = [measurement.index, run.parts.part_of(measurement.index)]
         row += [values.get(name) for name in CHARACTERISTICS]
         row += [measurement.requests, measurement.duration_ns]
         row += [float(getattr(measurement, metric)) for metric in METRICS]
+        row += [measurement.half_width_ratio, measurement.stopped_by]
         row += _operation_cells(measurement.read) + _operation_cells(measurement.write)
         row += [measurement.extra.get(key) for key in extra]
         rows.append(tuple(row))
@@ -63,20 +66,25 @@ def _operation_cells(result: OperationResult | None) -> list[Cell]:
 
 
 def accuracy(run: RunData) -> Table:
-    """Return one row a model: R2, MAE, mean and MRE (Huang et al. 2011, tables II and III)."""
-    columns = ("metric", "features", "estimator", "r2", "mae", "mean", "mre", "workloads")
+    """Return one row a model and what it was judged on (Huang et al. 2011, tables II and III).
+
+    ``judged_on`` is ``in_sample``, ``cross_validated`` or ``off_grid``.
+    """
+    columns = ("metric", "features", "estimator", "judged_on", "r2", "mae", "mean", "mre")
     rows = tuple(
         (
             *key,
+            judged,
             None if math.isnan(score.r2) else score.r2,
             score.mae,
             score.mean,
             score.mre,
-            len(run.measurements),
+            score.rows,
         )
-        for key, score in run.accuracy.items()
+        for judged, scored in scores(run).items()
+        for key, score in scored.items()
     )
-    return Table("accuracy", columns, rows)
+    return Table("accuracy", (*columns, "workloads"), rows)
 
 
 def predictions(run: RunData) -> Table:
@@ -84,16 +92,58 @@ def predictions(run: RunData) -> Table:
 
     Each prediction is by a model that was fitted without that workload.
     """
-    models = list(dict.fromkeys((key.features, key.estimator) for key in run.accuracy))
+    return _predictions("predictions", run.training, run.evaluation.out_of_fold)
+
+
+def check_predictions(check: Check) -> Table:
+    """Return what `predictions` does, of workloads between those of the design."""
+    return _predictions("off_grid_predictions", check.measurements, check.predicted)
+
+
+def _predictions(
+    name: str, measurements: Sequence[Measurement], predicted: Mapping[ModelKey, FloatArray]
+) -> Table:
+    models = list(dict.fromkeys((key.features, key.estimator) for key in predicted))
     columns = ("index", "metric", "observed", *(f"predicted_{f}_{e}" for f, e in models))
     rows: list[tuple[Cell, ...]] = []
-    for metric in run.metrics():
-        predicted = [run.evaluation.out_of_fold[ModelKey(metric, f, e)] for f, e in models]
-        for place, measurement in enumerate(run.measurements):
+    for metric in dict.fromkeys(key.metric for key in predicted):
+        answers = [predicted[ModelKey(metric, f, e)].tolist() for f, e in models]
+        for place, measurement in enumerate(measurements):
             observed = float(getattr(measurement, metric))
-            cells = (float(values[place]) for values in predicted)
+            cells = (_answer(values[place]) for values in answers)
             rows.append((measurement.index, metric, observed, *cells))
-    return Table("predictions", columns, tuple(rows))
+    return Table(name, columns, tuple(rows))
+
+
+def _answer(value: float) -> float:
+    # No model is right in the seventh digit, and thousands of them are most of a page's size.
+    return float(f"{value:.6g}")
+
+
+def intervals(run: RunData) -> Table:
+    """Return one row a metric and level: how wide the best model's interval is, what it held.
+
+    An interval reaches from the prediction over ``factor`` to the prediction times it.
+    ``workloads_reserved`` set its width; ``share_held`` is of ``workloads_checked``.
+    """
+    held = run.evaluation.check_coverage or {}
+    checked = 0 if run.check is None else len(run.check.measurements)
+    rows = tuple(
+        (
+            metric,
+            run.best(metric).features,
+            run.best(metric).estimator,
+            level,
+            factor,
+            run.intervals.workloads,
+            held.get(metric, {}).get(level),
+            checked,
+        )
+        for metric, factors in run.intervals.factors.items()
+        for level, factor in factors.items()
+    )
+    columns = ("metric", "features", "estimator", "level_ratio", "factor", "workloads_reserved")
+    return Table("intervals", (*columns, "share_held_ratio", "workloads_checked"), rows)
 
 
 class Repeatability(NamedTuple):

@@ -1,19 +1,19 @@
-"""What the report says in words: the summary, the warnings and how to read each figure."""
+"""What the report says in words: the summary and how to read each figure."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from drivelab.report.model_cautions import fixed_characteristics
 from drivelab.report.quantities import (
     CHARACTERISTICS,
     ESTIMATOR_LABELS,
     METRICS,
     PROVENANCE,
-    TIMES,
+    listed,
     share_text,
 )
 from drivelab.report.table import number
-from drivelab.report.tables import repeatability
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,39 +21,27 @@ if TYPE_CHECKING:
     from drivelab.report.inputs import RunData
     from drivelab.report.table import Cell, Table
 
-#: Below so many distinct workloads the error figures themselves are rough.
-FEW_WORKLOADS: Final = 100
-#: A mean relative error above this is not worth planning with.
-LARGE_ERROR: Final = 0.3
-#: Fewer requests make a mean latency, and more so its percentiles, a rough guess.
-FEW_REQUESTS: Final = 1000
-#: Equal workloads that differ by more than this say that the drive or machine is noisy.
-NOISY: Final = 0.1
-
-
-def drive_kind(run: RunData) -> str:
-    """Return ``simulated``, ``closed_form`` or ``real``."""
-    return str(run.header["drive"]["kind"])
-
 
 def summary(run: RunData, importance: Table) -> list[str]:
     """Return the paragraph's sentences for a person who has not read any paper."""
-    adjective = PROVENANCE[drive_kind(run)].adjective
-    name = run.header["drive"]["name"]
-    count = len(run.measurements)
-    distinct = "" if run.groups == count else f", {run.groups} of them distinct"
+    adjective = PROVENANCE[run.kind].adjective
+    count = len(run.designed)
+    keys = {one.characteristics.key() for one in run.designed}
+    distinct = "" if len(keys) == count else f", {len(keys):,} of them distinct"
     sentences = [
-        f"The drive {name} was {adjective} under {count} workloads{distinct}{_differing(run)}."
+        f"The drive {run.name} was {adjective} under {count:,} workloads{distinct}"
+        f"{_differing(run)}."
     ]
     sentences.append(_ranges(run))
     sentences.append(_accuracy(run))
+    sentences.append(_between(run))
     sentences.append(_basic_against_extended(run))
     sentences.append(_what_matters(run, importance))
     return [sentence for sentence in sentences if sentence]
 
 
 def _differing(run: RunData) -> str:
-    fixed = set(_fixed(run))
+    fixed = set(fixed_characteristics(run))
     kinds = {
         "in how much they write": {"write_ratio"},
         "in how many requests are in flight": {"queue_depth"},
@@ -62,17 +50,17 @@ def _differing(run: RunData) -> str:
         "in the gaps between accesses": {"read_stride", "write_stride"},
     }
     parts = [text for text, names in kinds.items() if not names <= fixed]
-    return f", which differ {_listed(parts)}" if parts else ""
+    return f", which differ {listed(parts)}" if parts else ""
 
 
 def _ranges(run: RunData) -> str:
     parts = []
     for metric in run.metrics():
         item = METRICS[metric]
-        values = [float(getattr(measurement, metric)) for measurement in run.measurements]
+        values = [float(getattr(measurement, metric)) for measurement in run.designed]
         label = item.label.lower()
         parts.append(f"{label} from {item.text(min(values))} to {item.text(max(values))}")
-    return f"Over these the drive gave a {_listed(parts)}."
+    return f"Over these the drive gave a {listed(parts)}."
 
 
 def _accuracy(run: RunData) -> str:
@@ -86,7 +74,21 @@ def _accuracy(run: RunData) -> str:
     model = f" ({ESTIMATOR_LABELS[best[0].estimator]})" if one else ""
     return (
         f"Asked about a workload that it has not seen, the best model{model} is off, on average, "
-        f"by {_listed(parts)}."
+        f"by {listed(parts)}."
+    )
+
+
+def _between(run: RunData) -> str:
+    if run.evaluation.check is None or run.check is None:
+        return ""
+    parts = [
+        f"{share_text(run.evaluation.check[run.best(metric)].mre)} for "
+        f"{METRICS[metric].label.lower()}"
+        for metric in run.metrics()
+    ]
+    return (
+        f"On {len(run.check.measurements):,} more workloads, spread over the whole ranges, it is "
+        f"off by {listed(parts)}."
     )
 
 
@@ -130,140 +132,38 @@ def _stands_out(row: Mapping[str, Cell]) -> bool:
     return increase > number(row["mre_shuffled_deviation"])
 
 
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def warnings(run: RunData) -> list[str]:
-    """Return what a reader should know before trusting a number, one sentence or two each."""
-    found = _incomplete(run)
-    if run.groups < FEW_WORKLOADS:
-        found.append(
-            f"Only {run.groups} distinct workloads: the error figures are themselves rough. "
-            "300 make them steadier."
-        )
-    found += _noisy(run)
-    found += _short(run)
-    found += _inaccurate(run)
-    found += _far_off(run)
-    found += _not_varied(run)
-    return found
-
-
-def _incomplete(run: RunData) -> list[str]:
-    planned = run.header.get("design", {}).get("workloads")
-    done = len(run.measurements)
-    if not isinstance(planned, int) or done >= planned:
-        return []
-    return [
-        f"The campaign is not finished: {done} of {planned} workloads. Start the same command "
-        "again and it goes on where it stopped."
-    ]
-
-
-def _noisy(run: RunData) -> list[str]:
-    for metric in run.metrics():
-        repeated = repeatability(run.measurements, metric)
-        if repeated and repeated.mean_relative_difference > NOISY:
-            difference = share_text(repeated.mean_relative_difference)
-            return [
-                f"Noisy: equal workloads differ from their own mean by {difference} on average "
-                f"in {METRICS[metric].label.lower()} ({repeated.measurements} runs of "
-                f"{repeated.groups} workloads). Expect no model to be much more accurate than that."
-            ]
-    return []
-
-
-def _short(run: RunData) -> list[str]:
-    few = [m.index for m in run.measurements if m.requests < FEW_REQUESTS]
-    if not few:
-        return []
-    which = f"Workload {few[0]}" if len(few) == 1 else f"{len(few)} workloads"
-    first = "" if len(few) == 1 else f" (the first is number {few[0]})"
-    return [
-        f"{which} completed fewer than {FEW_REQUESTS:,} requests{first}: take the mean and the "
-        "percentiles as rough."
-    ]
-
-
-def _inaccurate(run: RunData) -> list[str]:
-    parts = []
-    for metric in run.metrics():
-        mre = run.accuracy[run.best(metric)].mre
-        if mre > LARGE_ERROR:
-            parts.append(f"by {share_text(mre)} for {METRICS[metric].label.lower()}")
-    if not parts:
-        return []
-    return [
-        f"Even the best model is off {_listed(parts)} on average: look at the measurements "
-        "rather than at predictions."
-    ]
-
-
-def _far_off(run: RunData) -> list[str]:
-    parts = []
-    for metric in run.metrics():
-        predicted = run.evaluation.out_of_fold[run.best(metric)]
-        off = []
-        for measurement, value in zip(run.measurements, predicted, strict=True):
-            ratio = float(value) / float(getattr(measurement, metric))
-            factor = max(ratio, 1 / ratio)
-            if factor > 2:
-                off.append((factor, -measurement.index))
-        if off:
-            worst, index = max(off)
-            parts.append(
-                f"{len(off)} in {METRICS[metric].label.lower()} (the worst, {worst:.1f}{TIMES}, "
-                f"is number {-index})"
-            )
-    if not parts:
-        return []
-    return [
-        f"Of {len(run.measurements)} workloads, predicted wrong by more than a factor of two: "
-        f"{_listed(parts)}."
-    ]
-
-
-def _fixed(run: RunData) -> dict[str, str]:
-    """Return the characteristics that do not vary, by name, with what they are instead."""
-    found = {}
-    for name, item in CHARACTERISTICS.items():
-        values = {m.characteristics.canonical()[name] for m in run.measurements} - {None}
-        only = next(iter(values), None)
-        if only is None:
-            found[name] = "never in effect"
-        elif len(values) == 1:
-            found[name] = item.text(only)
-    return found
-
-
-def _not_varied(run: RunData) -> list[str]:
-    fixed = [
-        f"{CHARACTERISTICS[name].label.lower()} ({text})" for name, text in _fixed(run).items()
-    ]
-    if not fixed:
-        return []
-    return [f"Not varied, so this report says nothing about its effect: {', '.join(fixed)}."]
-
-
-#: How to read each figure, one sentence. ``{adjective}`` is what the numbers are.
+#: How to read each figure, one sentence or two. ``{adjective}`` is what the numbers are.
 HOW_TO_READ: Final = {
     "accuracy": (
-        "R² is how much of the variation a model explains (1 is all), MAE the mean absolute "
-        "error beside the mean value in brackets, MRE the mean relative error; bold is the "
-        "smallest MRE of a metric."
+        "R² is how much of the variation a model explains (1 is all of it, below 0 is worse than "
+        "always answering the mean). MAE is the mean absolute error, beside the mean value in "
+        "brackets. MRE is the mean relative error: how far off an answer is, on average, as a "
+        "share of the true value. Blue is the smallest MRE of a metric on unseen workloads, the "
+        "model that is asked unless another is named."
     ),
-    "accuracy_bars": "The shorter the bar, the closer the predictions.",
+    "accuracy_bars": (
+        "Mean relative error of each model on workloads that it had not seen. The shorter the "
+        "bar, the closer the predictions."
+    ),
+    "intervals": (
+        "Every prediction comes with an interval: from the prediction divided by the factor to "
+        "the prediction times it."
+    ),
     "predictions": (
-        "Each dot is one workload, predicted by a model that was fitted without it: on the solid "
-        "line the prediction is exact, between the dashed ones it is within a factor of two."
+        "Each dot is one workload: across is what was {adjective}, up is what the model said "
+        "without having seen it. On the solid line the prediction is exact, between the dashed "
+        "ones it is within a factor of two."
+    ),
+    "band": "In the shaded band lies what the 90 % interval of the prediction holds.",
+    "check": (
+        "The last row is of workloads spread over the whole ranges, off the grid of the design."
     ),
     "percentiles": (
         "At 99 % one request in a hundred takes longer than the line; a line that rises steeply "
         "to the right has slow stragglers behind a good mean."
     ),
     "effects": (
-        "Grey dots are the workloads, diamonds their geometric mean at each value, and the blue "
+        "Grey dots are workloads, diamonds the geometric mean of all at each value, and the blue "
         "line what the best extended model predicts, on average, when only this characteristic "
         "changes. Where line and diamonds part, the workloads at that value differ in something "
         "else too, or the model is wrong there."
@@ -275,6 +175,41 @@ HOW_TO_READ: Final = {
     ),
     "workloads": (
         "Every workload with what was {adjective}; a dash stands where a characteristic has no "
-        "effect, or too few requests were slower to give a percentile."
+        "effect, or too few requests were slower to give a percentile. Known within: the mean "
+        "latency lies that close to the true one, 95 times of 100; a star marks those that did "
+        "not become as sure as asked. For: the model, the width of its intervals, its check, or "
+        "the curves above."
     ),
 }
+
+#: What each model was judged on.
+JUDGED: Final = {
+    "in_sample": (
+        "Seen",
+        "on the workloads that it was fitted to, as Huang et al. 2011 seem to report: too kind",
+    ),
+    "cross_validated": (
+        "Unseen",
+        "on workloads of the design that it had not seen (cross-validated: they are split into "
+        "{folds} parts, equal workloads together, and each part is predicted from the others)",
+    ),
+    "off_grid": (
+        "Off-grid",
+        "on {checked} further workloads, the same for every drive, spread evenly over the whole "
+        "ranges, between the values of the design too",
+    ),
+}
+
+#: The terms of the trade that the page cannot do without.
+GLOSSARY: Final = (
+    ("Latency", "how long a request takes, from handing it over to its answer"),
+    ("Bandwidth", "bytes moved a second, in millions (MB/s)"),
+    ("Throughput", "requests completed a second (IOPS)"),
+    ("Queue depth", "how many requests the drive has in hand at any time"),
+    ("Sequential", "each request starts where the one before it ended"),
+    ("Stride", "the gap between the end of a request and the start of the next"),
+    ("Random", "each request goes anywhere"),
+    ("Percentile", "at 99 %, of a hundred requests one takes longer"),
+    ("Workload", "a stream of requests with given shares, sizes, places and queue depth"),
+    ("Model", "a formula fitted to some workloads that answers for others"),
+)

@@ -1,12 +1,32 @@
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  // The numbers of the page: compressed JSON in base64.
+  const unpack = async () => {
+    const text = atob(document.getElementById("data").textContent.trim());
+    const bytes = Uint8Array.from(text, (one) => one.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(stream).json();
+  };
+  // Unpacked once, when the page is at rest or somebody asks.
+  let unpacking = null;
+  const numbers = () => (unpacking ??= unpack());
+  let data = null;
+  numbers().then((found) => {
+    data = found;
+    document.body.dataset.ready = "yes";
+  }, () => {
+    for (const button of document.querySelectorAll("button.csv")) {
+      button.disabled = true;
+      button.title = "This browser is too old for it; the numbers lie beside this file, in data/";
+    }
+  });
 
   // Save a table: the same bytes as the file in data/.
   for (const button of document.querySelectorAll("[data-csv]")) {
-    button.addEventListener("click", () => {
+    button.addEventListener("click", async () => {
       const name = button.dataset.csv;
-      const url = URL.createObjectURL(new Blob([data.csv[name]], { type: "text/csv" }));
+      const { csv } = await numbers();
+      const url = URL.createObjectURL(new Blob([csv[name]], { type: "text/csv" }));
       const link = document.createElement("a");
       link.href = url;
       link.download = `${name}.csv`;
@@ -15,14 +35,36 @@
     });
   }
 
-  // Say which workload a dot is. The dots of a panel are in the order of the workloads.
+  // Say what the nearest point is. The points of a panel are in the order of its texts.
   const tip = document.getElementById("tip");
+  const reach = 12;
+  const known = new WeakMap();
+  const pointsOf = (svg) => {
+    if (!known.has(svg)) {
+      const drawn = svg.querySelector('[id$="-points"] path')?.getAttribute("d") ?? "";
+      const found = drawn.matchAll(/M(-?[\d.]+) (-?[\d.]+)/g);
+      known.set(svg, Array.from(found, ([, x, y]) => [Number(x), Number(y)]));
+    }
+    return known.get(svg);
+  };
+  const nearest = (svg, event) => {
+    const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+    const scale = svg.getScreenCTM().a;
+    let best = -1;
+    let least = (reach / scale) ** 2;
+    pointsOf(svg).forEach(([x, y], number) => {
+      const away = (x - place.x) ** 2 + (y - place.y) ** 2;
+      if (away < least) [best, least] = [number, away];
+    });
+    return best;
+  };
   const show = (event) => {
-    const dot = event.target.closest("[data-points] use");
-    const group = dot && dot.closest('[id$="-points"]');
-    tip.hidden = !group;
-    if (!group) return;
-    tip.textContent = data.points[[...group.querySelectorAll("use")].indexOf(dot)];
+    const panel = event.target.closest?.("[data-tips]");
+    const svg = panel?.querySelector("svg");
+    const number = svg && data ? nearest(svg, event) : -1;
+    tip.hidden = number < 0;
+    if (number < 0) return;
+    tip.textContent = data.tips[panel.dataset.tips][number];
     const { width, height } = tip.getBoundingClientRect();
     const left = Math.min(event.clientX + 12, innerWidth - width - 8);
     const top = event.clientY + height + 20 > innerHeight ? event.clientY - height - 12 : event.clientY + 14;
@@ -46,23 +88,45 @@
     if (event.target === dialog || event.target.closest(".close")) dialog.close();
   });
 
-  // Sort the workloads by a column; what is empty comes last.
+  // Sort all workloads by a column and show as many as before; what is empty comes last.
   const body = document.querySelector("#workload-table tbody");
-  const rows = [...body.rows].map((row, place) => ({ row, values: data.values[place] }));
+  if (!body) return;
+  let shown = body.rows.length;
+  let order = null;
+  const fill = async () => {
+    const { rows } = await numbers();
+    order ??= rows.map((_, place) => place);
+    body.replaceChildren(...order.slice(0, shown).map((place) => {
+      const row = document.createElement("tr");
+      for (const text of rows[place]) row.insertCell().textContent = text;
+      return row;
+    }));
+  };
   for (const button of document.querySelectorAll("#workload-table [data-column]")) {
-    button.addEventListener("click", () => {
+    button.addEventListener("click", async () => {
+      const { values } = await numbers();
       const head = button.closest("th");
       const up = head.getAttribute("aria-sort") !== "ascending";
-      for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
+      for (const other of head.parentElement.cells) {
+        other.removeAttribute("aria-sort");
+        delete other.dataset.sorted;
+      }
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
       const column = Number(button.dataset.column);
-      rows.sort((one, other) => {
-        const a = one.values[column];
-        const b = other.values[column];
-        if (a === null || b === null) return (a === null) - (b === null);
-        return up ? a - b : b - a;
+      order = values.map((_, place) => place).sort((one, other) => {
+        const a = values[one][column];
+        const b = values[other][column];
+        if (a === null || b === null) return (a === null) - (b === null) || one - other;
+        return (up ? a - b : b - a) || one - other;
       });
-      body.replaceChildren(...rows.map((entry) => entry.row));
+      await fill();
+      head.dataset.sorted = "yes";
     });
   }
+  document.getElementById("all-rows")?.addEventListener("click", async (event) => {
+    event.target.remove();
+    document.getElementById("shown-rows").remove();
+    shown = Infinity;
+    await fill();
+  });
 })();

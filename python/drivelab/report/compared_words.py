@@ -1,0 +1,92 @@
+"""What several drives do under one sweep, in sentences: who is fastest, and by how much."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from drivelab.report import sweeps
+from drivelab.report.quantities import METRICS
+from drivelab.report.sweep_figures import value_text
+from drivelab.report.sweep_words import SAME, SweepWords, missing_points, sweep_words, times_text
+from drivelab.report.sweeps import Line, lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.report.table import Table
+
+#: At which values drives are compared, and by what: the first (0) or last (-1) of the axis.
+_AT: Final = {
+    sweeps.WRITE_RATIO: ((0, "latency_ns_mean"), (-1, "latency_ns_mean")),
+    sweeps.QUEUE_DEPTH: ((-1, "iops"),),
+    sweeps.SIZE: ((0, "iops"), (-1, "bandwidth_bytes_per_second")),
+    sweeps.PATTERN_LATENCY: ((-1, "latency_ns_mean"),),
+}
+
+
+def compared_words(figure: int, drives: Sequence[tuple[str, Table, str]]) -> SweepWords:
+    """Return the texts of a figure that shows several drives.
+
+    Parameters
+    ----------
+    figure
+        As for `drivelab.report.sweep_words.sweep_words`.
+    drives
+        Name, table and the reason for missing points of each; at least one.
+    """
+    alone = sweep_words(figure, drives[0][1], drives[0][2])
+    by_drive = [(name, lines_of(table, figure)) for name, table, _ in drives]
+    findings = []
+    for place in range(len(by_drive[0][1])):
+        lines = [(name, found[place]) for name, found in by_drive]
+        findings += [ranking(lines, end, metric) for end, metric in _AT[figure]]
+    missing = [
+        f"{name}: {text}"
+        for name, table, reason in drives
+        if (text := missing_points(lines_of(table, figure), reason))
+    ]
+    return SweepWords(
+        title=alone.title,
+        source=alone.source,
+        setting=alone.setting,
+        findings=tuple(text for text in findings if text),
+        missing=" ".join(missing),
+    )
+
+
+def ranking(lines: Sequence[tuple[str, Line]], end: int, metric: str) -> str:
+    """Say how drives compare at the first or last value that all of them were measured at.
+
+    Parameters
+    ----------
+    lines
+        Name and line of each drive, of one series.
+    end
+        0 for the first common value, -1 for the last.
+    metric
+        By which; the best comes first.
+
+    Returns
+    -------
+    str
+        Empty where fewer than two drives have points, or no value is common to those.
+    """
+    there = [(name, line) for name, line in lines if line.values]
+    common = sorted(set.intersection(*(set(line.values) for _, line in there))) if there else []
+    if len(there) < 2 or not common:
+        return ""
+    item = METRICS[metric]
+    found = [
+        (line.performance[metric][line.values.index(common[end])], name) for name, line in there
+    ]
+    found.sort(reverse=not item.lower_is_better)
+    best = found[0][0]
+    parts = [f"{found[0][1]} {item.text(best)}"]
+    for value, name in found[1:]:
+        ratio = max(value / best, best / value)
+        word = "longer" if item.lower_is_better else "less"
+        behind = "about the same" if ratio < SAME else f"{times_text(ratio)} {word}"
+        parts.append(f"{name} {item.text(value)} ({behind})")
+    line = there[0][1]
+    at = value_text(line.characteristic, common[end])
+    return f"{line.label}, {at}, {item.label.lower()}: {', '.join(parts)}."

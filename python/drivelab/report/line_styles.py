@@ -1,0 +1,109 @@
+"""How lines are told apart: by colour, dash and marker together, so that any one may fail.
+
+Drives on one plot are also told apart by what they are: a real drive's line is drawn through
+with filled markers, a simulated one's is dashed and a formula's dotted, both with hollow
+markers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Okabe and Ito's palette, darkened where a thin line would vanish on white.
+_COLORS: Final = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#A6387F",
+    "#8A6D00",
+    "#3C3C3C",
+    "#2E9BD6",
+    "#7A4A1E",
+)
+_MARKERS: Final = ("o", "s", "^", "D", "v", "X", "P", "h")
+#: More drives than this cannot be told apart on one plot.
+MOST_LINES: Final = len(_COLORS)
+_DASHES: Final[Mapping[str, tuple[float, ...]]] = {
+    "real": (),
+    "simulated": (5.0, 2.0),
+    "closed_form": (1.2, 1.6),
+}
+_PATTERN_DASHES: Final = ((), (5.0, 2.0), (1.2, 1.6))
+#: Markers as paths around (0, 0), for the sample in a legend.
+_MARKER_PATHS: Final[Mapping[str, str]] = {
+    "o": "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z",
+    "s": "M-3.2 -3.2h6.4v6.4h-6.4z",
+    "^": "M0 -4l3.9 7h-7.8z",
+    "D": "M0 -4.2l4.2 4.2l-4.2 4.2l-4.2 -4.2z",
+    "v": "M0 4l3.9 -7h-7.8z",
+    "X": "M-3.8 -2l1.8 -1.8l2 2l2 -2l1.8 1.8l-2 2l2 2l-1.8 1.8l-2 -2l-2 2l-1.8 -1.8l2 -2z",
+    "P": "M-1.3 -3.9h2.6v2.6h2.6v2.6h-2.6v2.6h-2.6v-2.6h-2.6v-2.6h2.6z",
+    "h": "M0 -4l3.5 2v4l-3.5 2l-3.5 -2v-4z",
+}
+
+
+@dataclass(frozen=True)
+class LineStyle:
+    """The look of one line.
+
+    Attributes
+    ----------
+    color
+        Of line and marker.
+    marker
+        Matplotlib's name of the marker.
+    dash
+        Lengths on and off in line widths; empty is drawn through.
+    hollow
+        Whether the marker is white inside.
+    """
+
+    color: str
+    marker: str
+    dash: tuple[float, ...] = ()
+    hollow: bool = False
+
+    def options(self) -> dict[str, Any]:
+        """Return what Matplotlib's ``plot`` takes."""
+        return {
+            "color": self.color,
+            "linestyle": (0, self.dash) if self.dash else "solid",
+            "marker": self.marker,
+            "markersize": 5,
+            "markerfacecolor": "white" if self.hollow else self.color,
+            "markeredgewidth": 1.2,
+        }
+
+    def sample(self) -> str:
+        """Return a piece of the line as an SVG element, for a legend."""
+        dash = " ".join(f"{1.8 * length:g}" for length in self.dash)
+        dashed = f' stroke-dasharray="{dash}"' if dash else ""
+        inside = "#fff" if self.hollow else self.color
+        return (
+            '<svg class="sample" viewBox="0 0 36 12" width="36" height="12" aria-hidden="true">'
+            f'<path d="M1 6h34" stroke="{self.color}" stroke-width="1.8"{dashed}/>'
+            f'<path d="{_MARKER_PATHS[self.marker]}" transform="translate(18 6)" '
+            f'fill="{inside}" stroke="{self.color}" stroke-width="1.2"/></svg>'
+        )
+
+
+def drive_style(place: int, kind: str) -> LineStyle:
+    """Return the style of the drive at a place of the list, below `MOST_LINES`.
+
+    Parameters
+    ----------
+    place
+        From 0.
+    kind
+        ``real``, ``simulated`` or ``closed_form``.
+    """
+    return LineStyle(_COLORS[place], _MARKERS[place], _DASHES[kind], hollow=kind != "real")
+
+
+def variant_style(place: int) -> LineStyle:
+    """Return the style of a line among a few of one drive, below three."""
+    return LineStyle(_COLORS[place], _MARKERS[place], _PATTERN_DASHES[place])

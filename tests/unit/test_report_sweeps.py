@@ -1,0 +1,206 @@
+"""Figures 3 to 7: points are found by what was asked, sentences say what the numbers do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from made_run import made_run, measurement, run_of
+
+from drivelab.report.compared_words import ranking
+from drivelab.report.sweep_section import DriveSweeps, missing_reason, one_drive, several_drives
+from drivelab.report.sweep_words import course, held, sweep_words
+from drivelab.report.sweeps import Line, lines_of, sweep_table
+from drivelab.store import Failure
+from drivelab.workloads.huang2011_sweeps import sweep_workloads, sweeps
+from drivelab.workloads.parts import Parts
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+EVERY = [measurement(*item) for item in enumerate(sweep_workloads())]
+
+
+def line(latencies_ms: Sequence[float], values: Sequence[float] | None = None) -> Line:
+    """Return a line of queue depths whose throughput is depth over latency."""
+    depths = tuple(float(2**place) for place in range(len(latencies_ms)))
+    values = depths if values is None else tuple(values)
+    iops = tuple(depth / ms * 1e3 for depth, ms in zip(values, latencies_ms, strict=True))
+    return Line(
+        figure=4,
+        panel="reads",
+        series="random",
+        characteristic="queue_depth",
+        values=tuple(values),
+        indices=tuple(range(len(values))),
+        performance={
+            "latency_ns_mean": tuple(1e6 * ms for ms in latencies_ms),
+            "bandwidth_bytes_per_second": tuple(4096 * rate for rate in iops),
+            "iops": iops,
+        },
+        missing=(),
+    )
+
+
+def test_every_point_of_every_sweep_is_a_row() -> None:
+    table = sweep_table(EVERY)
+    assert len(table.rows) == sum(len(sweep.workloads) for sweep in sweeps())
+    assert None not in table.column("index")
+    for sweep in sweeps():
+        rows = table.records(figure=sweep.figure, panel=sweep.panel, series=sweep.series)
+        by_index = {one.index: one for one in EVERY}
+        for row, workload in zip(rows, sweep.workloads, strict=True):
+            found = by_index[int(str(row["index"]))]
+            assert found.characteristics.key() == workload.key()
+            assert row["value"] == getattr(workload, sweep.characteristic)
+            assert row["iops"] == found.iops
+
+
+def test_points_are_found_in_any_part_and_the_first_of_equals_counts() -> None:
+    first, second = EVERY[3], replace(EVERY[3], index=999, duration_ns=1)
+    table = sweep_table([first, second])
+    found = [row for row in table.records() if row["index"] is not None]
+    assert {row["index"] for row in found} == {3}
+    assert found[0]["iops"] == first.iops
+
+
+def test_missing_points_are_empty_and_never_zero() -> None:
+    # Every second point is there.
+    table = sweep_table(EVERY[::2])
+    for row in table.records(index=None):
+        assert [row[name] for name in table.columns[6:]] == [None] * 4
+    lines = lines_of(table, 3)
+    assert lines[0].values == (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    assert lines[0].missing == (0.1, 0.3, 0.5, 0.7, 0.9)
+    words = sweep_words(3, table, "the drive cannot run them")
+    assert words.missing == (
+        "Not there: 5 of 11 points (random reads and writes at 5 points): the drive cannot run "
+        "them."
+    )
+
+
+def test_a_line_breaks_where_a_point_is_missing() -> None:
+    section = one_drive(sweep_table(EVERY[:5] + EVERY[6:11]), "simulated", "")
+    drawn = section.figures[0].panels[0].svg
+    lines = re.findall(r'<path d="(M [^"]*)" style="fill: none; stroke: #0072b2', drawn)
+    assert [one.count("L") for one in lines] == [4, 4]
+    assert len(section.tips["sweep-3-latency_ns_mean"]) == 10
+
+
+def test_a_drive_that_ran_none_has_no_drawing_and_says_so() -> None:
+    writes = [one for one in EVERY if one.characteristics.write_ratio == 1]
+    section = one_drive(sweep_table(writes), "simulated", "the drive cannot run them")
+    depth = section.figures[1].words
+    assert depth.missing == (
+        "Not there: 7 of 14 points (random reads at all): the drive cannot run them."
+    )
+    assert [text.split(":")[0] for text in depth.findings] == ["Random writes"]
+    nothing = one_drive(sweep_table([]), "simulated", "the campaign is not finished")
+    assert all(figure.panels == () for figure in nothing.figures)
+    assert all("11 of 11" in one.words.missing for one in nothing.figures[:1])
+    assert all(figure.words.findings == () for figure in nothing.figures)
+
+
+def test_the_reason_for_what_is_missing() -> None:
+    run = made_run(10, sweeps=True)
+    assert missing_reason(run) == "the drive cannot run them"
+    cut = replace(run, measurements=run.measurements[:20])
+    assert missing_reason(cut) == "the campaign is not finished, or the drive cannot run them"
+    failures = [Failure(one.index, "fio failed", "") for one in run.measurements[20:]]
+    failed = replace(cut, failures=failures)
+    assert missing_reason(failed) == "they failed, or the drive cannot run them"
+    assert missing_reason(made_run(10)) == "the run was made without these sweeps"
+    assert missing_reason(run_of(EVERY, Parts(len(EVERY)))) == (
+        "the run was made without these sweeps"
+    )
+
+
+def test_what_is_held_is_read_from_the_workloads() -> None:
+    assert held(3) == "Kept the same: requests of 256 KiB, random places and one request at a time."
+    assert (
+        held(4)
+        == "Kept the same: requests of 256 KiB, random places and reads and writes each alone."
+    )
+    assert held(6) == (
+        "Kept the same: gaps of 64 KiB where there are any, one request at a time and reads and "
+        "writes each alone."
+    )
+
+
+@pytest.mark.parametrize(
+    ("latencies_ms", "text"),
+    [
+        ([1, 2, 4], f"rises from 1.00 ms to 4.00 ms (4.0{TIMES})"),
+        ([4, 2, 1], f"falls from 4.00 ms to 1.00 ms (4.0{TIMES} less)"),
+        ([1, 1.05, 1.09], "hardly changes, 1.00 ms to 1.09 ms"),
+        ([1, 1, 1], "stays at about 1.00 ms"),
+        ([1, 5, 2], "rises from 1.00 ms to 5.00 ms at queue depth 2 and falls again to 2.00 ms"),
+        ([5, 1, 2], "falls from 5.00 ms to 1.00 ms at queue depth 2 and rises again to 2.00 ms"),
+        # A bump of less than a tenth is none.
+        ([1, 4.1, 4], f"rises from 1.00 ms to 4.00 ms (4.0{TIMES})"),
+        ([0.1, 30], f"rises from 100 µs to 30.0 ms (300{TIMES})"),
+    ],
+)
+def test_a_course_in_words(latencies_ms: list[float], text: str) -> None:
+    assert course(line(latencies_ms), "latency_ns_mean") == text
+
+
+def test_findings_follow_the_numbers() -> None:
+    table = sweep_table(EVERY)
+    assert sweep_words(3, table, "").findings == (
+        # By the formula of the made run: 60 us + 4 ns a byte + 40 us, and 90 + 14 + 400.
+        f"From reads only to writes only the mean latency rises from 1.15 ms to 4.16 ms "
+        f"(3.6{TIMES}); bandwidth, and with it throughput, falls from 228 MB/s to 63.0 MB/s "
+        f"(3.6{TIMES} less).",
+    )
+    # Latency grows with the queue depth to the power 0.8, so throughput with 0.2.
+    reads = sweep_words(4, table, "").findings[0]
+    assert f"throughput rises from 871 IOPS to 2,000 IOPS (2.3{TIMES})" in reads
+    assert reads.endswith("Deeper queues still give more.")
+    patterns = sweep_words(6, table, "").findings
+    assert patterns[0] == "Strided reads take as long as sequential ones, at every size."
+    # (490 + 14.3) / (90 + 14.3) at 1 KiB, (490 + 3670) / (90 + 3670) at 256 KiB.
+    assert patterns[3] == (
+        f"Random writes take 4.8{TIMES} as long as sequential ones at 1 KiB and 1.1{TIMES} as "
+        "long at 256 KiB."
+    )
+
+
+def test_drives_are_ranked_at_a_value_that_all_have() -> None:
+    fast, slow, other = line([1, 2, 4]), line([2, 4, 9]), line([1.02, 2], [1, 2])
+    text = ranking([("slow", slow), ("fast", fast)], -1, "latency_ns_mean")
+    assert text == (
+        "Random reads, queue depth 4, mean latency: fast 4.00 ms, slow 9.00 ms "
+        f"(2.2{TIMES} longer)."
+    )
+    text = ranking([("slow", slow), ("other", other), ("fast", fast)], -1, "iops")
+    assert text == (
+        "Random reads, queue depth 2, throughput: other 1,000 IOPS, fast 1,000 IOPS (about the "
+        f"same), slow 500 IOPS (2.0{TIMES} less)."
+    )
+    assert ranking([("alone", fast), ("empty", line([]))], 0, "iops") == ""
+
+
+def test_several_drives_share_panels_and_are_told_apart() -> None:
+    writes = [one for one in EVERY if one.characteristics.write_ratio == 1]
+    drives = [
+        DriveSweeps("sim:a", "simulated", sweep_table(EVERY), ""),
+        DriveSweeps("/dev/b", "real", sweep_table(writes), "the drive cannot run them"),
+    ]
+    section = several_drives(drives)
+    assert [len(figure.panels) for figure in section.figures] == [3, 6, 6, 12]
+    style_a, style_b = (style for style, _ in section.figures[0].legend)
+    assert [label for _, label in section.figures[0].legend] == [
+        "sim:a (simulated)",
+        "/dev/b (measured)",
+    ]
+    assert (style_a.hollow, style_b.hollow) == (True, False)
+    assert style_a.dash != style_b.dash
+    assert style_a.marker != style_b.marker
+    reads = section.tips["sweep-4-iops-reads-random"]
+    assert {text.split(",")[0] for text in reads} == {"sim:a"}
+    both = section.tips["sweep-4-iops-writes-random"]
+    assert [text.split(",")[0] for text in both] == ["sim:a"] * 7 + ["/dev/b"] * 7
+    assert section.figures[1].words.missing == (
+        "/dev/b: Not there: 7 of 14 points (random reads at all): the drive cannot run them."
+    )
