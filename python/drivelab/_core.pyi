@@ -268,3 +268,14 @@ class ClosedForm:
     def rho(self) -> int: ...
     def record(self, direction: str, record_bytes: int) -> dict[str, int]:
         """Return the latency of one request and its parts, in ns and counts."""
+
+# --- table -----------------------------------------------------------------------------
+
+def parquet_table(
+    columns: list[tuple[str, str, list[Any]]], properties: list[tuple[str, str]]
+) -> bytes:
+    """Return a table as a Parquet file.
+
+    A column is a name, a kind (``text``, ``integer``, ``real``, ``integers``) and a cell a row,
+    `None` where it is empty. Properties are kept beside the table.
+    """

@@ -7,8 +7,10 @@ import tempfile
 from pathlib import Path
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Replace a file by a text, in UTF-8; nobody ever sees half of it, not after a power cut.
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Replace a file by bytes, or by a text in UTF-8; nobody ever sees half of it.
+
+    That holds after a power cut too.
 
     Raises
     ------
@@ -18,8 +20,8 @@ def write_whole(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = path.with_name(os.path.basename(name))  # noqa: PTH119
     try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123
-            file.write(text)
+        with open(handle, "wb") as file:  # noqa: PTH123
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         # mkstemp makes it private; a report is as readable as any new file.

@@ -350,6 +350,8 @@ def test_export_holds_what_was_measured(tmp_path: Path) -> None:
     assert float(row["iops"]) == pytest.approx(1e9 / latency_ns, rel=1e-12)
     assert float(row["bandwidth_bytes_per_second"]) == pytest.approx(4096e9 / latency_ns, rel=1e-12)
     assert (row["write_requests"], row["waf"]) == ("", "1.5")
+    # What has no effect is blank, as in the designs that are read back.
+    assert (row["write_size_bytes"], row["read_stride_bytes"], row["part"]) == ("", "", "")
 
 
 def test_export_of_mixed_runs_has_every_column() -> None:

@@ -9,16 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_drive import FakeDrive, workloads
 
 from drivelab.cli import main as cli
 from drivelab.drives import block_devices
 from drivelab.drives.block_devices import BlockDevice
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.errors import RunError
+from drivelab.measure.campaign import run_campaign
 from drivelab.reproduce import huang2011, registry
 from drivelab.reproduce.claims import Reproduction
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
 # Objects whose keys are data: any name may stand there.
 OPEN_OBJECTS = ("extra", "latency_ns_histogram", "used")
+# Objects that a drive says about itself, which are documented as one.
+WHOLE_OBJECTS = ("identity",)
 
 COMMAND_LINES: dict[str, list[str]] = {
     "drives": ["drives"],
@@ -42,6 +48,10 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("--requests", "50", "--warmup-requests", "10"),
     ],
     "report": ["report", "run"],
+    "runs list": ["runs", "list", "."],
+    "runs show": ["runs", "show", "failed"],
+    "runs export": ["runs", "export", "failed", "--csv", "a.csv", "--parquet", "a.parquet"],
+    "runs remove": ["runs", "remove", "removed", "--yes"],
     # Outside what was measured, or the list of warnings would be empty.
     "predict": ["predict", "run", "--queue-depth", "5000"],
 }
@@ -80,7 +90,7 @@ def printed_keys(value: Any, path: str = "") -> Iterator[str]:
     if isinstance(value, list):
         for entry in value:
             yield from printed_keys(entry, f"{path}[]")
-    elif isinstance(value, dict):
+    elif isinstance(value, dict) and path.rpartition(".")[2] not in WHOLE_OBJECTS:
         for key, inner in value.items():
             opened = path.rpartition(".")[2] in OPEN_OBJECTS
             name = "*" if opened else key
@@ -94,6 +104,18 @@ def finished_run(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("json")
     words = [*COMMAND_LINES["model"][:-1], str(folder / "run")]
     assert cli.main(words) == 0
+    for name in ("failed", "removed"):
+        drive = FakeDrive("real", fail_at={2: RunError("fio died")})
+        path, plan = folder / name, MeasurementPlan(requests=10)
+        run_campaign(
+            drive,
+            workloads(5),
+            plan,
+            path,
+            design_name="fake",
+            progress=False,
+            on_failure="continue",
+        ).close()
     return folder
 
 

@@ -38,6 +38,7 @@ def test_a_run_becomes_the_same_report_each_time(modelled: Path) -> None:
         "accuracy.csv",
         "effects.csv",
         "importance.csv",
+        "index.txt",
         "latency_percentiles.csv",
         "predictions.csv",
         "sweeps.csv",

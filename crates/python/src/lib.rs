@@ -9,6 +9,7 @@ mod histogram;
 mod preset;
 mod replay;
 mod simulated;
+mod table;
 mod tree;
 mod workload;
 
@@ -21,6 +22,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     preset::register(module)?;
     replay::register(module)?;
     simulated::register(module)?;
+    table::register(module)?;
     tree::register(module)?;
     workload::register(module)?;
     Ok(())

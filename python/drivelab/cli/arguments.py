@@ -43,12 +43,13 @@ class CommandParser(argparse.ArgumentParser):
         """
         parsed, unknown = self.parse_known_args(arguments)
         if unknown:
+            parser: CommandParser = getattr(parsed, "parser", self)
             options = sorted(
                 option
-                for option in self._option_string_actions
+                for option in parser._option_string_actions
                 if option.startswith("--") and option != "--help"
             )
-            self.error(f"unknown argument {unknown[0]!r}; the options are {', '.join(options)}")
+            parser.error(f"unknown argument {unknown[0]!r}; the options are {', '.join(options)}")
         return parsed
 
 

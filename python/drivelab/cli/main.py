@@ -71,6 +71,7 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             "predict runs/x25m --read-size 64KiB --queue-depth 8",
         ),
         Command("report", "write a run's report again", "report runs/x25m"),
+        Command("runs", "list, show, export or remove what was measured", "runs list"),
     ),
     "Look inside an SSD": (
         Command(

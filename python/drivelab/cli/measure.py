@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
 def describe(measurement: Measurement) -> dict[str, Any]:
     """Give what ``--json`` prints about a measurement (docs/json.md)."""
-    from drivelab.measure.export import PERCENTILES
+    from drivelab.measure.columns import PERCENTILES
 
     values = measurement.to_json()
     del values["index"], values["characteristics"]

@@ -57,7 +57,7 @@ def fit_and_report(store: RunStore) -> Fitted:
         model=model,
         model_path=model_path,
         report_path=build_report(store.path, measurements, model=model),
-        measurements_path=write_measurements(measurements, store.path, header["drive"]),
+        measurements_path=write_measurements(measurements, store.path, header),
         drive_name=header["drive"]["name"],
         drive_kind=header["drive"]["kind"],
     )

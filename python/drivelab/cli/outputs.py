@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _FAILURES: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
-def write_output(path: Path, text: str) -> None:
+def write_output(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all; folders above it are made.
 
     Raises
@@ -28,7 +28,7 @@ def write_output(path: Path, text: str) -> None:
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text)
+        write_whole(path, content)
     except OSError as error:
         reason = error.strerror or str(error)
         if error.errno in _FAILURES:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab._core import parquet_table
+from drivelab.drives.measurement import Measurement
+from drivelab.measure.columns import histogram_columns, scalar_columns
 from drivelab.whole_file import write_whole
+from drivelab.workloads.parts import Parts
 
 EXPORT: Final = "measurements.csv"
-PERCENTILES: Final = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9}
+# What identifies a run; who measured it when is no part of the table.
+_IDENTIFYING: Final = ("drive", "design", "plan")
 
 
 def write_measurements(
-    measurements: Sequence[Measurement], path: Path, drive: Mapping[str, Any]
+    measurements: Sequence[Measurement], path: Path, header: Mapping[str, Any]
 ) -> Path:
     """Write ``measurements.csv`` into a run folder, whole or not at all; give its path.
 
@@ -26,58 +31,40 @@ def write_measurements(
         In the order of the rows.
     path
         The run folder.
-    drive
-        Of the run's header: its ``name`` and ``kind`` begin each row, because numbers of a
-        simulated drive must not be taken for measured ones.
+    header
+        The run's.
     """
     target = path / EXPORT
-    write_whole(target, measurements_csv(measurements, drive))
+    text = measurements_csv(measurements, header["drive"], _parts(header))
+    write_whole(target, text)
     return target
 
 
-def measurements_csv(measurements: Sequence[Measurement], drive: Mapping[str, Any]) -> str:
-    """Give one row a measurement in the order given, units in the names of the columns."""
-    extras = sorted({name for measurement in measurements for name in measurement.extra})
-    origin = {"drive": drive["name"], "drive_kind": drive["kind"]}
-    rows = [origin | _row(measurement) for measurement in measurements]
-    columns = [*dict.fromkeys(name for row in rows for name in row), *extras]
+def measurements_csv(
+    measurements: Sequence[Measurement], drive: Mapping[str, Any], parts: Parts | None = None
+) -> str:
+    """Give one row a measurement in the order given; `scalar_columns` says which columns."""
+    columns = scalar_columns(measurements, drive, parts)
     text = io.StringIO()
-    table = csv.DictWriter(text, columns, restval="", lineterminator="\n")
-    table.writeheader()
-    for row, measurement in zip(rows, measurements, strict=True):
-        table.writerow(row | measurement.extra)
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow([column.name for column in columns])
+    # The writer leaves a cell empty for None.
+    table.writerows(zip(*(column.cells for column in columns), strict=True))
     return text.getvalue()
 
 
-def _row(measurement: Measurement) -> dict[str, Any]:
-    row: dict[str, Any] = {"index": measurement.index}
-    row |= {
-        f"{name}_bytes" if name.endswith(("_size", "_stride")) else name: value
-        for name, value in measurement.characteristics.to_json().items()
-    }
-    row |= {
-        "duration_ns": measurement.duration_ns,
-        "requests": measurement.requests,
-        "latency_ns_mean": measurement.latency_ns_mean,
-        "bandwidth_bytes_per_second": measurement.bandwidth_bytes_per_second,
-        "iops": measurement.iops,
-    }
-    row |= {
-        f"latency_ns_{name}": measurement.percentile_ns(percent)
-        for name, percent in PERCENTILES.items()
-    }
-    for direction in ("read", "write"):
-        row |= _direction(direction, getattr(measurement, direction))
-    return row
+def measurements_parquet(measurements: Sequence[Measurement], header: Mapping[str, Any]) -> bytes:
+    """Give the columns of the CSV and the latency histograms as a Parquet file.
+
+    Drive, design and plan are kept in the file, as JSON under their names.
+    """
+    columns = scalar_columns(measurements, header["drive"], _parts(header))
+    columns += histogram_columns(measurements)
+    return parquet_table(
+        [(column.name, column.kind, column.cells) for column in columns],
+        [(f"drivelab.{key}", json.dumps(header[key], sort_keys=True)) for key in _IDENTIFYING],
+    )
 
 
-def _direction(direction: str, result: OperationResult | None) -> dict[str, Any]:
-    if result is None:
-        return dict.fromkeys(
-            (f"{direction}_requests", f"{direction}_bytes", f"{direction}_latency_ns_mean"), ""
-        )
-    return {
-        f"{direction}_requests": result.requests,
-        f"{direction}_bytes": result.bytes,
-        f"{direction}_latency_ns_mean": result.latency_ns_mean,
-    }
+def _parts(header: Mapping[str, Any]) -> Parts:
+    return Parts.from_json(header["design"]["parts"])

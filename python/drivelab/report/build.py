@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from drivelab.errors import RunError, UsageError
+from drivelab.report.saved import PAGE, begin_tables
 from drivelab.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -117,10 +118,9 @@ def write_report(report: Report, run_path: Path) -> Path:
     RunError
         When the disk is full or the folder cannot be written. An older report stays.
     """
-    page = run_path / "report.html"
+    page = run_path / PAGE
     try:
-        data = run_path / "data"
-        data.mkdir(exist_ok=True)
+        data = begin_tables(run_path, (f"{table.name}.csv" for table in report.tables))
         for table in report.tables:
             write_whole(data / f"{table.name}.csv", table.csv())
         write_whole(page, report.html)

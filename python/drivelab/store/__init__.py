@@ -11,11 +11,22 @@ returned from; when it is durable, that also holds for a machine that loses powe
 JSON-able dictionaries: what they mean is the business of whoever stores them.
 
 `run_store` is what a run can be asked; `database` is SQLite in our words; `folder` is the
-folder around it and its lock.
+folder around it and its lock; `removal` deletes it.
 """
 
 from drivelab.store.database import LAYOUT, damaged
-from drivelab.store.folder import DATABASE, is_run
+from drivelab.store.folder import DATABASE, is_held, is_run
+from drivelab.store.removal import refuse_no_run, remove_run
 from drivelab.store.run_store import Failure, RunStore
 
-__all__ = ["DATABASE", "LAYOUT", "Failure", "RunStore", "damaged", "is_run"]
+__all__ = [
+    "DATABASE",
+    "LAYOUT",
+    "Failure",
+    "RunStore",
+    "damaged",
+    "is_held",
+    "is_run",
+    "refuse_no_run",
+    "remove_run",
+]

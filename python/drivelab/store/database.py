@@ -43,6 +43,10 @@ _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE
 _NOT_WRITABLE: Final = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 
+class OtherLayoutError(UsageError):
+    """A run, but of another version of Drivelab."""
+
+
 def open_to_read(path: Path) -> sqlite3.Connection:
     """Open the database of a run to read it.
 
@@ -175,12 +179,12 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     if application_id != _APPLICATION_ID:
         raise UsageError(f"{path / DATABASE} is a database, but not a run of Drivelab")
     if layout > LAYOUT:
-        raise UsageError(
+        raise OtherLayoutError(
             f"{path} was written by a newer Drivelab (layout {layout}, this one reads {LAYOUT}); "
             "update Drivelab"
         )
     if layout < LAYOUT:
-        raise UsageError(
+        raise OtherLayoutError(
             f"{path} was written by an older Drivelab (layout {layout}, this one reads {LAYOUT}): "
             "measure again into another folder"
         )

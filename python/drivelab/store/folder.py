@@ -26,6 +26,18 @@ def is_run(path: Path) -> bool:
     return (path / DATABASE).is_file()
 
 
+def is_held(path: Path) -> bool:
+    """Tell whether a process is measuring into a run right now."""
+    try:
+        with (path / LOCK).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def no_run(path: Path) -> UsageError:
     """Give the error that there is no run to read."""
     if not path.exists():
@@ -65,6 +77,8 @@ class FolderLock:
     ----------
     path
         The folder, which exists.
+    advice
+        What to do when another process holds it.
 
     Raises
     ------
@@ -74,7 +88,7 @@ class FolderLock:
         When the folder cannot be written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, advice: str = "wait for it or choose another folder") -> None:
         self._path = path
         with _refused(path, "written"):
             self._file: IO[bytes] = (path / LOCK).open("ab")
@@ -85,9 +99,7 @@ class FolderLock:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return
         self._file.close()
-        raise RunError(
-            f"another process is measuring into {path}; wait for it or choose another folder"
-        )
+        raise RunError(f"another process is measuring into {path}; {advice}")
 
     def check_in_place(self) -> None:
         """Raise `RunError` when the folder was moved or deleted meanwhile.

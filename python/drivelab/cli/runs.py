@@ -1,0 +1,220 @@
+"""The runs of this machine: list them, show one, export its measurements, remove it.
+
+A run is a folder made by `drivelab model`. Every action takes --json;
+`drivelab runs ACTION --help` explains one.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.cli.arguments import add_json
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+    from drivelab.measure.inventory import RunSummary
+
+DEFAULT_FOLDER: Final = Path("runs")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the actions of `drivelab runs` and their options."""
+    actions = parser.add_subparsers(dest="action", metavar="list|show|export|remove", required=True)
+
+    def action(name: str, text: str) -> argparse.ArgumentParser:
+        added = actions.add_parser(name, help=text, description=text, allow_abbrev=False)
+        # Whose options are listed when a word is not understood.
+        added.set_defaults(parser=added)
+        return added
+
+    added = action("list", "list the runs below a folder, damaged ones too")
+    added.add_argument(
+        "folder", metavar="FOLDER", type=Path, nargs="?", help=f"where to look [{DEFAULT_FOLDER}/]"
+    )
+    add_json(added)
+    added = action("show", "show what was measured, by whom and when, and what failed")
+    _add_run(added)
+    add_json(added)
+    added = action("export", "write a run's measurements as a table")
+    _add_run(added)
+    added.add_argument("--csv", type=Path, metavar="FILE", help="one row a measurement")
+    added.add_argument(
+        "--parquet", type=Path, metavar="FILE", help="the same columns, typed, and the histograms"
+    )
+    added.add_argument("--force", action="store_true", help="replace files that are there")
+    add_json(added)
+    added = action("remove", "delete a run, but nothing that Drivelab did not make")
+    _add_run(added)
+    added.add_argument("--yes", action="store_true", help="do not ask")
+    add_json(added)
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", metavar="RUN", type=Path, help="a folder made by `drivelab model`")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what the action says, and print."""
+    from drivelab.cli.run_files import export, remove
+
+    answers = {"list": listed, "show": shown, "export": export, "remove": remove}
+    texts = {"list": _list_text, "show": _show_text, "export": _made_text, "remove": _removed_text}
+    answer = answers[args.action](args)
+    print(json.dumps(answer, indent=2) if args.json else texts[args.action](answer))
+    return 0
+
+
+def listed(args: argparse.Namespace) -> dict[str, Any]:
+    """Give what ``runs list --json`` prints (docs/json.md)."""
+    from drivelab.measure.inventory import find_runs, summarise
+
+    folder = args.folder or DEFAULT_FOLDER
+    # Where nobody has measured yet, there is nothing wrong.
+    paths = [] if args.folder is None and not folder.exists() else find_runs(folder)
+    return {
+        "folder": str(folder),
+        "runs": [_summary_json(summarise(path)) for path in paths],
+    }
+
+
+def shown(args: argparse.Namespace) -> dict[str, Any]:
+    """Give what ``runs show --json`` prints (docs/json.md)."""
+    from drivelab.measure.header import stored_header
+    from drivelab.measure.inventory import summarise
+    from drivelab.store import RunStore
+
+    with RunStore.open(args.run) as store:
+        header = stored_header(store)
+        starts, failures = store.starts(), store.failures()
+    return {
+        **_summary_json(summarise(args.run)),
+        "capacity_bytes": header["drive"]["capacity_bytes"],
+        "identity": header["drive"]["identity"],
+        "workloads": header["design"],
+        "plan": header["plan"],
+        "starts": starts,
+        "failures": [
+            {"index": one.index, "message": one.message, "failed_at": one.failed_at}
+            for one in failures
+        ],
+    }
+
+
+def _summary_json(summary: RunSummary) -> dict[str, Any]:
+    return {
+        "run": str(summary.path),
+        "state": summary.state,
+        "problem": summary.problem,
+        "drive": summary.drive,
+        "kind": summary.kind,
+        "design": summary.design,
+        "seed": summary.seed,
+        "planned": summary.planned,
+        "measured": summary.measured,
+        "failed": summary.failed,
+        "started_at": summary.started_at,
+        "size_bytes": summary.size_bytes,
+    }
+
+
+def _list_text(answer: Mapping[str, Any]) -> str:
+    from drivelab.units import format_size
+
+    if not answer["runs"]:
+        return f"no runs in {answer['folder']}; `drivelab model` makes them"
+    head = ("run", "drive", "design", "measured", "failed", "started", "size", "state")
+    rows = [head]
+    problems = []
+    for one in answer["runs"]:
+        known = one["problem"] is None
+        rows.append(
+            (
+                one["run"],
+                one["drive"] or "?",
+                one["design"] or "?",
+                f"{one['measured']} of {one['planned']}" if known else "?",
+                str(one["failed"]) if known else "?",
+                _when(one["started_at"]) if known else "?",
+                format_size(one["size_bytes"]),
+                one["state"],
+            )
+        )
+        if not known:
+            problems.append(one["problem"])
+    return "\n".join([*_aligned(rows), *problems])
+
+
+def _show_text(answer: Mapping[str, Any]) -> str:
+    from drivelab.report.quantities import PROVENANCE
+    from drivelab.units import format_size
+    from drivelab.workloads.parts import Parts
+
+    workloads = answer["workloads"]
+    # In the order of their indices; JSON has them by name.
+    parts = Parts.from_json(workloads["parts"]).to_json().items()
+    plan = {key.replace("_", " "): value for key, value in answer["plan"].items()}
+    lines = [
+        ("run", f"{answer['run']}, {answer['state']}, {format_size(answer['size_bytes'])}"),
+        (
+            "drive",
+            f"{answer['drive']}, {PROVENANCE[answer['kind']].label.lower()}, "
+            f"{format_size(answer['capacity_bytes'])}",
+        ),
+        ("design", f"{answer['design']}, seed {answer['seed']}"),
+        ("population", workloads["population"]),
+        ("parts", ", ".join(f"{count} {name}" for name, count in parts if count)),
+        ("plan", ", ".join(f"{key} {value}" for key, value in plan.items() if value is not None)),
+        ("measured", f"{answer['measured']} of {answer['planned']}"),
+        ("failed", str(answer["failed"])),
+    ]
+    for place, start in enumerate(answer["starts"]):
+        lines.append(("went on" if place else "started", _start_text(start)))
+    if answer["starts"]:
+        lines.append(("command", answer["starts"][-1]["command"] or "?"))
+    text = [f"{label:<10}  {value}" for label, value in lines if value]
+    if answer["failures"]:
+        rows = [
+            (str(one["index"]), _when(one["failed_at"]), one["message"])
+            for one in answer["failures"]
+        ]
+        head = ("index", "failed at", "why")
+        text += ["", *_aligned([head, *rows]), "the same command tries them again"]
+    return "\n".join(text)
+
+
+def _start_text(start: Mapping[str, Any]) -> str:
+    versions = ", ".join(
+        f"{key.removesuffix('_version').replace('_', '-')} {value}"
+        for key, value in start.items()
+        if key.endswith("_version")
+    )
+    processors = f"{start['processors']} x {start['processor'] or 'unknown processor'}"
+    where = f"{start['host']} ({start['system']}, {processors})"
+    return f"{_when(start['started_at'])} on {where}: {versions}"
+
+
+def _made_text(answer: Mapping[str, Any]) -> str:
+    return "\n".join(f"wrote {name}: {answer['rows']} measurements" for name in answer["files"])
+
+
+def _removed_text(answer: Mapping[str, Any]) -> str:
+    return f"removed {answer['run']}: {len(answer['files'])} files"
+
+
+def _when(text: str | None) -> str:
+    """Write a stored time for people, in the time zone of this machine."""
+    from datetime import datetime
+
+    return "?" if text is None else f"{datetime.fromisoformat(text).astimezone():%Y-%m-%d %H:%M}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
