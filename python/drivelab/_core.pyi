@@ -127,11 +127,19 @@ class CompletionWindow:
         half_width_ratio: float | None = None,
         max_requests: int = 0,
     ) -> None: ...
-    def add(self, completions: Completions) -> None:
-        """Add the completions of a job that started now, by the window's time."""
+    def add(
+        self,
+        completions: Completions,
+        *,
+        filling: int,
+        draining: int,
+        stopped_ns: int | None,
+    ) -> None:
+        """Add the completions of a job that started now, by the window's time.
 
-    def advance(self, now_ns: int) -> None:
-        """Let time pass; the window may open or close by it."""
+        Its queue was filling until the first `filling` requests had completed and drained with
+        the last `draining` ones, from `stopped_ns` on if time stopped it: nothing of that counts.
+        """
 
     @property
     def now_ns(self) -> int:

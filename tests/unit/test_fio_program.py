@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import os
 import signal
 import stat
@@ -12,69 +10,45 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_fio import NAMES, Row, log_of, operation, report_of
 
-from drivelab._core import histogram_value
+from drivelab._core import Completions
 from drivelab.drives import fio_program
 from drivelab.drives.block_devices import SystemRoots
 from drivelab.drives.fio import FioDrive, open_real_drive
-from drivelab.drives.fio_program import FioProgram, find_fio, run_fio
-from drivelab.drives.fio_result import UnknownReportError, measurement_from
+from drivelab.drives.fio_job import Segment
+from drivelab.drives.fio_program import FioHungError, FioProgram, find_fio, run_fio
+from drivelab.drives.fio_result import UnknownReportError, check_segment
 from drivelab.drives.measurement import MeasurementPlan
 from drivelab.drives.target_file import TargetFile, open_target_file
-from drivelab.errors import RunError, UsageError
+from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics
 
 READS = Characteristics()
 MIXED = Characteristics(write_ratio=0.5, write_size=8192)
 
 
-def operation(size: int) -> dict[str, Any]:
-    bins = {histogram_value(800): 6, histogram_value(900): 3, histogram_value(1000): 1}
-    mean = sum(value * count for value, count in bins.items()) / 10
-    return {
-        "io_bytes": 10 * size,
-        "total_ios": 10,
-        "short_ios": 0,
-        "drop_ios": 0,
-        "runtime": 20,
-        "lat_ns": {
-            "min": histogram_value(800),
-            "max": histogram_value(1000),
-            "mean": mean,
-            "N": 10,
-            "bins": {str(value): count for value, count in bins.items()},
-        },
-    }
-
-
-def report_of(workload: Characteristics) -> dict[str, Any]:
-    job = {"jobname": "measured", "error": 0, "job_runtime": 20}
-    for name, share, size in (
-        ("read", 1 - workload.write_ratio, workload.read_size),
-        ("write", workload.write_ratio, workload.write_size),
-    ):
-        job[name] = operation(size) if share else {"io_bytes": 0, "total_ios": 0, "runtime": 0}
-    return {"fio version": "fio-3.33", "jobs": [{"jobname": "warmup", "error": 0}, job]}
-
-
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """Put a program called fio first on the path: `version` printed, then `body` run."""
 
-    def write(body: str, version: str = "fio-3.33") -> Path:
+    def write(body: str = "answer()", version: str = "fio-3.33") -> Path:
         folder = tmp_path / "bin"
         folder.mkdir(exist_ok=True)
         script = folder / "fio"
         script.write_text(
             f"#!{sys.executable}\n"
             "import os, signal, sys, time\n"
+            f"sys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
             "if sys.argv[1:] == ['--version']:\n"
             f"    print({version!r})\n"
-            "    sys.exit()\n" + body
+            "    sys.exit()\n"
+            "from fake_fio import *\n" + body
         )
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
@@ -208,6 +182,41 @@ def test_a_hung_fio_is_killed_with_its_children(
     assert not any(alive(number) for number in started(numbers))
 
 
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_endless_output_is_an_error(
+    install: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, stream: str
+) -> None:
+    monkeypatch.setattr(fio_program, "_MOST_OUTPUT_BYTES", 2**20)
+    with pytest.raises(RunError, match="printed more than 1 MiB and was killed"):
+        run(install, f"while True: print('x' * 1000, file=sys.{stream})\n", seconds=600)
+
+
+def test_an_endless_log_is_an_error(install: Callable[..., Path], tmp_path: Path) -> None:
+    log = (tmp_path / "log").open("w+")
+    body = f"while True:\n    open({log.name!r}, 'a').write('x' * 1000)\n"
+    program = FioProgram(str(install(body)), "fio-3.33")
+    with log, pytest.raises(RunError, match="latency log grew past 5000 bytes"):
+        run_fio(program, [], deadline_seconds=600, log=(log.fileno(), 5000))
+
+
+def test_children_of_a_fio_that_ended_are_ended(
+    install: Callable[..., Path], tmp_path: Path
+) -> None:
+    """One of them holds its output open; nobody waits for that."""
+    numbers = tmp_path / "numbers"
+    body = (
+        "child = os.fork()\nif not child:\n    time.sleep(300)\n"
+        f"open({str(numbers)!r}, 'w').write(f'{{os.getpid()}} {{child}}')\n"
+        "print('{\\n \"jobs\": [1]}', flush=True)\nos._exit(0)\n"
+    )
+    assert run(install, body, seconds=600) == {"jobs": [1]}
+    # Killed, and gone as soon as whoever inherited it looks.
+    deadline = time.monotonic() + 20
+    while any(map(alive, started(numbers))) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not any(map(alive, started(numbers)))
+
+
 def test_ctrl_c_ends_fio(
     install: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,54 +259,66 @@ def test_fio_ends_with_a_drivelab_that_is_killed(
     assert not alive(number)
 
 
-def test_a_good_report_is_a_measurement() -> None:
-    measurement = measurement_from(report_of(MIXED), [], 4, MIXED)
-    assert measurement.index == 4
-    assert measurement.duration_ns == 20_000_000
-    assert measurement.read is not None
-    assert measurement.write is not None
-    assert measurement.read.histogram == {800: 6, 900: 3, 1000: 1}
-    assert measurement.write.bytes == 81920
-    assert measurement.iops == pytest.approx(1000)
+SEGMENT = Segment(40, 1.0)
 
 
-def test_a_direction_without_requests_is_none() -> None:
-    assert measurement_from(report_of(READS), [], 0, READS).write is None
+def rows(*latencies: int) -> list[Row]:
+    """Completions of a workload that reads and writes in turn, one each millisecond."""
+    return [
+        (number, latency, number % 2, (4096, 8192)[number % 2], 4096 * number)
+        for number, latency in enumerate(latencies or range(5000, 9000, 100))
+    ]
 
 
-def changed(path: Sequence[str | int], value: object) -> dict[str, Any]:
-    report = copy.deepcopy(report_of(MIXED))
-    place: Any = report
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    return report
+def check(report: dict[str, Any], log: str, remarks: Sequence[str] = ()) -> bool:
+    return check_segment(report, remarks, SEGMENT, Completions(log.encode()))
 
 
-JOB = ("jobs", -1)
+def test_a_good_report_agrees_with_its_log() -> None:
+    assert check(report_of(rows()), log_of(rows())) is False
+
+
+def test_time_may_end_a_segment() -> None:
+    sent = rows()[:30]
+    assert check(report_of(sent, 1000), log_of(sent)) is True
+    assert check(report_of(sent, 998), log_of(sent)) is True
+    with pytest.raises(RunError, match="ended after 997 of 1000 ms with 30 of 40 requests sent"):
+        check(report_of(sent, 997), log_of(sent))
+
+
+def test_a_direction_may_have_done_nothing() -> None:
+    reads = [row for row in rows() if row[2] == 0]
+    assert check(report_of(reads, 1000), log_of(reads)) is True
+
+
+def test_more_requests_than_asked_are_an_error() -> None:
+    many = rows(*range(5000, 9100, 100))
+    with pytest.raises(RunError, match="sent 41 requests of 40"):
+        check(report_of(many), log_of(many))
+
+
+JOB = ("jobs", 0)
+LATENCY = (*JOB, "read", "lat_ns")
 
 
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
         ((*JOB, "error"), 5, "fio met an error: fio: the message"),
-        (("jobs", 0, "error"), 28, "fio met an error: fio: the message"),
-        (("jobs",), [], "lacks -1"),
-        ((*JOB, "read", "total_ios"), 0, "completed no read"),
-        ((*JOB, "write", "lat_ns", "N"), 0, "completed no write"),
-        ((*JOB, "read", "total_ios"), 11, "disagree: 11 reads of 4096 bytes moved 40960"),
-        ((*JOB, "read", "io_bytes"), 40961, "disagree"),
-        ((*JOB, "read", "lat_ns", "N"), 9, "10 reads sent, 9 completed"),
-        ((*JOB, "read", "lat_ns", "bins", str(histogram_value(800))), 5, "10 reads completed, 9"),
-        ((*JOB, "read", "lat_ns", "bins"), {}, "10 reads completed, 0 in its bins"),
-        ((*JOB, "read", "lat_ns", "bins"), {"x": 10}, "which is no count"),
-        ((*JOB, "read", "lat_ns", "bins"), {"5": -10}, "which is no count"),
-        ((*JOB, "read", "lat_ns", "mean"), 0.0, "contradicts itself"),
-        ((*JOB, "read", "lat_ns", "min"), 1, "disagree with its bins"),
-        ((*JOB, "read", "lat_ns", "max"), 10**12, "disagree with its bins"),
-        ((*JOB, "read", "short_ios"), 1, "short_ios"),
-        ((*JOB, "write", "drop_ios"), 2, "drop_ios"),
-        ((*JOB, "read", "runtime"), 0, "0 ms"),
+        (("jobs",), [], "lacks 0"),
+        ((*JOB, "read", "total_ios"), 0, "0 reads sent, 20 in its latency log"),
+        ((*JOB, "read", "total_ios"), 21, "21 reads sent, 20 in its latency log"),
+        ((*JOB, "read", "io_bytes"), 81921, "bytes of its reads is 81921, and 81920 by its"),
+        ((*LATENCY, "N"), 19, "requests of its reads is 19, and 20"),
+        ((*LATENCY, "min"), 1, "latency_ns_min of its reads is 1, and 5000"),
+        ((*LATENCY, "max"), 10**12, "latency_ns_max"),
+        ((*LATENCY, "mean"), 6000.0, "reads took 6000.0 ns on average, and 6900.0"),
+        ((*LATENCY, "bins"), {}, "the bins of its reads are not its latency log's"),
+        ((*LATENCY, "bins"), {"5000": 20}, "the bins of its reads are not its latency log's"),
+        ((*LATENCY, "bins"), {"x": 10}, "which is no count"),
+        ((*LATENCY, "bins"), {"5": -10}, "which is no count"),
+        ((*JOB, "read", "short_ios"), 1, "1 reads in short_ios: the drive cut them short"),
+        ((*JOB, "write", "drop_ios"), 2, "2 writes in drop_ios"),
         ((*JOB, "read", "total_ios"), "10", "makes no sense"),
         ((*JOB, "read", "total_ios"), True, "makes no sense"),
         ((*JOB, "read"), None, "makes no sense"),
@@ -306,17 +327,27 @@ JOB = ("jobs", -1)
 def test_a_report_that_cannot_be_is_an_error(
     path: Sequence[str | int], value: object, message: str
 ) -> None:
-    with pytest.raises(RunError, match=message):
-        measurement_from(changed(path, value), ["noise", "fio: the message"], 0, MIXED)
-
-
-def missing(path: Sequence[str | int]) -> dict[str, Any]:
-    report = copy.deepcopy(report_of(MIXED))
+    report = report_of(rows())
     place: Any = report
     for key in path[:-1]:
         place = place[key]
-    del place[path[-1]]
-    return report
+    place[path[-1]] = value
+    with pytest.raises(RunError, match=message):
+        check(report, log_of(rows()), ["noise", "fio: the message"])
+
+
+@pytest.mark.parametrize("name", ["read", "write"])
+def test_bytes_without_requests_are_an_error(name: str) -> None:
+    others = [row for row in rows() if NAMES[row[2]] != name]
+    report = report_of(others, 1000)
+    report["jobs"][0][name]["io_bytes"] = 4096
+    with pytest.raises(RunError, match=f"no {name}s sent, 4096 bytes moved"):
+        check(report, log_of(others))
+
+
+def test_answering_zeros_is_an_error() -> None:
+    with pytest.raises(RunError, match="completed no request in the time given: fio: the drive"):
+        check(report_of([], 1000), "", ["fio: the drive is away"])
 
 
 @pytest.mark.parametrize(
@@ -325,41 +356,98 @@ def missing(path: Sequence[str | int]) -> dict[str, Any]:
         ("jobs",),
         (*JOB, "error"),
         (*JOB, "write"),
-        *((*JOB, "read", key) for key in operation(4096)),
-        *((*JOB, "read", "lat_ns", key) for key in operation(4096)["lat_ns"]),
+        *((*JOB, "read", key) for key in operation(rows())),
+        *((*LATENCY, key) for key in operation(rows())["lat_ns"]),
     ],
 )
 def test_a_missing_field_is_an_unknown_fio(path: Sequence[str | int]) -> None:
+    report = report_of(rows())
+    place: Any = report
+    for key in path[:-1]:
+        place = place[key]
+    del place[path[-1]]
     with pytest.raises(UnknownReportError, match=f"lacks '{path[-1]}'"):
-        measurement_from(missing(path), [], 0, MIXED)
-
-
-def test_requests_that_nobody_asked_for_are_an_error() -> None:
-    report = report_of(READS)
-    report["jobs"][-1]["write"]["total_ios"] = 1
-    with pytest.raises(RunError, match="not asked for"):
-        measurement_from(report, [], 0, READS)
-
-
-def answering(report: dict[str, Any]) -> str:
-    return printing(json.dumps(report))
+        check(report, log_of(rows()))
 
 
 def test_a_drive_measures_with_what_fio_says(
     install: Callable[..., Path], target: TargetFile
 ) -> None:
-    install(answering(report_of(READS)))
+    install("answer(every_ns=1_000_000)")
+    plan = MeasurementPlan(warmup_requests=0, warmup_seconds=0.1, requests=None, seconds=0.2)
     with FioDrive("x", target, find_fio()) as drive:
-        (measurement,) = drive.measure([(7, READS)], MeasurementPlan.of_kind("real", seconds=0.1))
-    assert (measurement.index, measurement.requests) == (7, 10)
+        (measurement,) = drive.measure([(7, READS)], plan)
+    assert (measurement.index, measurement.requests) == (7, 200)
+    assert (measurement.duration_ns, measurement.stopped_by) == (200_000_000, "seconds")
+    assert measurement.batches is not None
+    assert measurement.extra == {"segments": 1}
+
+
+def test_requests_end_a_measurement_too(install: Callable[..., Path], target: TargetFile) -> None:
+    install()
+    with FioDrive("x", target, find_fio()) as drive:
+        (measurement,) = drive.measure(
+            [(0, MIXED)], MeasurementPlan(warmup_requests=100, requests=300)
+        )
+    assert (measurement.requests, measurement.stopped_by) == (300, "requests")
+    assert measurement.duration_ns == pytest.approx(30_000_000, abs=1_000_000)
+    assert measurement.latency_ns_mean == pytest.approx(99_000 + 37 * 24.5, rel=1e-3)
+
+
+def test_a_half_width_ends_a_measurement_too(
+    install: Callable[..., Path], target: TargetFile
+) -> None:
+    install()
+    plan = MeasurementPlan(warmup_requests=10, requests=500, half_width_ratio=0.01)
+    with FioDrive("x", target, find_fio()) as drive:
+        (measurement,) = drive.measure([(0, READS)], plan)
+        assert (measurement.requests, measurement.stopped_by) == (500, "half_width")
+        assert measurement.half_width_ratio is not None
+        assert measurement.half_width_ratio <= 0.01
+        plan = replace(plan, half_width_ratio=1e-9, max_requests=3000)
+        (measurement,) = drive.measure([(0, READS)], plan)
+    assert (measurement.requests, measurement.stopped_by) == (3000, "max_requests")
+
+
+def test_a_direction_that_was_asked_for_must_complete(
+    install: Callable[..., Path], target: TargetFile
+) -> None:
+    install()
+    rare = Characteristics(write_ratio=1e-9)
+    plan = MeasurementPlan(warmup_requests=0, requests=50)
+    with (
+        FioDrive("x", target, find_fio()) as drive,
+        pytest.raises(RunError, match="no write completed among the 50 requests that counted"),
+    ):
+        list(drive.measure([(0, rare)], plan))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        ("report['jobs'][0]['read']['total_ios'] = 0", "0 reads sent, 250 in its latency log"),
+        ("report['jobs'][0]['error'] = 5", "fio met an error: Input/output error"),
+        ("report.clear()", "printed no JSON"),
+    ],
+)
+def test_a_spoiled_answer_is_an_error(
+    install: Callable[..., Path], target: TargetFile, spoil: str, message: str
+) -> None:
+    install()
+    with FioDrive("x", target, find_fio()) as drive:
+        install(f"def spoil(report):\n    {spoil}\nanswer(spoil=spoil)\n")
+        plan = MeasurementPlan(warmup_requests=50, requests=200)
+        with pytest.raises(RunError, match=message):
+            list(drive.measure([(0, READS)], plan))
 
 
 def test_an_unknown_report_is_found_before_anything_is_measured(
     install: Callable[..., Path], target: TargetFile
 ) -> None:
-    report = report_of(READS)
-    del report["jobs"][-1]["read"]["lat_ns"]["bins"]
-    install(answering(report))
+    install(
+        "def spoil(report):\n    del report['jobs'][0]['read']['lat_ns']['bins']\n"
+        "answer(spoil=spoil)\n"
+    )
     with target, pytest.raises(UsageError, match=r"lacks 'bins'.*make system-packages"):
         FioDrive("x", target, find_fio())
 
@@ -368,33 +456,45 @@ def test_an_engine_that_is_forbidden_is_passed_over(
     install: Callable[..., Path], target: TargetFile
 ) -> None:
     install(
-        "if '--ioengine=io_uring' in sys.argv:\n"
-        "    print('fio: io_queue_init failed', file=sys.stderr)\n"
-        "    sys.exit(1)\n" + answering(report_of(READS))
+        "if '--ioengine=libaio' in sys.argv:\n"
+        "    print('fio: io_setup failed', file=sys.stderr)\n"
+        "    sys.exit(1)\nanswer()\n"
     )
     with FioDrive("x", target, find_fio()) as drive:
-        assert drive.identity()["io_engine"] == "libaio"
+        assert drive.identity()["io_engine"] == "io_uring"
+        drive.check(Characteristics(queue_depth=64))
+        with pytest.raises(CannotAnswerError, match=r"queue_depth is 12; .* powers of two only"):
+            drive.check(Characteristics(queue_depth=12))
 
 
 def test_no_engine_is_an_error(install: Callable[..., Path], target: TargetFile) -> None:
     install("print('fio: nothing works', file=sys.stderr); sys.exit(1)\n")
-    with target, pytest.raises(RunError, match=r"io_uring: .*nothing works; libaio: .*nothing"):
+    with target, pytest.raises(RunError, match=r"libaio: .*nothing works; io_uring: .*nothing"):
         FioDrive("x", target, find_fio())
+
+
+def test_a_drive_that_hangs_is_not_tried_with_another_engine(
+    install: Callable[..., Path], target: TargetFile, tmp_path: Path
+) -> None:
+    started_at = tmp_path / "started"
+    install(f"open({str(started_at)!r}, 'a').write('x')\ntime.sleep(300)\n")
+    with target, pytest.raises(FioHungError, match="was killed: the drive does not answer"):
+        FioDrive("x", target, find_fio(), slack_seconds=-32.0)
+    assert started_at.read_text() == "x"
 
 
 @pytest.mark.parametrize("when", ["before", "during"])
 def test_a_vanished_file_is_no_result(
     install: Callable[..., Path], target: TargetFile, when: str
 ) -> None:
-    answer = answering(report_of(READS))
-    install(answer)
+    install()
     with FioDrive("x", target, find_fio()) as drive:
         if when == "before":
             target.path.unlink()
         else:
-            install(f"os.unlink({str(target.path)!r})\n" + answer)
+            install(f"os.unlink({str(target.path)!r})\nanswer()\n")
         with pytest.raises(RunError, match="vanished while it was measured"):
-            list(drive.measure([(0, READS)], MeasurementPlan.of_kind("real", seconds=0.1)))
+            list(drive.measure([(0, READS)], MeasurementPlan(requests=100)))
 
 
 def test_reading_is_all_that_fio_may_do_on_a_foreign_file(
@@ -403,12 +503,9 @@ def test_reading_is_all_that_fio_may_do_on_a_foreign_file(
     path = tmp_path / "mine.img"
     path.write_bytes(os.urandom(2**20))
     seen = tmp_path / "seen"
-    install(
-        f"open({str(seen)!r}, 'a').write(' '.join(sys.argv) + '\\n')\n"
-        + answering(report_of(READS))
-    )
+    install(f"open({str(seen)!r}, 'a').write(' '.join(sys.argv) + '\\n')\nanswer()\n")
     with open_target_file(path) as target, FioDrive("x", target, find_fio()) as drive:
-        list(drive.measure([(0, READS)], MeasurementPlan.of_kind("real", seconds=0.1)))
+        list(drive.measure([(0, READS)], MeasurementPlan(requests=100)))
         with pytest.raises(UsageError, match=r"no writes on x: .*--allow-destructive="):
             drive.check(MIXED)
     assert all("--readonly" in line for line in seen.read_text().splitlines())

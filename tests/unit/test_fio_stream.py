@@ -1,61 +1,66 @@
-"""What fio sends, read back and held against the stream that the workload means.
+"""What fio sends, read back from its latency log and held against the generator's stream.
 
-Every rule is applied to the generator's own stream too, over the same window, so that the
-rules themselves are known to describe it.
+The drive does the same before it believes a number; here it is done again, otherwise, from the
+columns of log and generator alone.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-import subprocess
+import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from drivelab._core import generate
+from drivelab._core import Completions, generate
+from drivelab.drives import fio_measurement
 from drivelab.drives.fio import FioDrive, open_real_drive
-from drivelab.drives.fio_job import (
-    StreamKey,
-    Window,
-    inexpressible,
-    job_options,
-    window_of,
-)
-from drivelab.errors import CannotAnswerError
+from drivelab.drives.measurement import Measurement, MeasurementPlan
+from drivelab.drives.simulated import SimulatedDrive
+from drivelab.errors import RunError
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.design import parse_design
+from drivelab.workloads.huang2011 import PATTERNS
 
 KIB, MIB = 2**10, 2**20
 CAPACITY = 8 * MIB
-COUNT = 1500
-KEY = StreamKey(3, 5, "measured")
-Access = tuple[str, int, int]  # direction, offset, size
+PLAN = MeasurementPlan(seed=3, warmup_requests=50, requests=400)
+Access = tuple[int, int, int]  # direction, offset, size
 
-EXPRESSIBLE = [
-    Characteristics(),
-    Characteristics(queue_depth=16, read_size=KIB),
-    Characteristics(read_random=0),
-    Characteristics(read_random=0, queue_depth=8, read_size=64 * KIB),
-    Characteristics(read_random=0.5),
-    Characteristics(read_random=0.25, queue_depth=4, read_size=1536),
-    Characteristics(read_random=0, read_stride=64 * KIB),
-    Characteristics(read_random=0, read_stride=KIB, read_size=16 * KIB, queue_depth=4),
-    Characteristics(read_random=0, read_stride=256 * KIB, read_size=256 * KIB),
-    Characteristics(read_random=0, read_stride=512, read_size=12 * KIB),
-    Characteristics(write_ratio=1),
-    Characteristics(write_ratio=1, write_random=0, queue_depth=2),
-    Characteristics(write_ratio=1, write_random=0, write_stride=128 * KIB),
-    Characteristics(write_ratio=1, write_random=0.5, write_size=16 * KIB),
-    Characteristics(write_ratio=0.25, write_size=16 * KIB, queue_depth=4),
-    Characteristics(write_ratio=0.5, read_random=0),
-    Characteristics(write_ratio=0.75, write_random=0, read_size=16 * KIB),
-    Characteristics(write_ratio=0.1, read_random=0.5, write_random=0),
-    Characteristics(write_ratio=0.9, read_random=0.5, write_random=0.2, write_size=12 * KIB),
-    # A stride means nothing where everything is random.
-    Characteristics(read_stride=4096),
-    Characteristics(write_ratio=0.5, read_stride=4096, write_stride=KIB),
+# Every pair of the paper's access patterns, at queue depths and write ratios in turn.
+PATTERN_PAIRS = [
+    Characteristics(
+        write_ratio=(0.25, 0.5, 0.75)[number % 3],
+        queue_depth=(1, 16)[number % 2],
+        read_size=(4, 16)[number // 2 % 2] * KIB,
+        write_size=(1, 64)[number // 3 % 2] * KIB,
+        read_random=read[0],
+        read_stride=read[1],
+        write_random=write[0],
+        write_stride=write[1],
+    )
+    for number, (read, write) in enumerate(
+        itertools.product(PATTERNS[:4] + PATTERNS[-1:], repeat=2)
+    )
+]
+# What fio's own options cannot express, or only in part.
+ODD_ONES = [
+    Characteristics(write_ratio=0.02, write_random=0.0, queue_depth=4),
+    Characteristics(write_ratio=0.98, read_random=0.333, write_random=0.125),
+    Characteristics(write_ratio=0.5, read_random=0.0, write_random=0.0),
+    Characteristics(read_random=0.5, read_stride=64 * KIB, queue_depth=16),
+    Characteristics(
+        write_ratio=0.1,
+        read_random=0.3,
+        write_random=0.7,
+        read_stride=512,
+        write_stride=128 * KIB,
+        read_size=1536,
+        queue_depth=64,
+    ),
+    Characteristics(read_random=0.0, read_size=256 * KIB, read_stride=256 * KIB),
+    Characteristics(write_ratio=1.0, write_random=0.0, write_size=256 * KIB, queue_depth=4),
 ]
 
 
@@ -70,236 +75,175 @@ def drive(require_tool: Callable[[str], Path], drive_folder: Path) -> Iterator[F
         yield drive
 
 
-def sent_by_fio(
-    drive: FioDrive,
-    workload: Characteristics,
-    log: Path,
-    key: StreamKey = KEY,
-    count: int = COUNT,
-) -> list[Access]:
-    """Run the very job of a measurement with a log of what it submits, in that order."""
-    for seconds in (0.2, 2.0, 20.0):  # a slow machine needs longer for as many requests
-        log.unlink(missing_ok=True)  # fio appends
-        options = [*drive.job_of(workload, key, seconds=seconds), f"write_iolog={log}"]
-        command = ["fio", *(f"--{option}" for option in options)]
-        subprocess.run(
-            command, check=True, capture_output=True, pass_fds=[drive.target.descriptor], timeout=99
-        )
-        lines = [line.split() for line in log.read_text().splitlines()]
-        # Begun once: fio drains the queue whenever it begins a job again.
-        assert sum(words[-1] == "open" for words in lines) == 1
-        accesses = [
-            (words[-3], int(words[-2]), int(words[-1]))
-            for words in lines
-            if len(words) >= 4 and words[-3] in ("read", "write")
-        ]
-        if len(accesses) >= count:
-            break
-    return accesses
+@pytest.fixture
+def logs(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """fio's latency logs of the test."""
+    kept: list[bytes] = []
+
+    def keep(log: bytes) -> Completions:
+        kept.append(log)
+        return Completions(log)
+
+    monkeypatch.setattr(fio_measurement, "Completions", keep)
+    return kept
 
 
-def generated(workload: Characteristics, window: Window, count: int) -> list[Access]:
-    directions, offsets, sizes = generate(
-        workload.as_tuple(), window.start_bytes, window.size_bytes, KEY.seed, KEY.index, count
-    )
-    names = ("read", "write")
-    return [
-        (names[direction], offset, size)
-        for direction, offset, size in zip(directions, offsets, sizes, strict=True)
-    ]
+def measure(
+    drive: FioDrive, index: int, workload: Characteristics, plan: MeasurementPlan = PLAN
+) -> Measurement:
+    (measurement,) = drive.measure([(index, workload)], plan)
+    return measurement
 
 
-def close_to_share(hits: int, trials: int, share: float) -> bool:
-    # Five standard deviations: one false alarm in two million checks.
-    return abs(hits - trials * share) <= 5 * math.sqrt(trials * share * (1 - share)) + 1e-9
+def accesses_of(logs: list[bytes]) -> list[Access]:
+    lines = b"".join(logs).decode().splitlines()
+    columns = (list(map(int, line.split(", "))) for line in lines)
+    return [(direction, offset, size) for _, _, direction, size, offset, *_ in columns]
 
 
-def check_stream(accesses: list[Access], workload: Characteristics, window: Window) -> None:
-    assert len(accesses) >= COUNT
-    writes = sum(direction == "write" for direction, _, _ in accesses)
-    assert close_to_share(writes, len(accesses), workload.write_ratio)
-    # Drawn anew for every request: what came before says nothing.
-    pairs = list(itertools.pairwise(accesses))
-    for before in ("read", "write"):
-        after = [second[0] == "write" for first, second in pairs if first[0] == before]
-        assert close_to_share(sum(after), len(after), workload.write_ratio)
-    for direction, size, random, stride in (
-        ("read", workload.read_size, workload.read_random, workload.read_stride),
-        ("write", workload.write_size, workload.write_random, workload.write_stride),
-    ):
-        mine = [(offset, length) for name, offset, length in accesses if name == direction]
-        if mine:
-            assert {length for _, length in mine} == {size}
-            offsets = [offset - window.start_bytes for offset, _ in mine]
-            check_direction(offsets, size, random, stride if random < 1 else 0, window)
+def generated(workload: Characteristics, index: int, count: int) -> list[Access]:
+    columns = generate(workload.as_tuple(), 0, CAPACITY, PLAN.seed, index, count)
+    return list(zip(*columns, strict=True))
 
 
-def check_direction(
-    offsets: list[int], size: int, random: float, stride: int, window: Window
+@pytest.mark.parametrize("workload", PATTERN_PAIRS + ODD_ONES, ids=name_of)
+def test_fio_sends_the_generator_s_stream(
+    workload: Characteristics, drive: FioDrive, logs: list[bytes]
 ) -> None:
-    assert min(offsets) >= 0
-    assert max(offsets) + size <= window.size_bytes
-    if stride == 0:
-        assert all(offset % size == 0 for offset in offsets)
-
-    def following(offset: int) -> int:
-        step = offset + size + stride
-        return step if step + size <= window.size_bytes else 0
-
-    pairs = list(itertools.pairwise(offsets))
-    followed = sum(second == following(first) for first, second in pairs)
-    slots = window.size_bytes // size
-    if random == 0:
-        assert followed == len(pairs)
+    measurement = measure(drive, 5, workload)
+    sent = accesses_of(logs)
+    depth = workload.queue_depth
+    # One segment: the warm-up, what counts, and what kept the queue full until the last of it.
+    assert (len(logs), measurement.requests) == (1, 400)
+    assert 450 <= len(sent) <= 450 + depth
+    stream = generated(workload, 5, len(sent))
+    if depth == 1:
+        assert sent == stream
     else:
-        assert close_to_share(followed, len(pairs), 1 - random + random / slots)
-        jumps = [second for first, second in pairs if second != following(first)]
-        check_uniform([offset // size for offset in jumps], slots)
+        assert sorted(sent) == sorted(stream)
+        # A request completes only after it was sent, and that waits for a place in the queue.
+        for number, access in enumerate(sent):
+            assert access in stream[: number + depth]
 
 
-def check_uniform(places: list[int], slots: int) -> None:
-    """Check mean and spread of uniform draws from 0 to slots - 1, and that they do not repeat."""
-    count = len(places)
-    if count < 100:
-        return
-    variance = (slots**2 - 1) / 12
-    assert abs(sum(places) / count - (slots - 1) / 2) <= 5 * math.sqrt(variance / count)
-    fourth = variance**2 * (9 / 5)  # of a uniform distribution, to first order
-    spread = sum((place - (slots - 1) / 2) ** 2 for place in places) / count
-    assert abs(spread - variance) <= 5 * math.sqrt((fourth - variance**2) / count) + slots / 6
-    # A job that begins again with the same numbers repeats after as many bytes as it holds.
-    for period in (slots, slots + 1, slots - 1):
-        repeated = sum(a == b for a, b in zip(places, places[period:], strict=False))
-        assert repeated <= count / slots + 5 * math.sqrt(count / slots) + 1
+def test_the_first_request_is_anywhere(drive: FioDrive, logs: list[bytes]) -> None:
+    workload = Characteristics(read_random=0.0)
+    plan = MeasurementPlan(seed=3, warmup_requests=0, requests=1)
+    for index in range(4):
+        measure(drive, index, workload, plan)
+    firsts = [accesses_of([log])[0] for log in logs]
+    assert firsts == [generated(workload, index, 1)[0] for index in range(4)]
+    assert len({offset for _, offset, _ in firsts}) == 4
 
 
-@pytest.mark.parametrize("workload", EXPRESSIBLE, ids=name_of)
-def test_fio_sends_the_stream_of_the_workload(
-    workload: Characteristics, drive: FioDrive, tmp_path: Path
+def test_segments_continue_one_stream(drive: FioDrive, logs: list[bytes]) -> None:
+    workload = Characteristics(write_ratio=0.3, queue_depth=4, read_random=0.5)
+    plan = MeasurementPlan(seed=3, warmup_requests=0, warmup_seconds=0.05, requests=3000)
+    measurement = measure(drive, 1, workload, plan)
+    assert len(logs) == measurement.extra["segments"] == 2
+    sent = accesses_of(logs)
+    assert sorted(sent) == sorted(generated(workload, 1, len(sent)))
+    warmup = accesses_of(logs[:1])
+    assert sorted(warmup) == sorted(generated(workload, 1, len(warmup)))
+    assert measurement.requests == 3000
+
+
+def test_a_simulated_drive_of_this_size_gets_the_same_requests(
+    require_tool: Callable[[str], Path], drive_folder: Path, tmp_path: Path
 ) -> None:
-    assert inexpressible(workload) is None
-    drive.check(workload)
-    window = window_of(workload, CAPACITY, KEY)
-    check_stream(sent_by_fio(drive, workload, tmp_path / "log"), workload, window)
-
-
-@pytest.mark.parametrize("workload", EXPRESSIBLE, ids=name_of)
-def test_the_rules_describe_the_generator(workload: Characteristics) -> None:
-    window = window_of(workload, CAPACITY, KEY)
-    check_stream(generated(workload, window, COUNT), workload, window)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"write_ratio": 0.5},
-        {"read_random": 0.5},
-        {"read_size": 8192},
-        {"read_random": 0.0, "read_stride": 4096},
-    ],
-)
-def test_the_rules_notice_another_stream(wrong: dict[str, float]) -> None:
-    workload = Characteristics()
-    window = window_of(workload, CAPACITY, KEY)
-    other = generated(replace(workload, **wrong), window, 4 * COUNT)  # type: ignore[arg-type]
-    with pytest.raises(AssertionError):
-        check_stream(other, workload, window)
-
-
-def test_the_stream_depends_on_its_key_alone(drive: FioDrive, tmp_path: Path) -> None:
-    workload = Characteristics(write_ratio=0.5, read_random=0.5)
-    streams = [
-        sent_by_fio(drive, workload, tmp_path / f"log{number}", key, 200)[:200]
-        for number, key in enumerate(
-            (
-                KEY,
-                KEY,
-                StreamKey(4, 5, "measured"),
-                StreamKey(3, 6, "measured"),
-                StreamKey(3, 5, "warmup"),
-            )
-        )
+    """Which of two directions a request has says which random numbers were drawn before it."""
+    require_tool("fio")
+    preset = tmp_path / "tiny.toml"
+    preset.write_text(
+        'base = "x25m"\nname = "tiny"\nsummary = "x25m with next to no flash"\n[geometry]\n'
+        "blocks_per_plane = 80  # assumed\nuser_capacity_bytes = 67_108_864  # assumed\n"
+    )
+    workload = Characteristics(write_ratio=0.3, write_size=16 * KIB, read_random=0.5)
+    work = [(index, workload) for index in range(6)]
+    with SimulatedDrive.open(f"sim:{preset}") as simulated:
+        expected = list(simulated.measure(work, PLAN))
+        size = simulated.capacity_bytes
+    with open_real_drive(str(drive_folder / "tiny.bin"), size_bytes=size) as real:
+        found = list(real.measure(work, PLAN))
+    counts = [
+        [(one.requests, one.read and one.read.requests, one.bytes) for one in measurements]
+        for measurements in (expected, found)
     ]
-    assert len(streams[0]) == 200
-    assert streams[0] == streams[1]
-    assert all(stream != streams[0] for stream in streams[2:])
+    assert counts[0] == counts[1]
+    assert len(set(counts[0])) > 1
+
+
+def test_designs_are_sent_as_they_are(drive: FioDrive, logs: list[bytes]) -> None:
+    selection = parse_design("sobol:10").select(1, block_bytes=drive.block_bytes)
+    small = [
+        workload
+        for workload in selection.workloads
+        if max(workload.read_size, workload.write_size) <= MIB
+    ]
+    odd = False
+    for index, workload in enumerate(small):
+        logs.clear()
+        measure(drive, index, workload, MeasurementPlan(seed=3, warmup_requests=0, requests=50))
+        sent = accesses_of(logs)
+        assert sorted(sent) == sorted(generated(workload, index, len(sent)))
+        odd = odd or workload.queue_depth & (workload.queue_depth - 1) != 0
+    assert len(small) >= 5
+    assert odd
+
+
+def test_only_what_the_stream_writes_changes(
+    require_tool: Callable[[str], Path], drive_folder: Path, logs: list[bytes]
+) -> None:
+    require_tool("fio")
+    workload = Characteristics(
+        write_ratio=0.4, write_random=0.2, write_size=12 * KIB, write_stride=20 * KIB
+    )
+    with open_real_drive(str(drive_folder / "written.bin"), size_bytes=CAPACITY) as drive:
+        logs.clear()  # of the try at the opening
+        before = drive.target.path.read_bytes()
+        measure(drive, 0, workload, MeasurementPlan(seed=3, warmup_requests=0, requests=200))
+        after = drive.target.path.read_bytes()
+    writes = [access for access in generated(workload, 0, len(accesses_of(logs))) if access[0]]
+    written = {
+        sector
+        for _, offset, size in writes
+        for sector in range(offset // 512, (offset + size) // 512)
+    }
+    changed = {
+        sector
+        for sector in range(CAPACITY // 512)
+        if before[512 * sector : 512 * sector + 512] != after[512 * sector : 512 * sector + 512]
+    }
+    assert changed == written
+    # A drive that shares blocks finds nothing to do so with, one that compresses them a tenth.
+    for _, offset, _ in writes[:20]:
+        assert len(zlib.compress(after[offset : offset + 4096])) > 0.85 * 4096
+    blocks = [after[512 * sector : 512 * sector + 512] for sector in sorted(written)]
+    assert len(set(blocks)) > 0.99 * len(blocks)
 
 
 @pytest.mark.parametrize(
-    ("values", "reason"),
+    ("change", "message"),
     [
-        ({"write_ratio": 0.5, "read_random": 0, "write_random": 0}, "at the same offset"),
-        ({"write_ratio": 0.5, "read_random": 0, "read_stride": 512}, "strides to 0"),
         (
-            {"write_ratio": 0.5, "write_random": 0, "write_stride": 512, "read_random": 0},
-            "strides to 0",
+            lambda lines: lines[:-1],
+            "45. reads sent, 4.. in its latency log",
         ),
-        ({"read_random": 0.5, "read_stride": 512}, "set one of them to 0"),
-        ({"write_ratio": 0.333}, "no whole percent"),
-        ({"write_ratio": 0.09}, "10 to 90 % writes"),
-        ({"write_ratio": 0.91}, "10 to 90 % writes"),
-        ({"write_ratio": 1e-12}, "no whole percent"),
-        ({"write_ratio": 1 - 1e-12}, "no whole percent"),
-        ({"read_random": 0.125}, "no whole percent"),
+        (lambda lines: [lines[1], lines[0], *lines[2:]], "the stream does not hold there"),
+        (lambda lines: [*lines, lines[-1]], "in its latency log"),
+        (lambda lines: [b"nonsense\n", *lines[1:]], "line 1 of fio's latency log is .nonsense"),
     ],
 )
-def test_what_fio_cannot_express_is_refused(
-    values: dict[str, float], reason: str, drive: FioDrive
+def test_another_stream_is_no_result(
+    drive: FioDrive,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[list[bytes]], list[bytes]],
+    message: str,
 ) -> None:
-    workload = Characteristics(**values)  # type: ignore[arg-type]
-    with pytest.raises(CannotAnswerError, match=reason):
-        drive.check(workload)
-
-
-def test_shares_without_effect_are_not_looked_at() -> None:
-    assert inexpressible(Characteristics(write_random=0.123, write_stride=512)) is None
-    assert inexpressible(Characteristics(write_ratio=0.1 + 0.2)) is None
-
-
-def test_a_sequential_window_is_half_the_drive_at_a_changing_place() -> None:
-    workload = Characteristics(read_random=0, read_size=3 * KIB)
-    windows = [
-        window_of(workload, CAPACITY, StreamKey(0, index, "measured")) for index in range(99)
-    ]
-    assert {window.size_bytes for window in windows} == {CAPACITY // 2 // (3 * KIB) * 3 * KIB}
-    starts = [window.start_bytes for window in windows]
-    assert len(set(starts)) > 80
-    assert all(start % (3 * KIB) == 0 for start in starts)
-    assert all(window.start_bytes + window.size_bytes <= CAPACITY for window in windows)
-    assert min(starts) < CAPACITY // 20
-    assert max(starts) > CAPACITY // 2 - CAPACITY // 20
-
-
-def test_a_strided_window_ends_with_an_access() -> None:
-    workload = Characteristics(read_random=0, read_stride=64 * KIB)
-    window = window_of(workload, CAPACITY, KEY)
-    assert (window.size_bytes - 4 * KIB) % (68 * KIB) == 0
-    assert CAPACITY // 2 - 68 * KIB < window.size_bytes <= CAPACITY // 2
-
-
-@pytest.mark.parametrize(
-    "workload",
-    [
-        Characteristics(read_size=6 * MIB),
-        Characteristics(read_size=4 * MIB, read_random=0),
-        Characteristics(read_random=0, read_stride=4 * MIB),
-        Characteristics(write_ratio=0.5, read_size=4095 * 512, write_size=4 * MIB),
-    ],
-)
-def test_a_drive_that_is_too_small_is_refused(workload: Characteristics) -> None:
-    with pytest.raises(CannotAnswerError, match="too few"):
-        window_of(workload, CAPACITY, KEY)
-
-
-def test_options_name_every_number_in_bytes() -> None:
-    workload = Characteristics(write_ratio=0.29, read_random=0.5, queue_depth=7, write_size=512)
-    options = job_options(workload, Window(0, CAPACITY), KEY)
-    assert options[:5] == [
-        "bs=4096,512",
-        "iodepth=7",
-        "rw=randrw",
-        "percentage_random=50,100",
-        "norandommap",
-    ]
-    assert "rwmixwrite=29" in options
-    assert f"size={CAPACITY}" in options
+    monkeypatch.setattr(
+        fio_measurement,
+        "Completions",
+        lambda log: Completions(b"".join(change(log.splitlines(keepends=True)))),
+    )
+    with pytest.raises(RunError, match=message):
+        measure(drive, 0, Characteristics())

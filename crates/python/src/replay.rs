@@ -1,7 +1,7 @@
 //! Request streams in pieces for fio, and what fio says of every request.
 
 use drivelab_request::{Counted, HalfWidth, Nanos, WindowPlan};
-use drivelab_workload::completions;
+use drivelab_workload::{QueueEnds, completions, count};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -157,22 +157,21 @@ impl CompletionWindow {
     }
 
     /// Completions of a job that started when the window's time was `now_ns`.
-    fn add(&mut self, py: Python<'_>, completions: &Completions) {
-        py.detach(|| {
-            let start = self.window.now().0;
-            for completion in &completions.all {
-                self.window.complete(
-                    start + completion.at_ns,
-                    completion.latency_ns,
-                    completion.direction,
-                    completion.size_bytes,
-                );
-            }
-        });
-    }
-
-    fn advance(&mut self, now_ns: u64) {
-        self.window.advance(now_ns);
+    #[pyo3(signature = (completions, *, filling, draining, stopped_ns))]
+    fn add(
+        &mut self,
+        py: Python<'_>,
+        completions: &Completions,
+        filling: usize,
+        draining: usize,
+        stopped_ns: Option<u64>,
+    ) {
+        let ends = QueueEnds {
+            filling,
+            draining,
+            stopped_ns,
+        };
+        py.detach(|| count(&mut self.window, &completions.all, ends));
     }
 
     #[getter]

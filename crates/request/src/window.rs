@@ -8,7 +8,7 @@
 //! It opens when enough requests have completed and enough time has passed, and
 //! closes at a number of counted requests or a time, whichever is first. A
 //! completion that opens it by its number is not counted; one that closes it by
-//! its number is.
+//! its number is. Between pause and resume nothing counts, neither requests nor time.
 //!
 //! With a half-width it closes when that is reached. Looking after every request
 //! would stop at a lucky moment: it is looked at only after
@@ -86,6 +86,13 @@ pub struct CompletionWindow {
     next_time: u64,
     /// Completions before it opened.
     warmup_requests: u64,
+    /// Time and completions at the beginning of a pause.
+    paused: Option<(u64, u64)>,
+    /// What `next_time` and `next_count` were then, if the window was open.
+    held: (u64, u64),
+    /// Time and completions of pauses that are over, since the window opened.
+    skipped_time: u64,
+    skipped_requests: u64,
     /// By [`Direction::index`].
     counted: [Counted; 2],
     batches: BatchMeans,
@@ -105,6 +112,10 @@ impl CompletionWindow {
             next_count: plan.warmup_requests,
             next_time: u64::MAX,
             warmup_requests: 0,
+            paused: None,
+            held: (u64::MAX, u64::MAX),
+            skipped_time: 0,
+            skipped_requests: 0,
             counted: [Counted::default(), Counted::default()],
             batches: BatchMeans::new(),
         };
@@ -122,10 +133,46 @@ impl CompletionWindow {
         if self.is_open {
             self.counted[direction.index()].record(latency_ns, bytes);
             let opened_at = self.opened_at.unwrap_or(0);
-            self.batches.push(latency_ns, at - opened_at);
+            self.batches
+                .push(latency_ns, at - opened_at - self.skipped_time);
         }
         if self.completed == self.next_count {
             self.decide(at);
+        }
+    }
+
+    /// From now on neither requests nor time count.
+    pub fn pause(&mut self) {
+        if self.paused.is_none() {
+            self.paused = Some((self.now, self.completed));
+            self.hold();
+        }
+    }
+
+    /// From now on requests and time count again.
+    pub fn resume(&mut self) {
+        let Some((since, completed)) = self.paused.take() else {
+            return;
+        };
+        if let (Some(opened_at), None) = (self.opened_at, self.closed) {
+            // It may have opened during the pause.
+            let time = self.now - since.max(opened_at);
+            let requests = self.completed - completed.max(self.warmup_requests);
+            self.skipped_time += time;
+            self.skipped_requests += requests;
+            (self.next_time, self.next_count) = self.held;
+            self.next_time = self.next_time.saturating_add(time);
+            self.next_count = self.next_count.saturating_add(requests);
+            self.is_open = true;
+        }
+    }
+
+    /// Nothing closes an open window in a pause.
+    const fn hold(&mut self) {
+        if self.is_open {
+            self.is_open = false;
+            self.held = (self.next_time, self.next_count);
+            (self.next_time, self.next_count) = (u64::MAX, u64::MAX);
         }
     }
 
@@ -167,7 +214,8 @@ impl CompletionWindow {
                 self.close(ClosedBy::HalfWidth, at);
             } else {
                 let next = requests + (requests / 4).max(1);
-                self.next_count = self.warmup_requests + next.min(max_requests);
+                let uncounted = self.warmup_requests + self.skipped_requests;
+                self.next_count = uncounted + next.min(max_requests);
             }
         } else {
             self.close(ClosedBy::Requests, at);
@@ -185,6 +233,9 @@ impl CompletionWindow {
         self.next_count = least.map_or(u64::MAX, |least| self.completed.saturating_add(least));
         let end = |duration: Nanos| at.saturating_add(duration.0);
         self.next_time = self.plan.duration.map_or(u64::MAX, end);
+        if self.paused.is_some() {
+            self.hold();
+        }
     }
 
     fn close(&mut self, by: ClosedBy, at: u64) {
@@ -238,11 +289,15 @@ impl CompletionWindow {
         }
     }
 
-    /// From the opening to the closing or, so far, to now.
+    /// From the opening to the closing or, so far, to now; pauses are left out.
     #[must_use]
     pub fn duration(&self) -> Nanos {
-        let end = self.closed.map_or(self.now, |(_, at)| at);
-        Nanos(self.opened_at.map_or(0, |opened_at| end - opened_at))
+        let end = match (self.closed, self.paused) {
+            (Some((_, at)), _) | (None, Some((at, _))) => at,
+            (None, None) => self.now,
+        };
+        let opened_at = self.opened_at.unwrap_or(end);
+        Nanos(end.saturating_sub(opened_at + self.skipped_time))
     }
 
     /// Time that has passed.

@@ -226,3 +226,93 @@ fn it_says_when_time_decides_next() {
     assert_eq!(told(plan, 4).next_time(), Some(Nanos(75)));
     assert_eq!(told(plan, 9).next_time(), None);
 }
+
+#[test]
+fn in_a_pause_neither_requests_nor_time_count() {
+    let plan = WindowPlan {
+        duration: Some(Nanos(35)),
+        ..WindowPlan::default()
+    };
+    let mut window = told(plan, 2);
+    window.pause();
+    window.complete(30, 7, Direction::Read, 512);
+    window.complete(40, 7, Direction::Read, 512);
+    assert_eq!((window.requests(), window.completed()), (2, 4));
+    assert_eq!((window.duration(), window.is_open()), (Nanos(20), false));
+    window.resume();
+    window.complete(54, 7, Direction::Read, 512);
+    assert_eq!((window.requests(), window.duration()), (3, Nanos(34)));
+    window.complete(55, 7, Direction::Read, 512);
+    assert_eq!((window.requests(), window.duration()), (3, Nanos(35)));
+    assert_eq!(window.closed_by(), Some(ClosedBy::Duration));
+}
+
+#[test]
+fn a_window_may_open_in_a_pause() {
+    let plan = WindowPlan {
+        warmup_requests: 2,
+        warmup: Nanos(25),
+        ..WindowPlan::default()
+    };
+    let mut window = told(plan, 1);
+    window.pause();
+    for at in [20, 30, 40] {
+        window.complete(at, 7, Direction::Read, 512);
+    }
+    assert_eq!(
+        (window.opened_at(), window.requests()),
+        (Some(Nanos(25)), 0)
+    );
+    assert_eq!(window.duration(), Nanos(0));
+    window.resume();
+    window.complete(50, 7, Direction::Read, 512);
+    assert_eq!((window.requests(), window.duration()), (1, Nanos(10)));
+}
+
+/// What counts, when, and in which batches is the same with and without pauses.
+#[test]
+fn a_pause_changes_nothing_of_what_counts() {
+    let latency = |number: u64| 100 + number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 90;
+    for (requests, duration, ratio) in [
+        (Some(200), None, None),
+        (None, Some(Nanos(1234)), None),
+        (Some(50), None, Some(0.02)),
+        (Some(50), Some(Nanos(3000)), Some(0.001)),
+        (Some(50), None, Some(0.001)),
+    ] {
+        let plan = WindowPlan {
+            warmup_requests: 20,
+            warmup: Nanos(55),
+            requests,
+            duration,
+            half_width: ratio.map(|ratio| HalfWidth {
+                ratio,
+                max_requests: 500,
+            }),
+        };
+        let mut whole = CompletionWindow::new(plan);
+        let mut paused = CompletionWindow::new(plan);
+        let mut late = 0;
+        for number in 1..=900 {
+            whole.complete(10 * number, latency(number), Direction::Read, 512);
+            if number % 60 == 31 {
+                paused.pause();
+                for other in 1..=7 {
+                    late += 13 * other;
+                    paused.complete(10 * number - 10 + late, 7, Direction::Write, 512);
+                }
+                paused.resume();
+            }
+            paused.complete(10 * number + late, latency(number), Direction::Read, 512);
+        }
+        assert!(whole.closed_by().is_some());
+        assert_eq!(paused.closed_by(), whole.closed_by());
+        assert_eq!(paused.requests(), whole.requests());
+        assert_eq!(paused.duration(), whole.duration());
+        assert_eq!(
+            paused.batches().latency_batches(),
+            whole.batches().latency_batches()
+        );
+        assert_eq!(paused.counted(Direction::Write).latency.count(), 0);
+    }
+}

@@ -20,4 +20,4 @@ pub use generator::Generator;
 pub use iolog::{IologNameError, iolog};
 pub use latency_log::{Completion, LatencyLogError, completions};
 pub use random::{Chance, keyed_rng, uniform_below};
-pub use replay::{ReplayError, RequestStream};
+pub use replay::{QueueEnds, ReplayError, RequestStream, count};

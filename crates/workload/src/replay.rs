@@ -1,6 +1,6 @@
 //! One stream in pieces: written for fio, read back, and held against each other.
 
-use drivelab_request::{Direction, Request};
+use drivelab_request::{CompletionWindow, Direction, Request};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
@@ -131,6 +131,45 @@ impl RequestStream {
         self.generator = generator;
         self.position += completions.len() as u64;
         Ok(())
+    }
+}
+
+/// Where a job's queue was not full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueEnds {
+    /// Completions while it filled: those of the requests that were sent at once.
+    pub filling: usize,
+    /// Completions after the last request was sent.
+    pub draining: usize,
+    /// When sending stopped, ns from the job's start, if that was a matter of time.
+    pub stopped_ns: Option<u64>,
+}
+
+/// Tells `window` of a job's completions; the job started when the window's time was now.
+///
+/// Nothing counts while the queue fills or drains, and the window is left in that pause.
+pub fn count(window: &mut CompletionWindow, completions: &[Completion], ends: QueueEnds) {
+    let start = window.now().0;
+    let (full, drained) = completions.split_at(completions.len().saturating_sub(ends.draining));
+    let tell = |window: &mut CompletionWindow, done: &Completion| {
+        let at = start + done.at_ns;
+        window.complete(at, done.latency_ns, done.direction, done.size_bytes);
+    };
+    if ends.filling > 0 {
+        window.pause();
+    }
+    for (index, done) in full.iter().enumerate() {
+        if index == ends.filling {
+            window.resume();
+        }
+        tell(window, done);
+    }
+    if let Some(stopped_ns) = ends.stopped_ns {
+        window.advance(start + stopped_ns);
+    }
+    window.pause();
+    for done in drained {
+        tell(window, done);
     }
 }
 

@@ -1,9 +1,9 @@
 //! A stream written for fio in pieces, and what comes back held against it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use drivelab_request::Direction;
+use drivelab_request::{ClosedBy, CompletionWindow, Direction, Nanos, WindowPlan};
 use drivelab_workload::{
-    Characteristics, Completion, Generator, ReplayError, RequestStream, iolog,
+    Characteristics, Completion, Generator, QueueEnds, ReplayError, RequestStream, count, iolog,
 };
 use proptest::prelude::*;
 
@@ -134,6 +134,95 @@ fn another_size_or_direction_is_another_request() {
         change(&mut changed[10]);
         assert!(stream(4).complete(&changed).is_err());
     }
+}
+
+/// Completions at 10, 20 ... ns.
+fn timed(count: usize) -> Vec<Completion> {
+    let mut completions = in_order(count);
+    for (index, done) in completions.iter_mut().enumerate() {
+        done.at_ns = 10 * (index as u64 + 1);
+    }
+    completions
+}
+
+#[test]
+fn what_completes_while_a_queue_fills_or_drains_does_not_count() {
+    let mut window = CompletionWindow::new(WindowPlan::default());
+    let first = QueueEnds {
+        draining: 3,
+        ..QueueEnds::default()
+    };
+    count(&mut window, &timed(10), first);
+    assert_eq!((window.requests(), window.duration()), (7, Nanos(70)));
+    assert_eq!((window.completed(), window.now()), (10, Nanos(100)));
+    let second = QueueEnds {
+        filling: 4,
+        draining: 3,
+        stopped_ns: None,
+    };
+    count(&mut window, &timed(20), second);
+    // Thirteen more, and the time from the fourth completion to the seventeenth.
+    assert_eq!(
+        (window.requests(), window.duration()),
+        (20, Nanos(70 + 130))
+    );
+    assert_eq!((window.completed(), window.now()), (30, Nanos(300)));
+    count(&mut window, &timed(5), second);
+    assert_eq!((window.requests(), window.duration()), (20, Nanos(200)));
+}
+
+#[test]
+fn a_job_that_time_stopped_lasted_until_then() {
+    let plan = WindowPlan {
+        duration: Some(Nanos(105)),
+        ..WindowPlan::default()
+    };
+    let stopped = |stopped_ns| QueueEnds {
+        draining: 2,
+        stopped_ns: Some(stopped_ns),
+        filling: 0,
+    };
+    let mut window = CompletionWindow::new(plan);
+    count(&mut window, &timed(12), stopped(105));
+    assert_eq!(
+        (window.requests(), window.closed_by()),
+        (10, Some(ClosedBy::Duration))
+    );
+    let mut window = CompletionWindow::new(plan);
+    count(&mut window, &timed(12), stopped(104));
+    assert_eq!((window.requests(), window.closed_by()), (10, None));
+    assert_eq!(window.duration(), Nanos(104));
+}
+
+#[test]
+fn a_warm_up_in_a_job_of_its_own_opens_the_window_for_the_next() {
+    let plan = WindowPlan {
+        warmup: Nanos(105),
+        requests: Some(5),
+        ..WindowPlan::default()
+    };
+    let mut window = CompletionWindow::new(plan);
+    let warmup = QueueEnds {
+        draining: 1,
+        stopped_ns: Some(105),
+        filling: 0,
+    };
+    count(&mut window, &timed(11), warmup);
+    assert_eq!(
+        (window.opened_at(), window.requests()),
+        (Some(Nanos(105)), 0)
+    );
+    count(
+        &mut window,
+        &timed(20),
+        QueueEnds {
+            filling: 2,
+            draining: 1,
+            stopped_ns: None,
+        },
+    );
+    assert_eq!(window.closed_by(), Some(ClosedBy::Requests));
+    assert_eq!((window.requests(), window.duration()), (5, Nanos(50)));
 }
 
 proptest! {

@@ -1,21 +1,13 @@
 """A real drive, measured with fio: a file on a file system, or a block device.
 
-::
-
-    target (a file or a device, opened and checked)      plan (seconds, seed)
-        │                                                     │
-        └────────── fio_job: options or a refusal ────────────┘
-                          │
-                    fio_program: run, with a deadline
-                          │
-                    fio_result: checked numbers ──► Measurement
-
 Requests go past the page cache (``direct=1``); where a file system does not let them, nothing
-is measured, because what would be measured is memory.
+is measured, because what would be measured is memory. How one measurement runs is told in
+`drivelab.drives.fio_measurement`.
 """
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,26 +16,26 @@ from typing import Any, Final, Literal, Protocol, Self
 
 from drivelab.drives.block_devices import THIS_MACHINE, SystemRoots
 from drivelab.drives.direct_io import direct_block_bytes
-from drivelab.drives.fio_job import StreamKey, inexpressible, job_options, window_of
-from drivelab.drives.fio_program import REMEDY, FioProgram, find_fio, run_fio
-from drivelab.drives.fio_result import UnknownReportError, measurement_from
+from drivelab.drives.fio_files import FioFiles
+from drivelab.drives.fio_measurement import FioSetup, measure_with_fio
+from drivelab.drives.fio_program import REMEDY, FioHungError, FioProgram, find_fio
+from drivelab.drives.fio_result import UnknownReportError
 from drivelab.drives.measurement import Measurement, MeasurementPlan
 from drivelab.drives.target_device import open_target_device
 from drivelab.drives.target_file import open_target_file
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics
 
-# In this order; io_uring costs less time a request and may be forbidden (containers).
-IO_ENGINES: Final = ("io_uring", "libaio")
+# In this order. fio 3.33 keeps more requests in flight than asked by io_uring, up to the next
+# power of two: it is for machines that forbid libaio, and for powers of two.
+IO_ENGINES: Final = ("libaio", "io_uring")
 # fio keeps one buffer a request in flight.
 MAX_BUFFER_BYTES: Final = 2**30
-# The kernel's limit for a ring of io_uring; libaio's is a setting of the machine and lower.
-MAX_QUEUE_DEPTH: Final = 32_768
-# Between the end of the run time and fio's: requests in flight, and writing its JSON.
-SLACK_SECONDS: Final = 30.0
-_PROBE_PLAN: Final = MeasurementPlan(
-    warmup_requests=0, warmup_seconds=0.2, requests=None, seconds=0.05
-)
+# From 1024 on the latency log of fio 3.33 fails, and few queues of the kernel are deeper.
+MAX_QUEUE_DEPTH: Final = 1023
+# Requests in flight at the end of the run time: drives try for seconds to read a bad block.
+SLACK_SECONDS: Final = 15.0
+_PROBE_PLAN: Final = MeasurementPlan(warmup_requests=0, requests=16)
 
 
 class Target(Protocol):
@@ -94,7 +86,7 @@ class FioDrive:
     program
         A checked fio.
     slack_seconds
-        How long fio may take beyond the run time before it is killed.
+        How long requests in flight may take beyond the run time before fio is killed.
     """
 
     kind: Literal["real"] = "real"
@@ -113,7 +105,12 @@ class FioDrive:
         self._program = program
         self._slack_seconds = slack_seconds
         self._block_bytes = direct_block_bytes(target.path, target.descriptor)
-        self._engine = self._choose_engine()
+        self._files = FioFiles()
+        try:
+            self._engine = self._choose_engine()
+        except BaseException:
+            self._files.close()
+            raise
 
     @property
     def block_bytes(self) -> int:
@@ -139,14 +136,19 @@ class FioDrive:
         Raises
         ------
         CannotAnswerError
-            When fio's options cannot express it, or the drive may not be written or has
-            larger blocks.
+            When the drive may not be written, has larger blocks, or memory lacks.
         UsageError
             When no drive of this size could be asked for it.
         """
         check_on_drive(
             workload, self.name, self.capacity_bytes, self._block_bytes, self.target.write_refusal
         )
+        depth = workload.queue_depth
+        if self._engine == "io_uring" and depth & (depth - 1):
+            raise CannotAnswerError(
+                f"queue_depth is {depth}; without libaio, which does not work on {self.name}, fio "
+                "keeps powers of two only"
+            )
 
     def measure(
         self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
@@ -158,13 +160,13 @@ class FioDrive:
         RunError
             When fio fails, hangs, or answers what cannot be; or the file goes away.
         """
-        _check_plan(plan)
         for index, workload in work:
             self.check(workload)
             yield self._measure_one(index, workload, plan)
 
     def close(self) -> None:
         """Close the target; a file that was made and is not kept is removed."""
+        self._files.close()
         self.target.close()
 
     def __enter__(self) -> Self:
@@ -182,61 +184,23 @@ class FioDrive:
         self, index: int, workload: Characteristics, plan: MeasurementPlan
     ) -> Measurement:
         self.target.check_present()
-        seconds, warmup = plan.seconds or 0.0, plan.warmup_seconds
-        options = [
-            # The warm-up runs elsewhere: what is measured was not read just before.
-            *self.job_of(workload, StreamKey(plan.seed, index, "warmup"), seconds=warmup),
-            *self.job_of(workload, StreamKey(plan.seed, index, "measured"), seconds=seconds),
-            "output-format=json+",
-            "eta=never",
-        ]
-        if workload.write_ratio == 0:
-            options.insert(0, "readonly")
+        clear_caches(self.target)
+        setup = FioSetup(
+            program=self._program,
+            files=self._files,
+            descriptor=self.target.descriptor,
+            capacity_bytes=self.capacity_bytes,
+            engine=self._engine,
+            slack_seconds=self._slack_seconds,
+        )
         try:
-            output = run_fio(
-                self._program,
-                options,
-                deadline_seconds=warmup + seconds + self._slack_seconds,
-                descriptors=[self.target.descriptor],
-            )
+            measurement = measure_with_fio(setup, index, workload, plan)
         except RunError:
             # A file that went away is the reason, and fio's words for it are others.
             self.target.check_present()
             raise
         self.target.check_present()
-        return measurement_from(output.report, output.remarks, index, workload)
-
-    def job_of(self, workload: Characteristics, key: StreamKey, *, seconds: float) -> list[str]:
-        """Write fio's options for one job, without what concerns its output.
-
-        Parameters
-        ----------
-        workload
-            One that `check` accepts.
-        key
-            The key of the job's random numbers; its phase names the job.
-        seconds
-            Run time.
-        """
-        return [
-            f"name={key.phase}",
-            # One job after the other.
-            "stonewall",
-            # What was opened and checked, whatever the path names by now.
-            f"filename=/proc/self/fd/{self.target.descriptor}",
-            "allow_file_create=0",
-            "direct=1",
-            f"ioengine={self._engine}",
-            "thread",
-            "invalidate=1",
-            "refill_buffers",
-            "disk_util=0",
-            "lat_percentiles=1",
-            "clat_percentiles=0",
-            "time_based",
-            f"runtime={_milliseconds(seconds)}ms",
-            *job_options(workload, window_of(workload, self.capacity_bytes, key), key),
-        ]
+        return measurement
 
     def _choose_engine(self) -> str:
         """Try each engine with a short read; it also proves the shape of fio's JSON."""
@@ -247,6 +211,8 @@ class FioDrive:
                 self._measure_one(0, Characteristics(queue_depth=2), _PROBE_PLAN)
             except UnknownReportError as error:
                 raise UsageError(f"{self._program.version}: {error}; {REMEDY}") from error
+            except FioHungError:
+                raise  # no engine is quicker on a drive that does not answer
             except RunError as error:
                 failures.append(f"{engine}: {error}")
             else:
@@ -254,14 +220,24 @@ class FioDrive:
         raise RunError(f"fio cannot read {self.name} ({'; '.join(failures)})")
 
 
-def _check_plan(plan: MeasurementPlan) -> None:
-    """Raise `CannotAnswerError` for what fio is not asked for yet."""
-    asked = (plan.requests, plan.half_width_ratio, plan.warmup_requests or None)
-    if plan.seconds is None or asked != (None, None, None) or plan.warmup_seconds == 0:
-        raise CannotAnswerError(
-            "a real drive is measured for a time after a time of warm-up so far: give --seconds, "
-            "and --warmup if any, instead of numbers of requests or a half-width"
-        )
+def clear_caches(target: Target) -> None:
+    """Write out what the machine and the drive still hold of `target`, and drop its pages.
+
+    Requests pass the page cache anyway. A drive's cache of what was read cannot be cleared
+    from here; nor are other files' caches dropped, which would slow the whole machine.
+
+    Raises
+    ------
+    RunError
+        When what was written before does not reach the drive.
+    """
+    try:
+        os.fsync(target.descriptor)
+        os.posix_fadvise(target.descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    except OSError as error:
+        raise RunError(
+            f"{target.path} does not take what was written to it: {error.strerror}"
+        ) from error
 
 
 def check_on_drive(
@@ -276,12 +252,11 @@ def check_on_drive(
     Raises
     ------
     CannotAnswerError
-        When fio's options cannot express it, or the drive may not be written or has larger
-        blocks.
+        When the drive may not be written, has larger blocks, or memory lacks.
     UsageError
         When no drive of this size could be asked for it.
     """
-    check_expressible(workload, capacity_bytes)
+    check_possible(workload, capacity_bytes)
     if workload.write_ratio > 0 and write_refusal is not None:
         raise CannotAnswerError(f"no writes on {name}: {write_refusal}")
     for characteristic, value in workload.canonical().items():
@@ -292,20 +267,17 @@ def check_on_drive(
             )
 
 
-def check_expressible(workload: Characteristics, capacity_bytes: int) -> None:
+def check_possible(workload: Characteristics, capacity_bytes: int) -> None:
     """Raise when no real drive of `capacity_bytes` can be asked for `workload`.
 
     Raises
     ------
     CannotAnswerError
-        When fio's options cannot express it.
+        When fio would need too much memory for it.
     UsageError
         When no drive of this size could be asked for it.
     """
     workload.validate(capacity_bytes)
-    reason = inexpressible(workload)
-    if reason is not None:
-        raise CannotAnswerError(f"not on a real drive yet: {reason}")
     if workload.queue_depth > MAX_QUEUE_DEPTH:
         raise CannotAnswerError(
             f"queue_depth is {workload.queue_depth}; real drives take at most {MAX_QUEUE_DEPTH}"
@@ -316,7 +288,6 @@ def check_expressible(workload: Characteristics, capacity_bytes: int) -> None:
             f"{workload.queue_depth} requests of {largest} bytes in flight need more than "
             f"{MAX_BUFFER_BYTES} bytes of memory"
         )
-    window_of(workload, capacity_bytes, StreamKey(0, 0, "check"))
 
 
 def open_real_drive(
@@ -353,7 +324,7 @@ def open_real_drive(
 
     def check_intended(capacity_bytes: int) -> None:
         for workload in intended:
-            check_expressible(workload, capacity_bytes)
+            check_possible(workload, capacity_bytes)
 
     # Before a gibibyte is written for nothing.
     program = find_fio()
@@ -380,7 +351,3 @@ def open_real_drive(
     except BaseException:
         target.close()
         raise
-
-
-def _milliseconds(seconds: float) -> int:
-    return max(1, round(seconds * 1000))

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import re
+import selectors
 import shutil
 import signal
 import subprocess
@@ -26,11 +27,20 @@ from drivelab.errors import RunError, UsageError
 MIN_VERSION: Final = (3, 20)
 REMEDY: Final = "`make system-packages` installs one"
 # After SIGTERM fio may wait for requests in flight; after SIGKILL only the kernel can.
-_TERMINATE_SECONDS: Final = 3.0
-_KILL_SECONDS: Final = 10.0
+_TERMINATE_SECONDS: Final = 2.0
+_KILL_SECONDS: Final = 5.0
+# How long output may still come from a program that ended.
+_LAST_WORDS_SECONDS: Final = 1.0
+_LOOK_SECONDS: Final = 0.25
+# Its JSON with every bin is some hundred KiB.
+_MOST_OUTPUT_BYTES: Final = 16 * 2**20
 _VERSION_SECONDS: Final = 20.0
 # fio goes on without the option that it complains about, so the stream would be another one.
 _CHANGED_STREAM: Final = re.compile(r"ignor|capped|unsupported|not supported|drop", re.IGNORECASE)
+
+
+class FioHungError(RunError):
+    """fio was not done in time."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +112,7 @@ def run_fio(
     *,
     deadline_seconds: float,
     descriptors: Sequence[int] = (),
+    log: tuple[int, int] | None = None,
 ) -> FioOutput:
     """Run one fio job and return its JSON.
 
@@ -115,11 +126,15 @@ def run_fio(
         When it is not done by then, it and its children are killed.
     descriptors
         Open files that fio inherits.
+    log
+        The descriptor of a file that fio writes, and the bytes that it may grow to.
 
     Raises
     ------
     RunError
-        When fio fails, is killed, hangs, or leaves no JSON.
+        When fio fails, is killed, leaves no JSON, or writes without end.
+    FioHungError
+        When it is not done in time.
     """
     command = [*_ended_with_us(), program.path, *(f"--{option}" for option in options)]
     try:
@@ -128,8 +143,6 @@ def run_fio(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
             pass_fds=tuple(descriptors),
             # Of its own, so that Ctrl-C reaches Drivelab alone, which then ends fio in order.
             start_new_session=True,
@@ -137,11 +150,7 @@ def run_fio(
     except OSError as error:
         raise RunError(f"{program.path} does not start: {error.strerror}") from error
     try:
-        output, complaints = process.communicate(timeout=deadline_seconds)
-    except subprocess.TimeoutExpired as error:
-        raise RunError(
-            f"fio was not done {deadline_seconds:.0f} s after its start and was killed"
-        ) from error
+        output, complaints = _collect(process, deadline_seconds, log)
     finally:
         _end_group(process)
     before, report, after = _split(output)
@@ -153,6 +162,44 @@ def run_fio(
     )
     _check_end(process.returncode, report, remarks)
     return FioOutput(report, remarks)
+
+
+def _collect(
+    process: subprocess.Popen[bytes], deadline_seconds: float, log: tuple[int, int] | None
+) -> tuple[str, str]:
+    """Read standard output and error until both end or the program did."""
+    deadline = time.monotonic() + deadline_seconds
+    ended_at: float | None = None
+    pipes = (pipe for pipe in (process.stdout, process.stderr) if pipe is not None)
+    texts = {pipe.fileno(): bytearray() for pipe in pipes}
+    with selectors.DefaultSelector() as selector:
+        for descriptor in texts:
+            selector.register(descriptor, selectors.EVENT_READ)
+        while selector.get_map() or not _has_ended(process):
+            now = time.monotonic()
+            if ended_at is None and _has_ended(process):
+                ended_at = now
+            if ended_at is not None and now > ended_at + _LAST_WORDS_SECONDS:
+                break  # a child of fio's holds its output open
+            if ended_at is None and now > deadline:
+                raise FioHungError(
+                    f"fio was not done {deadline_seconds:.0f} s after its start and was killed: "
+                    "the drive does not answer, or fio hangs"
+                )
+            if log is not None and os.fstat(log[0]).st_size > log[1]:
+                raise RunError(f"fio's latency log grew past {log[1]} bytes; it was killed")
+            # Without output left, only the program's end is waited for.
+            for key, _ in selector.select(_LOOK_SECONDS if selector.get_map() else 0.01):
+                part = os.read(key.fd, 2**16)
+                texts[key.fd] += part
+                if not part:
+                    selector.unregister(key.fd)
+            if sum(map(len, texts.values())) > _MOST_OUTPUT_BYTES:
+                raise RunError(
+                    f"fio printed more than {_MOST_OUTPUT_BYTES // 2**20} MiB and was killed"
+                )
+    output, complaints = (bytes(text).decode(errors="replace") for text in texts.values())
+    return output, complaints
 
 
 def _ended_with_us() -> list[str]:
@@ -202,23 +249,28 @@ def _split(output: str) -> tuple[str, dict[str, Any], str]:
     return output[: match.start()], report, output[end:]
 
 
-def _end_group(process: subprocess.Popen[str]) -> None:
-    """End the process group of a program that is not done; a program that ended is left alone.
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Say whether a program ended, without giving its number away to another one."""
+    ended = os.WEXITED | os.WNOWAIT | os.WNOHANG
+    return os.waitid(os.P_PID, process.pid, ended) is not None
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a program and whatever is left of its process group.
 
     The leader is reaped last: until then nobody else can get its number.
     """
     try:
-        if process.returncode is not None:
-            return
-        os.killpg(process.pid, signal.SIGTERM)
-        patience = time.monotonic() + _TERMINATE_SECONDS
-        ended = os.WEXITED | os.WNOWAIT | os.WNOHANG
-        while time.monotonic() < patience and not os.waitid(os.P_PID, process.pid, ended):
-            time.sleep(0.01)
-        os.killpg(process.pid, signal.SIGKILL)
+        if not _has_ended(process):
+            os.killpg(process.pid, signal.SIGTERM)
+            patience = time.monotonic() + _TERMINATE_SECONDS
+            while time.monotonic() < patience and not _has_ended(process):
+                time.sleep(0.01)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait(_KILL_SECONDS)
     except subprocess.TimeoutExpired as error:
-        raise RunError(
+        raise FioHungError(
             f"fio (process {process.pid}) cannot be killed: the drive does not answer it"
         ) from error
     finally:

@@ -1,135 +1,134 @@
-"""fio's JSON into results, or an error: what is missing or does not add up is never a number."""
+"""What fio says of a segment, or an error: what is missing or does not add up is never a number.
+
+fio tells the same requests twice, by its latency log and by the statistics in its JSON. The log
+is what is used; both must agree to the request, to the nanosecond and to the bin.
+"""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
 
-from drivelab._core import histogram_bin, histogram_range
+from drivelab._core import Completions, histogram_bin
+from drivelab.drives.fio_job import Segment
 from drivelab.drives.fio_program import message_of
-from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.drives.measurement import OperationResult
 from drivelab.errors import RunError
-from drivelab.workloads.characteristics import Characteristics
+
+# fio ends a segment when it looks at its clock, which it keeps in whole milliseconds.
+_CLOCK_MILLISECONDS = 2
 
 
 class UnknownReportError(RunError):
     """fio's JSON lacks what every fio known here has: it is another fio, not a bad run."""
 
 
-def measurement_from(
-    report: dict[str, Any], remarks: Sequence[str], index: int, workload: Characteristics
-) -> Measurement:
-    """Read the last job of `report`, in the form ``json+`` with ``lat_percentiles=1``.
+def check_segment(
+    report: dict[str, Any], remarks: Sequence[str], segment: Segment, completions: Completions
+) -> bool:
+    """Check what fio says of a segment.
 
-    The jobs before it warmed up; that they met no error is checked. Warming up with fio's
-    ``ramp_time`` would leave counts that agree only up to the queue depth: what is sent
-    before its end and completes after it is in some of them.
+    Parameters
+    ----------
+    report
+        Its JSON, in the form ``json+`` with ``lat_percentiles=1``.
+    remarks
+        The lines around it.
+    segment
+        What was asked for.
+    completions
+        What its latency log holds.
+
+    Returns
+    -------
+    bool
+        Whether time ended the segment before all of it was sent.
 
     Raises
     ------
     RunError
-        When fio met an error, completed nothing in a direction, or its JSON contradicts itself.
+        When fio met an error, completed nothing, or contradicts itself.
     UnknownReportError
         When its JSON lacks a field.
     """
-    jobs = _field(report, "jobs", list)
-    for job in jobs:
-        error = _field(job, "error", int)
-        if error:
-            message = message_of(remarks)
-            raise RunError(f"fio met an error: {message or os.strerror(error)}")
-    job = _field(jobs, -1, dict)
-    asked = {"read": workload.write_ratio < 1, "write": workload.write_ratio > 0}
-    sizes = {"read": workload.read_size, "write": workload.write_size}
-    results: dict[str, OperationResult | None] = {}
-    for name, wanted in asked.items():
-        part = _field(job, name, dict)
-        if not wanted:
-            if _field(part, "total_ios", int):
-                raise RunError(f"fio sent {name}s that were not asked for")
-            results[name] = None
-            continue
-        results[name] = _operation(part, name, sizes[name], remarks)
-    runtimes = [_field(job[name], "runtime", int) for name, wanted in asked.items() if wanted]
-    if min(runtimes) <= 0:
-        raise RunError("fio measured for 0 ms")
-    return Measurement(
-        index=index,
-        characteristics=workload,
-        duration_ns=max(runtimes) * 1_000_000,
-        read=results["read"],
-        write=results["write"],
-        stopped_by="seconds",
-    )
-
-
-def _operation(
-    part: dict[str, Any], name: str, size: int, remarks: Sequence[str]
-) -> OperationResult:
-    sent, moved = _field(part, "total_ios", int), _field(part, "io_bytes", int)
-    latency = _field(part, "lat_ns", dict)
-    completed = _field(latency, "N", int)
-    if sent == 0 or completed == 0:
+    job = _field(_field(report, "jobs", list), 0, dict)
+    error = _field(job, "error", int)
+    if error:
+        message = message_of(remarks)
+        raise RunError(f"fio met an error: {message or os.strerror(error)}")
+    sent = sum(_check_operation(job, name, completions) for name in ("read", "write"))
+    if sent == 0:
         message = message_of(remarks)
         raise RunError(
-            f"fio completed no {name} in the time given"
+            "fio completed no request in the time given"
             + (f": {message}" if message else "; a longer one may do")
         )
+    if sent > segment.requests:
+        raise RunError(f"fio sent {sent} requests of {segment.requests}")
+    if sent == segment.requests:
+        return False
+    ran = _field(job, "job_runtime", int)
+    if ran < segment.milliseconds - _CLOCK_MILLISECONDS:
+        raise RunError(
+            f"fio ended after {ran} of {segment.milliseconds} ms with {sent} of "
+            f"{segment.requests} requests sent"
+        )
+    return True
+
+
+def _check_operation(job: dict[str, Any], name: str, completions: Completions) -> int:
+    """Check one direction, and say how many requests it sent."""
+    part = _field(job, name, dict)
+    sent: int = _field(part, "total_ios", int)
+    logged = completions.operation(name)
+    result = None if logged is None else OperationResult(**logged)
+    known = 0 if result is None else result.requests
     for field in ("short_ios", "drop_ios"):
         if _field(part, field, int):
             raise RunError(f"fio counts {part[field]} {name}s in {field}: the drive cut them short")
-    if moved != sent * size:
-        raise RunError(f"fio's numbers disagree: {sent} {name}s of {size} bytes moved {moved}")
-    if completed != sent:
-        raise RunError(f"fio's numbers disagree: {sent} {name}s sent, {completed} completed")
-    histogram = _histogram(_field(latency, "bins", dict), name)
-    counted = sum(histogram.values())
-    if counted != completed:
+    if sent != known:
+        raise RunError(f"fio's numbers disagree: {sent} {name}s sent, {known} in its latency log")
+    moved = _field(part, "io_bytes", int)
+    if result is None:
+        if moved:
+            raise RunError(f"fio's numbers disagree: no {name}s sent, {moved} bytes moved")
+        return 0
+    latency = _field(part, "lat_ns", dict)
+    told = {
+        "requests": _field(latency, "N", int),
+        "bytes": moved,
+        "latency_ns_min": _field(latency, "min", int),
+        "latency_ns_max": _field(latency, "max", int),
+    }
+    for field, value in told.items():
+        if getattr(result, field) != value:
+            raise RunError(
+                f"fio's numbers disagree: {field} of its {name}s is {value}, and "
+                f"{getattr(result, field)} by its latency log"
+            )
+    mean = _field(latency, "mean", (int, float))
+    # fio's mean runs along in floating point.
+    if not math.isclose(mean, result.latency_ns_mean, rel_tol=1e-6, abs_tol=1):
         raise RunError(
-            f"fio's numbers disagree: {completed} {name}s completed, {counted} in its bins"
+            f"fio's numbers disagree: its {name}s took {mean} ns on average, and "
+            f"{result.latency_ns_mean} by its latency log"
         )
-    result = OperationResult(
-        requests=completed,
-        bytes=completed * size,
-        latency_ns_mean=float(_field(latency, "mean", (int, float))),
-        latency_ns_min=_field(latency, "min", int),
-        latency_ns_max=_field(latency, "max", int),
-        histogram=histogram,
-    )
-    _check_against_bins(result, name)
-    return result
+    if _histogram(_field(latency, "bins", dict), name) != result.histogram:
+        raise RunError(f"fio's numbers disagree: the bins of its {name}s are not its latency log's")
+    return sent
 
 
 def _histogram(bins: dict[str, Any], name: str) -> dict[int, int]:
     histogram: dict[int, int] = {}
     for value, count in bins.items():
+        # fio names a bin by the value in its middle.
         if not value.isdigit() or not isinstance(count, int) or count < 0:
             raise RunError(f"fio's {name} bins hold {value!r}: {count!r}, which is no count")
-        # fio names a bin by the value in its middle.
         number = histogram_bin(int(value))
         histogram[number] = histogram.get(number, 0) + count
-    return {number: histogram[number] for number in sorted(histogram) if histogram[number]}
-
-
-def _check_against_bins(result: OperationResult, name: str) -> None:
-    """Check that minimum, maximum and mean are possible with the counts in the bins."""
-    ranges = [(*histogram_range(number), count) for number, count in result.histogram.items()]
-    low = sum(first * count for first, _, count in ranges) / result.requests
-    high = (
-        sum(min(last, result.latency_ns_max) * count for _, last, count in ranges) / result.requests
-    )
-    possible = (
-        ranges[0][0] <= result.latency_ns_min <= ranges[0][1]
-        and ranges[-1][0] <= result.latency_ns_max <= ranges[-1][1]
-        # fio's mean runs along in floating point.
-        and low * (1 - 1e-6) - 1 <= result.latency_ns_mean <= high * (1 + 1e-6) + 1
-    )
-    if not possible:
-        raise RunError(
-            f"fio's {name} latencies disagree with its bins: mean {result.latency_ns_mean}, "
-            f"from {result.latency_ns_min} to {result.latency_ns_max} ns"
-        )
+    return {number: count for number, count in histogram.items() if count}
 
 
 def _field(container: Any, key: str | int, kind: Any) -> Any:
