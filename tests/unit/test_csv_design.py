@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -234,3 +235,14 @@ def test_a_drive_that_can_run_none_is_told(table) -> None:
         design.select(0, accepts=lambda _: False)
     selection = design.select(0, accepts=lambda workload: workload.write_ratio > 0)
     assert (selection.parts, selection.left_out) == (Parts(training=2), 0)
+    assert selection.population == design.population
+
+
+def test_the_documents_example_is_read(table) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "workloads.md").read_text()
+    example = [line.strip() for line in text.splitlines() if re.match("    [0-9w].*,.*,", line)]
+    assert example[0] == HEAD
+    assert read(table(*example)) == [
+        Characteristics(),
+        Characteristics(0.3, 8, 65536, 16384, 0.5, 1.0, 0, 0),
+    ]

@@ -40,6 +40,7 @@ def test_huang2011_holds_the_papers_values(everything: list[Characteristics]) ->
     design = parse_design("huang2011")
     # Read only and write only: 4 depths of 5 sizes of 7 patterns each. Mixed, 3 ratios: all
     # pairs of a read and a write.
+    assert design.population.startswith("the 14,980 distinct workloads of Huang et al. 2011's")
     assert design.distinct == 2 * 4 * 5 * 7 + 3 * 4 * (5 * 7) ** 2 == 14980
     assert len({workload.key() for workload in everything}) == len(everything) == 14980
     expected = {
@@ -166,6 +167,7 @@ def test_what_a_drive_cannot_express_is_left_out_and_counted() -> None:
     assert len(selection.workloads) == 140
     assert all(map(reads_only, selection.workloads))
     assert (selection.distinct, selection.left_out) == (14980, 14840)
+    assert selection.population.endswith("KiB; of these, what this drive can run")
     with pytest.raises(UsageError) as caught:
         parse_design("huang2011:141").select(seed=0, accepts=reads_only)
     assert str(caught.value) == (

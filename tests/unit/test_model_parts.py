@@ -48,6 +48,8 @@ def test_another_check_or_no_sweeps_is_another_campaign(tmp_path: Path, capsys) 
 @pytest.mark.parametrize(
     ("asked", "known"),
     [
+        ({"check": 5, "sweeps": True, "population": "forty"}, True),
+        ({"check": 5, "sweeps": True, "population": "fifty"}, False),
         ({"check": 5, "sweeps": True}, True),
         ({"check": 4, "sweeps": True}, False),
         ({"check": 5, "sweeps": False}, False),
@@ -67,6 +69,7 @@ def test_a_finished_run_on_a_removed_file_has_the_parts_asked_for(
         tmp_path / "run",
         design_name="huang2011:30",
         parts=Parts(25, 5, 5, 5),
+        population="forty; of these, what this drive can run",
         progress=False,
     ).close()
     store = finished_run(tmp_path / "run", name, plan, design_name="huang2011:30", **asked)

@@ -73,6 +73,7 @@ def test_what_the_drive_cannot_express_is_left_out_and_counted() -> None:
     for name in ("training", "calibration"):
         assert part(selection, name) == list(filter(small_writes, part(everything, name)))
     assert selection.left_out == 500 - selection.parts.total > 400
+    assert selection.population == f"{everything.population}; of these, what this drive can run"
     with pytest.raises(UsageError, match="this drive can express none of the workloads of sobol:9"):
         parse_design("sobol:9").select(0, lambda _: False)
 

@@ -14,7 +14,7 @@ from drivelab.errors import UsageError
 from drivelab.workloads.calibration import calibration_count, shuffled
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
-from drivelab.workloads.selection import Accepts, Selection
+from drivelab.workloads.selection import Accepts, Selection, narrowed
 
 # Of so many candidates drawn at random the best balanced one is taken. More balance little
 # better and draw less at random; fewer miss the rare combinations.
@@ -101,7 +101,7 @@ class GridDesign:
             parts=Parts(len(training), len(calibration)),
             distinct=len(everything),
             left_out=left_out,
-            population=self.population,
+            population=narrowed(self.population, left_out),
         )
 
 

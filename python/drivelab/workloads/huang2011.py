@@ -25,10 +25,11 @@ SIZES: Final = tuple(kibibytes * 1024 for kibibytes in (1, 4, 16, 64, 256))
 STRIDES: Final = tuple(kibibytes * 1024 for kibibytes in (1, 64, 128, 256))
 # (randomness, stride) of a direction.
 PATTERNS: Final = ((0.0, 0), (0.5, 0), (1.0, 0), *((0.0, stride) for stride in STRIDES))
+DISTINCT: Final = 14_980
 _POPULATION: Final = (
-    "the distinct workloads of Huang et al. 2011's value sets, each equally likely: write ratio "
-    "0, 25, 50, 75, 100 %; queue depth 1, 4, 16, 64; sizes 1, 4, 16, 64, 256 KiB; in each "
-    "direction sequential, 50 % or 100 % random, or a stride of 1, 64, 128, 256 KiB"
+    f"the {DISTINCT:,} distinct workloads of Huang et al. 2011's value sets, each equally likely: "
+    "write ratio 0, 25, 50, 75, 100 %; queue depth 1, 4, 16, 64; sizes 1, 4, 16, 64, 256 KiB; in "
+    "each direction sequential, 50 % or 100 % random, or a stride of 1, 64, 128, 256 KiB"
 )
 
 

@@ -10,7 +10,7 @@ from drivelab.errors import UsageError
 from drivelab.workloads.calibration import calibration_count, shuffled
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
-from drivelab.workloads.selection import Accepts, Selection
+from drivelab.workloads.selection import Accepts, Selection, narrowed
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class ListedDesign:
                 f"{self.name} holds {len(self.listed)} workloads, and this drive can express none "
                 "of them"
             )
+        left_out = len(self.listed) - len(possible)
         keys = list(dict.fromkeys(workload.key() for workload in possible))
         count = calibration_count(len(keys)) if self.calibrates else 0
         reserved = set(shuffled(keys, seed)[:count])
@@ -82,6 +83,6 @@ class ListedDesign:
             workloads=training + calibration,
             parts=Parts(len(training), len(calibration)),
             distinct=self.distinct,
-            left_out=len(self.listed) - len(possible),
-            population=self.population,
+            left_out=left_out,
+            population=narrowed(self.population, left_out),
         )

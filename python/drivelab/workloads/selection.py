@@ -26,8 +26,8 @@ class Selection:
     left_out
         Workloads of the design that the drive cannot run.
     population
-        What the design's workloads are drawn from, in words: intervals hold for questions
-        from there.
+        What the design's workloads are drawn from, in words that end with what the drive
+        leaves of it: intervals hold for questions from there.
     left_out_sweeps
         Workloads of the sweeps that the drive cannot run.
     """
@@ -38,3 +38,8 @@ class Selection:
     left_out: int
     population: str
     left_out_sweeps: int = 0
+
+
+def narrowed(population: str, left_out: int) -> str:
+    """Return what is left of a population when the drive cannot run some of its workloads."""
+    return f"{population}; of these, what this drive can run" if left_out else population

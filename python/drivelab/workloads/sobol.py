@@ -17,7 +17,7 @@ from drivelab.workloads.calibration import calibration_count
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 from drivelab.workloads.ranges import population, workload_at
-from drivelab.workloads.selection import Accepts, Selection
+from drivelab.workloads.selection import Accepts, Selection, narrowed
 from drivelab.workloads.sobol_points import DIMENSIONS, SCALE, sobol_points
 
 # Nobody waits for more to be measured, and a slip of the finger would fill the memory.
@@ -79,7 +79,7 @@ class SobolDesign:
             parts=Parts(len(training), len(calibration)),
             distinct=None,
             left_out=left_out,
-            population=population(block_bytes),
+            population=narrowed(population(block_bytes), left_out),
         )
 
 
