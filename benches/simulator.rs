@@ -42,10 +42,7 @@ fn simulate(drive: &mut Ssd, write_ratio: f64, index: u64, requests: u64) -> (f6
         generator,
         queue_depth: QUEUE_DEPTH,
     };
-    let plan = Plan {
-        requests,
-        ..Plan::default()
-    };
+    let plan = Plan::counting(0, requests);
     let start = Instant::now();
     let outcome = drive.run(load, plan, SEED, index).unwrap();
     (start.elapsed().as_secs_f64(), outcome)

@@ -229,6 +229,16 @@ def resolve_preset(toml_text: str, base_texts: dict[str, str]) -> tuple[str, str
 def available_cores() -> int:
     """Return how many cores this process may use."""
 
+class Measuring:
+    """Results in the order of the work, while threads measure ahead; close it."""
+
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> dict[str, Any]:
+        """Wait for the next result; `RunError` when that workload failed."""
+
+    def close(self) -> None:
+        """Give up what is not taken, and end the threads."""
+
 class SimulatedSsd:
     """A simulated solid-state drive in its preset's condition."""
 
@@ -246,13 +256,18 @@ class SimulatedSsd:
         self,
         indices: list[int],
         workloads: list[CharacteristicsTuple],
+        *,
         seed: int,
         warmup_requests: int,
-        requests: int,
+        warmup_ns: int,
+        requests: int | None,
+        duration_ns: int | None,
+        half_width_ratio: float | None,
+        max_requests: int,
         workers: int,
-        range_bytes: int | None = None,
-    ) -> list[dict[str, Any]]:
-        """Measure a batch, each workload from the prepared state; results in its order.
+        range_bytes: int | None,
+    ) -> Measuring:
+        """Start to measure workloads, each from the prepared state.
 
         Requests fall into the first `range_bytes` of the drive, or anywhere.
         """

@@ -6,9 +6,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.simulated import SimulatedDrive
+from drivelab.errors import RunError
+from drivelab.workloads.characteristics import Characteristics
 
 SMALL = f"sim:{Path(__file__).parents[1] / 'small_drive.toml'}"
 COMMAND = [sys.executable, "-c", "import sys; from drivelab.cli.main import main; sys.exit(main())"]
@@ -50,3 +57,72 @@ def test_workers_are_as_many_as_fit_into_memory(monkeypatch, available, wanted, 
             drive._workers(wanted)
     else:
         assert drive._workers(wanted) == workers
+
+
+READ = Characteristics()
+LARGE_WRITE = Characteristics(write_ratio=1.0, write_size=2**18, queue_depth=64)
+
+
+def measured(plan: MeasurementPlan, *workloads: Characteristics) -> list[Measurement]:
+    with SimulatedDrive.open(SMALL) as drive:
+        return list(drive.measure(list(enumerate(workloads)), plan))
+
+
+def test_a_half_width_is_reached_or_not() -> None:
+    plan = MeasurementPlan.of_kind("simulated", half_width_ratio=0.02, max_requests=20_000)
+    mixed = replace(READ, write_ratio=0.5, write_size=16384)
+    steady, sure = measured(plan, READ, mixed)
+    for reached in (steady, sure):
+        assert reached.stopped_by == "half_width"
+        assert reached.requests >= 5000
+        assert reached.half_width_ratio is not None
+        assert reached.half_width_ratio <= 0.02
+    assert steady.half_width_ratio == 0
+    (unsure,) = measured(replace(plan, half_width_ratio=0.001), mixed)
+    assert (unsure.stopped_by, unsure.requests) == ("max_requests", 20_000)
+    assert unsure.half_width_ratio is None or unsure.half_width_ratio > 0.001
+
+
+def test_batches_are_those_of_the_requests() -> None:
+    (found,) = measured(MeasurementPlan(requests=4096), replace(READ, queue_depth=8))
+    batches = found.batches
+    assert batches is not None
+    assert len(batches.means_ns) * batches.requests_per_batch == 4096
+    mean_ns = sum(batches.means_ns) / len(batches.means_ns)
+    assert mean_ns == pytest.approx(found.latency_ns_mean, rel=1e-12)
+    assert batches.ends_ns[-1] == found.duration_ns
+    assert found.stopped_by == "requests"
+
+
+def test_simulated_time_opens_and_closes_the_window() -> None:
+    seconds = MeasurementPlan(warmup_requests=0, requests=None, seconds=0.1)
+    (found,) = measured(seconds, READ)
+    assert (found.stopped_by, found.duration_ns) == ("seconds", 100_000_000)
+    late = replace(seconds, warmup_seconds=0.05, seconds=0.05)
+    (second_half,) = measured(late, READ)
+    assert second_half.requests == pytest.approx(found.requests / 2, abs=1)
+    (first_half,) = measured(replace(seconds, seconds=0.05), READ)
+    assert first_half.requests + second_half.requests == found.requests
+
+
+def test_what_was_measured_before_a_failure_is_given() -> None:
+    plan = MeasurementPlan(warmup_requests=0, requests=None, seconds=0.001)
+    with SimulatedDrive.open(SMALL) as drive:
+        work = [(0, READ), (1, READ), (2, LARGE_WRITE), (3, READ)]
+        answers = drive.measure(work, plan)
+        assert [next(answers).index, next(answers).index] == [0, 1]
+        with pytest.raises(RunError, match="no request completed in the 1000000 ns"):
+            next(answers)
+        assert next(answers, None) is None
+
+
+def test_results_do_not_depend_on_workers_or_on_who_stops_listening() -> None:
+    plan = MeasurementPlan(requests=500)
+    work = [(index, replace(READ, queue_depth=1 + index % 7)) for index in range(300)]
+    with SimulatedDrive.open(SMALL) as drive:
+        one = list(drive.measure(work, replace(plan, workers=1)))
+        several = drive.measure(work, replace(plan, workers=5))
+        assert [next(several) for _ in range(200)] == one[:200]
+        # Threads are ahead by now; the drive measures on as if they had not been.
+        several.close()
+        assert list(drive.measure(work[200:], replace(plan, workers=2))) == one[200:]

@@ -28,9 +28,10 @@ pub fn run_error(error: impl Display) -> PyErr {
 /// A failure of a run, as `drivelab.errors.RunError`, or what whoever asked can mend.
 pub fn simulation_error(error: SimError) -> PyErr {
     match error {
-        SimError::Stalled { .. } | SimError::EndOfTime { .. } | SimError::Stopped => {
-            run_error(error)
-        }
+        SimError::Stalled { .. }
+        | SimError::EndOfTime { .. }
+        | SimError::NoRequests { .. }
+        | SimError::Stopped => run_error(error),
         _ => usage_error(error),
     }
 }

@@ -1,18 +1,20 @@
 //! Simulated drives.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, OnceLock};
 use std::thread::{self, available_parallelism};
 use std::time::Duration;
 
 use drivelab_ftl::{Cause, OperationKind};
+use drivelab_request::{HalfWidth, Nanos, WindowPlan};
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Outcome, Plan, Prepared, RecordedOperation, SimError};
+use drivelab_sim::ssd::{self, Outcome, Plan, Prepared, RecordedOperation, SimError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::batch_means::{batches_dict, stopped_by};
 use crate::closed_form::direction_named;
 use crate::errors::simulation_error;
 use crate::histogram::operation_dict;
@@ -25,6 +27,7 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 /// Adds the topic to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(available_cores, module)?)?;
+    module.add_class::<Measuring>()?;
     module.add_class::<SimulatedSsd>()
 }
 
@@ -39,7 +42,6 @@ fn available_cores() -> usize {
 struct SimulatedSsd {
     config: SsdConfig,
     prepared: OnceLock<Prepared>,
-    stop: Arc<AtomicBool>,
 }
 
 #[pymethods]
@@ -51,7 +53,6 @@ impl SimulatedSsd {
         Ok(Self {
             config,
             prepared: OnceLock::new(),
-            stop: Arc::default(),
         })
     }
 
@@ -74,35 +75,49 @@ impl SimulatedSsd {
         self.config.resolved_json()
     }
 
-    /// Measures a batch, each workload from the prepared state.
-    #[pyo3(signature = (indices, workloads, seed, warmup_requests, requests, workers, range_bytes=None))]
+    /// Measures every workload from the prepared state; answers in their order.
+    #[pyo3(signature = (
+        indices, workloads, *, seed, warmup_requests, warmup_ns, requests, duration_ns,
+        half_width_ratio, max_requests, workers, range_bytes
+    ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
-    fn measure<'py>(
+    fn measure(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         indices: Vec<u64>,
         workloads: Vec<CharacteristicsTuple>,
         seed: u64,
         warmup_requests: u64,
-        requests: u64,
+        warmup_ns: u64,
+        requests: Option<u64>,
+        duration_ns: Option<u64>,
+        half_width_ratio: Option<f64>,
+        max_requests: u64,
         workers: usize,
         range_bytes: Option<u64>,
-    ) -> PyResult<Bound<'py, PyList>> {
+    ) -> PyResult<Measuring> {
         if indices.len() != workloads.len() {
             return Err(PyValueError::new_err("one index a workload"));
         }
         let workloads = workloads.into_iter().map(from_tuple);
         let work: Vec<_> = indices.into_iter().zip(workloads).collect();
         let plan = Plan {
-            warmup_requests,
-            requests,
+            window: WindowPlan {
+                warmup_requests,
+                warmup: Nanos(warmup_ns),
+                requests,
+                duration: duration_ns.map(Nanos),
+                half_width: half_width_ratio.map(|ratio| HalfWidth {
+                    ratio,
+                    max_requests,
+                }),
+            },
             range_bytes,
         };
-        let outcomes = interruptible(py, &self.stop, || {
-            self.prepared()?.measure(&work, seed, plan, workers)
-        })?;
-        let results = outcomes.iter().map(|outcome| outcome_dict(py, outcome));
-        PyList::new(py, results.collect::<PyResult<Vec<_>>>()?)
+        let prepared = self.prepared(py)?;
+        Ok(Measuring {
+            measuring: ssd::Measuring::start(&prepared, work, seed, plan, workers),
+        })
     }
 
     /// The flash operations of one request on the idle drive.
@@ -113,9 +128,10 @@ impl SimulatedSsd {
         record_bytes: u32,
     ) -> PyResult<Bound<'py, PyList>> {
         let direction = direction_named(direction)?;
-        let recorded = interruptible(py, &self.stop, || {
-            self.prepared()?.record_one(direction, record_bytes)
-        })?;
+        let recorded = self
+            .prepared(py)?
+            .record_one(direction, record_bytes)
+            .map_err(simulation_error)?;
         let rows = recorded
             .iter()
             .map(|operation| recorded_dict(py, operation));
@@ -126,12 +142,42 @@ impl SimulatedSsd {
 impl SimulatedSsd {
     /// The prepared state, made when it is first needed. A failure is not kept:
     /// it may have been an interruption.
-    fn prepared(&self) -> Result<&Prepared, SimError> {
+    fn prepared(&self, py: Python<'_>) -> PyResult<Prepared> {
         if let Some(prepared) = self.prepared.get() {
-            return Ok(prepared);
+            return Ok(prepared.clone());
         }
-        let prepared = Prepared::stoppable(self.config.clone(), Arc::clone(&self.stop))?;
-        Ok(self.prepared.get_or_init(|| prepared))
+        let config = self.config.clone();
+        let prepared = interruptible(py, |stop| Prepared::stoppable(config, stop))?;
+        Ok(self.prepared.get_or_init(|| prepared).clone())
+    }
+}
+
+/// Results on their way: an iterator over dictionaries, to be closed.
+#[pyclass(module = "drivelab._core")]
+struct Measuring {
+    measuring: ssd::Measuring,
+}
+
+#[pymethods]
+impl Measuring {
+    const fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        loop {
+            let result = py.detach(|| self.measuring.wait(SIGNAL_INTERVAL));
+            match result {
+                Some(Ok(outcome)) => return outcome_dict(py, &outcome).map(Some),
+                Some(Err(error)) => return Err(simulation_error(error)),
+                None if self.measuring.is_done() => return Ok(None),
+                None => py.check_signals()?,
+            }
+        }
+    }
+
+    fn close(&mut self, py: Python<'_>) {
+        py.detach(|| self.measuring.stop());
     }
 }
 
@@ -140,16 +186,15 @@ impl SimulatedSsd {
 /// thread waits for them while another one works.
 fn interruptible<T: Send>(
     py: Python<'_>,
-    stop: &AtomicBool,
-    work: impl FnOnce() -> Result<T, SimError> + Send,
+    work: impl FnOnce(&AtomicBool) -> Result<T, SimError> + Send,
 ) -> PyResult<T> {
-    stop.store(false, Ordering::Relaxed);
+    let stop = &AtomicBool::new(false);
     py.detach(|| {
         thread::scope(|scope| {
             let (sender, done) = mpsc::channel::<()>();
             let worker = scope.spawn(move || {
                 let _sender_goes_when_done = sender;
-                work()
+                work(stop)
             });
             let mut interruption = None;
             while done.recv_timeout(SIGNAL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
@@ -200,6 +245,8 @@ fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, 
     extra.set_item("buffer_hit_pages", outcome.buffer_hits as f64)?;
     extra.set_item("variability_factor", outcome.variability_factor)?;
     dict.set_item("extra", extra)?;
+    dict.set_item("batches", batches_dict(py, &outcome.batches)?)?;
+    dict.set_item("stopped_by", outcome.closed_by.map(stopped_by))?;
     Ok(dict)
 }
 

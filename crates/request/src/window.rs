@@ -90,8 +90,9 @@ pub struct CompletionWindow {
     paused: Option<(u64, u64)>,
     /// What `next_time` and `next_count` were then, if the window was open.
     held: (u64, u64),
-    /// Time and completions of pauses that are over, since the window opened.
-    skipped_time: u64,
+    /// When it opened, later by the pauses that are over.
+    origin: u64,
+    /// Completions of those pauses.
     skipped_requests: u64,
     /// By [`Direction::index`].
     counted: [Counted; 2],
@@ -114,7 +115,7 @@ impl CompletionWindow {
             warmup_requests: 0,
             paused: None,
             held: (u64::MAX, u64::MAX),
-            skipped_time: 0,
+            origin: 0,
             skipped_requests: 0,
             counted: [Counted::default(), Counted::default()],
             batches: BatchMeans::new(),
@@ -125,20 +126,25 @@ impl CompletionWindow {
         window
     }
 
-    /// A request of `bytes` completed at `at`, ns; times never fall.
+    /// A request of `bytes` completed at `at`, ns; times never fall. Answers
+    /// whether its number decided something: the window opened or closed, or
+    /// what comes next changed.
     #[inline]
-    pub fn complete(&mut self, at: u64, latency_ns: u64, direction: Direction, bytes: u32) {
-        self.advance(at);
+    pub fn complete(&mut self, at: u64, latency_ns: u64, direction: Direction, bytes: u32) -> bool {
+        if at >= self.next_time {
+            self.advance(at);
+        }
+        self.now = at;
         self.completed += 1;
         if self.is_open {
             self.counted[direction.index()].record(latency_ns, bytes);
-            let opened_at = self.opened_at.unwrap_or(0);
-            self.batches
-                .push(latency_ns, at - opened_at - self.skipped_time);
+            self.batches.push(latency_ns, at - self.origin);
         }
-        if self.completed == self.next_count {
+        let decides = self.completed == self.next_count;
+        if decides {
             self.decide(at);
         }
+        decides
     }
 
     /// From now on neither requests nor time count.
@@ -158,7 +164,7 @@ impl CompletionWindow {
             // It may have opened during the pause.
             let time = self.now - since.max(opened_at);
             let requests = self.completed - completed.max(self.warmup_requests);
-            self.skipped_time += time;
+            self.origin += time;
             self.skipped_requests += requests;
             (self.next_time, self.next_count) = self.held;
             self.next_time = self.next_time.saturating_add(time);
@@ -224,6 +230,7 @@ impl CompletionWindow {
 
     fn open(&mut self, at: u64) {
         self.opened_at = Some(at);
+        self.origin = at;
         self.is_open = true;
         self.warmup_requests = self.completed;
         let least = match self.plan.half_width {
@@ -296,8 +303,11 @@ impl CompletionWindow {
             (Some((_, at)), _) | (None, Some((at, _))) => at,
             (None, None) => self.now,
         };
-        let opened_at = self.opened_at.unwrap_or(end);
-        Nanos(end.saturating_sub(opened_at + self.skipped_time))
+        match self.opened_at {
+            // Paused before it opened, it opened after the pause began.
+            Some(_) => Nanos(end.saturating_sub(self.origin)),
+            None => Nanos::ZERO,
+        }
     }
 
     /// Time that has passed.

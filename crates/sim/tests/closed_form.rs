@@ -313,10 +313,7 @@ fn measured_ns(prepared: &Prepared, questions: &[Question], requests: u64) -> Ve
         .zip(0..)
         .map(|(workload, index)| (index, workload))
         .collect();
-    let plan = Plan {
-        requests,
-        ..Plan::default()
-    };
+    let plan = Plan::counting(0, requests);
     let outcomes = prepared.measure(&work, 7, plan, 1).unwrap();
     questions
         .iter()

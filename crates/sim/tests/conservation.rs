@@ -26,7 +26,7 @@ proptest! {
         let workload = fitted(workload, &config);
         let prepared = Prepared::new(config).unwrap();
         let mut drive = prepared.worker();
-        let plan = Plan { warmup_requests: 37, requests: 400, ..Plan::default() };
+        let plan = Plan::counting(37, 400);
         let Some(outcome) = timed(drive.measure(&workload, seed, 3, plan)) else {
             return Ok(());
         };
@@ -57,7 +57,7 @@ proptest! {
         let workloads = workloads.into_iter().map(|workload| fitted(workload, &config));
         let work: Vec<_> = (5_u64..).zip(workloads).collect();
         let prepared = Prepared::new(config).unwrap();
-        let plan = Plan { warmup_requests: 10, requests: 100, ..Plan::default() };
+        let plan = Plan::counting(10, 100);
         let Some(one) = timed(prepared.measure(&work, seed, plan, 1)) else {
             return Ok(());
         };
@@ -76,7 +76,7 @@ proptest! {
         let mut drive = prepared.worker();
         let requests = placed(&draws, drive.capacity_bytes());
         let last = requests[requests.len() - 1].arrival;
-        let plan = Plan { requests: requests.len() as u64, ..Plan::default() };
+        let plan = Plan::counting(0, requests.len() as u64);
         let outcome = drive.run(Load::Open { requests }, plan, 1, 1).unwrap();
         let counted = outcome.read.latency.count() + outcome.write.latency.count();
         prop_assert_eq!(counted, draws.len() as u64);

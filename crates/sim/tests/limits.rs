@@ -2,13 +2,12 @@
 //! refused in words, none panics, runs for ever or leaves traces.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Plan, Prepared, SimError};
+use drivelab_sim::ssd::{Load, Measuring, Plan, Prepared, SimError};
 use drivelab_workload::Characteristics;
 
 /// A drive of 2 dies; `replacements` change lines of it.
@@ -65,10 +64,7 @@ fn read_at(arrival: u64, offset_bytes: u64) -> Request {
 }
 
 fn run_open(prepared: &Prepared, requests: Vec<Request>) -> Result<(), SimError> {
-    let plan = Plan {
-        requests: requests.len() as u64,
-        ..Plan::default()
-    };
+    let plan = Plan::counting(0, requests.len() as u64);
     let mut drive = prepared.worker();
     drive.run(Load::Open { requests }, plan, 0, 0).map(drop)
 }
@@ -78,11 +74,7 @@ fn measure(prepared: &Prepared, workload: Characteristics, plan: Plan) -> Result
     drive.measure(&workload, 0, 0, plan).map(drop)
 }
 
-const TEN: Plan = Plan {
-    warmup_requests: 0,
-    requests: 10,
-    range_bytes: None,
-};
+const TEN: Plan = Plan::counting(0, 10);
 
 #[test]
 fn an_arrival_after_the_end_of_time_is_refused() {
@@ -106,12 +98,86 @@ fn an_offset_at_the_end_of_all_numbers_is_refused() {
 
 #[test]
 fn more_requests_than_can_be_counted_are_refused() {
-    let plan = Plan {
-        warmup_requests: u64::MAX,
-        ..TEN
-    };
+    let plan = Plan::counting(u64::MAX, 10);
     let error = measure(&drive(&[]), Characteristics::default(), plan).unwrap_err();
     assert!(matches!(error, SimError::TooMany { .. }), "{error}");
+}
+
+#[test]
+fn a_window_that_nothing_closes_is_refused() {
+    let endless = Plan::default();
+    let error = measure(&drive(&[]), Characteristics::default(), endless).unwrap_err();
+    assert_eq!(error, SimError::Empty);
+}
+
+fn for_a_time(warmup_ns: u64, duration_ns: u64) -> Plan {
+    let mut plan = Plan::default();
+    plan.window.warmup = Nanos(warmup_ns);
+    plan.window.duration = Some(Nanos(duration_ns));
+    plan
+}
+
+#[test]
+fn a_window_without_a_completion_is_no_measurement() {
+    let prepared = drive(&[]);
+    let mut worker = prepared.worker();
+    let read = Characteristics::default();
+    let one = worker.measure(&read, 0, 0, Plan::counting(0, 1)).unwrap();
+    let latency = one.window.0;
+    // A completion at the very end of the window is outside, one at its start inside.
+    let error = measure(&prepared, read, for_a_time(0, latency)).unwrap_err();
+    assert_eq!(
+        error,
+        SimError::NoRequests {
+            window: Nanos(latency)
+        }
+    );
+    measure(&prepared, read, for_a_time(0, latency + 1)).unwrap();
+    measure(&prepared, read, for_a_time(latency, 1)).unwrap();
+}
+
+#[test]
+fn time_that_stands_still_is_noticed() {
+    let names = ["read", "write", "erase"].map(|name| format!("{name}_dispatch_ns"));
+    let free = config(&[]).resolved_toml();
+    let mut text = String::new();
+    for line in free.lines() {
+        let key = line.split(" = ").next().unwrap();
+        let is_time = key.ends_with("_register_ns") || key.ends_with("_cell_ns");
+        if is_time || names.iter().any(|name| name == key) {
+            text += &format!("{key} = 0\n");
+        } else {
+            text += &format!("{line}\n");
+        }
+    }
+    let prepared = Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap();
+    for plan in [for_a_time(0, 1000), for_a_time(1000, 1)] {
+        let error = measure(&prepared, Characteristics::default(), plan).unwrap_err();
+        assert_eq!(error, SimError::NoTime);
+    }
+}
+
+#[test]
+fn a_workload_that_fails_leaves_the_others_alone() {
+    let prepared = drive(&[("\"filled\"", "\"fresh\"")]);
+    let write = Characteristics {
+        write_ratio: 1.0,
+        ..Characteristics::default()
+    };
+    let work = vec![
+        (0, write),
+        (1, write),
+        (2, Characteristics::default()),
+        (3, write),
+    ];
+    for workers in [1, 3] {
+        let found: Vec<_> = Measuring::start(&prepared, work.clone(), 0, TEN, workers).collect();
+        assert_eq!(
+            found.iter().map(Result::is_ok).collect::<Vec<_>>(),
+            [true, true, false, true]
+        );
+        assert!(matches!(found[2], Err(SimError::Unmapped { .. })));
+    }
 }
 
 #[test]
@@ -190,25 +256,22 @@ fn too_many_units_are_refused_before_anything_is_prepared() {
 
 #[test]
 fn preparation_and_runs_stop_when_asked_to() {
-    let stop = Arc::new(AtomicBool::new(true));
-    let unprepared = Prepared::stoppable(config(&[]), Arc::clone(&stop)).map(drop);
+    let unprepared = Prepared::stoppable(config(&[]), &AtomicBool::new(true)).map(drop);
     assert_eq!(unprepared.unwrap_err(), SimError::Stopped);
 
-    stop.store(false, Ordering::Relaxed);
-    let prepared = Prepared::stoppable(config(&[]), Arc::clone(&stop)).unwrap();
-    let endless = Plan {
-        requests: u64::MAX,
-        ..TEN
-    };
+    let prepared = drive(&[]);
+    let endless = Plan::counting(0, u64::MAX);
     let work = [(0, Characteristics::default()); 3];
-    let stopped = std::thread::scope(|scope| {
-        let run = scope.spawn(|| prepared.measure(&work, 0, endless, 2));
-        std::thread::sleep(Duration::from_millis(50));
-        stop.store(true, Ordering::Relaxed);
-        run.join().unwrap()
-    });
-    assert_eq!(stopped.unwrap_err(), SimError::Stopped);
-    stop.store(false, Ordering::Relaxed);
+    let mut measuring = Measuring::start(&prepared, work.to_vec(), 0, endless, 2);
+    assert!(measuring.wait(Duration::from_millis(50)).is_none());
+    measuring.stop();
+    for _ in 0..2 {
+        let stopped = measuring.next().unwrap().map(drop);
+        assert_eq!(stopped.unwrap_err(), SimError::Stopped);
+    }
+    // The third was never begun.
+    assert!(!measuring.is_done());
+    assert!(measuring.next().is_none());
     prepared.measure(&work, 0, TEN, 2).unwrap();
 }
 
@@ -220,11 +283,7 @@ fn a_failed_run_leaves_nothing_behind() {
         queue_depth: 7,
         ..Characteristics::default()
     };
-    let plan = Plan {
-        warmup_requests: 3,
-        requests: 200,
-        range_bytes: None,
-    };
+    let plan = Plan::counting(3, 200);
     let clean = prepared.worker().measure(&writes, 1, 2, plan);
     let mut used = prepared.worker();
     let mixed = Characteristics {

@@ -72,10 +72,7 @@ fn write(arrival_us: u64, page: u64) -> Request {
 }
 
 fn run(prepared: &Prepared, requests: Vec<Request>) -> Outcome {
-    let plan = Plan {
-        requests: requests.len() as u64,
-        ..Plan::default()
-    };
+    let plan = Plan::counting(0, requests.len() as u64);
     prepared
         .worker()
         .run(Load::Open { requests }, plan, 0, 0)
@@ -294,10 +291,7 @@ fn a_fresh_drive_refuses_to_read_what_it_does_not_hold() {
     let load = Load::Open {
         requests: vec![read(0, 0)],
     };
-    let plan = Plan {
-        requests: 1,
-        ..Plan::default()
-    };
+    let plan = Plan::counting(0, 1);
     let error = fresh.worker().run(load, plan, 0, 0).unwrap_err();
     assert!(error.to_string().contains("never written"), "{error}");
 }
@@ -307,10 +301,7 @@ fn a_request_beyond_the_end_is_refused() {
     let load = Load::Open {
         requests: vec![at(0, Direction::Read, 1023, 8192)],
     };
-    let plan = Plan {
-        requests: 1,
-        ..Plan::default()
-    };
+    let plan = Plan::counting(0, 1);
     let error = drive(&[]).worker().run(load, plan, 0, 0).unwrap_err();
     assert!(error.to_string().contains("4194304 bytes"), "{error}");
 }

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from drivelab._core import SECTOR_BYTES, SimulatedSsd, available_cores
+from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.drives.memory import available_bytes
 from drivelab.drives.presets import read_preset
@@ -17,15 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Self
 
-    from drivelab.drives.measurement import MeasurementPlan
+    from drivelab.drives.plan import MeasurementPlan
     from drivelab.drives.presets import PresetSource
     from drivelab.workloads.characteristics import Characteristics
 
 PREFIX = "sim:"
-
-#: Workloads handed to the core at once: few, so that little is lost when the campaign is
-#: killed; more threads than this find nothing to do. The same number on every machine.
-_BATCH = 8
 
 
 class SimulatedDrive:
@@ -94,25 +91,28 @@ class SimulatedDrive:
         """
         for _, workload in work:
             self.check(workload)
-        others = plan.half_width_ratio is not None or plan.seconds is not None
-        if plan.requests is None or others or plan.warmup_seconds:
-            raise CannotAnswerError("simulated drives count requests so far: give --requests")
-        workers = self._workers(plan.workers)
-        for start in range(0, len(work), _BATCH):
-            batch = work[start : start + _BATCH]
-            results = self._core.measure(
-                [index for index, _ in batch],
-                [workload.as_tuple() for _, workload in batch],
-                plan.seed,
-                plan.warmup_requests,
-                plan.requests,
-                workers,
-                range_bytes,
-            )
-            if len(results) != len(batch):
-                raise RunError(f"{len(batch)} workloads gave {len(results)} results")
-            for (index, workload), result in zip(batch, results, strict=True):
+        measuring = self._core.measure(
+            [index for index, _ in work],
+            [workload.as_tuple() for _, workload in work],
+            seed=plan.seed,
+            warmup_requests=plan.warmup_requests,
+            warmup_ns=round(plan.warmup_seconds * 1e9),
+            requests=plan.requests,
+            duration_ns=None if plan.seconds is None else max(1, round(plan.seconds * 1e9)),
+            half_width_ratio=plan.half_width_ratio,
+            max_requests=plan.max_requests,
+            workers=self._workers(plan.workers),
+            range_bytes=range_bytes,
+        )
+        try:
+            for index, workload in work:
+                result = next(measuring, None)
+                if result is None:
+                    raise RunError(f"{self.name} gave no result for measurement {index}")
                 yield _measurement(index, workload, result)
+        finally:
+            # Threads measure ahead: what is not taken is given up.
+            measuring.close()
 
     def timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
         """Return the flash operations of one request at the start of the idle drive."""
@@ -161,4 +161,12 @@ def _measurement(index: int, workload: Characteristics, result: dict[str, Any]) 
         read=part("read"),
         write=part("write"),
         extra=result["extra"],
+        batches=LatencyBatches(**_tuples(result["batches"])),
+        stopped_by=result["stopped_by"],
     )
+
+
+def _tuples(values: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use drivelab_ftl::{Firmware, OperationBuffer};
-use drivelab_request::{Direction, Nanos, Request};
+use drivelab_request::{CompletionWindow, Direction, Nanos, Request, WindowPlan};
 
 use super::buffer::WriteBuffer;
 use super::flash::Flash;
@@ -32,17 +32,6 @@ pub(super) struct Tally {
     pub buffer_hits: u64,
 }
 
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Progress {
-    plan: Plan,
-    pub submitted: u64,
-    completed: u64,
-    opened_at: u64,
-    /// The measurement window is closed: nothing new is submitted.
-    pub closed: bool,
-}
-
 /// A drive with its firmware: everything but the preset and its preparation.
 pub(super) struct Engine<F> {
     pub firmware: F,
@@ -53,9 +42,14 @@ pub(super) struct Engine<F> {
     pub buffer: WriteBuffer,
     pub out: OperationBuffer,
     pub tally: Tally,
-    pub progress: Progress,
+    pub window: CompletionWindow,
+    /// From this time on something other than an event is due: the window opens
+    /// or closes, or simulated time ends.
+    deadline: u64,
+    pub submitted: u64,
     pub source: Source,
-    pub is_closed: bool,
+    /// Each completion submits the next request.
+    pub resubmits: bool,
     pub failure: Option<SimError>,
     /// Set from outside when nobody wants the result any more.
     pub stop: Arc<AtomicBool>,
@@ -91,7 +85,7 @@ impl<F: Firmware> Engine<F> {
     }
 
     /// An idle drive that passed [`Engine::check`].
-    pub fn new(config: &SsdConfig, firmware: F, stop: Arc<AtomicBool>) -> Self {
+    pub fn new(config: &SsdConfig, firmware: F) -> Self {
         let geometry = &config.geometry;
         let (units, channels) = (config.units(), geometry.channels);
         let first = (units + channels) as usize;
@@ -112,13 +106,15 @@ impl<F: Firmware> Engine<F> {
             buffer: WriteBuffer::new(buffer_pages),
             out: OperationBuffer::with_capacity(1024),
             tally: Tally::default(),
-            progress: Progress::default(),
+            window: CompletionWindow::new(WindowPlan::default()),
+            deadline: 0,
+            submitted: 0,
             source: Source::Open {
                 requests: Vec::new().into_iter(),
             },
-            is_closed: false,
+            resubmits: false,
             failure: None,
-            stop,
+            stop: Arc::default(),
             outcome: Outcome::default(),
             buffer_pages,
             page_shift: page_bytes.trailing_zeros(),
@@ -146,7 +142,7 @@ impl<F: Firmware> Engine<F> {
                 queue_depth,
             } => {
                 self.source = Source::closed(generator);
-                self.is_closed = true;
+                self.resubmits = true;
                 for _ in 0..queue_depth {
                     self.submit_next(0);
                     if self.failure.is_some() {
@@ -158,20 +154,22 @@ impl<F: Firmware> Engine<F> {
                 self.source = Source::Open {
                     requests: requests.into_iter(),
                 };
-                self.is_closed = false;
+                self.resubmits = false;
                 self.schedule_arrival();
             }
         }
         self.advance()?;
-        if self.host.outstanding() > 0 || !self.progress.closed || !self.buffer.is_empty() {
+        let completed = self.window.completed();
+        let closed_by = self.window.closed_by();
+        if self.host.outstanding() > 0 || closed_by.is_none() || !self.buffer.is_empty() {
             return Err(SimError::Stalled {
-                submitted: self.progress.submitted,
-                completed: self.progress.completed,
+                submitted: self.submitted,
+                completed,
             });
         }
-        self.outcome.drained_requests =
-            self.progress.completed - plan.warmup_requests - plan.requests;
-        Ok(std::mem::take(&mut self.outcome))
+        let mut outcome = std::mem::take(&mut self.outcome);
+        outcome.drained_requests = completed - outcome.warmup_requests - outcome.measured_requests;
+        Ok(outcome)
     }
 
     fn reset(&mut self, plan: Plan, timing: Timing) {
@@ -185,25 +183,26 @@ impl<F: Firmware> Engine<F> {
         self.buffer = WriteBuffer::new(self.buffer_pages);
         self.out = OperationBuffer::with_capacity(1024);
         self.tally = Tally::default();
-        self.progress = Progress {
-            plan,
-            ..Progress::default()
-        };
+        self.submitted = 0;
         self.outcome = Outcome {
             variability_factor: 1.0,
             ..Outcome::default()
         };
         self.failure = None;
-        if plan.warmup_requests == 0 {
-            self.open_window(0);
-        }
+        self.window = CompletionWindow::new(plan.window);
+        self.deadline = self.next_deadline();
+    }
+
+    fn next_deadline(&self) -> u64 {
+        let decides = self.window.next_time().map_or(u64::MAX, |at| at.0);
+        decides.min(LAST_NOW + 1)
     }
 
     fn advance(&mut self) -> Result<(), SimError> {
         let channels_end = self.dispatch_leaf;
         while let Some((now, leaf)) = self.events.first() {
-            if now > LAST_NOW {
-                return Err(SimError::EndOfTime { nanos: now });
+            if now >= self.deadline {
+                self.pass_time(now)?;
             }
             if leaf < self.units as usize {
                 self.unit_event(leaf as u32, now);
@@ -235,47 +234,55 @@ impl<F: Firmware> Engine<F> {
     /// A request of the host is complete.
     #[inline]
     pub fn count_completion(&mut self, request: &Request, latency: u64, now: u64) {
-        let progress = &mut self.progress;
-        let before = progress.completed;
-        progress.completed += 1;
-        if before >= progress.plan.warmup_requests && !progress.closed {
-            let outcome = match request.direction {
-                Direction::Read => &mut self.outcome.read,
-                Direction::Write => &mut self.outcome.write,
-            };
-            outcome.latency.record(latency);
-            outcome.bytes += u64::from(request.size_bytes);
-            if progress.completed == progress.plan.warmup_requests + progress.plan.requests {
-                self.close_window(now);
-            }
-        } else if progress.completed == progress.plan.warmup_requests {
-            self.open_window(now);
+        let was_open = self.window.is_open();
+        let (direction, bytes) = (request.direction, request.size_bytes);
+        if self.window.complete(now, latency, direction, bytes) {
+            self.window_decided(was_open, now);
         }
     }
 
+    /// Time comes to `now`, at or after the deadline, before what happens then.
     #[cold]
-    fn open_window(&mut self, now: u64) {
-        self.progress.opened_at = now;
-        self.tally = Tally::default();
-        self.flash.open_window(now);
+    fn pass_time(&mut self, now: u64) -> Result<(), SimError> {
+        while let Some(at) = self.window.next_time()
+            && at.0 <= now
+        {
+            let was_open = self.window.is_open();
+            self.window.advance(at.0);
+            self.window_decided(was_open, at.0);
+        }
+        if now > LAST_NOW {
+            return Err(SimError::EndOfTime { nanos: now });
+        }
+        Ok(())
     }
 
     #[cold]
-    fn close_window(&mut self, now: u64) {
-        self.progress.closed = true;
-        let window = now - self.progress.opened_at;
-        let (units, channels) = self.flash.close_window(now);
-        let share = |busy: u64| {
-            if window == 0 {
-                0.0
-            } else {
-                busy as f64 / window as f64
-            }
+    fn window_decided(&mut self, was_open: bool, at: u64) {
+        if self.window.is_open() && !was_open {
+            self.tally = Tally::default();
+            self.flash.open_window(at);
+        } else if was_open && !self.window.is_open() {
+            self.close_window(at);
+        }
+        self.deadline = self.next_deadline();
+    }
+
+    fn close_window(&mut self, at: u64) {
+        let (units, channels) = self.flash.close_window(at);
+        let window = self.window.duration();
+        let share = |busy: u64| match window {
+            Nanos::ZERO => 0.0,
+            Nanos(window) => busy as f64 / window as f64,
         };
         let outcome = &mut self.outcome;
-        outcome.window = Nanos(window);
-        outcome.warmup_requests = self.progress.plan.warmup_requests;
-        outcome.measured_requests = self.progress.plan.requests;
+        outcome.read = self.window.counted(Direction::Read).clone();
+        outcome.write = self.window.counted(Direction::Write).clone();
+        outcome.batches = self.window.batches().clone();
+        outcome.closed_by = self.window.closed_by();
+        outcome.window = window;
+        outcome.warmup_requests = self.window.warmup_requests();
+        outcome.measured_requests = self.window.requests();
         outcome.page_reads = self.tally.page_reads;
         outcome.host_programs = self.tally.host_programs;
         outcome.collection_programs = self.tally.collection_programs;

@@ -23,6 +23,9 @@ use super::flash::Account;
 /// Whether to stop is looked up once in so many requests.
 const STOP_INTERVAL: u64 = 1024;
 
+/// Requests in one instant after which no drive ever gets further.
+const MOST_IN_NO_TIME: u64 = 1 << 20;
+
 /// A request between submission and completion.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
@@ -101,11 +104,11 @@ impl<F: Firmware> Engine<F> {
         let Some(request) = self.source.take(&self.firmware, self.page_shift) else {
             return;
         };
-        if self.progress.submitted.is_multiple_of(STOP_INTERVAL)
-            && self.stop.load(Ordering::Relaxed)
-        {
-            self.failure = Some(SimError::Stopped);
-            return;
+        if self.submitted.is_multiple_of(STOP_INTERVAL) {
+            self.failure = self.reason_to_stop(now);
+            if self.failure.is_some() {
+                return;
+            }
         }
         let end = request.offset_bytes.checked_add(request.size_bytes.into());
         if end.is_none_or(|end| end > self.capacity_bytes) || request.size_bytes == 0 {
@@ -128,7 +131,7 @@ impl<F: Firmware> Engine<F> {
             pending: 0,
             reserved: 0,
         };
-        self.progress.submitted += 1;
+        self.submitted += 1;
         let host = &mut self.host;
         let slot = match host.vacant.pop() {
             Some(slot) => {
@@ -146,6 +149,16 @@ impl<F: Firmware> Engine<F> {
             host.free_commands -= 1;
             self.enter_device(slot, now);
         }
+    }
+
+    /// Looked up now and then: whether to go on has become pointless.
+    fn reason_to_stop(&self, now: u64) -> Option<SimError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Some(SimError::Stopped);
+        }
+        // A window that waits for time would do so for ever.
+        let stands_still = now == 0 && self.submitted > MOST_IN_NO_TIME;
+        (stands_still && self.window.next_time().is_some()).then_some(SimError::NoTime)
     }
 
     /// An open load's next request arrives.
@@ -395,7 +408,7 @@ impl<F: Firmware> Engine<F> {
             self.host.free_commands -= 1;
             self.enter_device(next, now);
         }
-        if self.is_closed && !self.progress.closed {
+        if self.resubmits && self.window.closed_by().is_none() {
             self.submit_next(now);
         }
     }

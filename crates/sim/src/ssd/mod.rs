@@ -13,29 +13,46 @@ mod engine;
 mod flash;
 mod host;
 mod load;
+mod measuring;
 mod outcome;
 mod prepare;
 mod timing;
 mod variability;
 
 use drivelab_ftl::{FirmwareError, LayoutError};
-use drivelab_request::Request;
+use drivelab_request::{Nanos, Request, WindowPlan};
 use thiserror::Error;
 
 pub use load::Load;
-pub use outcome::{DirectionOutcome, Outcome, RecordedOperation};
+pub use measuring::Measuring;
+pub use outcome::{Outcome, RecordedOperation};
 pub use prepare::{Prepared, Ssd};
 
 /// How long a run is, and which part of the drive it covers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// Requests completed before the window opens.
-    pub warmup_requests: u64,
-    /// Requests completed inside it, at least 1.
-    pub requests: u64,
+    /// When counting begins and ends, in simulated time.
+    pub window: WindowPlan,
     /// Generated requests fall into the drive's first so many bytes; the whole
     /// drive if not given.
     pub range_bytes: Option<u64>,
+}
+
+impl Plan {
+    /// Counts `requests` over the whole drive after `warmup_requests`.
+    #[must_use]
+    pub const fn counting(warmup_requests: u64, requests: u64) -> Self {
+        Self {
+            window: WindowPlan {
+                warmup_requests,
+                warmup: Nanos::ZERO,
+                requests: Some(requests),
+                duration: None,
+                half_width: None,
+            },
+            range_bytes: None,
+        }
+    }
 }
 
 /// Why a run failed.
@@ -106,8 +123,17 @@ pub enum SimError {
          times are not all 0"
     )]
     NoTime,
+    /// Nothing completed between the opening and the closing of the window.
+    #[error("no request completed in the {} ns measured: measure longer", window.0)]
+    NoRequests {
+        /// Length of the window.
+        window: Nanos,
+    },
     /// Nothing to measure.
-    #[error("a run needs at least one measured request and a queue depth of at least 1")]
+    #[error(
+        "a run needs at least one measured request and a queue depth of at least 1; in an open \
+         loop, as many requests as are measured"
+    )]
     Empty,
     /// Requests were left over: a fault of the simulator.
     #[error(

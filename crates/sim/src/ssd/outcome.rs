@@ -1,24 +1,18 @@
 //! What a run of the simulator tells.
 
-use drivelab_request::{Direction, Histogram, Nanos};
+use drivelab_request::{BatchMeans, ClosedBy, Counted, Direction, Nanos};
 
-/// Requests of one direction, completed inside the measurement window.
-#[derive(Clone, Debug, Default)]
-pub struct DirectionOutcome {
-    /// Bytes of the completed requests.
-    pub bytes: u64,
-    /// Latency from submission by the host to completion, ns.
-    pub latency: Histogram,
-}
-
-/// The result of a run. The window opens when the warm-up's last request
-/// completes and closes when the last measured request completes.
+/// The result of a run. A latency runs from submission by the host to completion.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Reads.
-    pub read: DirectionOutcome,
-    /// Writes.
-    pub write: DirectionOutcome,
+    /// Reads that completed inside the window.
+    pub read: Counted,
+    /// Writes that did.
+    pub write: Counted,
+    /// Both, in batches.
+    pub batches: BatchMeans,
+    /// What closed the window.
+    pub closed_by: Option<ClosedBy>,
     /// Length of the measurement window.
     pub window: Nanos,
     /// Requests completed before the window, in it, and after it while the
@@ -50,7 +44,7 @@ pub struct Outcome {
 impl Outcome {
     /// Requests of one direction.
     #[must_use]
-    pub fn of(&self, direction: Direction) -> &DirectionOutcome {
+    pub fn of(&self, direction: Direction) -> &Counted {
         match direction {
             Direction::Read => &self.read,
             Direction::Write => &self.write,

@@ -1,6 +1,6 @@
 //! A drive brought into its preset's condition, and measured from there.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_ftl::{Firmware, FlashLayout, Lpn, OperationBuffer, Pace, PageMap, PageRun, Undo};
@@ -9,6 +9,7 @@ use drivelab_workload::{Characteristics, Generator};
 
 use super::engine::Engine;
 use super::load::Load;
+use super::measuring::Measuring;
 use super::outcome::{Outcome, RecordedOperation};
 use super::timing::Timing;
 use super::{Plan, SimError, variability};
@@ -17,13 +18,15 @@ use crate::preset::{self, Condition, SsdConfig};
 /// Bytes of one preconditioning write.
 const PRECONDITIONING_BYTES: u64 = 128 << 10;
 
-/// A drive's state in its preset's condition, shared by every worker.
-pub struct Prepared {
+/// A drive's state in its preset's condition, shared by every worker and clone.
+#[derive(Clone)]
+pub struct Prepared(Arc<Shared>);
+
+struct Shared {
     config: Arc<SsdConfig>,
     firmware: Arc<PageMap<Undo>>,
-    stop: Arc<AtomicBool>,
-    /// Workers between two batches, each returned to the prepared state:
-    /// copying that state anew would cost the drive's size for every batch.
+    /// Workers between two runs, each returned to the prepared state: copying
+    /// that state anew would cost the drive's size for every run.
     resting: Mutex<Vec<Ssd>>,
 }
 
@@ -35,15 +38,14 @@ impl Prepared {
     /// # Errors
     /// [`SimError`] when the geometry leaves no space to work in.
     pub fn new(config: SsdConfig) -> Result<Self, SimError> {
-        Self::stoppable(config, Arc::default())
+        Self::stoppable(config, &AtomicBool::new(false))
     }
 
-    /// As [`Prepared::new`]; preparation and runs fail with
-    /// [`SimError::Stopped`] soon after another thread has set `stop`.
+    /// As [`Prepared::new`], but fails soon after another thread has set `stop`.
     ///
     /// # Errors
     /// As [`Prepared::new`], and [`SimError::Stopped`].
-    pub fn stoppable(config: SsdConfig, stop: Arc<AtomicBool>) -> Result<Self, SimError> {
+    pub fn stoppable(config: SsdConfig, stop: &AtomicBool) -> Result<Self, SimError> {
         Engine::<PageMap<Undo>>::check(&config)?;
         let pace = match config.collection.pace {
             preset::Pace::Paced => Pace::Paced,
@@ -56,15 +58,14 @@ impl Prepared {
             Condition::Preconditioned => 2,
         };
         for _ in 0..passes {
-            write_in_order(&mut firmware, config.geometry.page_size_bytes, &stop)?;
+            write_in_order(&mut firmware, config.geometry.page_size_bytes, stop)?;
         }
         firmware.checkpoint();
-        Ok(Self {
+        Ok(Self(Arc::new(Shared {
             config: Arc::new(config),
             firmware: Arc::new(firmware),
-            stop,
             resting: Mutex::new(Vec::new()),
-        })
+        })))
     }
 
     /// Bytes that the state of such a drive takes: once for the prepared state,
@@ -77,36 +78,36 @@ impl Prepared {
     /// The resolved preset.
     #[must_use]
     pub fn config(&self) -> &SsdConfig {
-        &self.config
+        &self.0.config
     }
 
     /// A worker with a state of its own.
     #[must_use]
     pub fn worker(&self) -> Ssd {
         Ssd {
-            engine: Engine::new(
-                &self.config,
-                PageMap::clone(&self.firmware),
-                Arc::clone(&self.stop),
-            ),
-            config: Arc::clone(&self.config),
-            prepared: Arc::clone(&self.firmware),
+            engine: Engine::new(&self.0.config, PageMap::clone(&self.0.firmware)),
+            config: Arc::clone(&self.0.config),
+            prepared: Arc::clone(&self.0.firmware),
         }
     }
 
-    /// A worker that rests, or a new one.
-    fn rested_worker(&self) -> Ssd {
+    /// A worker that rests, or a new one; it stops when `stop` is set.
+    pub(super) fn rested_worker(&self, stop: &Arc<AtomicBool>) -> Ssd {
         let resting = self
+            .0
             .resting
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
-        resting.unwrap_or_else(|| self.worker())
+        let mut worker = resting.unwrap_or_else(|| self.worker());
+        worker.engine.stop = Arc::clone(stop);
+        worker
     }
 
     /// Keeps a worker that has returned to the prepared state.
-    fn rest(&self, worker: Ssd) {
-        self.resting
+    pub(super) fn rest(&self, worker: Ssd) {
+        self.0
+            .resting
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(worker);
@@ -133,15 +134,7 @@ impl Prepared {
         let load = Load::Open {
             requests: vec![request],
         };
-        drive.run(
-            load,
-            Plan {
-                requests: 1,
-                ..Plan::default()
-            },
-            0,
-            0,
-        )?;
+        drive.run(load, Plan::counting(0, 1), 0, 0)?;
         Ok(drive.engine.recorded())
     }
 
@@ -158,33 +151,7 @@ impl Prepared {
         plan: Plan,
         workers: usize,
     ) -> Result<Vec<Outcome>, SimError> {
-        let next = AtomicUsize::new(0);
-        let workers = workers.clamp(1, work.len().max(1));
-        let labour = || -> Vec<(usize, Result<Outcome, SimError>)> {
-            let mut done = Vec::new();
-            let mut drive = self.rested_worker();
-            loop {
-                let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some((index, workload)) = work.get(place) else {
-                    self.rest(drive);
-                    return done;
-                };
-                done.push((place, drive.measure(workload, seed, *index, plan)));
-            }
-        };
-        let mut results = std::thread::scope(|scope| {
-            let threads: Vec<_> = (1..workers).map(|_| scope.spawn(labour)).collect();
-            let mut results = labour();
-            for thread in threads {
-                match thread.join() {
-                    Ok(more) => results.extend(more),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            results
-        });
-        results.sort_by_key(|(place, _)| *place);
-        results.into_iter().map(|(_, result)| result).collect()
+        Measuring::start(self, work.to_vec(), seed, plan, workers).collect()
     }
 }
 
@@ -275,6 +242,7 @@ impl Ssd {
         let outcome = self.run(load, plan, seed, index);
         self.reset();
         outcome.and_then(|outcome| match outcome.window {
+            window if outcome.measured_requests == 0 => Err(SimError::NoRequests { window }),
             Nanos::ZERO => Err(SimError::NoTime),
             _ => Ok(outcome),
         })
@@ -316,21 +284,27 @@ impl Ssd {
 
 /// Whether a run can be made of `load` and `plan`.
 fn check(load: &Load, plan: Plan) -> Result<(), SimError> {
-    let (warmup_requests, requests) = (plan.warmup_requests, plan.requests);
+    let window = plan.window;
+    let most = match window.half_width {
+        Some(half_width) => Some(half_width.max_requests),
+        None => window.requests,
+    };
+    let (warmup_requests, requests) = (window.warmup_requests, most.unwrap_or(1));
     let total = warmup_requests
         .checked_add(requests)
         .ok_or(SimError::TooMany {
             warmup_requests,
             requests,
         })?;
+    let ends = most.is_some() || window.duration.is_some();
     let is_empty = match load {
         Load::Closed { queue_depth, .. } => *queue_depth == 0,
         Load::Open { requests } if !requests.is_sorted_by_key(|r| r.arrival) => {
             return Err(SimError::Unordered);
         }
-        Load::Open { requests } => (requests.len() as u64) < total,
+        Load::Open { requests } => most.is_none() || (requests.len() as u64) < total,
     };
-    if is_empty || requests == 0 {
+    if is_empty || !ends || requests == 0 || window.requests == Some(0) {
         return Err(SimError::Empty);
     }
     Ok(())

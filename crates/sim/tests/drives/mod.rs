@@ -7,11 +7,13 @@
     reason = "every test program takes what it needs"
 )]
 
+pub mod ledger;
 pub mod story;
 pub mod world;
 
-use drivelab_request::{Direction, Nanos, Request};
+use drivelab_request::{Direction, HalfWidth, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::Plan;
 use drivelab_workload::Characteristics;
 use proptest::prelude::*;
 
@@ -129,6 +131,33 @@ pub fn fitted(workload: Characteristics, config: &SsdConfig) -> Characteristics 
         write_stride: workload.write_stride.min(capacity - u64::from(write_size)),
         ..workload
     }
+}
+
+/// How long a run is: so many requests, a time, until the mean is sure.
+pub fn plans() -> impl Strategy<Value = Plan> {
+    let warmup = (0..60_u64, prop_oneof![2 => Just(0), 1 => 0..2_000_000_u64]);
+    let requests = 1..200_u64;
+    let duration = prop_oneof![2 => Just(None), 1 => (1..3_000_000_u64).prop_map(Some)];
+    let half_width = prop_oneof![
+        2 => Just(None),
+        1 => (0.01..1.0_f64, 0..300_u64).prop_map(Some),
+    ];
+    (warmup, requests, duration, half_width, any::<bool>()).prop_map(
+        |(warmup, requests, duration, half_width, by_time_alone)| {
+            let by_time_alone = by_time_alone && (duration.is_some() || half_width.is_some());
+            let mut plan = Plan::counting(warmup.0, requests);
+            plan.window.warmup = Nanos(warmup.1);
+            plan.window.duration = duration.map(Nanos);
+            plan.window.half_width = half_width.map(|(ratio, more)| HalfWidth {
+                ratio,
+                max_requests: requests + more,
+            });
+            if by_time_alone {
+                plan.window.requests = None;
+            }
+            plan
+        },
+    )
 }
 
 /// One request of an open loop before it is placed: gap to the one before it,

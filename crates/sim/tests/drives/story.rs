@@ -2,7 +2,9 @@
 
 use drivelab_ftl::{Cause, OperationKind};
 use drivelab_request::{Direction, Histogram, Request};
-use drivelab_sim::ssd::{Outcome, Plan};
+use drivelab_sim::ssd::Outcome;
+
+use super::ledger::Ledger;
 
 /// Something that the window may count, in the order in which it happened.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +13,10 @@ pub enum Entry {
     Operation(OperationKind, Cause),
     /// A page was read from the write buffer.
     Hit,
+    /// From here on the window counts.
+    Opened,
+    /// From here on it does not.
+    Closed,
     /// A request was completed.
     Completion {
         /// The request.
@@ -24,7 +30,7 @@ pub enum Entry {
 
 /// Everything that happened in a run.
 pub struct Story {
-    pub plan: Plan,
+    pub ledger: Ledger,
     pub journal: Vec<Entry>,
     /// Of every unit, when it was at work.
     pub unit_busy: Vec<Vec<(u64, u64)>>,
@@ -49,15 +55,10 @@ impl Story {
     /// Panics with the first quantity in which `outcome` differs.
     pub fn assert_agrees(&self, outcome: &Outcome) {
         let completions = self.completions();
-        let warmup = self.plan.warmup_requests as usize;
-        let end = warmup + self.plan.requests as usize;
-        let opened = if warmup == 0 {
-            0
-        } else {
-            completions[warmup - 1].2
-        };
-        let closed = completions[end - 1].2;
+        let (opened, warmup) = self.ledger.opened.unwrap();
+        let (closed, end, by) = self.ledger.closed.unwrap();
         assert_eq!(outcome.window.0, closed - opened, "window");
+        assert_eq!(outcome.closed_by, Some(by));
         assert_eq!(outcome.warmup_requests as usize, warmup);
         assert_eq!(outcome.measured_requests as usize, end - warmup);
         assert_eq!(outcome.drained_requests as usize, completions.len() - end);
@@ -76,6 +77,7 @@ impl Story {
             assert!(*found == latency, "histogram, {direction}");
         }
         self.assert_counts(outcome);
+        self.assert_half_width(outcome);
         let share = |intervals: &Vec<(u64, u64)>| {
             let inside = |&(from, to): &(u64, u64)| to.min(closed).saturating_sub(from.max(opened));
             let busy: u64 = intervals.iter().map(inside).sum();
@@ -88,18 +90,18 @@ impl Story {
     }
 
     fn assert_counts(&self, outcome: &Outcome) {
-        let (mut completed, mut hits) = (0, 0);
+        let (mut counts, mut hits) = (0, 0);
         let (mut reads, mut host, mut collection, mut erases) = (0, 0, 0, 0);
-        let window = self.plan.warmup_requests..self.plan.warmup_requests + self.plan.requests;
         for entry in &self.journal {
-            let counts = u64::from(window.contains(&completed));
             match entry {
                 Entry::Operation(OperationKind::Read, _) => reads += counts,
                 Entry::Operation(OperationKind::Program, Cause::Host) => host += counts,
                 Entry::Operation(OperationKind::Program, Cause::Collection) => collection += counts,
                 Entry::Operation(OperationKind::Erase, _) => erases += counts,
                 Entry::Hit => hits += counts,
-                Entry::Completion { .. } => completed += 1,
+                Entry::Completion { .. } => {}
+                Entry::Opened => counts = 1,
+                Entry::Closed => counts = 0,
             }
         }
         assert_eq!(outcome.page_reads, reads, "page reads");
@@ -110,5 +112,19 @@ impl Story {
         );
         assert_eq!(outcome.erases, erases, "erases");
         assert_eq!(outcome.buffer_hits, hits, "buffer hits");
+    }
+
+    fn assert_half_width(&self, outcome: &Outcome) {
+        assert_eq!(
+            outcome.batches.requests() as usize,
+            self.ledger.counted().len()
+        );
+        let found = outcome.batches.latency_batches().half_width_ns;
+        match (found, self.ledger.half_width()) {
+            (Some(found), Some(plain)) => {
+                assert!((found - plain).abs() <= 1e-5 * plain, "{found} {plain}");
+            }
+            (found, plain) => assert_eq!(found, plain, "half-width"),
+        }
     }
 }

@@ -18,6 +18,7 @@ use drivelab_request::{Direction, Request};
 use drivelab_sim::preset::{Dispatch, HostInterface, SsdConfig};
 use drivelab_sim::ssd::Plan;
 
+use super::ledger::Ledger;
 use super::story::{Entry, Story};
 
 #[derive(Clone, Copy)]
@@ -87,7 +88,7 @@ pub enum Arrivals {
 pub struct World {
     config: SsdConfig,
     factor: f64,
-    plan: Plan,
+    ledger: Ledger,
     firmware: PageMap<Undo>,
     now: u64,
     units: Vec<Unit>,
@@ -106,7 +107,6 @@ pub struct World {
     buffer_used: u64,
     /// Logical pages in the buffer, with repetitions.
     buffered: Vec<u32>,
-    completed: u64,
     journal: Vec<Entry>,
 }
 
@@ -133,7 +133,7 @@ impl World {
         Self {
             config: config.clone(),
             factor,
-            plan: Plan::default(),
+            ledger: Ledger::new(Plan::default()),
             firmware,
             now: 0,
             units: (0..units)
@@ -165,14 +165,14 @@ impl World {
             wants_buffer: VecDeque::new(),
             buffer_used: 0,
             buffered: Vec::new(),
-            completed: 0,
             journal: Vec::new(),
         }
     }
 
     /// Runs until nothing is left to happen.
     pub fn run(mut self, arrivals: Arrivals, plan: Plan) -> Story {
-        self.plan = plan;
+        self.ledger = Ledger::new(plan);
+        self.ledger.time(0, &mut self.journal);
         self.arrivals = arrivals;
         if let Arrivals::Closed(_, depth) = self.arrivals {
             for _ in 0..depth {
@@ -182,6 +182,7 @@ impl World {
         while let Some((time, who)) = self.next() {
             assert!(time >= self.now, "time goes back");
             self.now = time;
+            self.ledger.time(time, &mut self.journal);
             match who {
                 Who::Unit(unit) => self.unit_acts(unit),
                 Who::Channel(channel) => {
@@ -198,13 +199,13 @@ impl World {
             }
         }
         assert_eq!(
-            self.completed as usize,
+            self.ledger.completed(),
             self.requests.len(),
             "lost requests"
         );
         assert_eq!(self.buffer_used, 0);
         Story {
-            plan: self.plan,
+            ledger: self.ledger,
             journal: self.journal,
             unit_busy: self.units.into_iter().map(|unit| unit.busy).collect(),
             channel_busy: self.channels.into_iter().map(|c| c.busy).collect(),
@@ -435,18 +436,16 @@ impl World {
 
     fn complete(&mut self, index: usize) {
         let pending = &self.requests[index];
-        self.journal.push(Entry::Completion {
-            request: pending.request,
-            latency: self.now - pending.submitted,
-            at: self.now,
-        });
+        let latency = self.now - pending.submitted;
+        let journal = &mut self.journal;
+        self.ledger
+            .completion(pending.request, latency, self.now, journal);
         self.in_drive -= 1;
-        self.completed += 1;
         if let Some(next) = self.outside.pop_front() {
             self.enter(next);
         }
         let is_closed = matches!(self.arrivals, Arrivals::Closed(..));
-        if is_closed && self.completed < self.plan.warmup_requests + self.plan.requests {
+        if is_closed && self.ledger.closed.is_none() {
             self.submit();
         }
     }

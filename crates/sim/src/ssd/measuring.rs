@@ -1,0 +1,183 @@
+//! Many workloads, measured by several threads and answered in order.
+//!
+//! ```text
+//! work     0 1 2 3 4 5 6 7 8 9 ...
+//!          \_____/ ^     ^ ^
+//!          given   next  being measured, at most AHEAD beyond the next
+//! ```
+//!
+//! No thread waits for another as long as the answers are taken: a workload that
+//! takes long holds up the order, not the work.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use drivelab_workload::Characteristics;
+
+use super::{Outcome, Plan, Prepared, SimError};
+
+/// Measurements that may be done before the next in order is.
+const AHEAD: usize = 128;
+
+/// A list of workloads on its way; dropping it stops the threads.
+pub struct Measuring {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+struct Shared {
+    prepared: Prepared,
+    work: Vec<(u64, Characteristics)>,
+    seed: u64,
+    plan: Plan,
+    stop: Arc<AtomicBool>,
+    progress: Mutex<Progress>,
+    /// Something in the progress changed.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Progress {
+    /// Places of `work` that a thread has taken.
+    taken: usize,
+    /// Places answered to the caller.
+    given: usize,
+    done: BTreeMap<usize, thread::Result<Result<Outcome, SimError>>>,
+}
+
+impl Measuring {
+    /// Starts to measure every `(index, characteristics)` of `work`, each from
+    /// the prepared state, on at most `workers` threads.
+    #[must_use]
+    pub fn start(
+        prepared: &Prepared,
+        work: Vec<(u64, Characteristics)>,
+        seed: u64,
+        plan: Plan,
+        workers: usize,
+    ) -> Self {
+        let workers = workers.clamp(1, work.len().max(1));
+        let shared = Arc::new(Shared {
+            prepared: prepared.clone(),
+            work,
+            seed,
+            plan,
+            stop: Arc::default(),
+            progress: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let threads = (0..workers).map(|_| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.labour())
+        });
+        Self {
+            threads: threads.collect(),
+            shared,
+        }
+    }
+
+    /// Every result was given.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.shared.progress().given == self.shared.work.len()
+    }
+
+    /// Waits at most `patience` for the next result, in the order of the work.
+    pub fn wait(&mut self, patience: Duration) -> Option<Result<Outcome, SimError>> {
+        let mut progress = self.shared.progress();
+        let place = progress.given;
+        let may_come = place < self.shared.work.len() && !self.threads.is_empty();
+        if may_come && !progress.done.contains_key(&place) {
+            progress = self
+                .shared
+                .changed
+                .wait_timeout(progress, patience)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        let result = progress.done.remove(&place)?;
+        progress.given += 1;
+        drop(progress);
+        self.shared.changed.notify_all();
+        Some(result.unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+
+    /// Ends every thread; what is under way is given up.
+    pub fn stop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        // Under the lock: a thread that is about to wait would miss the call.
+        let progress = self.shared.progress();
+        self.shared.changed.notify_all();
+        drop(progress);
+        for thread in self.threads.drain(..) {
+            // Panics were caught where they happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Iterator for Measuring {
+    type Item = Result<Outcome, SimError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let result = self.wait(Duration::from_secs(1));
+            let has_ended = self.is_done() || self.threads.is_empty();
+            if result.is_some() || has_ended {
+                return result;
+            }
+        }
+    }
+}
+
+impl Drop for Measuring {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Shared {
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One thread: takes the next place until there is none.
+    fn labour(&self) {
+        let mut drive = self.prepared.rested_worker(&self.stop);
+        while let Some(place) = self.take() {
+            let (index, workload) = &self.work[place];
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                drive.measure(workload, self.seed, *index, self.plan)
+            }));
+            let panicked = result.is_err();
+            self.progress().done.insert(place, result);
+            self.changed.notify_all();
+            if panicked {
+                // Its state is worth nothing any more.
+                return;
+            }
+        }
+        self.prepared.rest(drive);
+    }
+
+    fn take(&self) -> Option<usize> {
+        let mut progress = self.progress();
+        loop {
+            if progress.taken == self.work.len() || self.stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            if progress.taken < progress.given + AHEAD {
+                progress.taken += 1;
+                return Some(progress.taken - 1);
+            }
+            progress = self
+                .changed
+                .wait(progress)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
