@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from killable_campaign import Campaign, asked, stored
 
 from drivelab.store import RunStore
 
@@ -20,11 +21,18 @@ def small_disk(tmp_path: Path, require_tool):
         pytest.skip("needs root to mount")
     mount, point = require_tool("mount"), tmp_path / "disk"
     point.mkdir()
-    words = [mount, "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(point)]
+    words = [mount, "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(point)]
     if subprocess.run(words, check=False, capture_output=True).returncode != 0:
         pytest.skip("mounting is not permitted here")
     yield point
     subprocess.run([require_tool("umount"), str(point)], check=True)
+
+
+def fill(disk: Path, free_bytes: int) -> Path:
+    """Leave only so much of a disk; give the file that takes the rest."""
+    ballast, state = disk / "ballast", os.statvfs(disk)
+    ballast.write_bytes(bytes(state.f_bavail * state.f_frsize - free_bytes))
+    return ballast
 
 
 def run_main_job(path: Path) -> subprocess.CompletedProcess[str]:
@@ -42,8 +50,7 @@ def run_main_job(path: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_campaign_on_a_full_disk_keeps_what_it_measured(small_disk: Path, tmp_path: Path) -> None:
-    ballast = small_disk / "ballast"
-    ballast.write_bytes(bytes(100 * 1024))
+    fill(small_disk, 150 * 1024)
     full = run_main_job(small_disk / "run")
     assert full.returncode == 1
     assert full.stderr.splitlines()[-1].startswith("drivelab: no space left for")
@@ -56,3 +63,40 @@ def test_campaign_on_a_full_disk_keeps_what_it_measured(small_disk: Path, tmp_pa
     with RunStore.open(undisturbed) as store:
         complete = list(store.measurements())
     assert [complete[entry["index"]] for entry in kept] == kept
+
+
+def test_full_disk_under_a_real_campaign_loses_and_repeats_nothing(
+    small_disk: Path, tmp_path: Path
+) -> None:
+    for name in ("undisturbed", "full"):
+        (tmp_path / name).mkdir()
+    undisturbed = Campaign("fake:real", tmp_path / "undisturbed", 300, delay_seconds=0.0)
+    undisturbed.finish()
+    ballast = fill(small_disk, 150 * 1024)
+    campaign = Campaign("fake:real", small_disk, 300, delay_seconds=0.0)
+    full = subprocess.run(campaign.command, capture_output=True, text=True, check=False)
+    assert full.returncode == 1
+    assert f"no space left for {campaign.path}/run.sqlite; free some space" in full.stderr
+    kept = stored(campaign.path)
+    assert 0 < len(kept) < 300
+    ballast.unlink()
+    campaign.finish()
+    # Only what could not be stored was measured again.
+    assert len(asked(campaign.log)) == 301
+    assert {index: stored(campaign.path)[index] for index in kept} == kept
+    exports = [(one.path / "measurements.csv").read_bytes() for one in (undisturbed, campaign)]
+    assert exports[0] == exports[1]
+
+
+def test_export_onto_a_full_disk_leaves_nothing(small_disk: Path, tmp_path: Path) -> None:
+    campaign = Campaign("fake:real", tmp_path, 300, delay_seconds=0.0)
+    campaign.finish()
+    fill(small_disk, 8 * 1024)
+    program = "import sys; from drivelab.cli.main import main; sys.exit(main())"
+    words = ["runs", "export", str(campaign.path), "--csv", str(small_disk / "out.csv")]
+    answer = subprocess.run(
+        [sys.executable, "-c", program, *words], capture_output=True, text=True, check=False
+    )
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert "out.csv cannot be written: No space left on device; make room" in answer.stderr
+    assert [path.name for path in small_disk.iterdir()] == ["ballast"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from drivelab.cli import main as cli
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated import SimulatedDrive
@@ -126,3 +127,13 @@ def test_results_do_not_depend_on_workers_or_on_who_stops_listening() -> None:
         # Threads are ahead by now; the drive measures on as if they had not been.
         several.close()
         assert list(drive.measure(work[200:], replace(plan, workers=2))) == one[200:]
+
+
+def test_the_export_is_the_same_with_one_thread_and_with_two(tmp_path: Path) -> None:
+    for workers in ("1", "2"):
+        words = ["model", SMALL, "--design", "huang2011:40", "--requests", "300", "--check", "9"]
+        words += ["--no-sweeps", "--workers", workers, "--out", str(tmp_path / workers)]
+        assert cli.main(words) == 0
+    one, two = ((tmp_path / workers / "measurements.csv").read_bytes() for workers in ("1", "2"))
+    assert one == two
+    assert one.count(b"\n") == 50

@@ -14,7 +14,7 @@ from typing import Any, Final
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import UsageError
 from drivelab.measure.stored import stored_indices
-from drivelab.store import RunStore, is_run
+from drivelab.store import EmptyRunError, RunStore, is_run
 
 # What has to agree before a run goes on; everything else in the header is for the reader.
 _COMPARED: Final = ("drive", "design", "plan")
@@ -91,7 +91,10 @@ def finished_run(
     }
     if size_bytes is not None:
         wanted["drive.capacity_bytes"] = size_bytes
-    store = RunStore.open(path)
+    try:
+        store = RunStore.open(path)
+    except EmptyRunError:
+        return None
     try:
         stored = dict(_flattened(store.header))
         same = all(stored.get(key) == value for key, value in wanted.items())

@@ -14,7 +14,7 @@ JSON-able dictionaries: what they mean is the business of whoever stores them.
 folder around it and its lock; `removal` deletes it.
 """
 
-from drivelab.store.database import LAYOUT, damaged
+from drivelab.store.database import LAYOUT, EmptyRunError, damaged
 from drivelab.store.folder import DATABASE, is_held, is_run
 from drivelab.store.removal import refuse_no_run, remove_run
 from drivelab.store.run_store import Failure, RunStore
@@ -22,6 +22,7 @@ from drivelab.store.run_store import Failure, RunStore
 __all__ = [
     "DATABASE",
     "LAYOUT",
+    "EmptyRunError",
     "Failure",
     "RunStore",
     "damaged",

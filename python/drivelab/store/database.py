@@ -18,6 +18,8 @@ from drivelab.errors import RunError, UsageError
 from drivelab.store.folder import DATABASE
 
 LAYOUT: Final = 2
+# The smallest page that SQLite knows.
+_SMALLEST_BYTES: Final = 512
 # "DLab"; SQLite keeps it at a fixed place in the file, so a foreign database is told apart.
 _APPLICATION_ID: Final = 0x444C6162
 _SCHEMA: Final = (
@@ -43,6 +45,10 @@ _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE
 _NOT_WRITABLE: Final = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 
+class EmptyRunError(UsageError):
+    """A run of which nothing was made yet: its making was cut short."""
+
+
 class OtherLayoutError(UsageError):
     """A run, but of another version of Drivelab."""
 
@@ -58,6 +64,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
         When it is damaged.
     """
     with told(path):
+        _refuse_stump(path)
         address = f"{(path / DATABASE).resolve().as_uri()}?mode=ro"
         connection = sqlite3.connect(address, uri=True, isolation_level=None)
         with _closed_on_error(connection):
@@ -68,6 +75,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
 def open_to_write(path: Path, header: dict[str, Any], *, durable: bool) -> sqlite3.Connection:
     """Open the database of a run to add to it, or make it with this header; errors as above."""
     with told(path):
+        _refuse_stump(path)
         connection = sqlite3.connect(path / DATABASE, isolation_level=None)
         with _closed_on_error(connection):
             # A process killed while it created the run leaves an empty database.
@@ -175,7 +183,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     (layout,) = connection.execute("PRAGMA user_version").fetchone()
     if application_id == 0 and _is_empty(connection):
-        raise UsageError(f"{path} holds nothing yet; `drivelab model` into it starts it again")
+        raise EmptyRunError(f"{path} holds nothing yet; `drivelab model` into it starts it again")
     if application_id != _APPLICATION_ID:
         raise UsageError(f"{path / DATABASE} is a database, but not a run of Drivelab")
     if layout > LAYOUT:
@@ -191,6 +199,13 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise damaged(path, " ".join(str(verdict).split())[:100])
+
+
+def _refuse_stump(path: Path) -> None:
+    """Refuse what is left of a database that was cut short; SQLite would take it for a new one."""
+    database = path / DATABASE
+    if database.exists() and 0 < database.stat().st_size < _SMALLEST_BYTES:
+        raise damaged(path, "it was cut short")
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:

@@ -55,11 +55,13 @@ def make_folder(path: Path) -> None:
     RunError
         When the disk is full.
     """
-    with _refused(path, "made"):
+    with _refused(path, "made", "choose another folder"):
         if path.exists() and not path.is_dir():
             raise UsageError(f"{path} is a file; a run is a folder, choose another name")
-        if path.is_dir() and not is_run(path):
-            others = sorted(entry.name for entry in path.iterdir() if entry.name != LOCK)
+        if path.is_dir() and not _holds_anything(path / DATABASE):
+            # An empty database is what a process leaves that was killed at once.
+            ours = {LOCK, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal"}
+            others = sorted(entry.name for entry in path.iterdir() if entry.name not in ours)
             if others:
                 raise UsageError(
                     f"{path} holds {others[0]} and no run; choose a new or an empty folder"
@@ -70,6 +72,10 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
 
 
+def _holds_anything(database: Path) -> bool:
+    return database.is_file() and database.stat().st_size > 0
+
+
 class FolderLock:
     """Held by the one process that may write into a run's folder; given up by `close`.
 
@@ -77,8 +83,8 @@ class FolderLock:
     ----------
     path
         The folder, which exists.
-    advice
-        What to do when another process holds it.
+    when_held, when_refused
+        What to do when another process holds it, and when it cannot be written.
 
     Raises
     ------
@@ -88,9 +94,15 @@ class FolderLock:
         When the folder cannot be written.
     """
 
-    def __init__(self, path: Path, *, advice: str = "wait for it or choose another folder") -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        when_held: str = "wait for it or choose another folder",
+        when_refused: str = "choose another folder",
+    ) -> None:
         self._path = path
-        with _refused(path, "written"):
+        with _refused(path, "written", when_refused):
             self._file: IO[bytes] = (path / LOCK).open("ab")
         for attempt in range(_LOCK_TRIES):
             if attempt:
@@ -99,7 +111,7 @@ class FolderLock:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return
         self._file.close()
-        raise RunError(f"another process is measuring into {path}; {advice}")
+        raise RunError(f"another process is measuring into {path}; {when_held}")
 
     def check_in_place(self) -> None:
         """Raise `RunError` when the folder was moved or deleted meanwhile.
@@ -136,7 +148,7 @@ def make_durable(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _refused(path: Path, what: str) -> Iterator[None]:
+def _refused(path: Path, what: str, remedy: str) -> Iterator[None]:
     """Tell why a folder cannot be made or written."""
     try:
         yield
@@ -144,4 +156,4 @@ def _refused(path: Path, what: str) -> Iterator[None]:
         reason = error.strerror or str(error)
         if error.errno in _NO_SPACE:
             raise RunError(f"no space left for {path}; free some space") from error
-        raise UsageError(f"{path} cannot be {what}: {reason}; choose another folder") from error
+        raise UsageError(f"{path} cannot be {what}: {reason}; {remedy}") from error

@@ -41,7 +41,11 @@ def remove_run(path: Path, made: AbstractSet[str]) -> list[str]:
         When another process is measuring into it, or a file cannot be removed.
     """
     refuse_no_run(path)
-    lock = FolderLock(path, advice="wait for it, or stop it first")
+    lock = FolderLock(
+        path,
+        when_held="wait for it, or stop it first",
+        when_refused="allow it first; nothing was removed",
+    )
     try:
         names = sorted(_names(path))
         foreign = [name for name in names if name not in _OWN and _draft_of(name) not in made]
