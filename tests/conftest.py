@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -68,6 +69,39 @@ def drive_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             yield Path(other)
     else:
         yield folder
+
+
+@pytest.fixture
+def loop_device(
+    require_tool: Callable[[str], Path], drive_folder: Path
+) -> Iterator[Callable[..., Path]]:
+    """Give `loop_device(content, "--read-only")`: a loop device over a file of its own.
+
+    Of all block devices, tests write only to these; they are gone when the test is over.
+    """
+    losetup = require_tool("losetup")
+    made: list[Path] = []
+
+    def make(content: bytes | Path = bytes(8 * 2**20), *options: str) -> Path:
+        image = content if isinstance(content, Path) else drive_folder / f"image-{len(made)}"
+        if isinstance(content, bytes):
+            image.write_bytes(content)
+        result = subprocess.run(
+            [losetup, "--find", "--show", *options, image],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if result.returncode:
+            pytest.skip(f"needs a loop device (root): {result.stderr.strip()}")
+        made.append(Path(result.stdout.strip()))
+        return made[-1]
+
+    yield make
+    for device in reversed(made):
+        subprocess.run([losetup, "--detach", device], check=True)
+    for image in drive_folder.glob("image-*"):
+        image.unlink()
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

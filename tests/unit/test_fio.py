@@ -259,40 +259,6 @@ def test_a_hung_drive_ends_at_the_deadline(
         list(drive.measure([(0, Characteristics())], plan))
 
 
-@pytest.fixture
-def loop_device(require_tool: Callable[[str], Path], drive_folder: Path) -> Iterator[Path]:
-    losetup = require_tool("losetup")
-    image = drive_folder / "image"
-    image.write_bytes(os.urandom(8 * MIB))
-    result = subprocess.run(
-        [losetup, "--find", "--show", image], capture_output=True, text=True, check=False
-    )
-    if result.returncode:
-        pytest.skip(f"needs a loop device (root): {result.stderr.strip()}")
-    yield Path(result.stdout.strip())
-    subprocess.run([losetup, "--detach", result.stdout.strip()], check=True)
-    image.unlink()
-
-
-def test_a_block_device_is_read_and_never_written(
-    loop_device: Path, drive_folder: Path, require_tool: Callable[[str], Path]
-) -> None:
-    require_tool("fio")
-    before = (drive_folder / "image").read_bytes()
-    for allowed in (None, str(loop_device)):
-        with open_real_drive(str(loop_device), allow_destructive=allowed) as drive:
-            assert drive.capacity_bytes == 8 * MIB
-            assert drive.identity()["target"] == "block device"
-            measure(drive, Characteristics(), Characteristics(read_random=0, queue_depth=4))
-            with pytest.raises(UsageError, match="block devices are only read"):
-                measure(drive, Characteristics(write_ratio=0.5))
-    assert (drive_folder / "image").read_bytes() == before
-    with pytest.raises(UsageError, match="are for files"):
-        open_real_drive(str(loop_device), size_bytes=8 * MIB)
-    with pytest.raises(UsageError, match=f"it must be {loop_device}"):
-        open_real_drive(str(loop_device), allow_destructive="/dev/other")
-
-
 def test_no_file_is_made_for_a_workload_that_it_could_not_run(
     require_tool: Callable[[str], Path],
     drive_folder: Path,

@@ -68,7 +68,9 @@ DEVICE = BlockDevice(
     firmware=None,
     rotational=False,
     scheduler=None,
+    write_cache=None,
     read_only=False,
+    members=("FAST 980",),
 )
 
 

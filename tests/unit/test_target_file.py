@@ -303,7 +303,7 @@ def test_a_file_in_memory_is_refused(tmp_path: Path, roots: SystemRoots) -> None
 def test_a_second_user_is_refused(
     tmp_path: Path, roots: SystemRoots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("drivelab.drives.target_file._LOCK_SECONDS", 0.1)
+    monkeypatch.setattr("drivelab.drives.measuring_lock._LOCK_SECONDS", 0.1)
     path = tmp_path / "bench.bin"
     with (
         make(path, roots),

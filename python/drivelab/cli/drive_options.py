@@ -55,7 +55,7 @@ def add_drive_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--allow-destructive",
         metavar="PATH",
-        help="overwrite this existing file; PATH must be the drive's",
+        help="overwrite this existing file or block device; PATH must be the drive's",
     )
 
 

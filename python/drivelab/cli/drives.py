@@ -8,12 +8,21 @@ drive too.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import platform
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
 
 if TYPE_CHECKING:
     import argparse
+
+_FACTS: Final = {
+    "serial": "serial",
+    "firmware": "firmware",
+    "scheduler": "scheduler",
+    "cache": "write_cache",
+    "over": "backing",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,11 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List and print."""
-    drives = {"presets": presets(), "block_devices": block_devices()}
+    kernel = platform.release()
+    found, devices = presets(), block_devices()
     if args.json:
-        print(json.dumps(drives, indent=2))
+        answer = {"presets": found, "kernel_release": kernel, "block_devices": devices}
+        print(json.dumps(answer, indent=2))
     else:
-        print(_text(drives["presets"], drives["block_devices"]))
+        print(_text(found, kernel, devices))
     return 0
 
 
@@ -49,23 +60,30 @@ def presets() -> list[dict[str, Any]]:
 
 def block_devices() -> list[dict[str, Any]]:
     """Give this machine's block devices (docs/json.md)."""
-    from drivelab.drives.block_devices import list_block_devices, write_refusals
+    from drivelab.drives.block_devices import list_block_devices
+    from drivelab.drives.write_refusals import write_refusals
 
     return [
         {
             "drive": device.path,
             "kind": "real",
             "model": device.model,
+            "serial": device.serial,
+            "firmware": device.firmware,
             "capacity_bytes": device.size_bytes,
             "logical_block_bytes": device.logical_block_bytes,
             "rotational": device.rotational,
+            "scheduler": device.scheduler,
+            "write_cache": device.write_cache,
+            "backing": device.backing,
+            "members": list(device.members),
             "write_refusals": write_refusals(device),
         }
         for device in list_block_devices()
     ]
 
 
-def _text(presets: list[dict[str, Any]], devices: list[dict[str, Any]]) -> str:
+def _text(presets: list[dict[str, Any]], kernel: str, devices: list[dict[str, Any]]) -> str:
     from drivelab.units import format_size
 
     lines = ["Drives from presets:"]
@@ -77,7 +95,7 @@ def _text(presets: list[dict[str, Any]], devices: list[dict[str, Any]]) -> str:
     )
     for head, each in zip(heads, presets, strict=True):
         lines += [head, f"      {each['summary']}"]
-    lines += ["", "Block devices of this machine (only read; a file path is a drive too):"]
+    lines += ["", f"Block devices of this machine, Linux {kernel} (a file path is a drive too):"]
     if not devices:
         lines.append("  none")
     for device in devices:
@@ -86,6 +104,9 @@ def _text(presets: list[dict[str, Any]], devices: list[dict[str, Any]]) -> str:
         lines.append(
             f"  {device['drive']}  {format_size(device['capacity_bytes'])}  {kind}  {model}"
         )
+        facts = [f"{name} {device[key]}" for name, key in _FACTS.items() if device[key] is not None]
+        lines.append(f"      {', '.join(facts)}, blocks of {device['logical_block_bytes']} bytes")
+        lines += [f"      made of: {member}" for member in device["members"]]
         lines += [f"      not written: {reason}" for reason in device["write_refusals"]]
     return "\n".join(lines)
 

@@ -101,7 +101,7 @@ DRIVE is one of
   sim:x25m               a simulated drive, from a preset
   sim:file.toml          a simulated drive, from your own preset file
   analytic:x25m-yoo2014  the same kind of drive by closed-form equations
-  /dev/nvme0n1           a block device: only read
+  /dev/nvme0n1           a block device: read; written only if --allow-destructive names it
   path/to/file           a file on a real drive; made when it does not exist
 `drivelab drives` lists those of this machine.
 

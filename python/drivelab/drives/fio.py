@@ -65,6 +65,10 @@ class Target(Protocol):
         """Raise `RunError` when the path names something else by now."""
         ...
 
+    def before_writing(self) -> None:
+        """Raise `RunError` when it may not be written any more."""
+        ...
+
     def describe(self) -> dict[str, Any]:
         """Say what it is, JSON-able."""
         ...
@@ -184,6 +188,8 @@ class FioDrive:
         self, index: int, workload: Characteristics, plan: MeasurementPlan
     ) -> Measurement:
         self.target.check_present()
+        if workload.write_ratio > 0:
+            self.target.before_writing()
         clear_caches(self.target)
         setup = FioSetup(
             program=self._program,

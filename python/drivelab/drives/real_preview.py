@@ -11,16 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from drivelab.drives.block_devices import (
-    THIS_MACHINE,
-    SystemRoots,
-    find_block_device,
-    write_refusals,
-)
+from drivelab.drives.block_devices import THIS_MACHINE, SystemRoots
 from drivelab.drives.direct_io import direct_block_bytes
 from drivelab.drives.file_location import FileLocation, locate_file
 from drivelab.drives.fio import check_on_drive
 from drivelab.drives.side_file import file_key, read_side
+from drivelab.drives.target_device import look_at_device
 from drivelab.drives.target_file import (
     ALIGNMENT,
     DEFAULT_SIZE_BYTES,
@@ -141,15 +137,14 @@ def _preview_device(
     allow_destructive: str | None,
     roots: SystemRoots,
 ) -> RealPreview:
-    if size_bytes is not None or keep:
-        raise UsageError(f"{name} is a block device; --size and --keep are for files")
-    device = find_block_device(name, roots)
+    device, refusals = look_at_device(
+        name, size_bytes=size_bytes, keep=keep, allow_destructive=allow_destructive, roots=roots
+    )
     descriptor = _opened(Path(device.path))
     try:
         block_bytes = direct_block_bytes(Path(device.path), descriptor)
     finally:
         os.close(descriptor)
-    refusals = write_refusals(device, roots, allow_destructive=allow_destructive)
     return RealPreview(
         name=name,
         capacity_bytes=device.size_bytes,

@@ -1,7 +1,19 @@
-"""A block device to measure: open for reading, and never for anything else."""
+"""A block device to measure: open for reading, or claimed for writing after every check.
+
+::
+
+    --allow-destructive names it, and nothing stands against writing
+        │
+        open O_RDWR | O_EXCL    the kernel refuses if anything has claimed it, and from now on
+        │                       refuses mounts, swap, LVM and RAID over it
+        locked, checked again   what came between
+        │
+        before each workload that writes: is it used, and before the first: what does it carry?
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +24,11 @@ from drivelab.drives.block_devices import (
     BlockDevice,
     SystemRoots,
     find_block_device,
-    write_refusals,
 )
+from drivelab.drives.measuring_lock import lock_to_measure
+from drivelab.drives.write_refusals import usage, write_refusals
 from drivelab.errors import RunError, UsageError
+from drivelab.units import format_size
 
 
 class TargetDevice:
@@ -24,37 +38,63 @@ class TargetDevice:
     ----------
     device
         What `find_block_device` described.
-    refusals
-        Why it is not written, at least one reason.
+    descriptor
+        Open and locked; for writing, and exclusively, where there is no refusal.
+    write_refusal
+        Why it is only read, or `None`.
+    roots
+        The kernel's view of devices and mounts.
     """
 
-    def __init__(self, device: BlockDevice, refusals: Sequence[str]) -> None:
+    def __init__(
+        self,
+        device: BlockDevice,
+        descriptor: int,
+        write_refusal: str | None,
+        roots: SystemRoots = THIS_MACHINE,
+    ) -> None:
         self.path = Path(device.path)
         self.capacity_bytes = device.size_bytes
-        self.write_refusal = "; ".join(refusals)
+        self.descriptor = descriptor
+        self.write_refusal = write_refusal
         self._device = device
-        try:
-            self.descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError as error:
-            raise UsageError(
-                f"{self.path} cannot be read: {error.strerror}; reading a block device takes "
-                "root or the group disk"
-            ) from error
+        self._roots = roots
+        self._written = False
 
     def check_present(self) -> None:
-        """Check that the node still names the device that was opened.
+        """Check that the node still names the device that was opened, in full size.
 
         Raises
         ------
         RunError
-            When it went away.
+            When it went away or shrank.
         """
         try:
             now = self.path.stat().st_rdev
+            size_bytes = os.lseek(self.descriptor, 0, os.SEEK_END)
         except OSError as error:
             raise RunError(f"{self.path} went away while it was measured") from error
         if now != os.fstat(self.descriptor).st_rdev:
             raise RunError(f"{self.path} names another device by now")
+        if size_bytes < self.capacity_bytes:
+            shrank = f"went away or shrank to {format_size(size_bytes)}"
+            raise RunError(f"{self.path} {shrank} while it was measured")
+
+    def before_writing(self) -> None:
+        """Check right before a workload that writes that nobody else uses the device.
+
+        Raises
+        ------
+        RunError
+            When it is used or, before anything was written, carries something by now.
+        """
+        reasons = usage(self._device, self._roots)
+        if not self._written and not reasons:
+            # What it carries later is what was written here.
+            reasons = write_refusals(self._device, self._roots, allow_destructive=self._device.path)
+        if reasons:
+            raise RunError(f"{self.path} may not be written any more: {'; '.join(reasons)}")
+        self._written = True
 
     def describe(self) -> dict[str, Any]:
         """Say which device it is, JSON-able."""
@@ -75,7 +115,7 @@ def open_target_device(
     allow_destructive: str | None = None,
     roots: SystemRoots = THIS_MACHINE,
 ) -> TargetDevice:
-    """Open the block device `name` to be read.
+    """Open the block device `name` to be read or, where that is allowed, written.
 
     Parameters
     ----------
@@ -91,7 +131,41 @@ def open_target_device(
     Raises
     ------
     UsageError
-        When it is no block device, is empty or cannot be read.
+        When it is no block device, is empty or cannot be read; when it is to be written and
+        something stands against that.
+    """
+    device, reasons = look_at_device(
+        name, size_bytes=size_bytes, keep=keep, allow_destructive=allow_destructive, roots=roots
+    )
+    descriptor = _opened(device, allow_destructive is not None)
+    try:
+        lock_to_measure(Path(device.path), descriptor)
+        number = os.fstat(descriptor).st_rdev
+        if f"{os.major(number)}:{os.minor(number)}" != device.number:
+            raise UsageError(f"{device.path} became another device while it was opened")
+        if allow_destructive is not None:
+            reasons = write_refusals(device, roots, allow_destructive=allow_destructive)
+            _refuse(device, reasons)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return TargetDevice(device, descriptor, "; ".join(reasons) or None, roots)
+
+
+def look_at_device(
+    name: str,
+    *,
+    size_bytes: int | None,
+    keep: bool,
+    allow_destructive: str | None,
+    roots: SystemRoots,
+) -> tuple[BlockDevice, list[str]]:
+    """Describe a device, and say why it would only be read; parameters as `open_target_device`.
+
+    Raises
+    ------
+    UsageError
+        As `open_target_device`, as far as it can be told without opening.
     """
     if size_bytes is not None or keep:
         raise UsageError(f"{name} is a block device; --size and --keep are for files")
@@ -103,4 +177,33 @@ def open_target_device(
         )
     if device.size_bytes == 0:
         raise UsageError(f"{name} is empty: no medium or nothing attached")
-    return TargetDevice(device, write_refusals(device, roots, allow_destructive=allow_destructive))
+    reasons = write_refusals(device, roots, allow_destructive=allow_destructive)
+    if allow_destructive is not None:
+        _refuse(device, reasons)
+    return device, reasons
+
+
+def _refuse(device: BlockDevice, reasons: Sequence[str]) -> None:
+    if reasons:
+        raise UsageError(
+            f"{device.path} is not overwritten: it {'; it '.join(reasons)}; "
+            "without --allow-destructive it is only read"
+        )
+
+
+def _opened(device: BlockDevice, to_write: bool) -> int:
+    # Without O_EXCL the kernel would let it be written under a mounted file system.
+    how = os.O_RDWR | os.O_EXCL if to_write else os.O_RDONLY
+    try:
+        return os.open(device.path, how | os.O_CLOEXEC)
+    except OSError as error:
+        if to_write and error.errno == errno.EBUSY:
+            raise UsageError(
+                f"{device.path} is not overwritten: something has claimed it, perhaps in another "
+                "container; without --allow-destructive it is only read"
+            ) from error
+        verb = "written" if to_write else "read"
+        raise UsageError(
+            f"{device.path} cannot be {verb}: {error.strerror}; a block device takes root or the "
+            "group disk"
+        ) from error

@@ -16,11 +16,8 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import errno
-import fcntl
 import os
 import stat
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +25,7 @@ from typing import Any, Final
 
 from drivelab.drives.block_devices import THIS_MACHINE, SystemRoots
 from drivelab.drives.file_location import FileLocation, locate_file
+from drivelab.drives.measuring_lock import lock_to_measure
 from drivelab.drives.side_file import (
     SIDE_LAYOUT,
     file_key,
@@ -44,7 +42,6 @@ MIN_SIZE_BYTES: Final = 2**20
 # Direct requests are multiples of the drive's block; this is the largest common one.
 ALIGNMENT: Final = 4096
 _FILL_BYTES: Final = 4 * 2**20
-_LOCK_SECONDS: Final = 5.0
 
 
 @dataclass
@@ -100,6 +97,9 @@ class TargetFile:
             raise RunError(
                 f"{self.path} shrank to {format_size(now.st_size)} while it was measured"
             )
+
+    def before_writing(self) -> None:
+        """Do nothing: who may write a file is settled when it is opened."""
 
     def close(self) -> None:
         """Close the file; remove it and its side file if it was made and is not kept."""
@@ -255,32 +255,13 @@ def _open_locked(path: Path, allowed: bool) -> int:
             # Through the descriptor, so that it is the file just looked at.
             descriptor = os.open(f"/proc/self/fd/{reading}", os.O_RDWR | os.O_CLOEXEC)
             os.close(reading)
-        _lock(path, descriptor)
+        lock_to_measure(path, descriptor)
     except BaseException as error:
         os.close(descriptor)
         if isinstance(error, OSError):
             raise UsageError(f"{path} cannot be written: {error.strerror}") from error
         raise
     return descriptor
-
-
-def _lock(path: Path, descriptor: int) -> None:
-    # After a kill the last fio may still hold the lock until its run time is over.
-    deadline = time.monotonic() + _LOCK_SECONDS
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            if time.monotonic() > deadline:
-                raise UsageError(f"{path} is being measured by another process") from error
-            time.sleep(0.05)
-        except OSError as error:
-            # File systems without locks (some network ones) are measured without.
-            if error.errno in {errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.EBADF}:
-                return
-            raise
-        else:
-            return
 
 
 def check_makeable(path: Path, size_bytes: int) -> None:
@@ -327,7 +308,7 @@ def _finish(place: FileLocation, descriptor: int, size_bytes: int, keep: bool) -
     """Fill a file that is ours; whatever goes wrong, neither it nor its side file stays."""
     path = place.path
     try:
-        _lock(path, descriptor)
+        lock_to_measure(path, descriptor)
         side = {
             "made_by": "drivelab",
             "layout": SIDE_LAYOUT,
