@@ -210,6 +210,25 @@ def fit_trees(
 ) -> TreeEnsemble:
     """Fit boosted trees to float64 targets; `UsageError` for bad data or parameters."""
 
+def any_within(
+    features: NDArray[np.float64], others: NDArray[np.float64], columns: int, radius: float
+) -> bytes:
+    """Return one byte a row: 1 where any of the others lies within the radius, else 0."""
+
+# --- csv -------------------------------------------------------------------------------
+
+def read_cells(
+    text: bytes, width: int, wanted: list[int]
+) -> tuple[bytes, list[tuple[int, int, str]], tuple[int, str] | None]:
+    """Read whole lines of comma-separated cells.
+
+    Returns the wanted columns as float64, row after row, NaN where empty or odd; the odd cells
+    (row, which of the wanted, text); and, then without values, a row with what is wrong.
+    """
+
+def write_cells(columns: list[tuple[str, NDArray[np.float64]]]) -> bytes:
+    """Write columns as lines; each is ``exact``, ``rounded`` (6 digits) or ``flag``."""
+
 # --- presets ---------------------------------------------------------------------------
 
 def preset_names() -> list[str]:

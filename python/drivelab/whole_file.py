@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -17,11 +20,24 @@ def write_whole(path: Path, content: str | bytes) -> None:
     OSError
         When it cannot be written; an older file stays, and no draft of the new one.
     """
+    with whole_file(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Give a draft to write into, which takes a file's place when nothing went wrong.
+
+    Raises
+    ------
+    OSError
+        As `write_whole` does.
+    """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = path.with_name(os.path.basename(name))  # noqa: PTH119
     try:
         with open(handle, "wb") as file:  # noqa: PTH123
-            file.write(content.encode() if isinstance(content, str) else content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         # mkstemp makes it private; a report is as readable as any new file.

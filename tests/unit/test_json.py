@@ -22,7 +22,7 @@ from drivelab.reproduce.claims import Reproduction
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
 # Objects whose keys are data: any name may stand there.
-OPEN_OBJECTS = ("extra", "latency_ns_histogram", "used")
+OPEN_OBJECTS = ("extra", "latency_ns_histogram", "used", "intervals")
 # Objects that a drive says about itself, which are documented as one.
 WHOLE_OBJECTS = ("identity",)
 

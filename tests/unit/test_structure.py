@@ -29,7 +29,7 @@ PYTHON_ORDER: list[set[str]] = [
 ]
 RUST_ORDER: list[set[str]] = [
     {"request"},
-    {"ftl", "workload", "tree", "table"},
+    {"ftl", "workload", "tree", "table", "csv"},
     {"sim"},
     {"firmware-bench", "live", "python"},
 ]

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 
 mod batch_means;
 mod closed_form;
+mod csv;
 mod errors;
 mod histogram;
 mod preset;
@@ -18,6 +19,7 @@ mod workload;
 fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     batch_means::register(module)?;
     closed_form::register(module)?;
+    csv::register(module)?;
     histogram::register(module)?;
     preset::register(module)?;
     replay::register(module)?;

@@ -1,6 +1,8 @@
 //! Boosted trees over buffers of float64 (NumPy arrays, `array.array`).
 
-use drivelab_tree::{BoostParameters, Ensemble, EnsembleArrays, LeafModel, Matrix, TreeError, fit};
+use drivelab_tree::{
+    BoostParameters, Ensemble, EnsembleArrays, LeafModel, Matrix, TreeError, any_within, fit,
+};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -156,8 +158,35 @@ fn fit_trees(
     fitted.map(PyTreeEnsemble).map_err(usage_error)
 }
 
+/// One byte a row, 1 where any of `others` lies within the radius, else 0.
+#[pyfunction]
+#[pyo3(name = "any_within")]
+fn py_any_within<'py>(
+    py: Python<'py>,
+    features: PyBuffer<f64>,
+    others: PyBuffer<f64>,
+    columns: usize,
+    radius: f64,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let rows = features.to_vec(py)?;
+    let others = others.to_vec(py)?;
+    let near = py.detach(|| {
+        let count = |values: &[f64]| values.len().checked_div(columns).unwrap_or(0);
+        let rows = Matrix::new(&rows, count(&rows), columns)?;
+        let others = Matrix::new(&others, count(&others), columns)?;
+        any_within(&rows, &others, radius)
+    });
+    let near: Vec<u8> = near
+        .map_err(usage_error)?
+        .into_iter()
+        .map(u8::from)
+        .collect();
+    Ok(PyBytes::new(py, &near))
+}
+
 /// Adds the trees to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTreeEnsemble>()?;
-    module.add_function(wrap_pyfunction!(fit_trees, module)?)
+    module.add_function(wrap_pyfunction!(fit_trees, module)?)?;
+    module.add_function(wrap_pyfunction!(py_any_within, module)?)
 }

@@ -15,6 +15,8 @@
 //!    Ensemble: flat arrays, validated, evaluated in batches
 //! ```
 //!
+//! Beside them [`any_within`]: whether a question lies near what was trained on.
+//!
 //! Modelled: squared error, missing values, any number of threads with the same bytes.
 //! Left out: row weights, other losses, categorical features, pruning.
 
@@ -26,9 +28,11 @@ mod evaluate;
 mod grow;
 mod least_squares;
 mod matrix;
+mod near;
 mod sampling;
 
 pub use boost::{BoostParameters, LeafModel, fit};
 pub use ensemble::{Ensemble, EnsembleArrays, LEAF};
 pub use error::TreeError;
 pub use matrix::Matrix;
+pub use near::any_within;

@@ -80,6 +80,13 @@ def half_width(scores: FloatArray, level: float) -> float:
     return float(scores[rank - 1])
 
 
+def ends_around(predicted: FloatArray, width: float) -> FloatArray:
+    """Return the ends of the intervals around predictions, shape (n, 2), NaN around NaN."""
+    with np.errstate(over="ignore", under="ignore"):
+        factor = np.exp(width) * (1 + _ROUNDING)
+        return np.column_stack([predicted / factor, predicted * factor])
+
+
 def around(predicted: FloatArray, width: float) -> FloatArray:
     """Return the ends of the intervals around predictions, shape (n, 2).
 
@@ -88,9 +95,7 @@ def around(predicted: FloatArray, width: float) -> FloatArray:
     CannotAnswerError
         When an end would lie outside what a number can hold.
     """
-    with np.errstate(over="ignore", under="ignore"):
-        factor = np.exp(width) * (1 + _ROUNDING)
-        ends = np.column_stack([predicted / factor, predicted * factor])
+    ends = ends_around(predicted, width)
     if not ((ends > 0) & (ends < np.inf)).all():
         raise CannotAnswerError("the interval is wider than numbers reach: the model knows nothing")
     return ends

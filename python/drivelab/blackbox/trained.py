@@ -24,6 +24,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from drivelab import _core
 from drivelab.blackbox.features import SECTOR_BYTES, UNITS, FloatArray
 from drivelab.workloads.characteristics import FIELDS
 
@@ -80,7 +81,9 @@ class TrainedWorkloads:
         """Tell which rows lie outside what was trained, shape (n,)."""
         outside: BoolArray = np.any(self.out_of_range(table), axis=1)
         inside = np.flatnonzero(~outside)
-        outside[inside] = self.distance(table[inside]) > self.far
+        scaled = np.ascontiguousarray(self._scaled(table[inside]))
+        near = _core.any_within(scaled, self._trained, scaled.shape[1], self.far)
+        outside[inside] = np.frombuffer(near, dtype=np.uint8) == 0
         return outside
 
     def distance(self, table: FloatArray) -> FloatArray:
@@ -116,7 +119,7 @@ class TrainedWorkloads:
 
     @cached_property
     def _trained(self) -> FloatArray:
-        return self._scaled(self.table)
+        return np.ascontiguousarray(self._scaled(self.table))
 
     def _scaled(self, table: FloatArray) -> FloatArray:
         def scaled(name: str) -> FloatArray:

@@ -84,7 +84,8 @@ def load_model(path: Path) -> PerformanceModel:
 
 
 def accuracy_rows(model: PerformanceModel) -> list[dict[str, Any]]:
-    """Give the cross-validated accuracy of every model (docs/json.md)."""
+    """Give the accuracy of every model: cross-validated, in-sample, off-grid (docs/json.md)."""
+    evaluation = model.evaluation
     return [
         {
             "metric": key.metric,
@@ -92,8 +93,10 @@ def accuracy_rows(model: PerformanceModel) -> list[dict[str, Any]]:
             "estimator": key.estimator,
             "best": model.best[key.metric] == key,
             **accuracy.to_json(),
+            "in_sample": evaluation.in_sample[key].to_json(),
+            "off_grid": None if evaluation.check is None else evaluation.check[key].to_json(),
         }
-        for key, accuracy in model.evaluation.cross_validated.items()
+        for key, accuracy in evaluation.cross_validated.items()
     ]
 
 
@@ -101,19 +104,27 @@ def accuracy_text(model: PerformanceModel) -> str:
     """Write the mean relative errors as a table, the best of each metric starred."""
     from drivelab.report.quantities import ESTIMATOR_LABELS, METRICS, share_text
 
-    scores = model.evaluation.cross_validated
-    estimators = list(dict.fromkeys(key.estimator for key in scores))
-    head = ["mean relative error", "characteristics"]
-    rows = [head + [ESTIMATOR_LABELS[name] for name in estimators]]
-    for metric in METRICS:
-        for features, count in (("basic", 4), ("extended", 8)):
-            cells = []
-            for estimator in estimators:
-                (key,) = (key for key in scores if key == (metric, features, estimator))
-                star = " *" if model.best[metric] == key else "  "
-                cells.append(share_text(scores[key].mre) + star)
-            label = METRICS[metric].label.lower() if features == "basic" else ""
-            rows.append([label, f"{count} ({features})", *cells])
+    evaluation = model.evaluation
+    rows = [["mean relative error", "", "in-sample", "unseen", "off-grid"]]
+    for metric, quantity in METRICS.items():
+        of_metric = [key for key in evaluation.cross_validated if key.metric == metric]
+        for key in of_metric:
+            scores = [evaluation.in_sample[key], evaluation.cross_validated[key]]
+            scores += [] if evaluation.check is None else [evaluation.check[key]]
+            cells = [share_text(score.mre) for score in scores]
+            cells[1] += " *" if model.best[metric] == key else ""
+            label = quantity.label.lower() if key == of_metric[0] else ""
+            rows.append([label, f"{key.features} {ESTIMATOR_LABELS[key.estimator]}", *cells])
+    if evaluation.check is None:
+        rows[0].pop()
+    # Room for the star, so that numbers stand below each other.
+    rows = [
+        [
+            cell if cell.endswith("*") or place != 3 else f"{cell}  "
+            for place, cell in enumerate(row)
+        ]
+        for row in rows
+    ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(
@@ -122,4 +133,17 @@ def accuracy_text(model: PerformanceModel) -> str:
         ).rstrip()
         for row in rows
     ]
-    return "\n".join([*lines, "(on workloads that the model has not seen; * is the best)"])
+    return "\n".join([*lines, *_meaning(model)])
+
+
+def _meaning(model: PerformanceModel) -> list[str]:
+    evaluation = model.evaluation
+    told = ["(unseen: cross-validated, * is the best; in-sample: on the workloads fitted to"]
+    if evaluation.check is None:
+        return [f"{told[0]})"]
+    rows = next(iter(evaluation.check.values())).rows
+    outside = f", {evaluation.check_outside} others lie outside" if evaluation.check_outside else ""
+    return [
+        f"{told[0]};",
+        f" off-grid: on {rows:,} workloads between the design's values{outside})",
+    ]

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import errno
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 # Whatever else goes wrong lies in the path that was named.
 _FAILURES: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
-def write_output(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all; folders above it are made.
+@contextmanager
+def output_errors(path: Path) -> Iterator[None]:
+    """Turn what the system says about writing a file into one line.
 
     Raises
     ------
@@ -24,11 +27,8 @@ def write_output(path: Path, content: str | bytes) -> None:
     RunError
         When the disk is full or fails.
     """
-    from drivelab.whole_file import write_whole
-
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content)
+        yield
     except OSError as error:
         reason = error.strerror or str(error)
         if error.errno in _FAILURES:
@@ -36,3 +36,18 @@ def write_output(path: Path, content: str | bytes) -> None:
                 f"{path} cannot be written: {reason}; make room and run the same command again"
             ) from error
         raise UsageError(f"{path} cannot be written: {reason}; name another place") from error
+
+
+def write_output(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all; folders above it are made.
+
+    Raises
+    ------
+    UsageError, RunError
+        As `output_errors` tells them apart.
+    """
+    from drivelab.whole_file import write_whole
+
+    with output_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)

@@ -1,24 +1,32 @@
-"""Predict the performance of a workload from the models of a run.
+"""Predict the performance of workloads from the models of a run.
 
-Each metric is answered by the model that cross-validation found best, with its mean relative
-error. A question outside what was measured is answered with a warning.
+Each metric is answered by the model that cross-validation found best, or by the one that was
+asked for, with an interval that is calibrated on workloads that no model has seen. A question
+outside what was measured is answered with a warning and the nearest workloads that were, and
+then no error is claimed. A file of workloads is answered row by row, as CSV.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_characteristics, add_json
 from drivelab.cli.drive_options import characteristics_json, characteristics_of
 from drivelab.cli.models import load_model
+from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
     import argparse
 
+    from drivelab.blackbox.evaluate import ModelKey
     from drivelab.blackbox.model import PerformanceModel
     from drivelab.workloads.characteristics import Characteristics
+
+LEVELS_PERCENT: Final = ("80", "90", "95")
+DEFAULT_LEVEL: Final = "90"
+AUTO: Final = "auto"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,81 +35,165 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model", metavar="MODEL", type=Path, help="a run's folder, or its model.json"
     )
     add_characteristics(parser)
+    group = parser.add_argument_group("how it is answered")
+    group.add_argument(
+        "--level",
+        choices=LEVELS_PERCENT,
+        help=f"percent of workloads that the interval holds [{DEFAULT_LEVEL}]",
+    )
+    group.add_argument(
+        "--features",
+        choices=(AUTO, "basic", "extended"),
+        default=AUTO,
+        help="the four characteristics of disk models, or all eight [auto: the better]",
+    )
+    group.add_argument(
+        "--estimator",
+        choices=(AUTO, "ols", "cart", "boosted"),
+        default=AUTO,
+        help="least squares, regression tree, boosted linear trees [auto: the best]",
+    )
+    group = parser.add_argument_group("many workloads")
+    group.add_argument(
+        "--file",
+        metavar="CSV",
+        help="a workload a row, columns named as the characteristics; - is standard input",
+    )
+    group.add_argument(
+        "--out", metavar="CSV", help="where the answers go [-, which is standard output]"
+    )
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Predict and print."""
+    if args.file is not None:
+        from drivelab.cli.predict_file import predict_file
+
+        return predict_file(args)
+    if args.out is not None:
+        raise UsageError("--out is for the answers to --file; one workload is printed")
     workload = characteristics_of(args)
     workload.validate()
     model = load_model(args.model)
-    answer = predict(model, workload)
+    answer = predict(model, workload, asked_features(args), asked_estimator(args))
     if args.json:
         print(json.dumps({"model": str(args.model)} | answer, indent=2))
     else:
-        print(_text(answer, workload))
+        from drivelab.cli.predict_text import answer_text
+
+        print(answer_text(answer, workload, int(args.level or DEFAULT_LEVEL) / 100))
     return 0
 
 
-def predict(model: PerformanceModel, workload: Characteristics) -> dict[str, Any]:
+def asked_features(args: argparse.Namespace) -> str | None:
+    """Give the features that were asked for; None is the best."""
+    return None if args.features == AUTO else str(args.features)
+
+
+def asked_estimator(args: argparse.Namespace) -> str | None:
+    """Give the estimator that was asked for; None is the best."""
+    return None if args.estimator == AUTO else str(args.estimator)
+
+
+def predict(
+    model: PerformanceModel,
+    workload: Characteristics,
+    features: str | None = None,
+    estimator: str | None = None,
+) -> dict[str, Any]:
     """Give what ``--json`` prints (docs/json.md)."""
     from drivelab.blackbox.measured import METRICS
-    from drivelab.report.quantities import PROVENANCE
 
-    # Whoever wrote the file may have written anything here.
-    drive = model.provenance.get("drive")
-    name, kind = (drive.get("name"), drive.get("kind")) if isinstance(drive, dict) else (None, None)
-    answers = {metric: float(model.predict([workload], metric=metric)[0]) for metric in METRICS}
+    keys = {metric: model.key(metric, features, estimator) for metric in METRICS}
+    answers = {
+        metric: float(model.predict([workload], metric=metric, **_named(key))[0])
+        for metric, key in keys.items()
+    }
     return {
-        "drive": name if isinstance(name, str) else None,
-        "kind": kind if isinstance(kind, str) and kind in PROVENANCE else None,
+        **_origin(model),
         "workload": characteristics_json(workload),
         **answers,
+        "intervals": {metric: _intervals(model, workload, key) for metric, key in keys.items()},
         "used": {
-            metric: {
-                "features": key.features,
-                "estimator": key.estimator,
-                "mre_ratio": model.evaluation.cross_validated[key].mre,
-            }
-            for metric, key in model.best.items()
+            metric: {**_named(key), **_errors(model, key), "chosen": _chosen(features, estimator)}
+            for metric, key in keys.items()
         },
+        "candidates": [
+            {**key._asdict(), **_errors(model, key)}
+            for key in sorted(
+                model.evaluation.cross_validated,
+                key=lambda key: (METRICS.index(key.metric), _errors(model, key)["mre_ratio"]),
+            )
+        ],
         "outside_training": model.outside_training(workload),
+        "nearest": [
+            {
+                "index": near.index,
+                "distance": near.distance,
+                "workload": characteristics_json(near.characteristics),
+                **near.performance,
+            }
+            for near in model.nearest(workload)
+        ],
     }
 
 
-def _text(answer: dict[str, Any], workload: Characteristics) -> str:
-    from drivelab.report.quantities import (
-        ESTIMATOR_LABELS,
-        METRICS,
-        PROVENANCE,
-        share_text,
-        workload_text,
-    )
+def _origin(model: PerformanceModel) -> dict[str, Any]:
+    """Say of which drive a model is; whoever wrote the file may have written anything here."""
+    from drivelab.report.quantities import PROVENANCE
 
-    drive = answer["drive"] or "a drive without a name"
-    kind = answer["kind"]
-    origin = f"what was {PROVENANCE[kind].adjective}" if kind else "numbers of unknown origin"
-    lines = [f"predicted     {drive}, from {origin}"]
-    lines.append(f"workload      {workload_text(workload)}")
-    outside = answer["outside_training"]
-    for metric, value in _both_units(answer).items():
-        used = answer["used"][metric]
-        error = "error unknown" if outside else f"off by {share_text(used['mre_ratio'])} on average"
-        lines.append(
-            f"{METRICS[metric].label.lower():<12}  {value:<28}  {error} "
-            f"({used['features']} model, {ESTIMATOR_LABELS[used['estimator']]})"
-        )
-    lines += [f"careful       outside what was measured: {message}" for message in outside]
-    return "\n".join(lines)
+    def named(where: str, key: str) -> str | None:
+        part = model.provenance.get(where)
+        value = part.get(key) if isinstance(part, dict) else None
+        return value if isinstance(value, str) else None
 
-
-def _both_units(answer: dict[str, Any]) -> dict[str, str]:
-    from drivelab.units import format_iops
-
-    latency_ns = answer["latency_ns_mean"]
-    rate = answer["bandwidth_bytes_per_second"]
+    kind = named("drive", "kind")
     return {
-        "latency_ns_mean": f"{latency_ns / 1e3:,.1f} us = {latency_ns / 1e6:,.3g} ms",
-        "bandwidth_bytes_per_second": f"{rate / 1e6:,.2f} MB/s = {rate / 2**20:,.2f} MiB/s",
-        "iops": format_iops(answer["iops"]),
+        "drive": named("drive", "name"),
+        "kind": kind if kind in PROVENANCE else None,
+        "design": named("design", "name"),
+        "population": named("design", "population"),
     }
+
+
+def _named(key: ModelKey) -> dict[str, str]:
+    return {"features": key.features, "estimator": key.estimator}
+
+
+def _chosen(features: str | None, estimator: str | None) -> str:
+    if features is not None and estimator is not None:
+        return "as asked"
+    asked = features or estimator
+    return "the smallest cross-validated error" + (f" of {asked} models, as asked" if asked else "")
+
+
+def _errors(model: PerformanceModel, key: ModelKey) -> dict[str, float | None]:
+    check = model.evaluation.check
+    return {
+        "mre_ratio": model.evaluation.cross_validated[key].mre,
+        "off_grid_mre_ratio": None if check is None else check[key].mre,
+    }
+
+
+def _intervals(
+    model: PerformanceModel, workload: Characteristics, key: ModelKey
+) -> list[dict[str, float | None]]:
+    from drivelab.blackbox.intervals import LEVELS
+
+    coverage = model.evaluation.check_coverage
+    # It was found for the best models alone.
+    held = {} if coverage is None or model.best[key.metric] != key else coverage[key.metric]
+    rows: list[dict[str, float | None]] = []
+    for level in LEVELS:
+        low = high = None
+        try:
+            ends = model.interval([workload], metric=key.metric, level=level, **_named(key))[0]
+        except CannotAnswerError:
+            ends = (float("nan"), float("nan"))
+        if ends[0] == ends[0]:
+            low, high = float(ends[0]), float(ends[1])
+        rows.append(
+            {"level_ratio": level, "low": low, "high": high, "off_grid_held_ratio": held.get(level)}
+        )
+    return rows

@@ -93,7 +93,7 @@ def _workloads(path: str, text: str) -> Iterator[Characteristics]:
                 continue
             where = f"{path}, line {rows.line_num}"
             if places is None:
-                places, columns = _places(where, cells), len(cells)
+                places, columns = column_places(where, cells), len(cells)
                 continue
             count += 1
             if count > MAX_ROWS:
@@ -103,15 +103,21 @@ def _workloads(path: str, text: str) -> Iterator[Characteristics]:
                     f"{where}: {len(cells)} cells where {columns} columns are named; write a "
                     "cell, which may be empty, for each"
                 )
-            yield _workload(where, {name: cells[place] for name, place in places.items()})
+            yield workload_of_cells(where, {name: cells[place] for name, place in places.items()})
     except csv.Error as error:
         raise UsageError(
             f"{path}, line {rows.line_num}: {error}; write plain numbers separated by commas"
         ) from error
 
 
-def _places(where: str, names: Sequence[str]) -> dict[str, int]:
-    """Find the column of each characteristic."""
+def column_places(where: str, names: Sequence[str]) -> dict[str, int]:
+    """Find the column of each characteristic in the row of names.
+
+    Raises
+    ------
+    UsageError
+        When one is missing or named twice, or another column is there that no run exports.
+    """
     if len(names) == 1 and re.search("[;\t|]", names[0]):
         raise UsageError(f"{where}: no commas; separate the columns by commas")
     places: dict[str, int] = {}
@@ -139,11 +145,18 @@ def _unknown(written: str) -> str:
     )
 
 
-def _workload(where: str, cells: Mapping[str, str]) -> Characteristics:
+def workload_of_cells(where: str, cells: Mapping[str, str]) -> Characteristics:
+    """Read a workload from the cells of a row, by characteristic.
+
+    Raises
+    ------
+    UsageError
+        Begins with `where`, and names the characteristic and what is allowed.
+    """
     values: dict[str, float | int] = {}
     for name, text in cells.items():
         if text:
-            values[name] = _value(where, name, text)
+            values[name] = value_of_cell(where, name, text)
     for name in ("write_ratio", "queue_depth"):
         if name not in values:
             raise UsageError(f"{where}: {name} is empty; write {_example(name)}")
@@ -162,7 +175,8 @@ def _workload(where: str, cells: Mapping[str, str]) -> Characteristics:
     return workload
 
 
-def _value(where: str, name: str, text: str) -> float | int:
+def value_of_cell(where: str, name: str, text: str) -> float | int:
+    """Read one characteristic from a cell that is not empty; raises `UsageError` as above."""
     if name in _SIZES:
         try:
             return parse_size(text[:_LONGEST_NUMBER])

@@ -1,0 +1,122 @@
+"""A file of workloads answered by a model: CSV in, CSV out, whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from drivelab.cli.models import load_model
+from drivelab.errors import CannotAnswerError, UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from drivelab.blackbox.bulk import BulkPredictor
+    from drivelab.blackbox.model import PerformanceModel
+
+STANDARD: Final = "-"
+
+
+def predict_file(args: argparse.Namespace) -> int:
+    """Answer ``--file`` into ``--out`` and say on standard error what was done."""
+    from drivelab.workloads.characteristics import FIELDS
+
+    asked = [name for name in FIELDS if getattr(args, name) is not None]
+    if asked:
+        option = f"--{asked[0].replace('_', '-')}"
+        raise UsageError(f"{option} and --file: the workloads come from the file")
+    if args.json:
+        raise UsageError("--json is for one workload; the answers to --file are CSV")
+    model = load_model(args.model)
+    predictor, note = _predictor(args, model)
+    rows, outside = _answer_all(args, predictor)
+    done = f"answered {rows:,} workloads"
+    if outside:
+        done += (
+            f", {outside:,} of them outside what was measured: they have no interval, and their "
+            "error is unknown"
+        )
+    for line in [done, note]:
+        if line:
+            print(f"drivelab: {line}", file=sys.stderr)
+    return 0
+
+
+def _predictor(args: argparse.Namespace, model: PerformanceModel) -> tuple[BulkPredictor, str]:
+    """Give whom to ask, and what there is to say about intervals."""
+    from drivelab.blackbox.bulk import BulkPredictor
+    from drivelab.cli.predict import DEFAULT_LEVEL, asked_estimator, asked_features
+
+    features, estimator = asked_features(args), asked_estimator(args)
+    level = int(args.level or DEFAULT_LEVEL) / 100
+    try:
+        return BulkPredictor(model, level=level, features=features, estimator=estimator), ""
+    except CannotAnswerError as error:
+        if args.level is not None:
+            raise
+        without = BulkPredictor(model, level=None, features=features, estimator=estimator)
+        return without, f"no intervals: {error}"
+
+
+def _answer_all(args: argparse.Namespace, predictor: BulkPredictor) -> tuple[int, int]:
+    from drivelab.measure.progress import Progress
+    from drivelab.workloads.csv_table import BLOCK_BYTES, WorkloadCsv
+
+    rows = outside = 0
+    with _source(args.file) as file:
+        source = WorkloadCsv(file, "standard input" if args.file == STANDARD else args.file)
+        size = 0 if args.file == STANDARD else Path(args.file).stat().st_size
+        blocks = max(1, -(-size // BLOCK_BYTES))
+        with (
+            _sink(args.out or STANDARD, args.file) as sink,
+            Progress(blocks, 0, "MiB", shown=size > 0) as progress,
+        ):
+            sink.write(predictor.header)
+            for answered in predictor.answers(source):
+                sink.write(answered.text)
+                rows += answered.rows
+                outside += answered.outside
+                progress.advance()
+            if not rows:
+                raise UsageError(
+                    f"{args.file} holds no workload; write one a line below the column names"
+                )
+    return rows, outside
+
+
+@contextlib.contextmanager
+def _source(name: str) -> Iterator[BinaryIO]:
+    from drivelab.workloads.csv_table import open_csv
+
+    if name == STANDARD:
+        yield sys.stdin.buffer
+        return
+    with open_csv(Path(name)) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def _sink(name: str, source: str) -> Iterator[BinaryIO]:
+    """Give a place for the answers, that nobody sees before they are complete."""
+    from drivelab.cli.outputs import output_errors
+    from drivelab.whole_file import whole_file
+
+    if name == STANDARD:
+        with tempfile.TemporaryFile() as draft:
+            yield draft
+            draft.seek(0)
+            sys.stdout.flush()
+            shutil.copyfileobj(draft, sys.stdout.buffer)
+        return
+    path = Path(name)
+    if source != STANDARD and path.exists() and path.samefile(source):
+        raise UsageError(f"--out {name} is the file that is read; name another")
+    with output_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as file:
+            yield file

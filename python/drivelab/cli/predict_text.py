@@ -1,0 +1,145 @@
+"""A prediction in words: what, how sure, by which model and why."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from drivelab.workloads.characteristics import Characteristics
+
+_COLUMN: Final = 14
+_WIDTH: Final = 100
+
+
+def answer_text(answer: dict[str, Any], workload: Characteristics, level: float) -> str:
+    """Write what `drivelab.cli.predict.predict` found, with the intervals of one level."""
+    from drivelab.report.quantities import METRICS, PROVENANCE, share_text, workload_text
+
+    drive = answer["drive"] or "a drive without a name"
+    kind = answer["kind"]
+    origin = f"what was {PROVENANCE[kind].adjective}" if kind else "numbers of unknown origin"
+    lines = [_line("predicted", f"{drive}, from {origin}")]
+    lines.append(_line("workload", workload_text(workload)))
+    outside = answer["outside_training"]
+    for metric, value in _both_units(answer).items():
+        ends = _ends(answer, metric, level)
+        error = "error unknown"
+        if not outside:
+            mre = share_text(answer["used"][metric]["mre_ratio"])
+            error = f"off by {mre} on average" + (f", {ends}" if ends else "")
+        lines.append(_line(METRICS[metric].label.lower(), f"{value:<28}  {error}"))
+    lines += [_line("careful", f"outside what was measured: {message}") for message in outside]
+    if outside:
+        lines += _nearest(answer)
+    else:
+        lines += _intervals(answer, level) + _off_grid(answer)
+    return "\n".join(lines + _reasons(answer))
+
+
+def _line(label: str, text: str) -> str:
+    return f"{label:<{_COLUMN}}{text}"
+
+
+def _both_units(answer: dict[str, Any]) -> dict[str, str]:
+    from drivelab.units import format_iops
+
+    latency_ns = answer["latency_ns_mean"]
+    rate = answer["bandwidth_bytes_per_second"]
+    return {
+        "latency_ns_mean": f"{latency_ns / 1e3:,.1f} us = {latency_ns / 1e6:,.3g} ms",
+        "bandwidth_bytes_per_second": f"{rate / 1e6:,.2f} MB/s = {rate / 2**20:,.2f} MiB/s",
+        "iops": format_iops(answer["iops"]),
+    }
+
+
+def _of_level(answer: dict[str, Any], metric: str, level: float) -> dict[str, float | None]:
+    rows: list[dict[str, float | None]] = answer["intervals"][metric]
+    (found,) = (row for row in rows if row["level_ratio"] == level)
+    return found
+
+
+def _ends(answer: dict[str, Any], metric: str, level: float) -> str:
+    from drivelab.report.quantities import METRICS
+
+    row = _of_level(answer, metric, level)
+    if row["low"] is None or row["high"] is None:
+        return ""
+    low, high = (METRICS[metric].text(end) for end in (row["low"], row["high"]))
+    # The unit once, where it is the same.
+    if low.split(" ")[-1] == high.split(" ")[-1]:
+        low = low.rsplit(" ", 1)[0]
+    return f"{100 * level:g} %: {low} to {high}"
+
+
+def _intervals(answer: dict[str, Any], level: float) -> list[str]:
+    """Say what the intervals promise, or why there are none."""
+    from drivelab.blackbox.intervals import workloads_needed
+
+    shown = f"{100 * level:g} %"
+    if not any(_ends(answer, metric, level) for metric in answer["intervals"]):
+        return [
+            _line(
+                "no interval",
+                f"{shown} needs {workloads_needed(level)} workloads reserved for calibration; "
+                "measure a larger design",
+            )
+        ]
+    drawn = f"as {answer['design']} draws them" if answer["design"] else "from its population"
+    return [_line("interval", f"holds {shown} of workloads drawn at random {drawn}, on average")]
+
+
+def _off_grid(answer: dict[str, Any]) -> list[str]:
+    """Say how far the models are off between the values of their design."""
+    from drivelab.report.quantities import METRICS, share_text
+
+    errors = {metric: used["off_grid_mre_ratio"] for metric, used in answer["used"].items()}
+    if None in errors.values():
+        return []
+    shown = ", ".join(
+        f"{METRICS[metric].label.lower()} {share_text(error)}" for metric, error in errors.items()
+    )
+    return [_line("off the grid", f"between the design's values it is off by: {shown}")]
+
+
+def _nearest(answer: dict[str, Any]) -> list[str]:
+    from drivelab.report.quantities import METRICS, workload_text
+    from drivelab.workloads.characteristics import Characteristics
+
+    lines = [_line("nearest", "measured (a distance of 1 is one characteristic's whole range):")]
+    for near in answer["nearest"]:
+        values = {name.removesuffix("_bytes"): value for name, value in near["workload"].items()}
+        performance = ", ".join(metric.text(near[name]) for name, metric in METRICS.items())
+        lines.append(
+            _line("", f"{near['distance']:.2f}  {workload_text(Characteristics(**values))}: ")
+            + performance
+        )
+    return lines
+
+
+def _reasons(answer: dict[str, Any]) -> list[str]:
+    """Say by metric which model answered, and what the others' errors are."""
+    from drivelab.report.quantities import METRICS, share_text
+
+    lines: list[str] = []
+    for metric, used in answer["used"].items():
+        others = ", ".join(
+            f"{one['features']} {one['estimator']} {share_text(one['mre_ratio'])}"
+            for one in answer["candidates"]
+            if one["metric"] == metric
+            and (one["features"], one["estimator"]) != (used["features"], used["estimator"])
+        )
+        text = (
+            f"{METRICS[metric].label.lower()}: {used['features']} {used['estimator']} "
+            f"{share_text(used['mre_ratio'])}, {used['chosen']}; {others}"
+        )
+        # A number and its unit stay on one line.
+        joined = text.replace(" %", "\N{NO-BREAK SPACE}%")
+        wrapped = [
+            part.replace("\N{NO-BREAK SPACE}", " ")
+            for part in textwrap.wrap(joined, _WIDTH - _COLUMN)
+        ]
+        lines += [
+            _line("" if lines or number else "why", part) for number, part in enumerate(wrapped)
+        ]
+    return lines

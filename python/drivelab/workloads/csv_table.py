@@ -1,0 +1,205 @@
+"""Workloads of a CSV file as tables of numbers, a block at a time, for files of any length.
+
+Columns, cells and mistakes are those of `drivelab.workloads.csv_design`; plain numbers are read
+by the native core, and only a cell or a row that is anything else is looked at here. A block
+is whole lines of about a mebibyte, so that memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drivelab._core import MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES, SECTOR_BYTES, read_cells
+from drivelab.errors import UsageError
+from drivelab.workloads.characteristics import FIELDS, MAX_STRIDE_BYTES
+from drivelab.workloads.csv_design import column_places, value_of_cell, workload_of_cells
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+BLOCK_BYTES: Final = 2**20
+_COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
+
+
+@dataclass(frozen=True)
+class CsvBlock:
+    """Whole lines of a file, and the number of the first of them, from 1."""
+
+    text: bytes
+    first_line: int
+
+
+class WorkloadCsv:
+    """A file of workloads, one a row below the names of the columns.
+
+    Parameters
+    ----------
+    file
+        Open for reading bytes; read once, from where it stands.
+    name
+        How errors call it.
+
+    Raises
+    ------
+    UsageError
+        When it has no row of names, or a wrong one.
+    """
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._file = file
+        self._name = name
+        self._line = 0
+        names = self._names()
+        self._places = column_places(f"{name}, line {self._line}", names)
+        self._width = len(names)
+        self._wanted = [self._places[field] for field in FIELDS]
+
+    def blocks(self) -> Iterator[CsvBlock]:
+        """Give the lines below the names, in blocks."""
+        while text := self._read(BLOCK_BYTES):
+            if not text.endswith(b"\n"):
+                text += self._read_line()
+            yield CsvBlock(text, self._line + 1)
+            self._line += text.count(b"\n")
+
+    def table(self, block: CsvBlock) -> FloatArray:
+        """Read a block's workloads; may be called by several threads at once.
+
+        Returns
+        -------
+        array of shape (n, 8)
+            In the order of `FIELDS`; NaN in cells that are empty.
+
+        Raises
+        ------
+        UsageError
+            For the first row that is no workload: its line, what is wrong and what is allowed.
+        """
+        cells, odd, bad = read_cells(block.text, self._width, self._wanted)
+        if bad is not None:
+            # What stands above it may be wrong too, and would be told first.
+            row, problem = bad
+            number = _line_numbers(block.text)[row]
+            above = b"\n".join(block.text.split(b"\n")[:number])
+            self.table(CsvBlock(above, block.first_line))
+            raise UsageError(f"{self._name}, line {block.first_line + number}: {problem}")
+        table = np.frombuffer(cells).reshape(-1, len(FIELDS)).copy()
+        wrong = []
+        for row, column, text in odd:
+            try:
+                table[row, column] = _value(FIELDS[column], text)
+            except UsageError:
+                wrong.append(row)
+                break
+        wrong += np.flatnonzero(~_plausible(table))[:1].tolist()
+        if wrong:
+            self._refuse(block, min(wrong))
+        return table
+
+    def _refuse(self, block: CsvBlock, row: int) -> None:
+        """Read a row the slow way, which says what is wrong with it."""
+        number = _line_numbers(block.text)[row]
+        where = f"{self._name}, line {block.first_line + number}"
+        line = block.text.split(b"\n")[number].decode("utf-8", errors="replace")
+        (cells,) = csv.reader([line], skipinitialspace=True)
+        named = {name: cells[place].strip() for name, place in self._places.items()}
+        workload_of_cells(where, named)
+        raise UsageError(f"{where}: this is no workload; write plain numbers separated by commas")
+
+    def _names(self) -> list[str]:
+        while line := self._read_line():
+            self._line += 1
+            where = f"{self._name}, line {self._line}"
+            try:
+                (names,) = csv.reader([line.decode("utf-8-sig")], skipinitialspace=True)
+            except (UnicodeDecodeError, csv.Error, ValueError) as error:
+                raise UsageError(
+                    f"{where}: no names of columns; save the table as CSV in UTF-8"
+                ) from error
+            if any(name.strip() for name in names):
+                return [name.strip() for name in names]
+        raise UsageError(
+            f"{self._name} holds no workload; write the names of the columns, below them one "
+            "workload a line"
+        )
+
+    def _read_line(self) -> bytes:
+        try:
+            line = self._file.readline(BLOCK_BYTES)
+        except OSError as error:
+            raise self._unreadable(error) from error
+        if len(line) == BLOCK_BYTES and not line.endswith(b"\n"):
+            raise UsageError(
+                f"{self._name}: a line is longer than 1 MiB; write one workload a line"
+            )
+        return line
+
+    def _read(self, count: int) -> bytes:
+        try:
+            return self._file.read(count)
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: OSError) -> UsageError:
+        return UsageError(f"{self._name} cannot be read: {error.strerror or error}")
+
+
+def open_csv(path: Path) -> BinaryIO:
+    """Open a file of workloads; `UsageError` when it is none."""
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise UsageError(f"{path} is a folder; name a CSV file of workloads")
+        # Reading a pipe or a device may never end.
+        if not stat.S_ISREG(status.st_mode):
+            raise UsageError(f"{path} is no regular file; name a CSV file of workloads")
+        return path.open("rb")
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {path}; name a CSV file of workloads") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{path} cannot be read: {reason}") from error
+
+
+@functools.lru_cache(maxsize=2**16)
+def _value(name: str, text: str) -> float:
+    return float(value_of_cell("", name, text))
+
+
+def _line_numbers(text: bytes) -> list[int]:
+    """Return the lines, from 0, that are rows: all but those without anything in their cells."""
+    lines = text.split(b"\n")
+    return [number for number, line in enumerate(lines) if line.translate(None, b', \t\r\x0c"')]
+
+
+def _plausible(table: FloatArray) -> BoolArray:
+    """Tell which rows are workloads, as `Characteristics.validate` does."""
+
+    def within(name: str, low: float, high: float, step: float = 0) -> BoolArray:
+        values = table[:, _COLUMN[name]]
+        good = (values >= low) & (values <= high)
+        return good & (np.fmod(values, step) == 0) if step else good
+
+    write = table[:, _COLUMN["write_ratio"]]
+    good = within("write_ratio", 0, 1) & within("queue_depth", 1, MAX_QUEUE_DEPTH, 1)
+    for direction, share in (("read", 1 - write), ("write", write)):
+        used = share > 0
+        random = table[:, _COLUMN[f"{direction}_random"]]
+        for kind, low, high, step, effective in (
+            ("size", SECTOR_BYTES, MAX_REQUEST_BYTES, SECTOR_BYTES, used),
+            ("random", 0, 1, 0, used),
+            ("stride", 0, MAX_STRIDE_BYTES, SECTOR_BYTES, used & ~(random >= 1)),
+        ):
+            name = f"{direction}_{kind}"
+            empty = np.isnan(table[:, _COLUMN[name]])
+            good &= within(name, low, high, step) | (empty & ~effective)
+    return good
