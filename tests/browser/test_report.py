@@ -1,8 +1,9 @@
-"""The report in a browser: opened from disk, without network, at a desk and on a phone."""
+"""Reports in a browser: opened from disk, without network, at a desk, on a phone, on paper."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from made_run import made_run
 
 from drivelab.report.build import write_report
+from drivelab.report.comparison import digest
+from drivelab.report.comparison_html import render_comparison
 from drivelab.report.html import render
 
 WIDTHS = (1280, 390)
@@ -22,6 +25,26 @@ def run_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     name = '/mnt/a "very" long, comma-ridden path/with/<b>markup</b>/' + "x" * 80
     run = made_run(60, name=name, kind="real", reserved=20, check=40, sweeps=True)
     write_report(render(run), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def comparison_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compare three kinds of drive, one of which ran no reads."""
+    path = tmp_path_factory.mktemp("comparison")
+    digests = []
+    kinds = {
+        "sim:made": "simulated",
+        "/dev/disk/by-id/" + "y" * 60: "real",
+        "analytic:c": "closed_form",
+    }
+    for name, kind in kinds.items():
+        run = made_run(30, name=name, kind=kind, reserved=20, check=20, sweeps=True)
+        if kind == "real":
+            kept = [one for one in run.measurements if one.index < 70 or one.read is None]
+            run = replace(run, measurements=kept)
+        digests.append(digest(run, Path("runs") / kind))
+    write_report(render_comparison(digests), path)
     return path
 
 
@@ -62,21 +85,43 @@ def opened(browser: Any, run_path: Path, request: pytest.FixtureRequest) -> Iter
     window.context.close()
 
 
-def test_opens_without_network_complaints_or_overflow(opened: Opened) -> None:
+@pytest.fixture(params=["report", "comparison"])
+def either(
+    browser: Any, run_path: Path, comparison_path: Path, request: pytest.FixtureRequest
+) -> Callable[[int], Opened]:
+    """Open a report or a comparison at a width."""
+    path = run_path if request.param == "report" else comparison_path
+    return lambda width: Opened(browser, path / "report.html", width)
+
+
+@pytest.fixture(params=WIDTHS, ids=lambda width: f"{width}px")
+def page_of_any(
+    either: Callable[[int], Opened], request: pytest.FixtureRequest
+) -> Iterator[Opened]:
+    window = either(request.param)
+    yield window
+    window.context.close()
+
+
+def test_opens_without_network_complaints_or_overflow(page_of_any: Opened) -> None:
+    opened = page_of_any
     page = opened.page
+    page.wait_for_function("document.body.dataset.ready")
     assert opened.said == []
     assert [url for url in opened.asked if not url.startswith(("file://", "data:"))] == []
     assert len([url for url in opened.asked if url.startswith("file://")]) == 1
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width == page.viewport_size["width"]
-    # Accuracy, predictions (three rows), percentiles, effects, importance, sweeps.
-    assert page.locator(".panel svg").count() == 3 + 9 + 2 + 24 + 3 + 13
+    # Accuracy, predictions (three rows), percentiles, effects, importance, sweeps; or sweeps of
+    # all drives, with a panel for reads, writes and each pattern.
+    wanted = 3 + 6 + 6 + 6 + 6 if "comparison" in page.title() else 3 + 9 + 2 + 24 + 3 + 13
+    assert page.locator(".panel svg").count() == wanted
     assert page.locator("main b >> text=markup").count() == 0
 
 
-def test_no_text_of_a_drawing_leaves_it(opened: Opened) -> None:
+def test_no_text_of_a_drawing_leaves_it(page_of_any: Opened) -> None:
     # A label outside its drawing is cut off. Half a pixel is rounding.
-    outside = opened.page.evaluate(
+    outside = page_of_any.page.evaluate(
         """() => [...document.querySelectorAll(".panel svg")].flatMap((svg) => {
           const box = svg.getBoundingClientRect();
           if (!box.width) return [];
@@ -90,8 +135,8 @@ def test_no_text_of_a_drawing_leaves_it(opened: Opened) -> None:
     assert outside == []
 
 
-def test_no_two_labels_of_an_axis_touch(opened: Opened) -> None:
-    touching = opened.page.evaluate(
+def test_no_two_labels_of_an_axis_touch(page_of_any: Opened) -> None:
+    touching = page_of_any.page.evaluate(
         """() => [...document.querySelectorAll(".panel svg")].flatMap((svg) => {
           const texts = [...svg.querySelectorAll('[id*="matplotlib.axis"] text')]
             .map((text) => [text.textContent, text.getBoundingClientRect()])
@@ -112,7 +157,7 @@ def test_every_csv_button_saves_the_file_in_data(
 ) -> None:
     buttons = opened.page.locator("button[data-csv]")
     names = {button.get_attribute("data-csv") for button in buttons.all()}
-    assert names == {path.stem for path in (run_path / "data").iterdir()}
+    assert names == {path.stem for path in (run_path / "data").glob("*.csv")}
     # Chromium takes ten downloads in a row from a page.
     assert len(names) <= 10
     for name in sorted(names):
@@ -238,10 +283,23 @@ def test_prints_to_a_pdf_of_a_few_pages(browser: Any, run_path: Path) -> None:
     window.context.close()
 
 
-def test_nothing_is_cut_on_paper(browser: Any, run_path: Path) -> None:
+def test_every_point_of_a_comparison_names_its_drive(browser: Any, comparison_path: Path) -> None:
+    window = Opened(browser, comparison_path / "report.html", 1280)
+    page = window.page
+    page.wait_for_function("document.body.dataset.ready")
+    panel = page.locator('[data-tips="sweep-4-iops-reads-random"]')
+    # The real drive ran no reads; both others follow the same formula, so their points coincide.
+    simulated, calculated = point_at(page, panel, 0).split("\n\n")
+    assert simulated.startswith("sim:made, queue depth 1\nThroughput: ")
+    assert calculated.startswith("analytic:c, queue depth 1\nThroughput: ")
+    assert window.said == []
+    window.context.close()
+
+
+def test_nothing_is_cut_on_paper(either: Callable[[int], Opened]) -> None:
     # A4 less the margins that the page asks for, at 96 pixels an inch.
     width, height = (210 - 22) / 25.4 * 96, (297 - 24) / 25.4 * 96
-    window = Opened(browser, run_path / "report.html", int(width))
+    window = either(int(width))
     window.page.emulate_media(media="print")
     found = window.page.evaluate(
         """([width, height]) => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,7 @@ COMMAND_LINES: dict[str, list[str]] = {
     "runs show": ["runs", "show", "failed"],
     "runs export": ["runs", "export", "failed", "--csv", "a.csv", "--parquet", "a.parquet"],
     "runs remove": ["runs", "remove", "removed", "--yes"],
+    "report RUN RUN2": ["report", "run", "copied", "--out", "comparison"],
     # Outside what was measured, or the list of warnings would be empty.
     "predict": ["predict", "run", "--queue-depth", "5000"],
 }
@@ -118,6 +120,7 @@ def finished_run(tmp_path_factory) -> Path:
             progress=False,
             on_failure="continue",
         ).close()
+    shutil.copytree(folder / "run", folder / "copied")
     return folder
 
 

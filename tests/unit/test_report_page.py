@@ -299,7 +299,7 @@ def test_the_report_is_written_whole_and_readable(report: Report, tmp_path: Path
     assert written == tmp_path / "report.html"
     assert written.read_text("utf-8") == report.html
     assert written.stat().st_mode & 0o044
-    names = sorted(path.name for path in (tmp_path / "data").iterdir())
+    names = sorted(path.name for path in (tmp_path / "data").glob("*.csv"))
     assert names == sorted(f"{table.name}.csv" for table in report.tables)
     for table in report.tables:
         saved = (tmp_path / "data" / f"{table.name}.csv").read_bytes()

@@ -74,7 +74,7 @@ def test_missing_points_are_empty_and_never_zero() -> None:
     assert lines[0].missing == (0.1, 0.3, 0.5, 0.7, 0.9)
     words = sweep_words(3, table, "the drive cannot run them")
     assert words.missing == (
-        "Not there: 5 of 11 points (random reads and writes at 5 points): the drive cannot run "
+        "5 of 11 points are not there (random reads and writes at 5 points): the drive cannot run "
         "them."
     )
 
@@ -92,7 +92,7 @@ def test_a_drive_that_ran_none_has_no_drawing_and_says_so() -> None:
     section = one_drive(sweep_table(writes), "simulated", "the drive cannot run them")
     depth = section.figures[1].words
     assert depth.missing == (
-        "Not there: 7 of 14 points (random reads at all): the drive cannot run them."
+        "7 of 14 points are not there (random reads at all): the drive cannot run them."
     )
     assert [text.split(":")[0] for text in depth.findings] == ["Random writes"]
     nothing = one_drive(sweep_table([]), "simulated", "the campaign is not finished")
@@ -166,16 +166,22 @@ def test_findings_follow_the_numbers() -> None:
     )
 
 
-def test_drives_are_ranked_at_a_value_that_all_have() -> None:
-    fast, slow, other = line([1, 2, 4]), line([2, 4, 9]), line([1.02, 2], [1, 2])
+def test_drives_are_ranked_at_a_value_that_two_have() -> None:
+    fast, slow, other = line([1, 2, 4]), line([2, 4, 10]), line([1.02, 2], [1, 2])
     text = ranking([("slow", slow), ("fast", fast)], -1, "latency_ns_mean")
     assert text == (
-        "Random reads, queue depth 4, mean latency: fast 4.00 ms, slow 9.00 ms "
-        f"(2.2{TIMES} longer)."
+        "Random reads, queue depth 4, mean latency: fast 4.00 ms, slow 10.0 ms "
+        f"(2.5{TIMES} longer)."
     )
     text = ranking([("slow", slow), ("other", other), ("fast", fast)], -1, "iops")
+    # The last value that two have: the other one has none there.
     assert text == (
-        "Random reads, queue depth 2, throughput: other 1,000 IOPS, fast 1,000 IOPS (about the "
+        "Random reads, queue depth 4, throughput: fast 1,000 IOPS, slow 400 IOPS "
+        f"(2.5{TIMES} less)."
+    )
+    text = ranking([("slow", slow), ("other", other), ("fast", fast)], 0, "iops")
+    assert text == (
+        "Random reads, queue depth 1, throughput: fast 1,000 IOPS, other 980 IOPS (about the "
         f"same), slow 500 IOPS (2.0{TIMES} less)."
     )
     assert ranking([("alone", fast), ("empty", line([]))], 0, "iops") == ""
@@ -188,7 +194,7 @@ def test_several_drives_share_panels_and_are_told_apart() -> None:
         DriveSweeps("/dev/b", "real", sweep_table(writes), "the drive cannot run them"),
     ]
     section = several_drives(drives)
-    assert [len(figure.panels) for figure in section.figures] == [3, 6, 6, 12]
+    assert [len(figure.panels) for figure in section.figures] == [3, 6, 6, 6, 6]
     style_a, style_b = (style for style, _ in section.figures[0].legend)
     assert [label for _, label in section.figures[0].legend] == [
         "sim:a (simulated)",
@@ -202,5 +208,5 @@ def test_several_drives_share_panels_and_are_told_apart() -> None:
     both = section.tips["sweep-4-iops-writes-random"]
     assert [text.split(",")[0] for text in both] == ["sim:a"] * 7 + ["/dev/b"] * 7
     assert section.figures[1].words.missing == (
-        "/dev/b: Not there: 7 of 14 points (random reads at all): the drive cannot run them."
+        "/dev/b: 7 of 14 points are not there (random reads at all): the drive cannot run them."
     )

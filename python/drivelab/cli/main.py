@@ -70,7 +70,11 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             "performance under any workload, from a model",
             "predict runs/x25m --read-size 64KiB --queue-depth 8",
         ),
-        Command("report", "write a run's report again", "report runs/x25m"),
+        Command(
+            "report",
+            "write a run's report again, or compare several runs",
+            "report runs/x25m runs/bench-64gib",
+        ),
         Command("runs", "list, show, export or remove what was measured", "runs list"),
     ),
     "Look inside an SSD": (

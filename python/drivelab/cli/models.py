@@ -11,6 +11,7 @@ from drivelab.report.build import MODEL
 
 if TYPE_CHECKING:
     from drivelab.blackbox.model import PerformanceModel
+    from drivelab.drives.measurement import Measurement
     from drivelab.store import RunStore
 
 
@@ -26,21 +27,19 @@ class Fitted:
     drive_kind: str
 
 
-def fit_and_report(store: RunStore) -> Fitted:
-    """Fit every model to what a run holds, and write model, table and report into it.
+def fit(store: RunStore) -> tuple[PerformanceModel, list[Measurement]]:
+    """Fit every model to what a run holds; give the measurements too, which may grow.
 
     Raises
     ------
     UsageError
         When the run holds too few workloads.
     RunError
-        When the disk is full or the folder cannot be written.
+        When the run is damaged.
     """
     from drivelab.blackbox.model import PerformanceModel
-    from drivelab.measure.export import write_measurements
     from drivelab.measure.header import stored_header
     from drivelab.measure.stored import stored_measurements
-    from drivelab.report.build import build_report
     from drivelab.workloads.parts import Parts
 
     header = stored_header(store)
@@ -51,15 +50,40 @@ def fit_and_report(store: RunStore) -> Fitted:
         seed=header["plan"]["seed"],
         provenance=header,
     )
+    return model, measurements
+
+
+def fit_and_report(store: RunStore, out: Path | None = None) -> Fitted:
+    """Fit every model to what a run holds, and write model, table and report into it.
+
+    Parameters
+    ----------
+    store
+        The run.
+    out
+        Another folder for the report.
+
+    Raises
+    ------
+    UsageError
+        When the run holds too few workloads.
+    RunError
+        When the disk is full or the folder cannot be written.
+    """
+    from drivelab.measure.export import write_measurements
+    from drivelab.report.build import build_report
+
+    model, measurements = fit(store)
+    drive = store.header["drive"]
     model_path = store.path / MODEL
     model.save(model_path)
     return Fitted(
         model=model,
         model_path=model_path,
-        report_path=build_report(store.path, measurements, model=model),
-        measurements_path=write_measurements(measurements, store.path, header),
-        drive_name=header["drive"]["name"],
-        drive_kind=header["drive"]["kind"],
+        report_path=build_report(store.path, measurements, model=model, out=out),
+        measurements_path=write_measurements(measurements, store.path, store.header),
+        drive_name=drive["name"],
+        drive_kind=drive["kind"],
     )
 
 

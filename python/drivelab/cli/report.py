@@ -1,44 +1,108 @@
-"""Write a run's report again, from the measurements that it holds.
+"""Write a run's report again, or compare several runs on one page.
 
-The models are fitted again too, so it works on a campaign that was stopped half-way.
+The models of one run are fitted again too, so it works on a campaign that was stopped
+half-way. A comparison reads the runs and changes nothing in them.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_json
-from drivelab.cli.models import accuracy_rows, accuracy_text, fit_and_report
+from drivelab.cli.models import accuracy_rows, accuracy_text, fit, fit_and_report
+from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+
+    from drivelab.report.comparison import Digest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab report`."""
-    parser.add_argument("run", metavar="RUN", type=Path, help="a folder made by `drivelab model`")
+    parser.add_argument(
+        "runs",
+        metavar="RUN",
+        type=Path,
+        nargs="+",
+        help="a folder made by `drivelab model`; several are compared",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="where to write [one run: its folder; several: runs/compare- and their names]",
+    )
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fit, write and say where."""
+    """Write the report or the comparison, and say where."""
+    answer, text = _one(args.runs[0], args.out) if len(args.runs) == 1 else _several(args)
+    print(json.dumps(answer, indent=2) if args.json else text)
+    return 0
+
+
+def _one(path: Path, out: Path | None) -> tuple[dict[str, Any], str]:
+    from drivelab.report.build_comparison import refuse_folder
     from drivelab.store import RunStore
 
-    with RunStore.open(args.run) as store:
-        fitted = fit_and_report(store)
-    if args.json:
-        answer = {
-            "run": str(args.run),
-            "report": str(fitted.report_path),
-            "model": str(fitted.model_path),
-            "measurements": str(fitted.measurements_path),
-            "drive": fitted.drive_name,
-            "kind": fitted.drive_kind,
-            "accuracy": accuracy_rows(fitted.model),
-        }
-        print(json.dumps(answer, indent=2))
-    else:
-        print(f"{accuracy_text(fitted.model)}\n\nreport   {fitted.report_path}")
-    return 0
+    if out is not None and out.resolve() != path.resolve():
+        refuse_folder(out)
+    with RunStore.open(path) as store:
+        fitted = fit_and_report(store, out)
+    answer = {
+        "run": str(path),
+        "report": str(fitted.report_path),
+        "model": str(fitted.model_path),
+        "measurements": str(fitted.measurements_path),
+        "drive": fitted.drive_name,
+        "kind": fitted.drive_kind,
+        "accuracy": accuracy_rows(fitted.model),
+    }
+    return answer, f"{accuracy_text(fitted.model)}\n\nreport   {fitted.report_path}"
+
+
+def _several(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    from drivelab.report.build_comparison import build_comparison, default_folder, refuse_folder
+    from drivelab.report.comparison import refuse_uncomparable
+
+    refuse_uncomparable(args.runs)
+    out = args.out or default_folder(args.runs)
+    # Told before runs are read, and models perhaps fitted.
+    refuse_folder(out)
+    digests = [_digest(path) for path in args.runs]
+    page = build_comparison(digests, out)
+    answer = {
+        "report": str(page),
+        "runs": [
+            {"run": one.run, "drive": one.label, "kind": one.kind, "workloads": one.workloads}
+            for one in digests
+        ],
+    }
+    return answer, _text(digests, page)
+
+
+def _digest(path: Path) -> Digest:
+    """Read what a comparison needs of a run; models that are not there or too old are fitted."""
+    from drivelab.report.build import read_run
+    from drivelab.report.comparison import digest
+    from drivelab.store import RunStore
+
+    with RunStore.open(path) as store:
+        try:
+            return digest(read_run(path), path)
+        except UsageError as error:
+            print(f"{error}\nfitting the models of {path} for this comparison", file=sys.stderr)
+        model, measurements = fit(store)
+    return digest(read_run(path, measurements, model=model), path)
+
+
+def _text(digests: Sequence[Digest], page: Path) -> str:
+    width = max(len(one.label) for one in digests)
+    lines = [f"{one.label:<{width}}  {one.workloads:,} workloads  {one.run}" for one in digests]
+    return "\n".join([*lines, "", f"report   {page}"])

@@ -121,7 +121,9 @@ def cells(metric: str, score: Accuracy, *, best: bool = False) -> Cells:
 def _plain(value: float) -> str:
     if value >= 100:
         return f"{value:,.0f}"
-    return f"{value:#.3g}" if value >= 0.001 else f"{value:.2g}"
+    if 0 < value < 0.0005:
+        return "<0.001"
+    return f"{value:#.3g}" if value >= 0.01 else f"{value:.3f}"
 
 
 def interval_rows(run: RunData) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -106,7 +106,8 @@ def write_report(report: Report, run_path: Path) -> Path:
     report
         What to write.
     run_path
-        The run folder: ``report.html`` and ``data/*.csv`` are replaced.
+        The run folder, or another, made when it does not exist: ``report.html`` and
+        ``data/*.csv`` are replaced.
 
     Returns
     -------
@@ -120,6 +121,7 @@ def write_report(report: Report, run_path: Path) -> Path:
     """
     page = run_path / PAGE
     try:
+        run_path.mkdir(parents=True, exist_ok=True)
         data = begin_tables(run_path, (f"{table.name}.csv" for table in report.tables))
         for table in report.tables:
             write_whole(data / f"{table.name}.csv", table.csv())

@@ -21,6 +21,7 @@ _AT: Final = {
     sweeps.QUEUE_DEPTH: ((-1, "iops"),),
     sweeps.SIZE: ((0, "iops"), (-1, "bandwidth_bytes_per_second")),
     sweeps.PATTERN_LATENCY: ((-1, "latency_ns_mean"),),
+    sweeps.PATTERN_THROUGHPUT: ((0, "iops"),),
 }
 
 
@@ -36,10 +37,12 @@ def compared_words(figure: int, drives: Sequence[tuple[str, Table, str]]) -> Swe
     """
     alone = sweep_words(figure, drives[0][1], drives[0][2])
     by_drive = [(name, lines_of(table, figure)) for name, table, _ in drives]
-    findings = []
-    for place in range(len(by_drive[0][1])):
-        lines = [(name, found[place]) for name, found in by_drive]
-        findings += [ranking(lines, end, metric) for end, metric in _AT[figure]]
+    source = {sweeps.PATTERN_LATENCY: "figure 6"}.get(figure, alone.source)
+    findings = [
+        ranking([(name, found[place]) for name, found in by_drive], end, metric)
+        for place in range(len(by_drive[0][1]))
+        for end, metric in _AT[figure]
+    ]
     missing = [
         f"{name}: {text}"
         for name, table, reason in drives
@@ -47,39 +50,39 @@ def compared_words(figure: int, drives: Sequence[tuple[str, Table, str]]) -> Swe
     ]
     return SweepWords(
         title=alone.title,
-        source=alone.source,
+        source=source,
         setting=alone.setting,
-        findings=tuple(text for text in findings if text),
+        findings=tuple(text for text in dict.fromkeys(findings) if text),
         missing=" ".join(missing),
     )
 
 
 def ranking(lines: Sequence[tuple[str, Line]], end: int, metric: str) -> str:
-    """Say how drives compare at the first or last value that all of them were measured at.
+    """Say how drives compare at the first or last value that at least two have.
 
     Parameters
     ----------
     lines
         Name and line of each drive, of one series.
     end
-        0 for the first common value, -1 for the last.
+        0 for the first such value, -1 for the last.
     metric
         By which; the best comes first.
 
     Returns
     -------
     str
-        Empty where fewer than two drives have points, or no value is common to those.
+        Empty where no value is common to two drives.
     """
-    there = [(name, line) for name, line in lines if line.values]
-    common = sorted(set.intersection(*(set(line.values) for _, line in there))) if there else []
-    if len(there) < 2 or not common:
+    having: dict[float, list[tuple[float, str]]] = {}
+    for name, line in lines:
+        for value, performance in zip(line.values, line.performance[metric], strict=True):
+            having.setdefault(value, []).append((performance, name))
+    shared = sorted(value for value, found in having.items() if len(found) > 1)
+    if not shared:
         return ""
     item = METRICS[metric]
-    found = [
-        (line.performance[metric][line.values.index(common[end])], name) for name, line in there
-    ]
-    found.sort(reverse=not item.lower_is_better)
+    found = sorted(having[shared[end]], reverse=not item.lower_is_better)
     best = found[0][0]
     parts = [f"{found[0][1]} {item.text(best)}"]
     for value, name in found[1:]:
@@ -87,6 +90,6 @@ def ranking(lines: Sequence[tuple[str, Line]], end: int, metric: str) -> str:
         word = "longer" if item.lower_is_better else "less"
         behind = "about the same" if ratio < SAME else f"{times_text(ratio)} {word}"
         parts.append(f"{name} {item.text(value)} ({behind})")
-    line = there[0][1]
-    at = value_text(line.characteristic, common[end])
+    line = lines[0][1]
+    at = value_text(line.characteristic, shared[end])
     return f"{line.label}, {at}, {item.label.lower()}: {', '.join(parts)}."

@@ -73,7 +73,6 @@ class LineStyle:
             "color": self.color,
             "linestyle": (0, self.dash) if self.dash else "solid",
             "marker": self.marker,
-            "markersize": 5,
             "markerfacecolor": "white" if self.hollow else self.color,
             "markeredgewidth": 1.2,
         }

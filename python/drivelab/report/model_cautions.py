@@ -60,8 +60,8 @@ def _far_off(run: RunData) -> Iterator[Caution]:
             "Far off",
             f"Of {len(run.training):,} workloads, predicted wrong by more than a factor of two: "
             f"{listed(parts)}.",
-            "What these have in common is where to try before planning; the table at the end says "
-            "what they are.",
+            "What these have in common is where to try before planning; the table of all workloads "
+            "in the run's report says what they are.",
         )
 
 

@@ -98,8 +98,9 @@ def _draw(axes: Axes, *, one: SweepPanel, values: Sequence[float], adjective: st
         line = drawn.line
         performance = line.performance[one.metric]
         for x, y in _stretches(line, performance):
-            # The first line lies in front where two coincide.
-            axes.plot(x, y, zorder=3 - place / 100, clip_on=False, **drawn.style.options())
+            # Where lines coincide, the first lies in front and the others' markers peek out.
+            look = drawn.style.options() | {"markersize": 4.6 + 0.9 * place}
+            axes.plot(x, y, zorder=3 - place / 100, clip_on=False, **look)
         across += line.values
         up += performance
     _value_axis(axes, one.drawn)

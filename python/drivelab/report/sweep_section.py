@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from drivelab.report import sweeps
@@ -20,17 +21,18 @@ if TYPE_CHECKING:
     from drivelab.report.inputs import RunData
     from drivelab.report.table import Table
 
-_LATENCY: Final = "latency_ns_mean"
-_IOPS: Final = "iops"
-#: What is one figure here: a number of the paper and the metrics that it shows.
-_FIGURES: Final[dict[int, tuple[tuple[int, str], ...]]] = {
-    sweeps.WRITE_RATIO: tuple((sweeps.WRITE_RATIO, metric) for metric in METRICS),
-    sweeps.QUEUE_DEPTH: tuple((sweeps.QUEUE_DEPTH, metric) for metric in METRICS),
-    sweeps.SIZE: tuple((sweeps.SIZE, metric) for metric in METRICS),
-    sweeps.PATTERN_LATENCY: (
-        (sweeps.PATTERN_LATENCY, _LATENCY),
-        (sweeps.PATTERN_THROUGHPUT, _IOPS),
-    ),
+#: The metrics that each figure of the paper shows.
+_METRICS: Final[dict[int, tuple[str, ...]]] = {
+    sweeps.WRITE_RATIO: tuple(METRICS),
+    sweeps.QUEUE_DEPTH: tuple(METRICS),
+    sweeps.SIZE: tuple(METRICS),
+    sweeps.PATTERN_LATENCY: ("latency_ns_mean",),
+    sweeps.PATTERN_THROUGHPUT: ("iops",),
+}
+#: Figures that one drive shows as one, named after the first.
+_TOGETHER: Final = {
+    **{figure: (figure,) for figure in (sweeps.WRITE_RATIO, sweeps.QUEUE_DEPTH, sweeps.SIZE)},
+    sweeps.PATTERN_LATENCY: (sweeps.PATTERN_LATENCY, sweeps.PATTERN_THROUGHPUT),
 }
 
 
@@ -89,11 +91,11 @@ def one_drive(table: Table, adjective: str, reason: str) -> SweepSection:
     """
     figures = []
     tips: dict[str, list[str]] = {}
-    for first, shown in _FIGURES.items():
+    for first, together in _TOGETHER.items():
         by_pattern = first == sweeps.PATTERN_LATENCY
         labels: list[str] = []
         panels = []
-        for figure, metric in shown:
+        for figure, metric in ((one, metric) for one in together for metric in _METRICS[one]):
             lines = lines_of(table, figure)
             for panel in dict.fromkeys(line.panel for line in lines) if by_pattern else (None,):
                 chosen = [line for line in lines if panel in (None, line.panel)]
@@ -141,26 +143,17 @@ def several_drives(drives: Sequence[DriveSweeps]) -> SweepSection:
         (drive.style(place), f"{drive.label} ({PROVENANCE[drive.kind].adjective})")
         for place, drive in enumerate(drives)
     )
-    for first, shown in _FIGURES.items():
+    for figure, metrics in _METRICS.items():
         panels = []
-        by_drive = {
-            figure: [lines_of(drive.table, figure) for drive in drives] for figure, _ in shown
-        }
-        wanted = [
-            (figure, metric, place)
-            for figure, metric in shown
-            for place in range(len(by_drive[figure][0]))
-        ]
-        if first != sweeps.PATTERN_LATENCY:
-            # A row of panels for each line, its metrics side by side.
-            wanted.sort(key=lambda item: item[2])
-        for figure, metric, place in wanted:
+        by_drive = [lines_of(drive.table, figure) for drive in drives]
+        # A row of panels for each line, its metrics side by side.
+        for place, metric in product(range(len(by_drive[0])), metrics):
             drawn = [
                 (drive, Drawn(lines[place], drive.style(at)))
-                for at, (drive, lines) in enumerate(zip(drives, by_drive[figure], strict=True))
+                for at, (drive, lines) in enumerate(zip(drives, by_drive, strict=True))
                 if lines[place].values
             ]
-            line = by_drive[figure][0][place]
+            line = by_drive[0][place]
             lines_drawn = [each for _, each in drawn]
             one = _panel(figure, metric, line.label, lines_drawn, line.panel, line.series)
             panels.append(one)
@@ -168,7 +161,7 @@ def several_drives(drives: Sequence[DriveSweeps]) -> SweepSection:
         figures.append(
             SweepFigure(
                 words=compared_words(
-                    first, [(drive.label, drive.table, drive.reason) for drive in drives]
+                    figure, [(drive.label, drive.table, drive.reason) for drive in drives]
                 ),
                 legend=legend,
                 panels=tuple(sweep_panels(panels, adjective)),

@@ -9,6 +9,7 @@ from drivelab.report.quantities import METRICS, TIMES, listed
 from drivelab.report.sweep_figures import value_text
 from drivelab.report.sweeps import (
     PATTERN_LATENCY,
+    PATTERN_THROUGHPUT,
     QUEUE_DEPTH,
     SIZE,
     WRITE_RATIO,
@@ -61,12 +62,14 @@ _TITLES: Final = {
     QUEUE_DEPTH: "More requests at once",
     SIZE: "Larger requests",
     PATTERN_LATENCY: "In order, with gaps, or anywhere",
+    PATTERN_THROUGHPUT: "In order, with gaps, or anywhere: throughput",
 }
 _SOURCES: Final = {
     WRITE_RATIO: "figure 3",
     QUEUE_DEPTH: "figure 4",
     SIZE: "figure 5",
     PATTERN_LATENCY: "figures 6 and 7",
+    PATTERN_THROUGHPUT: "figure 7",
 }
 _VARIED: Final = {
     WRITE_RATIO: "Varied: the share of writes, from reads only to writes only.",
@@ -75,6 +78,7 @@ _VARIED: Final = {
     SIZE: "Varied: how much each request reads or writes.",
     PATTERN_LATENCY: "Varied: the size of the requests, and where each goes: right behind the one "
     "before (sequential), a fixed gap further on (strided), or anywhere (random).",
+    PATTERN_THROUGHPUT: "Varied: size and place of the requests, as above.",
 }
 
 
@@ -84,7 +88,7 @@ def sweep_words(figure: int, table: Table, reason: str) -> SweepWords:
     Parameters
     ----------
     figure
-        A number of the paper, 3 to 6; 6 stands for 7 too.
+        A number of the paper, 3 to 7.
     table
         As `drivelab.report.sweeps.sweep_table` makes it.
     reason
@@ -262,6 +266,7 @@ _FINDINGS: Final[Mapping[int, Callable[[Sequence[Line]], list[str]]]] = {
     QUEUE_DEPTH: _on_queue_depth,
     SIZE: _on_size,
     PATTERN_LATENCY: _on_pattern,
+    PATTERN_THROUGHPUT: _on_pattern,
 }
 
 
@@ -281,4 +286,4 @@ def missing_points(lines: Sequence[Line], reason: str) -> str:
             parts.append(
                 f"{line.label.lower()} at {values if few else f'{len(line.missing)} points'}"
             )
-    return f"Not there: {missing} of {total} points ({'; '.join(parts)}): {reason}."
+    return f"{missing} of {total} points are not there ({'; '.join(parts)}): {reason}."

@@ -38,6 +38,7 @@
   // Say what the nearest point is. The points of a panel are in the order of its texts.
   const tip = document.getElementById("tip");
   const reach = 12;
+  const most = 4;
   const known = new WeakMap();
   const pointsOf = (svg) => {
     if (!known.has(svg)) {
@@ -47,24 +48,30 @@
     }
     return known.get(svg);
   };
+  // All points that lie where the nearest one does: lines of several drives may coincide.
   const nearest = (svg, event) => {
     const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
     const scale = svg.getScreenCTM().a;
-    let best = -1;
+    const points = pointsOf(svg);
+    let best = null;
     let least = (reach / scale) ** 2;
-    pointsOf(svg).forEach(([x, y], number) => {
+    for (const [x, y] of points) {
       const away = (x - place.x) ** 2 + (y - place.y) ** 2;
-      if (away < least) [best, least] = [number, away];
-    });
-    return best;
+      if (away < least) [best, least] = [[x, y], away];
+    }
+    if (!best) return [];
+    return [...points.keys()].filter((number) =>
+      Math.hypot(points[number][0] - best[0], points[number][1] - best[1]) < 0.5);
   };
   const show = (event) => {
     const panel = event.target.closest?.("[data-tips]");
     const svg = panel?.querySelector("svg");
-    const number = svg && data ? nearest(svg, event) : -1;
-    tip.hidden = number < 0;
-    if (number < 0) return;
-    tip.textContent = data.tips[panel.dataset.tips][number];
+    const found = svg && data ? nearest(svg, event) : [];
+    tip.hidden = found.length === 0;
+    if (tip.hidden) return;
+    const texts = found.slice(0, most).map((number) => data.tips[panel.dataset.tips][number]);
+    if (found.length > most) texts.push(`and ${found.length - most} more`);
+    tip.textContent = texts.join("\n\n");
     const { width, height } = tip.getBoundingClientRect();
     const left = Math.min(event.clientX + 12, innerWidth - width - 8);
     const top = event.clientY + height + 20 > innerHeight ? event.clientY - height - 12 : event.clientY + 14;
