@@ -132,9 +132,10 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
 
 def _failed(args: argparse.Namespace, path: Path, failures: Sequence[Failure]) -> str:
     count = f"{len(failures)} measurement{'s' if len(failures) > 1 else ''}"
+    listing = command_line("runs", ["show", str(path)])
     return (
-        f"{count} failed, the first: {failures[0].message}; `drivelab runs show {path}` lists "
-        f"them, and they are tried again by: {args.command}"
+        f"{count} failed, the first: {failures[0].message}; `{listing}` lists them, and they are "
+        f"tried again by: {args.command}"
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
+from drivelab.cli.drive_options import characteristics_json
 
 if TYPE_CHECKING:
     import argparse
@@ -86,6 +87,7 @@ def shown(args: argparse.Namespace) -> dict[str, Any]:
     from drivelab.measure.header import stored_header
     from drivelab.measure.inventory import summarise
     from drivelab.store import RunStore
+    from drivelab.workloads.characteristics import Characteristics
 
     with RunStore.open(args.run) as store:
         header = stored_header(store)
@@ -98,7 +100,12 @@ def shown(args: argparse.Namespace) -> dict[str, Any]:
         "plan": header["plan"],
         "starts": starts,
         "failures": [
-            {"index": one.index, "message": one.message, "failed_at": one.failed_at}
+            {
+                "index": one.index,
+                "workload": characteristics_json(Characteristics.from_json(one.workload)),
+                "message": one.message,
+                "failed_at": one.failed_at,
+            }
             for one in failures
         ],
     }
@@ -178,10 +185,15 @@ def _show_text(answer: Mapping[str, Any]) -> str:
     text = [f"{label:<10}  {value}" for label, value in lines if value]
     if answer["failures"]:
         rows = [
-            (str(one["index"]), _when(one["failed_at"]), one["message"])
+            (
+                str(one["index"]),
+                _when(one["failed_at"]),
+                _workload_text(one["workload"]),
+                one["message"],
+            )
             for one in answer["failures"]
         ]
-        head = ("index", "failed at", "why")
+        head = ("index", "failed at", "workload", "why")
         text += ["", *_aligned([head, *rows]), "the same command tries them again"]
     return "\n".join(text)
 
@@ -195,6 +207,14 @@ def _start_text(start: Mapping[str, Any]) -> str:
     processors = f"{start['processors']} x {start['processor'] or 'unknown processor'}"
     where = f"{start['host']} ({start['system']}, {processors})"
     return f"{_when(start['started_at'])} on {where}: {versions}"
+
+
+def _workload_text(values: Mapping[str, Any]) -> str:
+    from drivelab.report.quantities import workload_text
+    from drivelab.workloads.characteristics import Characteristics
+
+    named = {name.removesuffix("_bytes"): value for name, value in values.items()}
+    return workload_text(Characteristics(**named))
 
 
 def _made_text(answer: Mapping[str, Any]) -> str:

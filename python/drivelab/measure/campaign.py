@@ -146,6 +146,7 @@ class _Failed:
     """A measurement that gave no result."""
 
     index: int
+    workload: Characteristics
     reason: RunError
 
 
@@ -203,7 +204,7 @@ class _Runner:
             self.stored += 1
             self.in_a_row = 0
             return
-        self.store.add_failure(outcome.index, str(outcome.reason))
+        self.store.add_failure(outcome.index, str(outcome.reason), outcome.workload.to_json())
         if self.rule == "stop":
             raise RunError(f"measurement {outcome.index} failed: {outcome.reason}")
         # What failed before says nothing about the drive today.
@@ -237,7 +238,7 @@ def _outcomes(
                     if drive.kind != "real":
                         raise
                     left.popleft()
-                    yield _Failed(index, error)
+                    yield _Failed(index, workload, error)
                     break
                 if answer is None or (answer.index, answer.characteristics) != (index, workload):
                     found = "nothing" if answer is None else f"measurement {answer.index}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -35,11 +35,14 @@ class Failure:
         Why, in one line.
     failed_at
         When, in ISO 8601.
+    workload
+        What was to be measured, as who stored it wrote it.
     """
 
     index: int
     message: str
     failed_at: str
+    workload: dict[str, Any] = field(default_factory=dict)
 
 
 class RunStore:
@@ -169,9 +172,9 @@ class RunStore:
         except sqlite3.IntegrityError as error:
             raise ValueError(f"position {index} is stored already") from error
 
-    def add_failure(self, index: int, message: str) -> None:
+    def add_failure(self, index: int, message: str, workload: dict[str, Any]) -> None:
         """Keep that the measurement at `index` was tried and why it failed."""
-        failure = {"index": index, "message": message, "failed_at": _now()}
+        failure = asdict(Failure(index, message, _now(), workload))
         (number,) = next(self._rows("SELECT coalesce(max(number), 0) + 1 FROM failure"))
         self._write("INSERT INTO failure VALUES (?, ?, ?)", (number, *sealed(number, failure)))
 
