@@ -79,7 +79,9 @@ DEVICE = BlockDevice(
 def small_huang2011(folder: Path | None) -> Reproduction:
     """Reproduce the paper on a drive and with a design that take a second."""
     drive = f"sim:{Path(__file__).parent.parent / 'small_drive.toml'}"
-    return huang2011.reproduce(folder, drive=drive, design="huang2011:40", check=9, requests=50)
+    return huang2011.reproduce(
+        folder, drive=drive, design="huang2011:40", check=9, plan=MeasurementPlan(requests=50)
+    )
 
 
 def documented_keys(command: str) -> set[str]:

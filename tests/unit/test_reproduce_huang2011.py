@@ -8,6 +8,7 @@ import pytest
 
 from drivelab._core import histogram_bin
 from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated import SimulatedDrive
 from drivelab.reproduce import huang2011
 from drivelab.reproduce.huang2011_figures import figure_orderings, figure_remarks
@@ -138,7 +139,11 @@ def test_strided_writes_are_told_with_their_numbers() -> None:
 def reproduction(tmp_path_factory):
     folder = tmp_path_factory.mktemp("huang")
     return huang2011.reproduce(
-        folder, drive=f"sim:{SMALL}", design="huang2011:100", check=20, requests=200
+        folder,
+        drive=f"sim:{SMALL}",
+        design="huang2011:100",
+        check=20,
+        plan=MeasurementPlan(requests=200),
     )
 
 
@@ -185,7 +190,12 @@ def test_extended_is_held_against_basic_in_every_cell(reproduction) -> None:
 
 
 def test_what_was_measured_is_kept_in_the_folder(tmp_path: Path, monkeypatch) -> None:
-    words = {"drive": f"sim:{SMALL}", "design": "huang2011:40", "check": 0, "requests": 50}
+    words = {
+        "drive": f"sim:{SMALL}",
+        "design": "huang2011:40",
+        "check": 0,
+        "plan": MeasurementPlan(requests=50),
+    }
     first = huang2011.reproduce(tmp_path, **words)
     asked: list[int] = []
 

@@ -137,6 +137,8 @@ def _cell(cell: Cell, column: str) -> str:
     if isinstance(cell, float):
         if column.endswith("_ns"):
             return f"{cell:,.0f}"
+        if column.endswith("_r2"):
+            return f"{cell:.3f}"
         # The paper's own errors are printed with one decimal, ours with one more.
         own_error = column.endswith("_percent") and not column.startswith("published")
         return f"{cell:,.2f}" if own_error else f"{cell:,.1f}"
