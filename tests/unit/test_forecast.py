@@ -130,3 +130,25 @@ def test_a_simulated_campaign_costs_what_was_told(tmp_path: Path) -> None:
     assert cost.written_bytes == pytest.approx(counted * 800 / 600, rel=0.1)
     seconds = sum(one.duration_ns for one in measurements) / 1e9 * 800 / 600
     assert seconds / 2 < cost.drive_seconds < seconds * 2
+
+
+class PatientDrive(SteadyDrive):
+    """Counts the more requests the smaller they are, as a half-width may ask for."""
+
+    def measure(
+        self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
+        for index, workload in work:
+            asked = MeasurementPlan(requests=2**26 // workload.write_size)
+            yield from super().measure([(index, workload)], asked)
+
+
+def test_requests_that_depend_on_their_size_are_extrapolated_share_by_share() -> None:
+    """Each workload writes 64 MiB, and so does each of all, to within its share's sizes."""
+    asked = [
+        Characteristics(write_ratio=1.0, write_size=512 * (8 + at % 504)) for at in range(2016)
+    ]
+    plan = MeasurementPlan(warmup_requests=0, half_width_ratio=0.01, requests=100)
+    cost = forecast_by_pilot(PatientDrive(), asked, plan)
+    # One count for all would be off by a factor of two.
+    assert cost.written_bytes == pytest.approx(2016 * 2**26, rel=0.05)

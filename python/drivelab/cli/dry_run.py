@@ -184,6 +184,8 @@ def _time_text(answer: dict[str, Any]) -> str:
 
 def _written_text(answer: dict[str, Any]) -> str:
     bound = "at most " if answer["at_most"] else ""
+    # Which requests write is drawn, and how many are counted may depend on what they do.
+    bound = "about " if answer["pilot_workloads"] else bound
     parts = []
     if answer["file_bytes"]:
         parts.append(f"{format_size(answer['file_bytes'])} to fill the file that is made")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 from drivelab.drives.drive import Drive
@@ -93,7 +94,8 @@ def forecast_by_pilot(
     plan
         How long each is measured.
     """
-    pilot = _spread(workloads)
+    shares = _shares_by_size(workloads)
+    pilot = [(share[len(share) // 2], workloads[share[len(share) // 2]]) for share in shares]
     preparing = time.monotonic()
     # Its shared state is made at the first measurement, once for the whole campaign.
     least = replace(plan, requests=1, warmup_requests=0, warmup_seconds=0.0, half_width_ratio=None)
@@ -102,23 +104,28 @@ def forecast_by_pilot(
     measurements = list(drive.measure(pilot, plan))
     ended = time.monotonic()
     scale = len(workloads) / len(pilot)
-    sent = sum(_requests_sent(one, plan) for one in measurements) / len(pilot)
+    told = list(zip(shares, measurements, strict=True))
     return Forecast(
-        drive_seconds=scale * sum(_drive_seconds(one, plan) for one in measurements),
+        drive_seconds=sum(len(share) * _drive_seconds(one, plan) for share, one in told),
         host_seconds=started - preparing + scale * (ended - started),
-        written_bytes=round(sent * sum(map(_written_bytes, workloads))),
+        written_bytes=round(
+            sum(
+                _requests_sent(one, plan) * sum(_written_bytes(workloads[at]) for at in share)
+                for share, one in told
+            )
+        ),
         written_bytes_per_rate=0,
         at_most=False,
         pilot_workloads=len(pilot),
     )
 
 
-def _spread(workloads: Sequence[Characteristics]) -> list[tuple[int, Characteristics]]:
-    """Choose workloads in the middle of equal shares of the order by request size."""
+def _shares_by_size(workloads: Sequence[Characteristics]) -> list[list[int]]:
+    """Cut the order by request size into equal shares; the middle one stands for each."""
     order = sorted(range(len(workloads)), key=lambda place: _mean_bytes(workloads[place]))
     count = min(_PILOT_WORKLOADS, len(order))
-    places = [order[(2 * share + 1) * len(order) // (2 * count)] for share in range(count)]
-    return [(place, workloads[place]) for place in places]
+    ends = [len(order) * share // count for share in range(count + 1)]
+    return [order[start:end] for start, end in pairwise(ends)]
 
 
 def _mean_bytes(workload: Characteristics) -> float:
