@@ -120,19 +120,31 @@ def test_measurements_come_one_by_one(drive: FioDrive, outputs: list[FioOutput])
     assert list(answers) == []
 
 
-def test_the_page_cache_is_passed_by(drive: FioDrive, require_tool: Callable[[str], Path]) -> None:
+def test_the_page_cache_is_dropped_and_passed_by(
+    drive: FioDrive, require_tool: Callable[[str], Path]
+) -> None:
+    fincore = [require_tool("fincore"), "--bytes", "--noheadings", "--output", "RES"]
+
+    def resident() -> int:
+        words = [*fincore, drive.target.path]
+        result = subprocess.run(words, capture_output=True, text=True, check=True)
+        return int(result.stdout)
+
+    drive.target.path.read_bytes()
+    assert resident() == 8 * MIB
     measure(drive, Characteristics(read_size=65536), Characteristics(write_ratio=1))
-    resident = subprocess.run(
-        [
-            require_tool("fincore"),
-            *("--bytes", "--noheadings", "--output", "RES"),
-            drive.target.path,
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert int(resident.stdout) == 0
+    assert resident() == 0
+
+
+def test_what_cannot_be_written_out_is_an_error(
+    drive: FioDrive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(RunError, match="does not take what was written to it: Input/output error"):
+        measure(drive, Characteristics())
 
 
 def test_the_identity_is_plain_and_steady(drive: FioDrive) -> None:

@@ -95,7 +95,7 @@ class BlockDevice:
             "scheduler": self.scheduler,
             "write_cache": self.write_cache,
             "backing": self.backing,
-            "members": list(self.members),
+            "members": list(self.members) or None,
             "volatile": {"path": self.path, "number": self.number},
         }
 

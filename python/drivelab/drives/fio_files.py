@@ -77,6 +77,7 @@ class FioFiles:
         """Keep this iolog, and whatever log is written meanwhile, as long as the block lasts."""
         try:
             self._write(iolog)
+            del iolog  # kept once is enough
             yield
         finally:
             for descriptor in self.descriptors:

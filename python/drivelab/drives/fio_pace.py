@@ -12,7 +12,7 @@ number of requests too) and its rate sizes what follows.
 
 At the end of a segment the queue drains, and until the next one is prepared (0.3 s and 1 us a
 request) the drive rests. So segments are few, and as long as memory allows: a request takes
-about 200 bytes, most of it in fio.
+about 350 bytes, 140 of them in fio.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ MOST_REQUESTS: Final = 1_000_000
 LONGEST_SECONDS: Final = 120.0
 # Without a limit of its own, and at least: as long as a number of requests may take at first.
 _PATIENCE_SECONDS: Final = 30.0
-# What a drive is expected to do at most before anything is known of it.
-_FIRST_RATE_OF_A_SLOT: Final = 100_000.0
-_FIRST_RATE: Final = 300_000.0
-_FIRST_BYTES_PER_SECOND: Final = 8e9
-# More requests than the rate says are written, so that time ends a segment and not its log.
-_MARGIN: Final = 1.3
+# What a drive is expected to do before anything is known of it.
+_FIRST_RATE_OF_A_SLOT: Final = 65_000.0
+_FIRST_RATE: Final = 200_000.0
+_FIRST_BYTES_PER_SECOND: Final = 5e9
+# Twice the requests of the rate are written, so that time ends a segment and not its log.
+_MARGIN: Final = 2.0
 _SLOWER: Final = 4.0
 # Little to tell a half-width from, and no long segment.
 _LEAST_REQUESTS: Final = 2000
