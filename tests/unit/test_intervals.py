@@ -115,11 +115,11 @@ def test_check_is_the_accuracy_on_the_check_part(
 
 
 def test_intervals_hold_on_average_over_campaigns() -> None:
-    # Workloads, errors and models drawn anew each time. The mean of 40 campaigns of 30 reserved
-    # and 100 asked scatters by about 0.011 (beta-binomial law: 0.07 for one campaign), so
-    # 0.035 below the level would be three times that.
+    # Workloads, errors and models drawn anew each time. The mean of 20 campaigns of 30 reserved
+    # and 100 asked scatters by about 0.014 (beta-binomial law: 0.06 for one campaign), so
+    # 0.045 is three times that.
     held = []
-    for seed in range(40):
+    for seed in range(20):
         rows = spread_workloads(160, 100 + seed)
         measured = measurements(rows, noise=0.1, seed=seed)
         model = PerformanceModel.fit(measured[:60], parts=Parts(30, 30), seed=seed)
@@ -128,8 +128,8 @@ def test_intervals_hold_on_average_over_campaigns() -> None:
         observed = latency_ns(rows, noise=0.1, seed=seed)[60:]
         inside = ~np.isnan(ends[:, 0])
         held.append(np.mean((ends[:, 0] <= observed)[inside] & (observed <= ends[:, 1])[inside]))
-    assert np.mean(held) > 0.9 - 0.035
-    assert np.mean(held) < 0.9 + 1 / 31 + 0.035
+    assert np.mean(held) > 0.9 - 0.045
+    assert np.mean(held) < 0.9 + 1 / 31 + 0.045
 
 
 def test_outside_what_was_trained_there_is_no_interval(model: PerformanceModel) -> None:

@@ -50,6 +50,10 @@ impl Binned {
         })
     }
 
+    pub(crate) fn rows(&self) -> usize {
+        self.bins.len() / self.columns.len()
+    }
+
     pub(crate) fn width(&self) -> usize {
         self.columns.len()
     }

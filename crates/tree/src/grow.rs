@@ -5,6 +5,11 @@
 //! change of slope is found where it is. Missing values try both sides; a split that
 //! parts missing from present is tried too.
 //!
+//! Sums by bin make the search fast, and most of them are not made by adding up rows: what a
+//! row adds to them apart from its target is the same for every tree, so the root's are kept
+//! from tree to tree; and of two children only the smaller is added up, the larger has what is
+//! left of the parent's. Children that no leaf is left for are not searched.
+//!
 //! A leaf's linear part is clamped to the range of its own training rows, carried on
 //! half-way to the next training value outside. Without a clamp a slope learned on a
 //! narrow range would run away on inputs the leaf has never seen; without the half step
@@ -15,7 +20,7 @@
 use crate::binning::Binned;
 use crate::boost::{BoostParameters, LeafModel};
 use crate::ensemble::{EnsembleArrays, LEAF};
-use crate::least_squares::{Layout, SQUARES, Solver};
+use crate::least_squares::{Layout, SIDES, SQUARES, Solver};
 
 /// Share of the root's loss that a split must save; less is rounding.
 const LEAST_GAIN: f64 = 1e-12;
@@ -35,6 +40,8 @@ struct Open {
     node: usize,
     rows: Vec<u32>,
     sums: Vec<f64>,
+    /// Sums of each column's bins: column, bin, sum. Empty where no split is looked for.
+    histogram: Vec<f64>,
     split: Option<Split>,
 }
 
@@ -44,10 +51,12 @@ pub(crate) struct Grower<'a> {
     parameters: &'a BoostParameters,
     layout: Layout,
     solver: Solver,
-    /// Sums of each column's bins: column, bin, sum.
-    histogram: Vec<f64>,
+    /// The histogram of all rows without what depends on targets.
+    without_targets: Vec<f64>,
+    /// Histograms that are no longer needed.
+    spare: Vec<Vec<f64>>,
     /// The two sides' sums of the split being tried.
-    sides: [Vec<f64>; 2],
+    sides: Vec<[f64; SIDES]>,
     /// Sums a column takes; its missing rows are the bin after its last.
     stride: usize,
 }
@@ -60,15 +69,19 @@ impl<'a> Grower<'a> {
         };
         let layout = Layout { features };
         let stride = binned.most_bins() * layout.len();
-        Self {
+        let mut made = Self {
             binned,
             parameters,
             layout,
             solver: Solver::new(layout, parameters.ridge),
-            histogram: vec![0.0; stride * binned.width()],
-            sides: [vec![0.0; layout.len()], vec![0.0; layout.len()]],
+            without_targets: Vec::new(),
+            spare: Vec::new(),
+            sides: vec![[0.0; SIDES]; layout.len()],
             stride,
-        }
+        };
+        let rows: Vec<u32> = (0..binned.rows() as u32).collect();
+        made.without_targets = made.histogram(&rows, |_| 0.0);
+        made
     }
 
     /// A tree fitted to the targets of `rows`, its leaves shrunk by the learning rate.
@@ -80,7 +93,8 @@ impl<'a> Grower<'a> {
         };
         let into = &mut tree;
         push_node(into);
-        let mut leaves = vec![self.open(0, rows, targets, 0.0)];
+        let histogram = self.root_histogram(&rows, targets);
+        let mut leaves = vec![self.open(0, rows, targets, histogram, 0.0)];
         let least_gain = LEAST_GAIN * leaves[0].sums[SQUARES];
         if leaves[0]
             .split
@@ -109,12 +123,18 @@ impl<'a> Grower<'a> {
             into.right[leaf.node] = child as u32 + 1;
             push_node(into);
             push_node(into);
-            leaves.push(self.open(child, left, targets, least_gain));
-            leaves.push(self.open(child + 1, right, targets, least_gain));
+            let searched = leaves.len() + 2 < self.parameters.max_leaves as usize;
+            let of_children =
+                self.part_histogram(leaf.histogram, [&left, &right], targets, searched);
+            for ((rows, histogram), node) in [left, right].into_iter().zip(of_children).zip(child..)
+            {
+                leaves.push(self.open(node, rows, targets, histogram, least_gain));
+            }
         }
         leaves.sort_unstable_by_key(|leaf| leaf.node);
-        for leaf in &leaves {
-            self.close(leaf, into);
+        for leaf in leaves {
+            self.close(&leaf, into);
+            self.spare.push(leaf.histogram);
         }
         tree
     }
@@ -127,46 +147,106 @@ impl<'a> Grower<'a> {
         })
     }
 
-    /// Sums the node's rows, in total and by column and bin, and looks for its split.
-    fn open(&mut self, node: usize, rows: Vec<u32>, targets: &[f64], least_gain: f64) -> Open {
+    /// Adds up rows by column and bin.
+    fn histogram(&mut self, rows: &[u32], target: impl Fn(usize) -> f64) -> Vec<f64> {
         let length = self.layout.len();
-        let mut sums = vec![0.0; length];
+        let mut histogram = self.spare.pop().unwrap_or_default();
+        histogram.clear();
+        histogram.resize(self.stride * self.binned.width(), 0.0);
         let mut row_sums = vec![0.0; length];
-        let searched = rows.len() >= 2 * self.parameters.min_samples_leaf as usize
-            && self.parameters.max_leaves > 1;
-        if searched {
-            self.histogram.fill(0.0);
+        for row in rows.iter().map(|&row| row as usize) {
+            let z = self.binned.standardised_of(row);
+            self.layout.row_sums(z, target(row), &mut row_sums);
+            for (column, &bin) in self.binned.bins_of(row).iter().enumerate() {
+                let at = column * self.stride + usize::from(bin) * length;
+                self.layout.add(&mut histogram[at..at + length], &row_sums);
+            }
         }
-        for &row in &rows {
-            let row = row as usize;
+        histogram
+    }
+
+    fn root_histogram(&mut self, rows: &[u32], targets: &[f64]) -> Vec<f64> {
+        if rows.len() < self.binned.rows() {
+            return self.histogram(rows, |row| targets[row]);
+        }
+        let length = self.layout.len();
+        let mut histogram = self.spare.pop().unwrap_or_default();
+        histogram.clone_from(&self.without_targets);
+        for (row, &target) in targets.iter().enumerate() {
+            let z = self.binned.standardised_of(row);
+            for (column, &bin) in self.binned.bins_of(row).iter().enumerate() {
+                let at = column * self.stride + usize::from(bin) * length;
+                self.layout
+                    .add_target(&mut histogram[at..at + length], z, target);
+            }
+        }
+        histogram
+    }
+
+    /// The children's histograms, made of their parent's; empty ones where none is searched.
+    fn part_histogram(
+        &mut self,
+        parent: Vec<f64>,
+        children: [&[u32]; 2],
+        targets: &[f64],
+        searched: bool,
+    ) -> [Vec<f64>; 2] {
+        if !searched {
+            self.spare.push(parent);
+            return [Vec::new(), Vec::new()];
+        }
+        let left_is_smaller = children[0].len() <= children[1].len();
+        let smaller = children[usize::from(!left_is_smaller)];
+        let added = self.histogram(smaller, |row| targets[row]);
+        let mut rest = parent;
+        for (left_over, taken) in rest.iter_mut().zip(&added) {
+            *left_over -= taken;
+        }
+        if left_is_smaller {
+            [added, rest]
+        } else {
+            [rest, added]
+        }
+    }
+
+    /// Adds up a node's rows and looks for its split.
+    fn open(
+        &mut self,
+        node: usize,
+        rows: Vec<u32>,
+        targets: &[f64],
+        histogram: Vec<f64>,
+        least_gain: f64,
+    ) -> Open {
+        let mut sums = vec![0.0; self.layout.len()];
+        let mut row_sums = sums.clone();
+        for row in rows.iter().map(|&row| row as usize) {
             let z = self.binned.standardised_of(row);
             self.layout.row_sums(z, targets[row], &mut row_sums);
             self.layout.add(&mut sums, &row_sums);
-            if searched {
-                for (column, &bin) in self.binned.bins_of(row).iter().enumerate() {
-                    let at = column * self.stride + usize::from(bin) * length;
-                    self.layout
-                        .add(&mut self.histogram[at..at + length], &row_sums);
-                }
-            }
         }
+        let searched = rows.len() >= 2 * self.parameters.min_samples_leaf as usize
+            && self.parameters.max_leaves > 1
+            && !histogram.is_empty();
         let split = searched
-            .then(|| self.best_split(&sums))
+            .then(|| self.best_split(&sums, &histogram))
             .flatten()
             .filter(|split| split.gain > least_gain);
         Open {
             node,
             rows,
             sums,
+            histogram,
             split,
         }
     }
 
-    fn best_split(&mut self, sums: &[f64]) -> Option<Split> {
+    fn best_split(&mut self, sums: &[f64], histogram: &[f64]) -> Option<Split> {
         let own_loss = self.solver.loss(sums);
         let mut best: Option<Split> = None;
         for column in 0..self.binned.width() {
-            self.best_split_on(column, sums, own_loss, &mut best);
+            let of_column = &histogram[column * self.stride..][..self.stride];
+            self.best_split_on(column, of_column, sums, own_loss, &mut best);
         }
         best
     }
@@ -174,22 +254,20 @@ impl<'a> Grower<'a> {
     fn best_split_on(
         &mut self,
         column: usize,
+        histogram: &[f64],
         sums: &[f64],
         own_loss: f64,
         best: &mut Option<Split>,
     ) {
         let length = self.layout.len();
         let bins = self.binned.columns[column].bins();
-        let start = column * self.stride;
-        let of_bin = |bin: usize| start + bin * length;
-        let missing = self.histogram[of_bin(bins)..][..length].to_vec();
-        let occupied: Vec<usize> = (0..bins)
-            .filter(|&bin| self.histogram[of_bin(bin)] > 0.0)
-            .collect();
+        let of_bin = |bin: usize| &histogram[bin * length..][..length];
+        let missing = of_bin(bins);
+        // Counts are whole numbers, so that a bin without rows has exactly none.
+        let occupied: Vec<usize> = (0..bins).filter(|&bin| of_bin(bin)[0] > 0.0).collect();
         let mut left = vec![0.0; length];
         for (position, &bin) in occupied.iter().enumerate() {
-            let at = of_bin(bin);
-            self.layout.add(&mut left, &self.histogram[at..at + length]);
+            self.layout.add(&mut left, of_bin(bin));
             let next = occupied.get(position + 1);
             let candidates: &[bool] = match (next, missing[0] > 0.0) {
                 (None, false) => &[],
@@ -198,7 +276,7 @@ impl<'a> Grower<'a> {
                 (Some(_), true) => &[true, false],
             };
             for &missing_left in candidates {
-                let Some(loss) = self.parted_loss(&left, &missing, missing_left, sums) else {
+                let Some(loss) = self.parted_loss(&left, missing, missing_left, sums) else {
                     continue;
                 };
                 let gain = own_loss - loss;
@@ -231,15 +309,19 @@ impl<'a> Grower<'a> {
         if left_count < least || sums[0] - left_count < least {
             return None;
         }
-        let [left, right] = &mut self.sides;
-        left.copy_from_slice(present_left);
-        if missing_left {
-            self.layout.add(left, missing);
+        let all = sums.iter().zip(present_left);
+        if with_missing > 0.0 {
+            for ((side, (sum, left)), missing) in self.sides.iter_mut().zip(all).zip(missing) {
+                let left = left + missing;
+                *side = [left, sum - left];
+            }
+        } else {
+            for (side, (sum, left)) in self.sides.iter_mut().zip(all) {
+                *side = [*left, sum - left];
+            }
         }
-        for ((right, all), left) in right.iter_mut().zip(sums).zip(left.iter()) {
-            *right = all - left;
-        }
-        Some(self.solver.loss(left) + self.solver.loss(right))
+        let [left, right] = self.solver.losses(&self.sides);
+        Some(left + right)
     }
 
     /// Turns an open node into a leaf with its shrunk fit, clamped to the leaf's reach.

@@ -40,6 +40,19 @@ impl Layout {
         }
     }
 
+    /// Adds what of a row's sums depends on its target, in the same places as `row_sums`.
+    pub(crate) fn add_target(self, sums: &mut [f64], z: &[f64], target: f64) {
+        let d = self.features;
+        sums[SQUARES] += target * target;
+        sums[2 + d] += target;
+        let mut at = self.columns_start();
+        for (j, z) in z[..d].iter().enumerate() {
+            // The target ends each column, which is one shorter than the one before.
+            at += d + 1 - j;
+            sums[at - 1] += z * target;
+        }
+    }
+
     /// The row's own sums: what `add` adds.
     pub(crate) fn row_sums(self, z: &[f64], target: f64, into: &mut [f64]) {
         let d = self.features;
@@ -59,14 +72,20 @@ impl Layout {
     }
 }
 
-/// Space for one solution, kept between calls.
+/// Fits solved side by side: of one sum, that of each side.
+pub(crate) const SIDES: usize = 2;
+
+/// Space for the solutions of two fits, kept between calls.
+///
+/// Two are solved at once because that takes as long as one: each step is done to both, with
+/// the same rounding as alone.
 pub(crate) struct Solver {
     layout: Layout,
     ridge: f64,
     /// Columns from the diagonal down to the target, centred, then eliminated in place.
-    columns: Vec<f64>,
+    columns: Vec<[f64; SIDES]>,
     /// 1 over each pivot; 0 for a column that counts for nothing.
-    inverse: Vec<f64>,
+    inverse: Vec<[f64; SIDES]>,
 }
 
 impl Solver {
@@ -74,51 +93,65 @@ impl Solver {
         Self {
             layout,
             ridge,
-            columns: vec![0.0; layout.len() - layout.columns_start()],
-            inverse: vec![0.0; layout.features],
+            columns: vec![[0.0; SIDES]; layout.len() - layout.columns_start()],
+            inverse: vec![[0.0; SIDES]; layout.features],
         }
     }
 
-    /// The least penalised sum of squares; 0 where there are no rows.
+    /// The least penalised sum of squares of one fit; 0 where there are no rows.
     pub(crate) fn loss(&mut self, sums: &[f64]) -> f64 {
+        let both: Vec<[f64; SIDES]> = sums.iter().map(|&sum| [sum; SIDES]).collect();
+        self.losses(&both)[0]
+    }
+
+    /// The least penalised sums of squares; 0 where there are no rows.
+    pub(crate) fn losses(&mut self, sums: &[[f64; SIDES]]) -> [f64; SIDES] {
         let d = self.layout.features;
         let count = sums[0];
-        if count <= 0.0 {
-            return 0.0;
-        }
         let firsts = &sums[2..=2 + d];
         let raw = &sums[self.layout.columns_start()..];
         self.centre(firsts, raw, count);
-        let mut loss = sums[SQUARES] - firsts[d] * firsts[d] / count;
+        let mut losses = [0.0; SIDES];
+        for side in 0..SIDES {
+            let total = firsts[d][side];
+            losses[side] = sums[SQUARES][side] - total * total / count[side];
+        }
         let mut start = 0;
         let mut rest = self.columns.as_mut_slice();
         for j in 0..d {
             let (column, after) = rest.split_at_mut(d + 1 - j);
-            let own = raw[start] - firsts[j] * firsts[j] / count;
-            let pivot = column[0] + self.ridge;
-            let varies = own > NEGLIGIBLE * raw[start] && pivot > NEGLIGIBLE * own;
-            self.inverse[j] = if varies { 1.0 / pivot } else { 0.0 };
-            if varies {
-                let to_target = column[d - j];
-                loss -= to_target * to_target * self.inverse[j];
-                eliminate(&column[1..], self.inverse[j], after);
+            let to_target = column[d - j];
+            for side in 0..SIDES {
+                let first = firsts[j][side];
+                let own = raw[start][side] - first * first / count[side];
+                let pivot = column[0][side] + self.ridge;
+                let varies = own > NEGLIGIBLE * raw[start][side] && pivot > NEGLIGIBLE * own;
+                self.inverse[j][side] = if varies { 1.0 / pivot } else { 0.0 };
+                losses[side] -= to_target[side] * to_target[side] * self.inverse[j][side];
             }
+            eliminate(&column[1..], self.inverse[j], after);
             start += column.len();
             rest = after;
         }
-        loss.max(0.0)
+        for side in 0..SIDES {
+            let has_rows = count[side] > 0.0;
+            losses[side] = if has_rows { losses[side].max(0.0) } else { 0.0 };
+        }
+        losses
     }
 
-    fn centre(&mut self, firsts: &[f64], raw: &[f64], count: f64) {
+    fn centre(&mut self, firsts: &[[f64; SIDES]], raw: &[[f64; SIDES]], count: [f64; SIDES]) {
         let mut start = 0;
         for (j, first) in firsts[..self.layout.features].iter().enumerate() {
-            let mean = first / count;
+            let mean = [first[0] / count[0], first[1] / count[1]];
             let column = start..start + firsts.len() - j;
             let entries = self.columns[column.clone()]
                 .iter_mut()
                 .zip(&raw[column.clone()]);
             for ((entry, raw), first) in entries.zip(&firsts[j..]) {
-                *entry = raw - mean * first;
+                for side in 0..SIDES {
+                    entry[side] = raw[side] - mean[side] * first[side];
+                }
             }
             start = column.end;
         }
@@ -135,11 +168,11 @@ impl Solver {
         let mut end = self.columns.len();
         for j in (0..d).rev() {
             let column = &self.columns[end - (d + 1 - j)..end];
-            let mut value = column[d - j];
+            let mut value = column[d - j][0];
             for (entry, coefficient) in column[1..].iter().zip(&coefficients[j + 1..]) {
-                value -= entry * coefficient;
+                value -= entry[0] * coefficient;
             }
-            coefficients[j] = value * self.inverse[j];
+            coefficients[j] = value * self.inverse[j][0];
             end -= column.len();
         }
         let mut intercept = sums[2 + d];
@@ -151,12 +184,14 @@ impl Solver {
 }
 
 /// Takes out of the columns after it what a column (below its diagonal) explains.
-fn eliminate(below: &[f64], inverse: f64, mut after: &mut [f64]) {
+fn eliminate(below: &[[f64; SIDES]], inverse: [f64; SIDES], mut after: &mut [[f64; SIDES]]) {
     for first in 0..below.len() - 1 {
-        let factor = below[first] * inverse;
+        let factor = [below[first][0] * inverse[0], below[first][1] * inverse[1]];
         let (column, rest) = after.split_at_mut(below.len() - first);
         for (entry, other) in column.iter_mut().zip(&below[first..]) {
-            *entry -= factor * other;
+            for side in 0..SIDES {
+                entry[side] -= factor[side] * other[side];
+            }
         }
         after = rest;
     }

@@ -154,30 +154,26 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Predictor], 
     """
     table, observed = rows.table, rows.observed
     folds = fold_numbers(rows.keys, seed)
-    logarithms = {metric: np.log(values) for metric, values in observed.items()}
-
-    def fit(task: tuple[ModelKey, int | None]) -> Predictor:
-        key, fold = task
-        chosen = slice(None) if fold is None else folds != fold
-        train = ESTIMATORS[key.estimator]
-        targets = logarithms[key.metric][chosen]
-        fitted = train(FEATURE_SETS[key.features], table[chosen], targets, seed)
-        return between_ratios(fitted, table[chosen], key.metric)
-
-    tasks = [(key, fold) for key in MODEL_KEYS for fold in (None, *range(FOLDS))]
-    # Each fit is single-threaded and the same whichever thread runs it.
+    # Everything in it is single-threaded and the same whichever thread runs it.
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        fitted = dict(zip(tasks, pool.map(fit, tasks), strict=True))
-
-    predictors = {key: fitted[key, None] for key in MODEL_KEYS}
-    of_folds = {key: [fitted[key, fold] for fold in range(FOLDS)] for key in MODEL_KEYS}
-    out_of_fold = {
-        key: np.exp(predict_out_of_fold(of_folds[key], table, folds)) for key in MODEL_KEYS
-    }
-    cross_validated = {
-        key: measure_accuracy(observed[key.metric], out_of_fold[key]) for key in MODEL_KEYS
-    }
-    best_extended = best_models(cross_validated, {"extended"})
+        predictors, of_folds = _fit_all(pool, rows, folds, seed)
+        out_of_fold = {
+            key: np.exp(predict_out_of_fold(of_folds[key], table, folds)) for key in MODEL_KEYS
+        }
+        cross_validated = {
+            key: measure_accuracy(observed[key.metric], out_of_fold[key]) for key in MODEL_KEYS
+        }
+        best_extended = best_models(cross_validated, {"extended"})
+        importance = {
+            metric: pool.submit(
+                permutation_importance, of_folds[key], table, folds, observed[metric], seed
+            )
+            for metric, key in best_extended.items()
+        }
+        effects = {
+            metric: pool.submit(partial_dependence, predictors[key], table, seed)
+            for metric, key in best_extended.items()
+        }
     evaluation = Evaluation(
         indices=rows.indices,
         folds=folds,
@@ -190,16 +186,32 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Predictor], 
         },
         best=best_models(cross_validated),
         best_extended=best_extended,
-        importance={
-            metric: permutation_importance(of_folds[key], table, folds, observed[metric], seed)
-            for metric, key in best_extended.items()
-        },
-        effects={
-            metric: partial_dependence(predictors[key], table, seed)
-            for metric, key in best_extended.items()
-        },
+        importance={metric: found.result() for metric, found in importance.items()},
+        effects={metric: found.result() for metric, found in effects.items()},
     )
     return predictors, evaluation
+
+
+def _fit_all(
+    pool: ThreadPoolExecutor, rows: Rows, folds: IntArray, seed: int
+) -> tuple[dict[ModelKey, Predictor], dict[ModelKey, list[Predictor]]]:
+    """Fit every model to all rows, and to all but each fold."""
+    logarithms = {metric: np.log(values) for metric, values in rows.observed.items()}
+
+    def fit(task: tuple[ModelKey, int | None]) -> Predictor:
+        key, fold = task
+        chosen = slice(None) if fold is None else folds != fold
+        train = ESTIMATORS[key.estimator]
+        targets = logarithms[key.metric][chosen]
+        fitted = train(FEATURE_SETS[key.features], rows.table[chosen], targets, seed)
+        return between_ratios(fitted, rows.table[chosen], key.metric)
+
+    tasks = [(key, fold) for key in MODEL_KEYS for fold in (None, *range(FOLDS))]
+    fitted = dict(zip(tasks, pool.map(fit, tasks), strict=True))
+    return (
+        {key: fitted[key, None] for key in MODEL_KEYS},
+        {key: [fitted[key, fold] for fold in range(FOLDS)] for key in MODEL_KEYS},
+    )
 
 
 def best_model(
