@@ -7,6 +7,7 @@ definitions, in unbounded integers cut to 64 bits.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -56,6 +57,19 @@ def uniform_below(numbers: Iterator[int], bound: int) -> int:
             return product >> 64
 
 
+def in_fixed_share(numbers: Iterator[int], probability: float) -> Iterator[bool]:
+    """Say in rounds of 64 whether it happens; fractions of an event go on to the next round."""
+    carried = Fraction(next(numbers) >> 11, 2**53)
+    while True:
+        carried += 64 * Fraction(round(probability * 2**53), 2**53)
+        events = int(carried)
+        carried -= events
+        for draws in range(64, 0, -1):
+            happens_now = uniform_below(numbers, draws) < events
+            events -= happens_now
+            yield happens_now
+
+
 def requests(
     workload: Characteristics, within: tuple[int, int], seed: int, index: int
 ) -> Iterator[tuple[int, int, int]]:
@@ -65,8 +79,9 @@ def requests(
     randoms = (workload.read_random, workload.write_random)
     strides = (workload.read_stride, workload.write_stride)
     places = [uniform_below(numbers, length // size) * size for size in sizes]
+    writes = in_fixed_share(numbers, workload.write_ratio)
     while True:
-        way = int(happens(numbers, workload.write_ratio))
+        way = int(next(writes))
         size = sizes[way]
         if happens(numbers, randoms[way]):
             places[way] = uniform_below(numbers, length // size) * size

@@ -7,6 +7,9 @@
 //!                          └ one cursor each                of this direction + stride
 //! ```
 //!
+//! The share of writes holds in every stretch of 64 requests ([`Share`]), that of
+//! random accesses on average ([`Chance`]).
+//!
 //! A cursor that would pass the end of the range goes back to its start. The
 //! first access of each direction is at a random aligned offset. Aligned means
 //! a multiple of the direction's request size from the start of the range.
@@ -14,7 +17,7 @@
 use drivelab_request::{Direction, Nanos, Request, SECTOR_BYTES};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::random::{Chance, keyed_rng, uniform_below};
+use crate::random::{Chance, Share, keyed_rng, uniform_below};
 use crate::{Characteristics, CharacteristicsError};
 
 /// The stream number of request generation under a measurement's key.
@@ -24,7 +27,7 @@ const STREAM: u64 = 0;
 #[derive(Clone, Debug)]
 pub struct Generator {
     rng: Xoshiro256PlusPlus,
-    write: Chance,
+    write: Share,
     range_start: u64,
     /// By [`Direction::index`].
     cursors: [Cursor; 2],
@@ -110,9 +113,10 @@ impl Generator {
         let mut rng = keyed_rng(seed, index, STREAM);
         let cursors = Direction::ALL
             .map(|direction| Cursor::new(characteristics, direction, range_bytes, &mut rng));
+        let write = Share::new(characteristics.write_ratio, &mut rng);
         Ok(Self {
             rng,
-            write: Chance::new(characteristics.write_ratio),
+            write,
             range_start: range_start_bytes,
             cursors,
         })

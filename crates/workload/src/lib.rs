@@ -19,5 +19,5 @@ pub use characteristics::{
 pub use generator::Generator;
 pub use iolog::{IologNameError, iolog};
 pub use latency_log::{Completion, LatencyLogError, completions};
-pub use random::{Chance, keyed_rng, uniform_below};
+pub use random::{Chance, Share, keyed_rng, uniform_below};
 pub use replay::{QueueEnds, ReplayError, RequestStream, count};
