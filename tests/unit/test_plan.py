@@ -70,7 +70,11 @@ def test_impossible_plans_are_refused(change: dict[str, Any], message: str) -> N
 @pytest.mark.parametrize(
     ("kind", "asked", "expected"),
     [
-        ("simulated", {}, MeasurementPlan()),
+        (
+            "simulated",
+            {},
+            MeasurementPlan(requests=5000, seconds=60.0, half_width_ratio=0.01),
+        ),
         ("closed_form", {}, MeasurementPlan()),
         ("simulated", {"seconds": None, "requests": 7}, MeasurementPlan(requests=7)),
         ("simulated", {"seconds": 5.0}, MeasurementPlan(requests=None, seconds=5.0)),

@@ -81,7 +81,7 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
         "--requests",
         type=count,
         metavar="N",
-        help="requests counted [20000; real drives: no limit]; with --half-width the fewest [5000]",
+        help="requests counted [formulas 20000]; with --half-width the fewest [5000]",
     )
     group.add_argument(
         "--seconds",
@@ -95,7 +95,8 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
         dest="half_width_ratio",
         type=half_width,
         metavar="SHARE",
-        help="count until the mean latency's 95 %% half-width is this share of it, such as 1%%",
+        help="count until the mean latency's 95 %% half-width is this share of it [simulated "
+        "drives 1%%, unless --requests or --seconds is given]",
     )
     group.add_argument(
         "--max-requests",

@@ -30,6 +30,7 @@ _REAL_SECONDS_FOR_HALF_WIDTH: Final = 10.0
 # Huang et al. 2011, section IV.A: each workload runs for a minute. One that uses up the spare
 # blocks of a drive drifts for much longer, and reaches no half-width before that is over.
 _SIMULATED_SECONDS_FOR_HALF_WIDTH: Final = 60.0
+_SIMULATED_HALF_WIDTH_RATIO: Final = 0.01
 _REAL_WARMUP_SHARE: Final = 0.1
 _REAL_WARMUP_SECONDS: Final = 0.2
 
@@ -131,7 +132,12 @@ class MeasurementPlan:
                 defaults["seconds"] = _REAL_SECONDS
             warmup = asked.get("seconds", defaults["seconds"] or 0) * _REAL_WARMUP_SHARE
             defaults["warmup_seconds"] = max(_REAL_WARMUP_SECONDS, warmup)
-        elif "half_width_ratio" in asked:
+        elif "half_width_ratio" in asked or (
+            kind == "simulated" and not {"requests", "seconds"} & asked.keys()
+        ):
+            # A number of requests alone would be past a change of the drive for large requests
+            # and before it for small ones.
+            defaults["half_width_ratio"] = _SIMULATED_HALF_WIDTH_RATIO
             defaults["requests"] = min(_LEAST_REQUESTS, asked.get("max_requests", MAX_REQUESTS))
             defaults["seconds"] = _SIMULATED_SECONDS_FOR_HALF_WIDTH
         elif "seconds" not in asked:
