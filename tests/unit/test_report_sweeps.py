@@ -101,6 +101,16 @@ def test_a_drive_that_ran_none_has_no_drawing_and_says_so() -> None:
     assert all(figure.words.findings == () for figure in nothing.figures)
 
 
+def test_single_points_of_another_part_are_no_curves() -> None:
+    (first, *_) = (sweep for sweep in sweeps() if sweep.figure == 5)
+    lone = one_drive(sweep_table([measurement(0, first.workloads[0])]), "simulated", "why")
+    assert all(figure.panels == () for figure in lone.figures)
+    pair = one_drive(
+        sweep_table([measurement(at, first.workloads[at]) for at in range(2)]), "simulated", "why"
+    )
+    assert [bool(figure.panels) for figure in pair.figures] == [False, False, True, True]
+
+
 def test_the_reason_for_what_is_missing() -> None:
     run = made_run(10, sweeps=True)
     assert missing_reason(run) == "the drive cannot run them"

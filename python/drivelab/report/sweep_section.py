@@ -95,7 +95,9 @@ def one_drive(table: Table, adjective: str, reason: str) -> SweepSection:
         by_pattern = first == sweeps.PATTERN_LATENCY
         labels: list[str] = []
         panels = []
-        for figure, metric in ((one, metric) for one in together for metric in _METRICS[one]):
+        # Another part of the run may hold a point by chance: that is no curve.
+        curves = [one for one in together if any(len(x.values) > 1 for x in lines_of(table, one))]
+        for figure, metric in ((one, metric) for one in curves for metric in _METRICS[one]):
             lines = lines_of(table, figure)
             for panel in dict.fromkeys(line.panel for line in lines) if by_pattern else (None,):
                 chosen = [line for line in lines if panel in (None, line.panel)]
