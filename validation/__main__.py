@@ -16,7 +16,7 @@ from validation.coverage import simulated_coverage
 from validation.models import file_accuracy, simulated_accuracy
 from validation.papers import huang2011, yoo2014
 from validation.published import published_figures, sources_of_values
-from validation.speed import simulator_speed
+from validation.speed import main_job_speed, simulator_speed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +31,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "models": simulated_accuracy,
     "coverage": simulated_coverage,
     "file": file_accuracy,
+    "job": main_job_speed,
     "speed": simulator_speed,
 }
 _TARGET: Final = Path(__file__).parent.parent / "VALIDATION.md"
