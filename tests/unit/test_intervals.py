@@ -13,6 +13,7 @@ from drivelab.blackbox.accuracy import measure_accuracy
 from drivelab.blackbox.evaluate import MODEL_KEYS
 from drivelab.blackbox.measured import METRICS
 from drivelab.blackbox.model import PerformanceModel
+from drivelab.blackbox.predictors import ESTIMATORS, fit_cart
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.workloads.characteristics import Characteristics
@@ -114,12 +115,13 @@ def test_check_is_the_accuracy_on_the_check_part(
             assert evaluation.check_coverage[key.metric][0.9] == held.mean()
 
 
-def test_intervals_hold_on_average_over_campaigns() -> None:
-    # Workloads, errors and models drawn anew each time. The mean of 20 campaigns of 30 reserved
-    # and 100 asked scatters by about 0.014 (beta-binomial law: 0.06 for one campaign), so
-    # 0.045 is three times that.
+def test_intervals_hold_on_average_over_campaigns(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Workloads, errors and models drawn anew each time. The mean of 40 campaigns of 30 reserved
+    # and 100 asked scatters by about 0.01 (beta-binomial law: 0.06 for one campaign), so 0.035
+    # is more than three times that. Coverage does not depend on the model: a quick one will do.
+    monkeypatch.setitem(ESTIMATORS, "boosted", fit_cart)
     held = []
-    for seed in range(20):
+    for seed in range(40):
         rows = spread_workloads(160, 100 + seed)
         measured = measurements(rows, noise=0.1, seed=seed)
         model = PerformanceModel.fit(measured[:60], parts=Parts(30, 30), seed=seed)
@@ -128,8 +130,8 @@ def test_intervals_hold_on_average_over_campaigns() -> None:
         observed = latency_ns(rows, noise=0.1, seed=seed)[60:]
         inside = ~np.isnan(ends[:, 0])
         held.append(np.mean((ends[:, 0] <= observed)[inside] & (observed <= ends[:, 1])[inside]))
-    assert np.mean(held) > 0.9 - 0.045
-    assert np.mean(held) < 0.9 + 1 / 31 + 0.045
+    assert np.mean(held) > 0.9 - 0.035
+    assert np.mean(held) < 0.9 + 1 / 31 + 0.035
 
 
 def test_outside_what_was_trained_there_is_no_interval(model: PerformanceModel) -> None:

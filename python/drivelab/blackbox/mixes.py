@@ -6,7 +6,7 @@ because it has a write size and those that only read have none. But what happens
 mixes is known: of the requests of a mix, as many as in the one and as many as in the other take
 the time that they take there. So mean latencies are mixed by requests, and rates by the time
 that a request or a byte takes. On a simulated drive the error on mixes between the values
-0, 25, 50, 75, 100 % fell from 20 % to 15 %, close to pure reads from 72 % to 10 %.
+0, 25, 50, 75, 100 % fell by a quarter, close to pure reads to a seventh.
 
 Where many different ratios were measured, trees have learned what is between, and nothing is
 done. Least squares has no steps, and is left as it is.
