@@ -107,6 +107,28 @@ def workloads(count: int, seed: int = 1) -> list[Characteristics]:
     ]
 
 
+def between(count: int, seed: int = 4) -> list[Characteristics]:
+    """Draw workloads from everything between those values, as `sobol:N` does."""
+    draw = random.Random(seed)
+
+    def size() -> int:
+        return round(2 ** draw.uniform(1, 9)) * 512
+
+    return [
+        Characteristics(
+            write_ratio=draw.random(),
+            queue_depth=round(2 ** draw.uniform(0, 6)),
+            read_size=size(),
+            write_size=size(),
+            read_random=draw.random(),
+            write_random=draw.random(),
+            read_stride=512 * draw.randrange(512),
+            write_stride=512 * draw.randrange(512),
+        )
+        for _ in range(count)
+    ]
+
+
 def formula_effects(measurements: Sequence[Measurement], metric: str) -> tuple[Effect, ...]:
     """Return the formula's own partial dependence on each characteristic that varies."""
     found = []
@@ -119,6 +141,7 @@ def formula_effects(measurements: Sequence[Measurement], metric: str) -> tuple[E
         values = sorted({getattr(workload, name) for workload in with_effect})
         if len(values) < 2:
             continue
+        values = [*values[: -1 : max(1, len(values) // 10)], values[-1]]
         curve = []
         for value in values:
             asked = [replace(workload, **{name: value}) for workload in with_effect]
@@ -163,14 +186,16 @@ def made_run(
     reserved: int = 0,
     check: int = 0,
     sweeps: bool = False,
+    continuous: bool = False,
 ) -> RunData:
     """Return a whole run with models of every kind.
 
     `count` workloads train them, `reserved` set the width of their intervals, `check` judge
-    them; `sweeps` adds those behind figures 3 to 7.
+    them; `sweeps` adds those behind figures 3 to 7. The first are from a few values of each
+    characteristic, or, `continuous`, from everything between.
     """
     asked = [
-        *workloads(count),
+        *(between(count) if continuous else workloads(count)),
         *workloads(reserved, seed=2),
         *workloads(check, seed=3),
         *(sweep_workloads() if sweeps else ()),

@@ -29,6 +29,16 @@ def run_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def continuous_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Report workloads from continuous ranges, with so many requests that tails go far."""
+    path = tmp_path_factory.mktemp("continuous")
+    write_report(
+        render(made_run(60, requests=400_000, check=10, sweeps=True, continuous=True)), path
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
 def comparison_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Compare three kinds of drive, one of which ran no reads."""
     path = tmp_path_factory.mktemp("comparison")
@@ -85,12 +95,10 @@ def opened(browser: Any, run_path: Path, request: pytest.FixtureRequest) -> Iter
     window.context.close()
 
 
-@pytest.fixture(params=["report", "comparison"])
-def either(
-    browser: Any, run_path: Path, comparison_path: Path, request: pytest.FixtureRequest
-) -> Callable[[int], Opened]:
+@pytest.fixture(params=["run_path", "continuous_path", "comparison_path"])
+def either(browser: Any, request: pytest.FixtureRequest) -> Callable[[int], Opened]:
     """Open a report or a comparison at a width."""
-    path = run_path if request.param == "report" else comparison_path
+    path: Path = request.getfixturevalue(request.param)
     return lambda width: Opened(browser, path / "report.html", width)
 
 

@@ -97,7 +97,7 @@ def test_a_lasting_step_down_is_throttled_and_not_unsteady() -> None:
     )
     assert "gets hot" in found["Throttled"].advice
     # Nothing heats up in a simulator.
-    simulated = cautions(run_of(made))["Throttled"].advice
+    simulated = cautions(run_of(made))["Slowed down"].advice
     assert "hot" not in simulated
     assert "Nothing heats up" in simulated
 

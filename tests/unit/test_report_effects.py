@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 from made_run import evaluated, made_run, measurement, run_of
 
+from drivelab.blackbox.effects import Effect
 from drivelab.report import effects
+from drivelab.report.effect_figures import even_ticks
 from drivelab.report.table import number
 from drivelab.workloads.characteristics import Characteristics
 
@@ -50,6 +52,40 @@ def test_a_value_that_nobody_measured_has_no_observation() -> None:
     changed = replace(run, evaluation=replace(run.evaluation, effects=between))
     row = effects.effects(changed).records(metric="iops", characteristic="queue_depth")[-1]
     assert (row["value"], row["observed"], row["workloads"]) == (64.5, None, 0)
+
+
+def test_on_a_scale_workloads_count_for_the_nearest_value() -> None:
+    depths = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 40, 50, 64]
+    made = [
+        measurement(place, Characteristics(queue_depth=depth)) for place, depth in enumerate(depths)
+    ]
+    run = run_of(made)
+    line = Effect("queue_depth", "", (1.0, 8.0, 64.0), (1.0, 1.0, 1.0))
+    ratio = Effect("write_ratio", "ratio", (0.0, 1.0), (1.0, 1.0))
+    changed = replace(run.evaluation, effects=dict.fromkeys(run.metrics(), (line, ratio)))
+    table = effects.effects(replace(run, evaluation=changed))
+    rows = table.records(metric="latency_ns_mean", characteristic="queue_depth")
+    # Borders are geometric means: sqrt(8) lies between 2 and 3, sqrt(512) between 12 and 40.
+    assert [row["workloads"] for row in rows] == [2, 10, 3]
+    assert rows[0]["observed"] is None
+    product = 1.0
+    for one in made[-3:]:
+        product *= one.latency_ns_mean
+    assert number(rows[2]["observed"]) == pytest.approx(product ** (1 / 3))
+
+
+@pytest.mark.parametrize(
+    ("highest", "kind", "ticks"),
+    [
+        (1.0, "share", [0, 0.25, 0.5, 0.75, 1]),
+        (0.9, "share", [0, 0.25, 0.5, 0.75]),
+        (261632, "gap", [0, 65536, 131072, 196608]),
+        (262144, "gap", [0, 65536, 131072, 196608, 262144]),
+        (1000, "count", [0, 256, 512, 768]),
+    ],
+)
+def test_even_ticks_are_round(highest: float, kind: str, ticks: list[float]) -> None:
+    assert even_ticks(highest, kind) == ticks
 
 
 def test_importance_adds_the_increase_to_the_error_of_the_model() -> None:

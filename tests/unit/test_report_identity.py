@@ -45,11 +45,47 @@ def test_identity_leaves_nothing_out() -> None:
     assert "Name" not in drive
     unknown = header() | {"room": {"number_of_fans": 3, "empty": None}}
     assert facts_of(unknown, "Where and when")["Room number of fans"] == "3"
-    described["drive"]["identity"] = {"device": {"model": "M 1", "serial": "S1"}, "direct_io": True}
-    drive = facts_of(described, "The drive")
-    assert drive["Device model"] == "M 1"
-    assert drive["Device serial"] == "S1"
-    assert drive["Past the page cache (direct I/O)"] == "yes"
+
+
+def test_a_real_drive_says_what_it_is_and_what_it_keeps_to_itself() -> None:
+    described = header("/dev/sda", "real")
+    described["drive"]["identity"] = {
+        "path": "/dev/sda",
+        "size_bytes": 80_000_000_000,
+        "device": {
+            "model": "M 1",
+            "serial": "S1",
+            "firmware": None,
+            "scheduler": "none",
+            "volatile": {"path": "/dev/sda"},
+        },
+        "file_system": "ext4",
+        "direct_io": True,
+        "volatile": {"kernel_release": "6.1"},
+    }
+    assert list(facts_of(described, "The drive").items()) == [
+        ("Drive", "/dev/sda"),
+        ("Kind of drive", "Real drive"),
+        ("Capacity", "74.5 GiB (80,000,000,000 bytes)"),
+        ("File system", "ext4"),
+        ("Model of the drive", "M 1"),
+        ("Its serial number", "S1"),
+        ("Its firmware", "not told"),
+        ("I/O scheduler", "none"),
+        ("Device node", "/dev/sda"),
+        ("Past the page cache (direct I/O)", "yes"),
+        ("Kernel", "6.1"),
+    ]
+
+
+def test_every_start_is_told_and_what_changed_with_it() -> None:
+    described = header()
+    first = described["origin"]
+    again = first | {"started_at": "2026-01-03T00:00:00+00:00", "host": "elsewhere"}
+    found = identity(described, [first, again])
+    went_on = dict(found.groups[-1].facts)["Went on"]
+    assert went_on == "2026-01-03 00:00:00 UTC, Host elsewhere"
+    assert "Went on" not in dict(identity(described, [first]).groups[-1].facts)
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,7 @@ def test_what_is_held_is_read_from_the_workloads() -> None:
         ([4, 2, 1], f"falls from 4.00 ms to 1.00 ms (4.0{TIMES} less)"),
         ([1, 1.05, 1.09], "hardly changes, 1.00 ms to 1.09 ms"),
         ([1, 1, 1], "stays at about 1.00 ms"),
+        ([1, 1.0004, 1], "stays at about 1.00 ms"),
         ([1, 5, 2], "rises from 1.00 ms to 5.00 ms at queue depth 2 and falls again to 2.00 ms"),
         ([5, 1, 2], "falls from 5.00 ms to 1.00 ms at queue depth 2 and rises again to 2.00 ms"),
         # A bump of less than a tenth is none.

@@ -80,7 +80,7 @@ def read_run(
         header = stored_header(store)
         if measurements is None:
             measurements = stored_measurements(store)
-        failures = store.failures()
+        failures, starts = store.failures(), store.starts()
     path = run_path / MODEL
     if model is None:
         if not path.exists():
@@ -89,7 +89,7 @@ def read_run(
                 "and it goes on where it stopped"
             )
         model = PerformanceModel.load(path)
-    run = run_data(header, measurements, model, failures)
+    run = run_data(header, measurements, model, failures, starts)
     if model.evaluation.indices.tolist() != [one.index for one in run.training]:
         raise UsageError(
             f"{path} was fitted to other measurements than {run_path} holds: run the "

@@ -120,6 +120,7 @@ def _throttled(run: RunData, steps: Sequence[tuple[Measurement, Step]]) -> Itera
         f"at one moment and stayed slow (most: number {one.index}, which lost "
         f"{share_text(step.share_lost)} of its requests a second after {after})."
     )
+    name = "Throttled" if run.kind == "real" else "Slowed down"
     if run.kind == "real":
         advice = (
             "A drive does that when it gets hot, or when a fast cache inside it is full. The "
@@ -132,7 +133,7 @@ def _throttled(run: RunData, steps: Sequence[tuple[Measurement, Step]]) -> Itera
             "counted. The mean mixes both speeds; what lasts is the slower one. Warm up for "
             "longer (--warmup-requests)."
         )
-    yield Caution("Throttled", seen, advice)
+    yield Caution(name, seen, advice)
 
 
 def _drift(measurement: Measurement) -> Drift | None:

@@ -88,7 +88,7 @@ def digest(run: RunData, path: Path) -> Digest:
         run=str(path),
         kind=run.kind,
         header=run.header,
-        identity=identity(run.header),
+        identity=identity(run.header, run.starts),
         workloads=len(run.measurements),
         sweeps=DriveSweeps(run.name, run.kind, table, missing_reason(run)),
         cautions=(*measurement_cautions(run, table), *model_cautions(run)),

@@ -62,7 +62,7 @@ def effect_panels(effects: Table, workloads: Table, metric: str) -> list[Panel]:
             identifier=f"effect-{metric}-{name}",
             label=f"Effect of {item.label.lower()} on {METRICS[metric].label.lower()}",
             size_inches=(3.2, 2.4),
-            margins_inches=(0.82, 0.48, 0.1, 0.1),
+            margins_inches=(0.82, 0.48, 0.2, 0.1),
         )
         panels.append(Panel(svg))
     return panels
@@ -126,9 +126,15 @@ def _value_axis(axes: Axes, item: Characteristic, values: Sequence[float], scale
         axes.set_xticks([], minor=True)
         axes.set_xlim(*limits)
     else:
-        ticks = [max(values) * quarter / 4 for quarter in range(5)]
+        ticks = even_ticks(max(values), item.kind)
         axes.set_xticks(ticks, [text(value) for value in ticks])
         axes.set_xlim(-0.03 * max(values), 1.03 * max(values))
+
+
+def even_ticks(highest: float, kind: str) -> list[float]:
+    """Return up to six round values from 0 on: quarters of 1, or a power of two apart."""
+    step = 0.25 if kind == "share" else 2.0 ** math.ceil(math.log2(highest / 5))
+    return [step * place for place in range(math.floor(highest / step + 1e-9) + 1)]
 
 
 def _powers_of_four(limits: tuple[float, float]) -> list[float]:

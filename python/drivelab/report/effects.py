@@ -7,18 +7,24 @@ with the models (`drivelab.blackbox.effects`). Here they stand beside what was o
 from __future__ import annotations
 
 import math
+from bisect import bisect
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
-from drivelab.report.quantities import in_effect
+from drivelab.report.quantities import CHARACTERISTICS, in_effect
 from drivelab.report.table import Cell, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from drivelab.drives.measurement import Measurement
     from drivelab.report.inputs import RunData
 
 #: Up to so many distinct values stand side by side on the axis; more are a scale.
 MAX_LISTED_VALUES: Final = 12
+
+#: On a scale, fewer workloads than this near a value say little about it.
+FEWEST_NEAR: Final = 3
 
 Scale = Literal["listed", "linear", "log"]
 
@@ -42,23 +48,52 @@ def effects(run: RunData) -> Table:
     """Return what the best extended models predict for each value of each characteristic.
 
     ``predicted`` is the partial dependence, ``observed`` the geometric mean of what came out
-    of the ``workloads`` that have that value (empty where none has it exactly), both in
-    the metric's base unit.
+    of the ``workloads`` that have that value, both in the metric's base unit. On a scale a
+    workload counts for the value nearest to its own. ``observed`` is empty where no workload
+    has the value, on a scale where fewer than `FEWEST_NEAR` are nearest to it.
     """
     rows: list[tuple[Cell, ...]] = []
+    columns = {name: _column(run, name) for name in CHARACTERISTICS}
     for metric in run.metrics():
         for effect in run.evaluation.effects[metric]:
-            seen: dict[float, list[float]] = {}
-            for measurement in run.training:
-                value = in_effect(measurement.characteristics).get(effect.characteristic)
-                if value is not None:
-                    seen.setdefault(value, []).append(float(getattr(measurement, metric)))
-            for value, predicted in zip(effect.values, effect.performance, strict=True):
-                observed = seen.get(value, [])
-                mean = geometric_mean(observed) if observed else None
-                rows.append((metric, effect.characteristic, value, predicted, mean, len(observed)))
-    columns = ("metric", "characteristic", "value", "predicted", "observed", "workloads")
-    return Table("effects", columns, tuple(rows))
+            found = columns[effect.characteristic]
+            observed = [float(getattr(one, metric)) for one, _ in found]
+            kind = CHARACTERISTICS[effect.characteristic].kind
+            scale = scale_of([value for _, value in found], kind)
+            fewest = 1 if scale == "listed" else FEWEST_NEAR
+            near = _nearest(effect.values, [value for _, value in found], scale)
+            for value, predicted, places in zip(
+                effect.values, effect.performance, near, strict=True
+            ):
+                there = [observed[place] for place in places]
+                mean = geometric_mean(there) if len(there) >= fewest else None
+                rows.append((metric, effect.characteristic, value, predicted, mean, len(there)))
+    head = ("metric", "characteristic", "value", "predicted", "observed", "workloads")
+    return Table("effects", head, tuple(rows))
+
+
+def _column(run: RunData, name: str) -> list[tuple[Measurement, float]]:
+    """Return the workloads in which a characteristic has an effect, and its value there."""
+    values = ((one, in_effect(one.characteristics).get(name)) for one in run.training)
+    return [(one, value) for one, value in values if value is not None]
+
+
+def _nearest(values: Sequence[float], measured: Sequence[float], scale: Scale) -> list[list[int]]:
+    """Return, for each of some rising values, the places of the measured ones nearest to it."""
+    near: list[list[int]] = [[] for _ in values]
+    if scale == "listed":
+        at = {value: place for place, value in enumerate(values)}
+        for place, value in enumerate(measured):
+            if value in at:
+                near[at[value]].append(place)
+        return near
+    borders = [
+        math.sqrt(low * high) if scale == "log" else (low + high) / 2
+        for low, high in pairwise(values)
+    ]
+    for place, value in enumerate(measured):
+        near[bisect(borders, value)].append(place)
+    return near
 
 
 def importance(run: RunData) -> Table:

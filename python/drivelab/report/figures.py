@@ -250,6 +250,7 @@ def percentile_curves(percentiles: Table, adjective: str) -> list[Panel]:
             identifier=f"percentiles-{direction}",
             label=f"Latency percentiles of {direction}s",
             size_inches=(4.2, 2.8),
+            margins_inches=(0.85, 0.5, 0.3, 0.3),
         )
         panels.append(Panel(svg))
     return panels

@@ -51,7 +51,7 @@ def render(run: RunData) -> Report:
         provenance=provenance,
         kind=run.kind,
         drive=run.name,
-        identity=identity(run.header),
+        identity=identity(run.header, run.starts),
         summary=words.summary(run, computed["importance"]),
         cautions=[*measurement_cautions(run, computed["sweeps"]), *model_cautions(run)],
         how=_how(provenance.adjective),

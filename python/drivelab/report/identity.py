@@ -12,7 +12,7 @@ from drivelab.report.quantities import PROVENANCE
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _LONG: Final = 400
 #: A part of the identity with more entries than this, such as a preset, is a document.
@@ -44,9 +44,9 @@ _LABELS: Final = {
     "origin numpy_version": "NumPy",
     "origin scikit_learn_version": "scikit-learn",
     # Real drives.
+    "identity target": "What it is",
     "identity path": "Path",
     "identity size_bytes": "Size",
-    "identity target": "What it is",
     "identity made_by_drivelab": "Made by Drivelab",
     "identity file_system": "File system",
     "identity mount_point": "Mounted at",
@@ -64,11 +64,13 @@ _LABELS: Final = {
     "identity device volatile path": "Device node",
     "identity device volatile number": "Device number",
     "identity direct_io": "Past the page cache (direct I/O)",
-    "identity direct_block_bytes": "Smallest direct request",
+    "identity direct_block_bytes": "Smallest request past the cache",
     "identity io_engine": "I/O engine",
     "identity fio_version": "fio",
     "identity volatile kernel_release": "Kernel",
 }
+#: What a device may keep to itself; a buyer should know that it did.
+_TOLD_OR_NOT: Final = {f"identity device {name}" for name in ("model", "serial", "firmware")}
 _ORDER: Final = {key: place for place, key in enumerate(_LABELS)}
 #: Groups of facts by the first word of their keys.
 _GROUPS: Final = {
@@ -103,11 +105,18 @@ class Identity:
     documents: tuple[tuple[str, str], ...]
 
 
-def identity(header: Mapping[str, Any]) -> Identity:
+def identity(header: Mapping[str, Any], starts: Sequence[Mapping[str, Any]] = ()) -> Identity:
     """Return everything a run's header says, in words where Drivelab knows the key.
 
     Nothing is left out: a key that is not known here stands under its own name, and the plan
     is told in a sentence that holds all of it.
+
+    Parameters
+    ----------
+    header
+        What the store keeps about the run.
+    starts
+        Each time that a process began to measure into it, the first one too.
     """
     drive = header["drive"]
     provenance = PROVENANCE[str(drive["kind"])]
@@ -129,11 +138,26 @@ def identity(header: Mapping[str, Any]) -> Identity:
         else:
             group = key.split()[0]
             facts[group if group in _GROUPS else _other(group)].append((_words(key), text))
+    if len(starts) > 1:
+        again = "; ".join(_start(one, header) for one in starts[1:])
+        facts["origin"].append(("Went on", again))
     groups = (
         Group(name.format(adjective=provenance.adjective), tuple(facts[key]))
         for key, name in _GROUPS.items()
     )
     return Identity(tuple(group for group in groups if group.facts), tuple(documents))
+
+
+def _start(start: Mapping[str, Any], header: Mapping[str, Any]) -> str:
+    """Say when a run went on, and what was not as at its first start."""
+    changed = [
+        f"{_words(f'origin {key}')} {value}"
+        for key, value in start.items()
+        if key not in ("started_at", "command") and value != header["origin"].get(key)
+    ]
+    return (
+        f"{_text('origin started_at', start['started_at'])}{''.join(f', {one}' for one in changed)}"
+    )
 
 
 def _other(word: str) -> str:
@@ -142,8 +166,14 @@ def _other(word: str) -> str:
 
 
 def _said(key: str, value: Any, drive: Mapping[str, Any]) -> bool:
-    """Tell what the first two facts say already."""
-    return key in ("identity name", "identity kind") and value in (drive["name"], drive["kind"])
+    """Tell what other facts say already."""
+    said = {
+        "identity name": drive["name"],
+        "identity path": drive["name"],
+        "identity kind": drive["kind"],
+        "identity size_bytes": drive.get("capacity_bytes"),
+    }
+    return key in said and value == said[key]
 
 
 def _flat(value: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
@@ -153,8 +183,8 @@ def _flat(value: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str
             yield " ".join(place), "\n".join(_lines(inner))
         elif isinstance(inner, dict) and inner:
             yield from _flat(inner, place)
-        elif inner is not None:
-            yield " ".join(place), inner
+        elif inner is not None or " ".join(place) in _TOLD_OR_NOT:
+            yield " ".join(place), "not told" if inner is None else inner
 
 
 def _lines(value: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -76,6 +76,8 @@ class RunData:
         Of the best models.
     check
         None where the run has no check part, or none of it lies inside what was trained.
+    starts
+        Each time that a process began to measure into the run.
     """
 
     header: Mapping[str, Any]
@@ -84,6 +86,7 @@ class RunData:
     failures: Sequence[Failure] = ()
     intervals: Intervals = Intervals()
     check: Check | None = None
+    starts: Sequence[Mapping[str, Any]] = ()
 
     @property
     def name(self) -> str:
@@ -155,17 +158,20 @@ def run_data(
     measurements: Sequence[Measurement],
     model: PerformanceModel,
     failures: Sequence[Failure] = (),
+    starts: Sequence[Mapping[str, Any]] = (),
 ) -> RunData:
     """Put together what a report needs, asking the models what they say of the check part.
 
     Parameters
     ----------
-    header, measurements, failures
+    header, measurements, failures, starts
         Of the run.
     model
         Fitted to its training part.
     """
-    run = RunData(header, measurements, model.evaluation, failures, _intervals(model))
+    run = RunData(
+        header, measurements, model.evaluation, failures, _intervals(model), starts=starts
+    )
     checked = [one for one in measurements if one.index in run.parts.range("check")]
     if model.evaluation.check is None or not checked:
         return run

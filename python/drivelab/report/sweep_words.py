@@ -149,12 +149,10 @@ def course(line: Line, metric: str) -> str:
     values = line.performance[metric]
     text = METRICS[metric].text
     first, last, low, high = values[0], values[-1], min(values), max(values)
+    if text(low) == text(high):
+        return f"stays at about {text(first)}"
     if high < SAME * low:
-        return (
-            f"stays at about {text(first)}"
-            if low == high
-            else (f"hardly changes, {text(low)} to {text(high)}")
-        )
+        return f"hardly changes, {text(low)} to {text(high)}"
     if high > SAME * max(first, last) or low * SAME < min(first, last):
         turn = high if high > SAME * max(first, last) else low
         verbs = ("rises", "falls") if turn == high else ("falls", "rises")
@@ -202,7 +200,7 @@ def _on_queue_depth(lines: Sequence[Line]) -> list[str]:
         enough = saturation(line)
         if enough is None:
             verdict = "Deeper queues still give more."
-        elif enough.depth == line.values[0]:
+        elif enough.depth == 1:
             verdict = "A deeper queue gives nothing here: requests only wait longer."
         else:
             verdict = f"Beyond queue depth {enough.depth:.0f} requests only wait longer."

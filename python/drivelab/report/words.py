@@ -163,10 +163,10 @@ HOW_TO_READ: Final = {
         "to the right has slow stragglers behind a good mean."
     ),
     "effects": (
-        "Grey dots are workloads, diamonds the geometric mean of all at each value, and the blue "
-        "line what the best extended model predicts, on average, when only this characteristic "
-        "changes. Where line and diamonds part, the workloads at that value differ in something "
-        "else too, or the model is wrong there."
+        "Grey dots are workloads, diamonds the geometric mean of those at or around a value, the "
+        "blue line what the best extended model predicts, on average, when only this "
+        "characteristic changes. Where line and diamonds part, the workloads at that value differ "
+        "in something else too, or the model is wrong there."
     ),
     "importance": (
         "How large the mean relative error gets when the best extended model is told a wrong "

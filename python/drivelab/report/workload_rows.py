@@ -52,7 +52,9 @@ def _known_within(run: RunData, measurement: Measurement) -> str:
     asked = run.header["plan"].get("half_width_ratio")
     # Marked: it is kept, but it did not become as sure as it was asked to be.
     missed = asked is not None and measurement.stopped_by != "half_width"
-    return f"\N{PLUS-MINUS SIGN}{share_text(ratio)}{' *' if missed else ''}"
+    text = share_text(ratio)
+    sign = "" if text.startswith("<") else "\N{PLUS-MINUS SIGN}"
+    return f"{sign}{text}{' *' if missed else ''}"
 
 
 def numbers(run: RunData, measurement: Measurement) -> list[float | None]:
