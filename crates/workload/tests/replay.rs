@@ -3,7 +3,8 @@
 
 use drivelab_request::{ClosedBy, CompletionWindow, Direction, Nanos, WindowPlan};
 use drivelab_workload::{
-    Characteristics, Completion, Generator, QueueEnds, ReplayError, RequestStream, count, iolog,
+    Characteristics, Completion, Generator, QueueEnds, ReplayError, RequestStream, completions,
+    count, iolog,
 };
 use proptest::prelude::*;
 
@@ -253,5 +254,35 @@ proptest! {
         ahead.insert(0, early);
         prop_assert!(known || RequestStream::new(&mixed(depth as u32), 0, RANGE, 7, 3)
             .unwrap().complete(&ahead).is_err());
+    }
+
+    /// Whatever a log holds, it is read or refused, and what is read is what was written.
+    #[test]
+    fn any_log_is_read_or_refused(
+        bytes in prop::collection::vec(prop_oneof![
+            prop::sample::select(b"0123456789, \n".to_vec()), any::<u8>(),
+        ], 0..300),
+        rows in prop::collection::vec(
+            (0_u64..50, 0_u64..1 << 40, 0_u32..2, 0_u32..1 << 20, 0_u64..1 << 50), 0..50,
+        ),
+    ) {
+        let _ = completions(&bytes);
+        let mut rows = rows;
+        rows.sort_by_key(|row| row.0);
+        let text: String = rows
+            .iter()
+            .map(|(at, latency, direction, size, offset)| {
+                format!("{at}, {latency}, {direction}, {size}, {offset}, 0\n")
+            })
+            .collect();
+        let read = completions(text.as_bytes()).unwrap();
+        prop_assert_eq!(read.len(), rows.len());
+        for (found, (at, latency, direction, size, offset)) in read.iter().zip(&rows) {
+            prop_assert_eq!(found.at_ns / 1_000_000, *at);
+            prop_assert_eq!(found.latency_ns, *latency);
+            prop_assert_eq!(found.direction as u32, *direction);
+            prop_assert_eq!((found.size_bytes, found.offset_bytes), (*size, *offset));
+        }
+        prop_assert!(read.is_sorted_by_key(|found| found.at_ns));
     }
 }
