@@ -9,7 +9,7 @@ import pytest
 from drivelab._core import Completions, CompletionWindow
 from drivelab.drives import fio_pace
 from drivelab.drives.fio_job import Segment
-from drivelab.drives.fio_pace import LONGEST_SECONDS, MOST_REQUESTS, next_segment
+from drivelab.drives.fio_pace import LONGEST_SECONDS, MOST_REQUESTS, least_requests, next_segment
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.workloads.characteristics import Characteristics
 
@@ -30,7 +30,7 @@ class PacedDrive:
         window = CompletionWindow(
             warmup_requests=plan.warmup_requests,
             warmup_ns=round(plan.warmup_seconds * 1e9),
-            requests=plan.requests,
+            requests=least_requests(plan),
             duration_ns=None if plan.seconds is None else round(plan.seconds * 1e9),
             half_width_ratio=plan.half_width_ratio,
             max_requests=plan.max_requests,
@@ -129,6 +129,14 @@ def test_a_half_width_is_approached_in_few_segments() -> None:
     assert window.closed_by == "half_width"
     assert window.requests > 2000
     assert len(drive.segments) <= 4
+
+
+def test_a_half_width_is_not_believed_at_once() -> None:
+    drive = PacedDrive(50_000)
+    window = drive.measure(half_width_ratio=0.5)
+    assert (window.closed_by, window.requests) == ("half_width", 1000)
+    assert drive.measure(half_width_ratio=0.5, max_requests=300).requests == 300
+    assert drive.measure(half_width_ratio=0.5, requests=200).requests == 200
 
 
 def test_a_half_width_that_is_not_reached_ends_at_the_most_requests() -> None:

@@ -17,7 +17,7 @@ from drivelab._core import Completions, CompletionWindow, RequestStream
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.fio_files import FioFiles
 from drivelab.drives.fio_job import Segment, buffer_seed, segment_options
-from drivelab.drives.fio_pace import next_segment
+from drivelab.drives.fio_pace import least_requests, next_segment
 from drivelab.drives.fio_program import FioProgram, run_fio
 from drivelab.drives.fio_result import check_segment
 from drivelab.drives.measurement import Measurement, OperationResult
@@ -87,7 +87,7 @@ def measure_with_fio(
     window = CompletionWindow(
         warmup_requests=plan.warmup_requests,
         warmup_ns=_nanoseconds(plan.warmup_seconds),
-        requests=plan.requests,
+        requests=least_requests(plan),
         duration_ns=None if plan.seconds is None else _nanoseconds(plan.seconds),
         half_width_ratio=plan.half_width_ratio,
         max_requests=plan.max_requests,

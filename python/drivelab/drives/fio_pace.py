@@ -38,8 +38,8 @@ _FIRST_BYTES_PER_SECOND: Final = 5e9
 # Twice the requests of the rate are written, so that time ends a segment and not its log.
 _MARGIN: Final = 2.0
 _SLOWER: Final = 4.0
-# Little to tell a half-width from, and no long segment.
-_LEAST_REQUESTS: Final = 2000
+# Where the plan names none: fewer can look alike by chance, and of a slow hard disk they take 10 s.
+LEAST_REQUESTS: Final = 1000
 _MOST_GROWTH: Final = 8
 # The window looks for its half-width each time a quarter more have completed.
 _LEAST_GROWTH: Final = 0.26
@@ -82,6 +82,13 @@ def next_segment(
     return _bounded(requests, min(seconds, patience), depth)
 
 
+def least_requests(plan: MeasurementPlan) -> int | None:
+    """Say how many requests close the window or, with a half-width, count before it can."""
+    if plan.half_width_ratio is None or plan.requests is not None:
+        return plan.requests
+    return min(LEAST_REQUESTS, plan.max_requests)
+
+
 def _bounded(requests: float, seconds: float, depth: int) -> Segment:
     # A queue that never fills counts nothing.
     least = 4 * depth if depth > 1 else 1
@@ -95,8 +102,8 @@ def _requests_wanted(plan: MeasurementPlan, window: CompletionWindow) -> int | N
     if plan.half_width_ratio is None:
         return None if plan.requests is None else plan.requests - counted
     left = plan.max_requests - counted
-    least = max(_LEAST_REQUESTS, plan.requests or 0)
-    if counted < least:
+    least = least_requests(plan)
+    if least is not None and counted < least:
         return min(left, least - counted)
     batches = LatencyBatches.from_json(window.batches())
     if batches.half_width_ns is None:

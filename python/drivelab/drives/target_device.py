@@ -186,7 +186,7 @@ def look_at_device(
 def _refuse(device: BlockDevice, reasons: Sequence[str]) -> None:
     if reasons:
         raise UsageError(
-            f"{device.path} is not overwritten: it {'; it '.join(reasons)}; "
+            f"{device.path} is not overwritten: {'; '.join(reasons)}; "
             "without --allow-destructive it is only read"
         )
 
