@@ -54,10 +54,17 @@ def fails(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, st
     return code, captured.err
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("finished") / "run"
+    assert cli.main([*SMALL_JOB, "--out", str(path)]) == 0
+    return path
+
+
 @pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """Give a finished run with models and a report."""
-    assert cli.main([*SMALL_JOB, "--out", str(tmp_path / "run")]) == 0
+def run(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """Give a finished run with models and a report, to be damaged."""
+    shutil.copytree(finished, tmp_path / "run")
     capsys.readouterr()
     return tmp_path / "run"
 

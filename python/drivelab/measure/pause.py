@@ -70,14 +70,13 @@ class Pause:
 
     def __exit__(
         self,
-        _kind: type[BaseException] | None,
+        kind: type[BaseException] | None,
         _error: BaseException | None,
         _trace: TracebackType | None,
     ) -> None:
         if self._installed:
             signal.signal(signal.SIGTSTP, signal.SIG_DFL)
             self._installed = False
-            if self._asked:
+            if self._asked and kind is None:
                 # Asked for in the last measurement: there is nothing left to spoil.
-                self._asked = False
                 signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)
