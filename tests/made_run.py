@@ -139,6 +139,7 @@ def formula_effects(measurements: Sequence[Measurement], metric: str) -> tuple[E
             if one.characteristics.canonical()[name] is not None
         ]
         values = sorted({getattr(workload, name) for workload in with_effect})
+        with_effect = with_effect[:: max(1, len(with_effect) // 50)]
         if len(values) < 2:
             continue
         values = [*values[: -1 : max(1, len(values) // 10)], values[-1]]

@@ -16,9 +16,10 @@ from pathlib import Path
 PICTURE = Path(__file__).with_name("report.png")
 LARGEST_BYTES = 200 * 1024
 LEFT_OUT = """
-    #identity, #accuracy, #percentiles, #importance, #workloads, footer, .warnings, .statement,
-    .summary, #summary h2, #summary h3, figcaption, .csv, #predictions .legend,
-    #predictions .panel:nth-child(n + 4), #effects .panel:nth-child(n + 5) { display: none; }
+    #identity, #words, #accuracy, #intervals, #percentiles, #effects, #importance, #workloads,
+    footer, .warnings, .statement, .summary, #summary h2, #summary h3, figcaption, .csv,
+    #sweeps > p, #sweeps figure:not(:nth-of-type(2)), #predictions .legend,
+    #predictions .panel:nth-child(n + 4) { display: none; }
     h2 { margin-top: 22px; }
     figure { margin-bottom: 4px; }
     body { padding-bottom: 12px; }

@@ -151,6 +151,13 @@ def test_foreign_text_is_harmless_and_three_hundred_workloads_stay_small() -> No
     assert len(report.html.encode()) < 1_500_000
 
 
+def test_three_thousand_workloads_stay_below_two_megabytes() -> None:
+    run = made_run(1600, reserved=400, check=1000, sweeps=True, continuous=True)
+    page = render(run).html
+    assert len(page.encode()) < 2_000_000
+    assert page.count("<tr><td>") == SHOWN_ROWS
+
+
 def test_the_embedded_tables_are_the_saved_ones(report: Report) -> None:
     page = report.html
     assert embedded(page)["csv"] == {table.name: table.csv() for table in report.tables}

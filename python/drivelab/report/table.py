@@ -25,11 +25,15 @@ class Table:
         Column names, the unit last where there is one.
     rows
         One tuple a row, as long as `columns`. None is an empty cell.
+    digits
+        Significant digits of floating-point numbers in the CSV. Nine are more than any
+        measurement carries and fewer than two libraries may disagree in.
     """
 
     name: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    digits: int = 9
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -52,26 +56,23 @@ class Table:
             name=self.name,
             columns=(*cells, *self.columns),
             rows=tuple((*cells.values(), *row) for row in self.rows),
+            digits=self.digits,
         )
 
     def csv(self) -> str:
-        """Return the table as CSV (RFC 4180, lines ended by a line feed).
-
-        Floating-point numbers are written with nine significant digits: more than any
-        measurement carries, fewer than two libraries may disagree in.
-        """
+        """Return the table as CSV (RFC 4180, lines ended by a line feed)."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.columns)
-        writer.writerows([_written(cell) for cell in row] for row in self.rows)
+        writer.writerows([_written(cell, self.digits) for cell in row] for row in self.rows)
         return out.getvalue()
 
 
-def _written(cell: Cell) -> str | int:
+def _written(cell: Cell, digits: int) -> str | int:
     if cell is None:
         return ""
     if isinstance(cell, float):
-        return f"{cell:.9g}"
+        return f"{cell:.{digits}g}"
     if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t"):
         # A spreadsheet would run it as a formula; names come from outside.
         return f"'{cell}"

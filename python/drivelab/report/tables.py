@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from drivelab.blackbox.evaluate import ModelKey
 from drivelab.report.accuracy_tables import scores
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from drivelab.report.inputs import Check, RunData
 
 _PERCENTILES = (50.0, 99.0, 99.9)
+#: Of the tables with a row a workload, which are most of a page's size; the run's own
+#: ``measurements.csv`` has all digits.
+PAGE_DIGITS: Final = 6
 
 
 def workloads(run: RunData) -> Table:
@@ -48,7 +51,7 @@ def workloads(run: RunData) -> Table:
         row += _operation_cells(measurement.read) + _operation_cells(measurement.write)
         row += [measurement.extra.get(key) for key in extra]
         rows.append(tuple(row))
-    return Table("workloads", (*columns, *extra), tuple(rows))
+    return Table("workloads", (*columns, *extra), tuple(rows), PAGE_DIGITS)
 
 
 def column_of(name: str) -> str:
@@ -110,14 +113,9 @@ def _predictions(
         answers = [predicted[ModelKey(metric, f, e)].tolist() for f, e in models]
         for place, measurement in enumerate(measurements):
             observed = float(getattr(measurement, metric))
-            cells = (_answer(values[place]) for values in answers)
+            cells = (float(values[place]) for values in answers)
             rows.append((measurement.index, metric, observed, *cells))
-    return Table(name, columns, tuple(rows))
-
-
-def _answer(value: float) -> float:
-    # No model is right in the seventh digit, and thousands of them are most of a page's size.
-    return float(f"{value:.6g}")
+    return Table(name, columns, tuple(rows), PAGE_DIGITS)
 
 
 def intervals(run: RunData) -> Table:
