@@ -7,7 +7,7 @@ import math
 from made_run import made_run
 
 from drivelab.blackbox.accuracy import Accuracy
-from drivelab.report.accuracy_tables import accuracy_tables, cells, interval_rows
+from drivelab.report.accuracy_tables import accuracy_tables, cells, held_words, interval_rows
 from drivelab.report.quantities import NOTHING, TIMES, share_text
 
 
@@ -51,6 +51,11 @@ def test_intervals_are_factors_around_the_prediction_and_what_they_held() -> Non
     rows = interval_rows(made_run(40, reserved=20, check=10))
     assert [name for name, _ in rows] == ["Mean latency", "Bandwidth", "Throughput"]
     assert rows[0][1][1] == (f"\N{DIVISION SIGN}1.25 to {TIMES}1.25", "90 %")
+    assert held_words(made_run(40, reserved=20, check=10), 0.9) == (
+        "Of ten of them the 90 % interval held, on average, 9.0 for mean latency, 9.0 for "
+        "bandwidth and 9.0 for throughput."
+    )
+    assert held_words(made_run(40, reserved=20), 0.9) == ""
     unchecked = interval_rows(made_run(40, reserved=20))
     assert [held for _, held in unchecked[0][1]] == [NOTHING] * 3
     assert interval_rows(made_run(40)) == []

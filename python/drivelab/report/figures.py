@@ -22,10 +22,8 @@ from drivelab.report.svg import (
     BAND,
     BLUE,
     GREEN,
-    GREY,
     INK,
     ORANGE,
-    dots,
     log_axis,
     log_limits,
     panel,
@@ -33,20 +31,18 @@ from drivelab.report.svg import (
 from drivelab.report.table import number, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
-    from drivelab.blackbox.evaluate import ModelKey
     from drivelab.report.table import Cell, Table
 
     Rows = Sequence[dict[str, Cell]]
 
-_FEATURE_COLORS: Final = {"basic": ORANGE, "extended": BLUE}
+#: Of the models, by the features that they know.
+FEATURE_COLORS: Final = {"basic": ORANGE, "extended": BLUE}
 #: The workloads' lines in `percentile_curves`, in order.
 LINE_COLORS: Final = (GREEN, BLUE, ORANGE)
-#: With more dots than this on a panel, smaller ones.
-MANY_DOTS: Final = 500
 _PERCENTILE_TICKS: Final = (50.0, 90.0, 99.0, 99.9, 99.99)
 # An axis of errors needs some length even where nothing is wrong.
 _SMALLEST_RANGE: Final = 0.001
@@ -88,96 +84,6 @@ def axis_label(metric: str) -> str:
     return f"{item.label.lower()}{unit}"
 
 
-def predicted_observed(
-    predictions: Table,
-    keys: Sequence[ModelKey],
-    bands: Mapping[ModelKey, float],
-    adjective: str,
-    *,
-    off_grid: bool = False,
-) -> list[Panel]:
-    """Draw predicted against observed, a panel a model, logarithmic, with the diagonal.
-
-    Parameters
-    ----------
-    predictions
-        As `drivelab.report.tables.predictions` makes it.
-    keys
-        The models to show, in the order of the panels.
-    bands
-        By model, the factor around the prediction that is shaded.
-    adjective
-        What the observed numbers are: measured, simulated or calculated.
-    off_grid
-        Whether the workloads are those of the check part.
-    """
-    panels = []
-    tips = "check" if off_grid else "predictions"
-    of = ", off-grid workloads" if off_grid else ""
-    for key in keys:
-        rows = predictions.records(metric=key.metric)
-        columns = ["observed", *(_column(other) for other in keys if other.metric == key.metric)]
-        limits = log_limits([number(row[column]) for row in rows for column in columns])
-        estimator = ESTIMATOR_LABELS[key.estimator]
-        svg = panel(
-            partial(
-                _draw_predicted,
-                rows=rows,
-                key=key,
-                limits=limits,
-                band=bands.get(key),
-                adjective=adjective,
-                title=f"{'Off-grid' if off_grid else key.features.title()}: {estimator}",
-            ),
-            identifier=f"{tips}-{key.metric}-{key.features}",
-            label=f"Predicted against {adjective} {METRICS[key.metric].label.lower()}, "
-            f"{key.features} model{of}",
-            size_inches=(3.6, 3.3),
-            margins_inches=(0.8, 0.48, 0.22, 0.28),
-        )
-        panels.append(Panel(svg, tips=tips))
-    return panels
-
-
-def _column(key: ModelKey) -> str:
-    return f"predicted_{key.features}_{key.estimator}"
-
-
-def _draw_predicted(
-    axes: Axes,
-    *,
-    rows: Rows,
-    key: ModelKey,
-    limits: tuple[float, float],
-    band: float | None,
-    adjective: str,
-    title: str,
-) -> None:
-    if band is not None:
-        low, high = ([end * factor for end in limits] for factor in (1 / band, band))
-        axes.fill_between(limits, low, high, color=BAND, linewidth=0)
-    axes.plot(limits, limits, color=INK, linewidth=0.9)
-    for factor in (0.5, 2):
-        ends = [end * factor for end in limits]
-        axes.plot(limits, ends, color=GREY, linewidth=0.7, linestyle=(0, (3, 3)))
-    dots(
-        axes,
-        [number(row["observed"]) for row in rows],
-        [number(row[_column(key)]) for row in rows],
-        color=_FEATURE_COLORS[key.features],
-        size=3.4 if len(rows) <= MANY_DOTS else 2.2,
-        opacity=0.6,
-        name="points",
-        front=True,
-    )
-    log_axis(axes, "x", limits, partial(tick_text, key.metric))
-    log_axis(axes, "y", limits, partial(tick_text, key.metric))
-    label = axis_label(key.metric)
-    axes.set_xlabel(f"{adjective} {label}")
-    axes.set_ylabel(f"predicted {label}")
-    axes.set_title(title)
-
-
 def accuracy_bars(accuracy: Table) -> list[Panel]:
     """Draw the cross-validated mean relative error of every model as bars, a panel a metric."""
     panels = []
@@ -204,7 +110,7 @@ def _draw_accuracy(axes: Axes, *, rows: Rows, metric: str) -> None:
         feature, mre = str(row["features"]), number(row["mre"])
         slot = features.index(feature) - (len(features) - 1) / 2
         place = estimators.index(str(row["estimator"])) + 0.36 * slot
-        axes.barh(place, 100 * mre, height=0.32, color=_FEATURE_COLORS[feature])
+        axes.barh(place, 100 * mre, height=0.32, color=FEATURE_COLORS[feature])
         _beside(axes, share_text(mre), 100 * mre, place)
     names = [ESTIMATOR_LABELS[name].replace(" ", "\n", 1) for name in estimators]
     axes.set_yticks(range(len(estimators)), names)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.report import effects, figures, latency, tables, words, workload_rows
-from drivelab.report.accuracy_tables import accuracy_tables, interval_rows
+from drivelab.report.accuracy_tables import accuracy_tables, held_words, interval_rows
 from drivelab.report.cautions import measurement_cautions
 from drivelab.report.effect_figures import effect_panels
 from drivelab.report.identity import identity
 from drivelab.report.model_cautions import model_cautions
 from drivelab.report.page import Report, render_page
+from drivelab.report.predicted_figures import predicted_observed
 from drivelab.report.quantities import (
     ESTIMATOR_LABELS,
     METRICS,
@@ -65,6 +66,7 @@ def render(run: RunData) -> Report:
         checked=0 if run.check is None else len(run.check.measurements),
         outside=run.evaluation.check_outside,
         interval_rows=interval_rows(run),
+        held=held_words(run, BAND_LEVEL),
         interval_levels=_levels(run),
         reserved=run.intervals.workloads,
         population=str(run.header["design"].get("population", "")),
@@ -132,10 +134,10 @@ def _predicted(run: RunData, computed: dict[str, Table], adjective: str) -> list
     chosen = [run.best(metric, name) for name in order for metric in run.metrics()]
     best = [run.best(metric) for metric in run.metrics()]
     bands = _bands(run, best)
-    panels = figures.predicted_observed(computed["predictions"], chosen, bands, adjective)
+    panels = predicted_observed(computed["predictions"], chosen, bands, adjective)
     if run.check is not None:
         table = computed["off_grid_predictions"]
-        panels += figures.predicted_observed(table, best, bands, adjective, off_grid=True)
+        panels += predicted_observed(table, best, bands, adjective, off_grid=True)
     return panels
 
 

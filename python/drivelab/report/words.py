@@ -146,8 +146,8 @@ HOW_TO_READ: Final = {
         "bar, the closer the predictions."
     ),
     "intervals": (
-        "Every prediction comes with an interval: from the prediction divided by the factor to "
-        "the prediction times it."
+        "Every prediction comes with an interval, from the prediction divided by a factor to the "
+        "prediction times it: with a factor of 1.5, a predicted 1.00 ms stands for 0.67 to 1.50 ms."
     ),
     "predictions": (
         "Each dot is one workload: across is what was {adjective}, up is what the model said "
