@@ -9,6 +9,9 @@ use crate::{Matrix, TreeError};
 /// The feature number that marks a leaf.
 pub const LEAF: i32 = -1;
 
+/// Most features of a row.
+const MOST_COLUMNS: u32 = 65_536;
+
 /// An ensemble in plain arrays, one entry a node (or a term), trees one after another.
 ///
 /// A row x goes left at a node when `x[feature] <= threshold`; a missing (NaN) one goes
@@ -124,6 +127,10 @@ fn malformed(reason: impl Into<String>) -> TreeError {
 fn check_lengths(arrays: &EnsembleArrays) -> Result<(), TreeError> {
     if arrays.columns == 0 {
         return Err(malformed("there are no columns"));
+    }
+    // Every leaf has room for a term a column.
+    if arrays.columns > MOST_COLUMNS {
+        return Err(malformed("there are more than 65536 columns"));
     }
     if !arrays.base.is_finite() {
         return Err(malformed("the base is not finite"));

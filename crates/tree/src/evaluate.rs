@@ -14,6 +14,7 @@
 //! tree of an ensemble with more than 254 thresholds on a column is walked from its root.
 
 use crate::ensemble::{EnsembleArrays, LEAF};
+use crate::walk::Walked;
 
 /// Rows evaluated together.
 pub(crate) const BLOCK_ROWS: usize = 256;
@@ -37,15 +38,6 @@ struct Split {
     missing_left: bool,
     /// The leaves that remain where a row goes right.
     right: u8,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Term {
-    feature: u32,
-    coefficient: f64,
-    centre: f64,
-    low: f64,
-    high: f64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -75,25 +67,6 @@ pub(crate) struct Evaluator {
     pairs_of_leaf: usize,
     pairs: Vec<f64>,
     walked: Walked,
-}
-
-/// The nodes of walked trees, numbered as in the arrays.
-#[derive(Debug, Clone, Default, PartialEq)]
-struct Walked {
-    nodes: Vec<Node>,
-    /// A leaf's constant and its range of terms, by node.
-    leaves: Vec<(f64, u32, u32)>,
-    terms: Vec<Term>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Node {
-    threshold: f64,
-    feature: u32,
-    left: u32,
-    right: u32,
-    missing_left: bool,
-    leaf: bool,
 }
 
 /// A block's rows: one column of counts after another for splits, row after row for terms.
@@ -346,67 +319,5 @@ impl Block {
                 }
             }
         }
-    }
-}
-
-impl Walked {
-    fn new(arrays: &EnsembleArrays) -> Self {
-        let count = arrays.feature.len();
-        let nodes = (0..count)
-            .map(|node| Node {
-                threshold: arrays.threshold[node],
-                feature: arrays.feature[node].max(0) as u32,
-                left: arrays.left[node],
-                right: arrays.right[node],
-                missing_left: arrays.missing_left[node],
-                leaf: arrays.feature[node] == LEAF,
-            })
-            .collect();
-        let mut end = 0;
-        let leaves = (0..count)
-            .map(|node| {
-                let start = end;
-                end += arrays.terms[node];
-                (arrays.value[node], start, end)
-            })
-            .collect();
-        let terms = (0..arrays.term_feature.len())
-            .map(|term| Term {
-                feature: arrays.term_feature[term],
-                coefficient: arrays.term_coefficient[term],
-                centre: arrays.term_centre[term],
-                low: arrays.term_low[term],
-                high: arrays.term_high[term],
-            })
-            .collect();
-        Self {
-            nodes,
-            leaves,
-            terms,
-        }
-    }
-
-    fn terms_of(&self, node: usize) -> &[Term] {
-        let (_, start, end) = self.leaves[node];
-        &self.terms[start as usize..end as usize]
-    }
-
-    fn answer(&self, root: usize, row: &[f64]) -> f64 {
-        let mut at = root;
-        let mut node = &self.nodes[at];
-        while !node.leaf {
-            let x = row[node.feature as usize];
-            let goes_left = x <= node.threshold || (node.missing_left && x.is_nan());
-            at = if goes_left { node.left } else { node.right } as usize;
-            node = &self.nodes[at];
-        }
-        let mut answer = self.leaves[at].0;
-        for term in self.terms_of(at) {
-            let x = row[term.feature as usize];
-            if !x.is_nan() {
-                answer += term.coefficient * (x.clamp(term.low, term.high) - term.centre);
-            }
-        }
-        answer
     }
 }

@@ -30,6 +30,7 @@ mod least_squares;
 mod matrix;
 mod near;
 mod sampling;
+mod walk;
 
 pub use boost::{BoostParameters, LeafModel, fit};
 pub use ensemble::{Ensemble, EnsembleArrays, LEAF};

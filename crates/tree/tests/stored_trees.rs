@@ -140,12 +140,13 @@ fn an_ensemble_may_have_no_trees() {
 #[test]
 fn contradictions_are_refused() {
     type Damage = fn(&mut EnsembleArrays);
-    let damages: [(&str, Damage); 16] = [
+    let damages: [(&str, Damage); 17] = [
         ("threshold has", |a| a.threshold.truncate(1)),
         ("term_low has", |a| a.term_low.clear()),
         ("state 2 terms", |a| a.terms[2] = 2),
         ("base is not finite", |a| a.base = f64::NAN),
         ("no columns", |a| a.columns = 0),
+        ("more than 65536 columns", |a| a.columns = u32::MAX),
         ("term 0 is not finite", |a| a.term_high[0] = f64::INFINITY),
         ("has no range", |a| a.term_low[0] = 6.0),
         ("term 0 names a feature", |a| a.term_feature[0] = 2),

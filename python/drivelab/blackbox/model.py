@@ -11,9 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from drivelab.blackbox import intervals, model_file
-from drivelab.blackbox.accuracy import measure_accuracy
 from drivelab.blackbox.evaluate import (
-    MODEL_KEYS,
     Evaluation,
     ModelKey,
     best_model,
@@ -26,8 +24,9 @@ from drivelab.blackbox.features import (
     characteristics_of,
     workload_table,
 )
-from drivelab.blackbox.measured import METRICS, Rows, rows_by_part
+from drivelab.blackbox.measured import METRICS, rows_by_part
 from drivelab.blackbox.predictors import ESTIMATORS, Predictor
+from drivelab.blackbox.reserved import interval_scores, with_check
 from drivelab.blackbox.trained import BoolArray, TrainedWorkloads
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import CannotAnswerError, UsageError
@@ -128,8 +127,9 @@ class PerformanceModel:
             seed=seed,
             provenance=dict(provenance or {}),
         )
-        calibrated = dataclasses.replace(fitted, scores=fitted._scores(rows["calibration"]))
-        return dataclasses.replace(calibrated, evaluation=calibrated._checked(rows["check"]))
+        scores = interval_scores(fitted._answers, fitted.trained, rows["calibration"])
+        checked = with_check(evaluation, fitted._answers, fitted.trained, scores, rows["check"])
+        return dataclasses.replace(fitted, scores=scores, evaluation=checked)
 
     @property
     def ranges(self) -> Mapping[str, tuple[float, float] | None]:
@@ -314,45 +314,6 @@ class PerformanceModel:
                 f"{int(np.argmax(impossible))}: it lies too far outside what was trained"
             )
         return answers
-
-    def _scores(self, calibration: Rows) -> dict[ModelKey, FloatArray]:
-        inside = ~self.trained.outside(calibration.table)
-        table = calibration.table[inside]
-        return {
-            key: np.sort(
-                np.abs(
-                    np.log(calibration.observed[key.metric][inside])
-                    - self.predictors[key].predict(table)
-                )
-            )
-            for key in MODEL_KEYS
-        }
-
-    def _checked(self, check: Rows) -> Evaluation:
-        """Return the evaluation with what the check part says."""
-        inside = ~self.trained.outside(check.table)
-        table = check.table[inside]
-        outside = len(inside) - len(table)
-        if not len(table):
-            return dataclasses.replace(self.evaluation, check_outside=outside)
-        observed = {metric: values[inside] for metric, values in check.observed.items()}
-        predicted = {key: self._answers(key, table) for key in MODEL_KEYS}
-        coverage: dict[str, dict[float, float]] = {metric: {} for metric in METRICS}
-        for metric, key in self.best.items():
-            for level in intervals.levels_possible(len(self.scores[key])):
-                ends = intervals.around(
-                    predicted[key], intervals.half_width(self.scores[key], level)
-                )
-                held = (ends[:, 0] <= observed[metric]) & (observed[metric] <= ends[:, 1])
-                coverage[metric][level] = float(held.mean())
-        return dataclasses.replace(
-            self.evaluation,
-            check={
-                key: measure_accuracy(observed[key.metric], predicted[key]) for key in MODEL_KEYS
-            },
-            check_outside=outside,
-            check_coverage=coverage,
-        )
 
 
 def _shown(name: str, value: float) -> str:

@@ -129,26 +129,20 @@ def accuracy_text(model: PerformanceModel) -> str:
     from drivelab.report.quantities import ESTIMATOR_LABELS, METRICS, share_text
 
     evaluation = model.evaluation
-    rows = [["mean relative error", "", "in-sample", "unseen", "off-grid"]]
+    head = ["mean relative error", "", "in-sample", "unseen  "]
+    rows = [head if evaluation.check is None else [*head, "off-grid"]]
     for metric, quantity in METRICS.items():
         of_metric = [key for key in evaluation.cross_validated if key.metric == metric]
         for key in of_metric:
-            scores = [evaluation.in_sample[key], evaluation.cross_validated[key]]
-            scores += [] if evaluation.check is None else [evaluation.check[key]]
-            cells = [share_text(score.mre) for score in scores]
-            cells[1] += " *" if model.best[metric] == key else ""
+            star = " *" if model.best[metric] == key else "  "
+            cells = [
+                share_text(evaluation.in_sample[key].mre),
+                share_text(evaluation.cross_validated[key].mre) + star,
+            ]
+            if evaluation.check is not None:
+                cells.append(share_text(evaluation.check[key].mre))
             label = quantity.label.lower() if key == of_metric[0] else ""
             rows.append([label, f"{key.features} {ESTIMATOR_LABELS[key.estimator]}", *cells])
-    if evaluation.check is None:
-        rows[0].pop()
-    # Room for the star, so that numbers stand below each other.
-    rows = [
-        [
-            cell if cell.endswith("*") or place != 3 else f"{cell}  "
-            for place, cell in enumerate(row)
-        ]
-        for row in rows
-    ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(
@@ -162,12 +156,9 @@ def accuracy_text(model: PerformanceModel) -> str:
 
 def _meaning(model: PerformanceModel) -> list[str]:
     evaluation = model.evaluation
-    told = ["(unseen: cross-validated, * is the best; in-sample: on the workloads fitted to"]
+    told = "(unseen: cross-validated, * is the best; in-sample: on the workloads fitted to"
     if evaluation.check is None:
-        return [f"{told[0]})"]
+        return [f"{told})"]
     rows = next(iter(evaluation.check.values())).rows
     outside = f", {evaluation.check_outside} others lie outside" if evaluation.check_outside else ""
-    return [
-        f"{told[0]};",
-        f" off-grid: on {rows:,} workloads between the design's values{outside})",
-    ]
+    return [f"{told};", f" off-grid: on {rows:,} workloads between the design's values{outside})"]
