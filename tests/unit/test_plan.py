@@ -73,7 +73,7 @@ def test_impossible_plans_are_refused(change: dict[str, Any], message: str) -> N
         (
             "simulated",
             {},
-            MeasurementPlan(requests=5000, seconds=60.0, half_width_ratio=0.01),
+            MeasurementPlan(requests=5000, half_width_ratio=0.01),
         ),
         ("closed_form", {}, MeasurementPlan()),
         ("simulated", {"seconds": None, "requests": 7}, MeasurementPlan(requests=7)),
@@ -82,12 +82,12 @@ def test_impossible_plans_are_refused(change: dict[str, Any], message: str) -> N
         (
             "simulated",
             {"half_width_ratio": 0.01},
-            MeasurementPlan(requests=5000, seconds=60.0, half_width_ratio=0.01),
+            MeasurementPlan(requests=5000, half_width_ratio=0.01),
         ),
         (
             "simulated",
             {"half_width_ratio": 0.01, "max_requests": 100},
-            MeasurementPlan(requests=100, seconds=60.0, half_width_ratio=0.01, max_requests=100),
+            MeasurementPlan(requests=100, half_width_ratio=0.01, max_requests=100),
         ),
         ("real", {}, MeasurementPlan(0, 0, 0.2, None, 1.0)),
         ("real", {"seconds": 30.0}, MeasurementPlan(0, 0, 3.0, None, 30.0)),

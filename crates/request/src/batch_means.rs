@@ -9,9 +9,15 @@
 //! batches     |  x1  |  x2  |  x3  |  x4  | ...  at most 64; when full, pairs are joined
 //!
 //! correlated?  von Neumann's ratio, one-sided at 20 %: then pairs are joined once more,
-//!              down to 16 batches; still correlated: the drive changes, no half-width
+//!              down to 16 batches
 //! half-width   t(0.975, batches - 1) * deviation / sqrt(batches)
+//!              still correlated: the drive changes; times sqrt((1 + r) / (1 - r))
 //! ```
+//!
+//! The widening is that of a first-order autoregressive series with correlation
+//! r of neighbours. Of a drift it makes more than the whole way from the first to
+//! the last batch: a drift by more than the half-width asked for is never
+//! believed, and a smaller one does no harm.
 //!
 //! The level of 20 % is far above the usual 5 % because the errors are not
 //! alike: to take independent batches for correlated ones costs some requests,
@@ -53,8 +59,8 @@ pub struct LatencyBatches {
     pub ends_ns: Vec<u64>,
     /// Of neighbouring batches, -1 to 1, by von Neumann's ratio; 0 without scatter.
     pub correlation: f64,
-    /// Half of the 95 % confidence interval of the mean, ns; `None` where
-    /// batches are fewer than [`LEAST_BATCHES`] or correlated.
+    /// Half of the 95 % confidence interval of the mean, ns, widened where even
+    /// the longest batches are correlated; `None` for fewer than [`LEAST_BATCHES`].
     pub half_width_ns: Option<f64>,
 }
 
@@ -114,32 +120,26 @@ impl BatchMeans {
         (requests > 0).then(|| (self.total + self.sum) as f64 / requests as f64)
     }
 
-    /// The longest list of batches that are not correlated, or, where there is
-    /// none, all batches without a half-width.
+    /// The shortest batches that are not correlated, or the longest of which
+    /// there are at least [`LEAST_BATCHES`].
     #[must_use]
     pub fn latency_batches(&self) -> LatencyBatches {
-        let finest = described(&self.full, self.size);
-        if finest.half_width_ns.is_some() {
-            return finest;
-        }
-        let (mut batches, mut size) = (joined(&self.full), self.size * 2);
-        while batches.len() >= LEAST_BATCHES {
-            let coarser = described(&batches, size);
-            if coarser.half_width_ns.is_some() {
-                return coarser;
-            }
+        let (mut batches, mut size) = (self.full.clone(), self.size);
+        while batches.len() / 2 >= LEAST_BATCHES && Scatter::of(&batches).is_correlated() {
             batches = joined(&batches);
             size *= 2;
         }
-        finest
+        described(&batches, size)
     }
 
     /// Whether the half-width is known and at most `ratio` of the mean.
     #[must_use]
     pub fn reaches(&self, ratio: f64) -> bool {
-        let half_width = self.latency_batches().half_width_ns;
-        let mean = self.mean_ns();
-        half_width.is_some_and(|half_width| mean.is_some_and(|mean| half_width <= ratio * mean))
+        let batches = self.latency_batches();
+        let (Some(half_width), Some(mean)) = (batches.half_width_ns, self.mean_ns()) else {
+            return false;
+        };
+        half_width <= ratio * mean
     }
 }
 
@@ -151,34 +151,63 @@ fn joined(batches: &[(u128, u64)]) -> Vec<(u128, u64)> {
     half
 }
 
-fn described(batches: &[(u128, u64)], size: u64) -> LatencyBatches {
-    let count = batches.len();
-    let total: u128 = batches.iter().map(|&(sum, _)| sum).sum();
-    // Differences of integers: without scatter they are 0, not a rounding error.
-    let squares: f64 = batches
-        .iter()
-        .map(|&(sum, _)| squared(sum * count as u128, total))
-        .sum::<f64>()
-        / (count * count) as f64;
-    let steps: f64 = batches
-        .windows(2)
-        .map(|pair| squared(pair[0].0, pair[1].0))
-        .sum();
-    // Fishman 1978, section 5.6: 1 - half of von Neumann's ratio.
-    let correlation = if squares > 0.0 {
-        (1.0 - steps / (2.0 * squares)).clamp(-1.0, 1.0)
-    } else {
-        0.0
-    };
-    let usable = count >= LEAST_BATCHES && {
-        let count = count as f64;
+/// How batches differ from their mean and from each other, before division by
+/// their size.
+struct Scatter {
+    count: f64,
+    /// Sum of the squared distances from the mean.
+    squares: f64,
+    /// Of neighbouring batches, by half of von Neumann's ratio (Fishman 1978,
+    /// section 5.6).
+    correlation: f64,
+}
+
+impl Scatter {
+    fn of(batches: &[(u128, u64)]) -> Self {
+        let count = batches.len();
+        let total: u128 = batches.iter().map(|&(sum, _)| sum).sum();
+        // Differences of integers: without scatter they are 0, not a rounding error.
+        let squares: f64 = batches
+            .iter()
+            .map(|&(sum, _)| squared(sum * count as u128, total))
+            .sum::<f64>()
+            / (count * count).max(1) as f64;
+        let steps: f64 = batches
+            .windows(2)
+            .map(|pair| squared(pair[0].0, pair[1].0))
+            .sum();
+        let correlation = if squares > 0.0 {
+            (1.0 - steps / (2.0 * squares)).clamp(-1.0, 1.0)
+        } else {
+            0.0
+        };
+        Self {
+            count: count as f64,
+            squares,
+            correlation,
+        }
+    }
+
+    fn is_correlated(&self) -> bool {
+        let count = self.count;
         // Normal with mean 0 and variance 1 for independent batches.
-        correlation * ((count * count - 1.0) / (count - 2.0)).sqrt() < CORRELATED
-    };
-    let deviation_of_mean = || {
-        let count = count as f64;
-        (squares / (count - 1.0) / count).sqrt() / size as f64
-    };
+        let score = self.correlation * ((count * count - 1.0) / (count - 2.0)).sqrt();
+        count > 2.0 && score >= CORRELATED
+    }
+
+    fn half_width(&self) -> f64 {
+        let degrees = self.count - 1.0;
+        let plain = student_975(degrees) * (self.squares / degrees / self.count).sqrt();
+        if self.is_correlated() {
+            plain * ((1.0 + self.correlation) / (1.0 - self.correlation)).sqrt()
+        } else {
+            plain
+        }
+    }
+}
+
+fn described(batches: &[(u128, u64)], size: u64) -> LatencyBatches {
+    let scatter = Scatter::of(batches);
     LatencyBatches {
         requests_per_batch: size,
         means_ns: batches
@@ -186,8 +215,8 @@ fn described(batches: &[(u128, u64)], size: u64) -> LatencyBatches {
             .map(|&(sum, _)| sum as f64 / size as f64)
             .collect(),
         ends_ns: batches.iter().map(|&(_, end)| end).collect(),
-        correlation,
-        half_width_ns: usable.then(|| student_975(count as f64 - 1.0) * deviation_of_mean()),
+        correlation: scatter.correlation,
+        half_width_ns: (batches.len() >= LEAST_BATCHES).then(|| scatter.half_width() / size as f64),
     }
 }
 

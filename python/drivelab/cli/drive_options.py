@@ -87,8 +87,7 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
         "--seconds",
         type=duration,
         metavar="TIME",
-        help="time in which requests are counted [with --half-width at most 60s, real drives 10s; "
-        "otherwise no limit, real drives 1s]",
+        help="time in which requests are counted [real drives 1s, with --half-width at most 10s]",
     )
     group.add_argument(
         "--half-width",

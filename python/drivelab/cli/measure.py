@@ -121,7 +121,7 @@ def _confidence_text(measurement: Measurement) -> list[tuple[str, str]]:
     if ratio is None:
         if measurement.stopped_by != "max_requests":
             return []
-        return [("95 % half-width", "not known: the latency still changes")]
+        return [("95 % half-width", "not known: too few requests")]
     missed = ", more than asked" if measurement.stopped_by == "max_requests" else ""
     return [("95 % half-width", f"{100 * ratio:.2f} % of the mean latency{missed}")]
 

@@ -2,7 +2,7 @@
 
 Latencies of neighbouring requests depend on each other (they wait for the same dies), so their
 scatter says too little about the mean's. Means of long batches are nearly independent; where
-they are not, the drive is still changing, and no half-width is given.
+they are not, the drive is still changing, and the half-width is widened.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class LatencyBatches:
         Of neighbouring batches (lag 1), -1 to 1; 0 where there are fewer than two.
     half_width_ns
         Of the 95 % confidence interval of the mean latency, in ns, by Student's t over batch
-        means; ``None`` where batches are too few or correlated.
+        means, widened where these are correlated; ``None`` where they are fewer than 16.
 
     Raises
     ------

@@ -27,9 +27,6 @@ _LEAST_REQUESTS: Final = 5000
 _REAL_SECONDS: Final = 1.0
 # Enough for a few hundred thousand requests of a fast drive; a slow one ends here.
 _REAL_SECONDS_FOR_HALF_WIDTH: Final = 10.0
-# Huang et al. 2011, section IV.A: each workload runs for a minute. One that uses up the spare
-# blocks of a drive drifts for much longer, and reaches no half-width before that is over.
-_SIMULATED_SECONDS_FOR_HALF_WIDTH: Final = 60.0
 _SIMULATED_HALF_WIDTH_RATIO: Final = 0.01
 _REAL_WARMUP_SHARE: Final = 0.1
 _REAL_WARMUP_SECONDS: Final = 0.2
@@ -139,7 +136,6 @@ class MeasurementPlan:
             # and before it for small ones.
             defaults["half_width_ratio"] = _SIMULATED_HALF_WIDTH_RATIO
             defaults["requests"] = min(_LEAST_REQUESTS, asked.get("max_requests", MAX_REQUESTS))
-            defaults["seconds"] = _SIMULATED_SECONDS_FOR_HALF_WIDTH
         elif "seconds" not in asked:
             defaults["requests"] = cls.requests
         return cls(seed=seed, **{**defaults, **asked})

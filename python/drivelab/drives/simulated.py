@@ -161,12 +161,6 @@ def _measurement(index: int, workload: Characteristics, result: dict[str, Any]) 
         read=part("read"),
         write=part("write"),
         extra=result["extra"],
-        batches=LatencyBatches(**_tuples(result["batches"])),
+        batches=LatencyBatches.from_json(result["batches"]),
         stopped_by=result["stopped_by"],
     )
-
-
-def _tuples(values: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-    }

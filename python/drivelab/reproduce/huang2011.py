@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 DRIVE: Final = "sim:x25m"
 DESIGN: Final = "huang2011:1500"
-# A minute at most, as in the paper; most workloads are known to 1 % long before.
+# The paper measures each workload for a minute; ours is as long as it takes to know it to 1 %.
 PLAN: Final = MeasurementPlan.of_kind("simulated", half_width_ratio=0.01)
 REFERENCE: Final = (
     "Huang et al. 2011, Performance Modeling and Analysis of Flash-based Storage Devices"

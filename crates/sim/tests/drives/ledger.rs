@@ -215,7 +215,8 @@ impl Ledger {
                 .is_some_and(|found| found <= half_width.ratio * mean)
     }
 
-    /// Of the largest number of batches, 16 to 64, that are not correlated.
+    /// Of the largest number of batches, 16 to 64, that are not correlated, or,
+    /// widened, of the smallest.
     pub fn half_width(&self) -> Option<f64> {
         let latencies = self.counted();
         let mut size = 1;
@@ -227,8 +228,9 @@ impl Ledger {
             .map(|batch| batch.iter().sum::<u64>() as f64)
             .collect();
         while sums.len() >= 16 {
-            if let Some(half_width) = half_width(&sums) {
-                return Some(half_width / size as f64);
+            let (half_width, widening) = half_width(&sums);
+            if widening == 1.0 || sums.len() < 32 {
+                return Some(half_width * widening / size as f64);
             }
             sums = sums.chunks_exact(2).map(|pair| pair[0] + pair[1]).collect();
             size *= 2;
@@ -237,18 +239,23 @@ impl Ledger {
     }
 }
 
-fn half_width(values: &[f64]) -> Option<f64> {
+/// As of independent batches, and by what correlated ones widen it.
+fn half_width(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     if values.iter().all(|value| *value == values[0]) {
-        return Some(0.0);
+        return (0.0, 1.0);
     }
     let mean = values.iter().sum::<f64>() / count;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let pairs = values.iter().zip(&values[1..]);
     let steps: f64 = pairs.map(|(a, b)| (a - b).powi(2)).sum();
-    let von_neumann = steps / squares;
-    let score = (1.0 - von_neumann / 2.0) * ((count.powi(2) - 1.0) / (count - 2.0)).sqrt();
+    let correlation = 1.0 - steps / squares / 2.0;
+    let half_width = STUDENT_975[values.len() - 16] * (squares / (count - 1.0) / count).sqrt();
     // One-sided at 20 %.
-    (score < 0.841_621_233_6)
-        .then(|| STUDENT_975[values.len() - 16] * (squares / (count - 1.0) / count).sqrt())
+    if correlation * ((count.powi(2) - 1.0) / (count - 2.0)).sqrt() < 0.841_621_233_6 {
+        (half_width, 1.0)
+    } else {
+        let widening = ((1.0 + correlation) / (1.0 - correlation)).sqrt();
+        (half_width, widening)
+    }
 }
