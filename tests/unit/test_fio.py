@@ -112,6 +112,16 @@ def test_a_long_measurement_goes_on_in_segments(
     assert (measurement.requests, sent) == (2500, 100 + 2500 + 2 * 7 + 3)
 
 
+@pytest.mark.parametrize("requests", [1025, 3073])
+def test_the_log_holds_what_completes_while_the_queue_drains(
+    drive: FioDrive, requests: int
+) -> None:
+    # A log that grows is full at 1024 and at 3072, here while the queue drains.
+    plan = MeasurementPlan(warmup_requests=0, requests=requests)
+    (measurement,) = drive.measure([(0, Characteristics(queue_depth=64))], plan)
+    assert measurement.requests == requests
+
+
 def test_measurements_come_one_by_one(drive: FioDrive, outputs: list[FioOutput]) -> None:
     answers = drive.measure([(3, Characteristics()), (9, Characteristics(queue_depth=4))], PLAN)
     assert next(answers).index == 3

@@ -75,14 +75,14 @@ def test_a_missing_fio_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         find_fio()
 
 
-@pytest.mark.parametrize("version", ["fio-2.99", "fio-3.19", "fio-3.1-dirty"])
+@pytest.mark.parametrize("version", ["fio-2.99", "fio-3.24", "fio-3.1-dirty"])
 def test_an_old_fio_is_refused(install: Callable[..., Path], version: str) -> None:
     install("", version)
-    with pytest.raises(UsageError, match=rf"is {version[:7]}.*3\.20.*make system-packages"):
+    with pytest.raises(UsageError, match=rf"is {version[:7]}.*3\.25.*make system-packages"):
         find_fio()
 
 
-@pytest.mark.parametrize("version", ["fio-3.20", "fio-3.33", "fio-3.36-15-g1234", "fio-10.2"])
+@pytest.mark.parametrize("version", ["fio-3.25", "fio-3.33", "fio-3.36-15-g1234", "fio-10.2"])
 def test_a_recent_fio_is_taken(install: Callable[..., Path], version: str) -> None:
     script = install("", version)
     assert find_fio() == FioProgram(str(script), version)

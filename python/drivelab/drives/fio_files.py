@@ -26,7 +26,7 @@ from drivelab.errors import RunError
 
 _PREFIX: Final = "drivelab-fio-"
 _LOG_PREFIX: Final = "segment"
-# What fio 3.20 and later append for the only job's latency log.
+# What fio 3.25 and later append for the only job's latency log.
 _LOG_SUFFIX: Final = "_lat.1.log"
 
 

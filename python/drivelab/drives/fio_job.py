@@ -10,6 +10,8 @@ What fio does otherwise than one would think, and what is done about it:
   ``number_ios`` is reached by then: it is set to the number of requests in the log.
 - ``write_iolog`` is dropped in silence beside ``read_iolog``; what was sent is read back from
   the latency log, which carries offsets with ``log_offset=1``.
+- When its latency log is full while the queue drains, what completes from then on is missing
+  from it: the log has room for every request from the start.
 - ``time_based`` would begin the log again, and ``ramp_time`` leaves counts that disagree:
   neither is used. ``runtime`` alone ends a log early and counts everything.
 - A FIFO as an iolog hangs fio: it is a file in memory.
@@ -23,8 +25,12 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
+from typing import Final
 
 from drivelab.workloads.characteristics import Characteristics
+
+# fio takes 1024 to 1048576, which is more than `fio_pace` sends at once.
+_LEAST_LOG_ENTRIES: Final = 1024
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,7 @@ def segment_options(
         "randrepeat=0",
         f"randseed={buffer_seed}",
         f"write_lat_log={log_prefix}",
+        f"log_entries={max(_LEAST_LOG_ENTRIES, segment.requests)}",
         "log_offset=1",
         "disable_slat=1",
         "disable_clat=1",
