@@ -125,6 +125,12 @@ def format_decimal_size(size_bytes: float) -> str:
     return f"{_three_digits(size_bytes / 1e3)} kB"
 
 
+def format_time_left(seconds: float) -> str:
+    """Write an estimate of what a job still takes: whole seconds, minutes above two."""
+    whole = max(round(seconds), 0)
+    return format_duration_ns(whole * 1e9) if whole >= 120 else f"{whole} s"
+
+
 def format_duration_ns(duration_ns: float) -> str:
     """Write nanoseconds with three significant digits in ns, us, ms or s; minutes above two."""
     if duration_ns >= 120e9:

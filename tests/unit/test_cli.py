@@ -6,6 +6,7 @@ import argparse
 import errno
 import importlib
 import os
+import re
 import subprocess
 import sys
 import types
@@ -228,6 +229,8 @@ def test_every_command_explains_itself(name: str, capsys) -> None:
     assert text.startswith(f"usage: drivelab {name}")
     assert f"example: drivelab {cli.COMMANDS[name].example}" in text
     assert "--json" in text
+    # A name in capitals between braces is a value that was not filled in.
+    assert re.search(r"\{[A-Z_]+\}", text) is None
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)

@@ -172,7 +172,7 @@ def test_what_a_drive_cannot_express_is_left_out_and_counted() -> None:
         parse_design("huang2011:141").select(seed=0, accepts=reads_only)
     assert str(caught.value) == (
         "huang2011:141 asks for 141; the design holds 14980 distinct workloads, "
-        "and this drive cannot express 14840 of them"
+        "and this drive cannot express 14840 of them; at most huang2011:140"
     )
     with pytest.raises(UsageError, match="this drive cannot express 14980 of them"):
         parse_design("huang2011").select(seed=0, accepts=lambda _: False)

@@ -21,7 +21,7 @@ def test_time_left_is_judged_by_this_start_alone(clock) -> None:
     for _ in range(11):
         clock[0] += 2
         progress.advance()
-    assert progress.text() == "61 of 100 measurements, about 78.0 s left"
+    assert progress.text() == "61 of 100 measurements, about 78 s left"
 
 
 def test_time_left_knows_bursts(clock) -> None:
@@ -47,7 +47,19 @@ def test_time_left_leaves_out_pauses_and_tells_failures(clock) -> None:
     for _ in range(10):
         clock[0] += 1
         progress.advance(failed=True)
-    assert progress.text() == "20 of 100 measurements, 10 failed, about 80.0 s left"
+    assert progress.text() == "20 of 100 measurements, 10 failed, about 80 s left"
+
+
+def test_time_left_is_whole_seconds_and_ends_with_the_job(clock) -> None:
+    progress = Progress(101, 0, "measurements")
+    for _ in range(98):
+        clock[0] += 0.4
+        progress.advance()
+    assert progress.text() == "98 of 101 measurements, about 1 s left"
+    for _ in range(3):
+        clock[0] += 0.4
+        progress.advance()
+    assert progress.text() == "101 of 101 measurements"
 
 
 def test_progress_tells_a_line_every_ten_seconds(capsys, clock) -> None:

@@ -26,7 +26,8 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
         "--design",
         default=DEFAULT_DESIGN,
         metavar="DESIGN",
-        help="which workloads: huang2011[:N], huang2011-sweeps, sobol:N [{DEFAULT_DESIGN}]",
+        help="which workloads: huang2011[:N], huang2011-sweeps, sobol:N or a CSV file "
+        f"[{DEFAULT_DESIGN}]",
     )
     parser.add_argument(
         "--check",

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
 
-from drivelab.units import format_duration_ns
+from drivelab.units import format_time_left
 
 LINE_EVERY_SECONDS: Final = 10.0
 DRAWN_EVERY_SECONDS: Final = 0.1
@@ -86,9 +86,9 @@ class Progress:
         parts = [f"{self._done} of {self._total} {self._unit}"]
         if self._failed:
             parts.append(f"{self._failed} failed")
-        if self._mean_seconds is not None:
-            left_ns = (self._total - self._done) * self._mean_seconds * 1e9
-            parts.append(f"about {format_duration_ns(left_ns)} left")
+        left = self._total - self._done
+        if self._mean_seconds is not None and left:
+            parts.append(f"about {format_time_left(left * self._mean_seconds)} left")
         return ", ".join(parts)
 
     def __enter__(self) -> Self:

@@ -87,9 +87,10 @@ class GridDesign:
             held = f"the design holds {len(everything)} distinct workloads"
             if left_out:
                 held += f", and this drive cannot express {left_out} of them"
-            raise UsageError(
-                f"{self.name} asks for {'some' if self.count is None else count}; {held}"
-            )
+            asked = f"{self.name} asks for {'some' if self.count is None else count}; {held}"
+            if possible:
+                asked += f"; at most {self.name.partition(':')[0]}:{len(possible)}"
+            raise UsageError(asked)
         # Set aside whatever is asked for, so that a larger count keeps a smaller one's parts.
         order = shuffled(possible, seed)
         calibration = order[: calibration_count(count)]
