@@ -18,6 +18,7 @@ from drivelab.blackbox.accuracy import measure_accuracy
 from drivelab.blackbox.effects import Effect, Importance
 from drivelab.blackbox.evaluate import MODEL_KEYS, Evaluation, ModelKey, best_models
 from drivelab.blackbox.features import UNITS
+from drivelab.blackbox.intervals import levels_possible
 from drivelab.blackbox.measured import METRICS
 from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.drives.plan import MeasurementPlan
@@ -209,7 +210,8 @@ def made_run(
     described["design"] |= run.header["design"]
     run = replace(run, header=described)
     if reserved:
-        factors = {0.8: 1.1, 0.9: 1.25, 0.95: 1.5}
+        widths = {0.8: 1.1, 0.9: 1.25, 0.95: 1.5}
+        factors = {level: widths[level] for level in levels_possible(reserved)}
         run = replace(run, intervals=Intervals(reserved, dict.fromkeys(METRICS, factors)))
     return with_check(run) if check else run
 

@@ -10,8 +10,11 @@ import pytest
 from made_run import made_run, measurement, run_of
 
 from drivelab.report.compared_words import ranking
+from drivelab.report.courses import course, noise_text
+from drivelab.report.line_styles import variant_style
+from drivelab.report.sweep_figures import Drawn, SweepPanel, sweep_panels
 from drivelab.report.sweep_section import DriveSweeps, missing_reason, one_drive, several_drives
-from drivelab.report.sweep_words import course, held, sweep_words
+from drivelab.report.sweep_words import _against, held, sweep_words
 from drivelab.report.sweeps import Line, lines_of, sweep_table
 from drivelab.store import Failure
 from drivelab.workloads.huang2011_sweeps import sweep_workloads, sweeps
@@ -21,7 +24,11 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 EVERY = [measurement(*item) for item in enumerate(sweep_workloads())]
 
 
-def line(latencies_ms: Sequence[float], values: Sequence[float] | None = None) -> Line:
+def line(
+    latencies_ms: Sequence[float],
+    values: Sequence[float] | None = None,
+    half_widths: Sequence[float] = (),
+) -> Line:
     """Return a line of queue depths whose throughput is depth over latency."""
     depths = tuple(float(2**place) for place in range(len(latencies_ms)))
     values = depths if values is None else tuple(values)
@@ -38,6 +45,7 @@ def line(latencies_ms: Sequence[float], values: Sequence[float] | None = None) -
             "bandwidth_bytes_per_second": tuple(4096 * rate for rate in iops),
             "iops": iops,
         },
+        half_widths=tuple(half_widths) or (0.0,) * len(values),
         missing=(),
     )
 
@@ -154,6 +162,57 @@ def test_what_is_held_is_read_from_the_workloads() -> None:
 )
 def test_a_course_in_words(latencies_ms: list[float], text: str) -> None:
     assert course(line(latencies_ms), "latency_ns_mean") == text
+
+
+@pytest.mark.parametrize(
+    ("latencies_ms", "half_widths", "text"),
+    [
+        # 1.1 to 1.3 and 1.6 to 2.4 do not meet; 1.6 to 2.4 and 2.1 to 2.9 do.
+        ([1.2, 2], [1 / 12, 0.2], f"rises from 1.20 ms to 2.00 ms (1.7{TIMES})"),
+        ([2, 2.5], [0.2, 0.16], "lies between 2.00 ms and 2.50 ms, which may be noise"),
+        # The bump is above the start by more than the noise, but not above the end.
+        ([1, 5, 4], [0.1, 0.4, 0.1], f"rises from 1.00 ms to 4.00 ms (4.0{TIMES})"),
+        (
+            # The start lies above the middle; whether the end does, nobody knows.
+            [3, 1, 3.2],
+            [0.1, 0.1, 0.7],
+            "lies between 1.00 ms and 3.20 ms, without a clear direction",
+        ),
+    ],
+)
+def test_a_course_claims_no_more_than_the_half_widths_allow(
+    latencies_ms: list[float], half_widths: list[float], text: str
+) -> None:
+    assert course(line(latencies_ms, half_widths=half_widths), "latency_ns_mean") == text
+
+
+def test_wide_half_widths_are_drawn_and_said() -> None:
+    sure = line([1, 2, 4], half_widths=[0.04] * 3)
+    unsure = line([1, 2, 4], half_widths=[0.04, 0.3, 1.5])
+    assert noise_text([sure]) == ""
+    assert noise_text([sure, unsure]) == (
+        "A bar at a mean latency holds the true one 95 times of 100 (the widest: "
+        "\N{PLUS-MINUS SIGN}150 %); what differs by less may be noise."
+    )
+
+    def paths(drawn: Line, metric: str) -> int:
+        panel = SweepPanel("p", "t", "l", metric, [Drawn(drawn, variant_style(0))])
+        return sweep_panels([panel], "measured")[0].svg.count("<path")
+
+    # Two points have a bar.
+    assert paths(unsure, "latency_ns_mean") - paths(sure, "latency_ns_mean") == 2
+    assert paths(unsure, "iops") == paths(sure, "iops")
+
+
+def test_patterns_within_the_noise_are_not_told_apart() -> None:
+    base = line([1, 2, 4])
+    other = replace(line([2, 2, 4], half_widths=[0.6, 0.1, 0.1]), series="stride")
+    assert _against(base, other) == [
+        "Strided reads take as long as sequential ones, at every size, as far as the noise lets "
+        "see."
+    ]
+    surer = replace(other, half_widths=(0.1, 0.1, 0.1))
+    assert "2.0" in _against(base, surer)[0]
 
 
 def test_findings_follow_the_numbers() -> None:

@@ -16,7 +16,6 @@ from drivelab.report.quantities import (
     METRICS,
     NOTHING,
     TIMES,
-    listed,
     share_text,
 )
 
@@ -145,24 +144,3 @@ def interval_rows(run: RunData) -> list[tuple[str, list[tuple[str, str]]]]:
         ]
         rows.append((METRICS[metric].label, cells))
     return rows
-
-
-def held_words(run: RunData, level: float) -> str:
-    """Say how many of ten off-grid workloads the interval at a level held.
-
-    Returns
-    -------
-    str
-        Empty where there is no such interval, or no off-grid workload.
-    """
-    shares = {
-        metric: held[level]
-        for metric, held in (run.evaluation.check_coverage or {}).items()
-        if level in held
-    }
-    if not shares:
-        return ""
-    parts = [
-        f"{10 * share:.1f} for {METRICS[metric].label.lower()}" for metric, share in shares.items()
-    ]
-    return f"Of ten of them the {100 * level:g} % interval held, on average, {listed(parts)}."

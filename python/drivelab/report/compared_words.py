@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from drivelab.report import sweeps
+from drivelab.report.courses import SAME, noise_text, times_text
 from drivelab.report.quantities import METRICS
 from drivelab.report.sweep_figures import value_text
-from drivelab.report.sweep_words import SAME, SweepWords, missing_points, sweep_words, times_text
+from drivelab.report.sweep_words import SweepWords, missing_points, sweep_words
 from drivelab.report.sweeps import Line, lines_of
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def compared_words(figure: int, drives: Sequence[tuple[str, Table, str]]) -> Swe
         setting=alone.setting,
         findings=tuple(text for text in dict.fromkeys(findings) if text),
         missing=" ".join(missing),
+        noise=noise_text([line for _, lines in by_drive for line in lines]),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from drivelab.report import words
 from drivelab.report.accuracy_tables import JUDGED, Cells, cells
 from drivelab.report.comparison import common_workloads, differences, joined, told_apart
+from drivelab.report.courses import SAME, times_text
 from drivelab.report.page import Report, render_page
 from drivelab.report.quantities import (
     ESTIMATOR_LABELS,
@@ -16,7 +17,6 @@ from drivelab.report.quantities import (
     listed,
 )
 from drivelab.report.sweep_section import several_drives
-from drivelab.report.sweep_words import SAME, times_text
 from drivelab.report.table import Table, number
 
 if TYPE_CHECKING:

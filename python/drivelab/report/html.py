@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from drivelab.report import effects, figures, latency, tables, words, workload_rows
-from drivelab.report.accuracy_tables import accuracy_tables, held_words, interval_rows
+from drivelab.report import (
+    effects,
+    figures,
+    interval_words,
+    latency,
+    tables,
+    words,
+    workload_rows,
+)
+from drivelab.report.accuracy_tables import accuracy_tables, interval_rows
 from drivelab.report.cautions import measurement_cautions
 from drivelab.report.effect_figures import effect_panels
 from drivelab.report.identity import identity
@@ -30,9 +38,6 @@ if TYPE_CHECKING:
     from drivelab.drives.measurement import Measurement
     from drivelab.report.inputs import RunData
     from drivelab.report.table import Table
-
-#: The level whose intervals are drawn as a band.
-BAND_LEVEL: Final = 0.9
 
 
 def render(run: RunData) -> Report:
@@ -66,9 +71,11 @@ def render(run: RunData) -> Report:
         checked=0 if run.check is None else len(run.check.measurements),
         outside=run.evaluation.check_outside,
         interval_rows=interval_rows(run),
-        held=held_words(run, BAND_LEVEL),
-        interval_levels=_levels(run),
+        held=interval_words.held_words(run),
+        interval_levels=interval_words.levels(run),
         reserved=run.intervals.workloads,
+        promise=interval_words.promise_words(run),
+        band=interval_words.band_words(run),
         population=str(run.header["design"].get("population", "")),
         percentile_panels=figures.percentile_curves(
             computed["latency_percentiles"], provenance.adjective
@@ -142,13 +149,11 @@ def _predicted(run: RunData, computed: dict[str, Table], adjective: str) -> list
 
 
 def _bands(run: RunData, best: Sequence[ModelKey]) -> dict[ModelKey, float]:
+    level = interval_words.band_level(run)
+    if level is None:
+        return {}
     factors = {key: run.intervals.factors.get(key.metric, {}) for key in best}
-    return {key: found[BAND_LEVEL] for key, found in factors.items() if BAND_LEVEL in found}
-
-
-def _levels(run: RunData) -> list[float]:
-    """Return the levels that any interval is given at; every metric has the same."""
-    return list(next(iter(run.intervals.factors.values()), {}))
+    return {key: found[level] for key, found in factors.items() if level in found}
 
 
 def _effects(computed: dict[str, Table], metric: str) -> list[figures.Panel]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 #: An axis whose values span more than this is logarithmic.
 DECADE: Final = 10.0
 _MOST_TICKS: Final = 7
+#: Half-widths of a mean latency from this share on are drawn; below, a marker covers them.
+BARS_FROM: Final = 0.05
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ def _draw(axes: Axes, *, one: SweepPanel, values: Sequence[float], adjective: st
             # Where lines coincide, the first lies in front and the others' markers peek out.
             look = drawn.style.options() | {"markersize": 4.6 + 0.9 * place}
             axes.plot(x, y, zorder=3 - place / 100, clip_on=False, **look)
+        if one.metric == "latency_ns_mean":
+            _half_widths(axes, drawn)
         across += line.values
         up += performance
     _value_axis(axes, one.drawn)
@@ -108,6 +112,18 @@ def _draw(axes: Axes, *, one: SweepPanel, values: Sequence[float], adjective: st
     axes.set_title(one.title)
     # Nothing to see: the page's script finds the points by it.
     dots(axes, across, up, color=INK, size=1, opacity=0, name="points", front=True)
+
+
+def _half_widths(axes: Axes, drawn: Drawn) -> None:
+    """Draw how far the true mean latency may lie from each point, as far as the axis shows it."""
+    line = drawn.line
+    for x, y, ratio in zip(
+        line.values, line.performance["latency_ns_mean"], line.half_widths, strict=True
+    ):
+        if ratio >= BARS_FROM:
+            # A logarithmic axis has no place for what lies at 0 or below.
+            ends = [y * max(1 - ratio, 1e-3), y * (1 + ratio)]
+            axes.plot([x, x], ends, color=drawn.style.color, linewidth=1, alpha=0.55, zorder=2)
 
 
 def _stretches(line: Line, performance: Sequence[float]) -> list[tuple[list[float], list[float]]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from drivelab.report.quantities import METRICS, TIMES, listed
+from drivelab.report.courses import SAME, above, course, noise_text, times_text
+from drivelab.report.quantities import TIMES, listed
 from drivelab.report.sweep_figures import value_text
 from drivelab.report.sweeps import (
     PATTERN_LATENCY,
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from drivelab.report.sweeps import Line
     from drivelab.report.table import Table
 
-#: Values within a tenth of each other are the same for a buyer.
-SAME: Final = 1.1
 _LATENCY: Final = "latency_ns_mean"
 _BANDWIDTH: Final = "bandwidth_bytes_per_second"
 _IOPS: Final = "iops"
@@ -48,6 +47,8 @@ class SweepWords:
         What this drive does, a sentence or two a line.
     missing
         Which points were not measured and why; empty where none is missing.
+    noise
+        How unsure the means are, and what shows it; empty where they are sure enough.
     """
 
     title: str
@@ -55,6 +56,7 @@ class SweepWords:
     setting: str
     findings: tuple[str, ...]
     missing: str
+    noise: str = ""
 
 
 _TITLES: Final = {
@@ -101,6 +103,7 @@ def sweep_words(figure: int, table: Table, reason: str) -> SweepWords:
         setting=f"{_VARIED[figure]} {held(figure)}",
         findings=tuple(_FINDINGS[figure](lines)),
         missing=missing_points(lines, reason),
+        noise=noise_text(lines),
     )
 
 
@@ -134,46 +137,6 @@ def held(figure: int) -> str:
     if alone:
         parts.append("reads and writes each alone")
     return f"Kept the same: {listed(parts)}." if parts else ""
-
-
-def course(line: Line, metric: str) -> str:
-    """Say how a line runs, such as ``rises from 1.9 ms to 4.0 ms (2.1 times)``.
-
-    Parameters
-    ----------
-    line
-        With at least one point.
-    metric
-        Which of its metrics.
-    """
-    values = line.performance[metric]
-    text = METRICS[metric].text
-    first, last, low, high = values[0], values[-1], min(values), max(values)
-    if text(low) == text(high):
-        return f"stays at about {text(first)}"
-    if high < SAME * low:
-        return f"hardly changes, {text(low)} to {text(high)}"
-    if high > SAME * max(first, last) or low * SAME < min(first, last):
-        turn = high if high > SAME * max(first, last) else low
-        verbs = ("rises", "falls") if turn == high else ("falls", "rises")
-        at = value_text(line.characteristic, line.values[values.index(turn)])
-        return (
-            f"{verbs[0]} from {text(first)} to {text(turn)} at {at} and {verbs[1]} again to "
-            f"{text(last)}"
-        )
-    verb = "rises" if last > first else "falls"
-    return f"{verb} from {text(first)} to {text(last)} ({_change(last / first)})"
-
-
-def _change(ratio: float) -> str:
-    if ratio >= 1:
-        return times_text(ratio)
-    return f"{times_text(1 / ratio)} less"
-
-
-def times_text(ratio: float) -> str:
-    """Write a factor of at least 1 with two digits, or whole where it is large."""
-    return f"{ratio:.1f}{TIMES}" if ratio < 9.95 else f"{ratio:,.0f}{TIMES}"
 
 
 def _on_write_ratio(lines: Sequence[Line]) -> list[str]:
@@ -235,22 +198,34 @@ def _on_pattern(lines: Sequence[Line]) -> list[str]:
 
 def _against(base: Line, other: Line) -> list[str]:
     """Compare a line with the sequential one at each size that both have."""
-    sequential = dict(zip(base.values, base.performance[_LATENCY], strict=True))
-    ratios = [
-        (latency / sequential[value], value)
-        for value, latency in zip(other.values, other.performance[_LATENCY], strict=True)
-        if value in sequential
-    ]
+    sequential = _mean_latencies(base)
+    ratios = []
+    unsure = False
+    for value, (latency, half_width) in _mean_latencies(other).items():
+        if value in sequential:
+            against = sequential[value]
+            sure = above(latency, half_width, *against) or above(*against, latency, half_width)
+            ratio = latency / against[0]
+            hidden = not sure and not 1 / SAME < ratio < SAME
+            ratios.append((1.0 if hidden else ratio, value))
+            unsure |= hidden
     if not ratios:
         return []
     (least, at_least), (most, at_most) = min(ratios), max(ratios)
     if most < SAME and least * SAME > 1:
-        return [f"{other.label} take as long as sequential ones, at every size."]
+        noise = ", as far as the noise lets see" if unsure else ""
+        return [f"{other.label} take as long as sequential ones, at every size{noise}."]
     if len(ratios) == 1 or most < SAME * least:
         return [f"{other.label} take {_longer(most)} as sequential ones."]
     first = f"{_longer(most)} as sequential ones at {value_text('size', at_most)}"
     second = f"{_longer(least)} at {value_text('size', at_least)}"
     return [f"{other.label} take {first} and {second}."]
+
+
+def _mean_latencies(line: Line) -> dict[float, tuple[float, float]]:
+    """Return mean latency and half-width at each value."""
+    means = zip(line.performance[_LATENCY], line.half_widths, strict=True)
+    return dict(zip(line.values, means, strict=True))
 
 
 def _longer(ratio: float) -> str:

@@ -45,6 +45,8 @@ class Line:
         Of the measurements.
     performance
         By metric, at each value.
+    half_widths
+        Of the mean latency at each value, as a share of it (95 %); 0 where it is not known.
     missing
         Values that were not measured.
     """
@@ -56,6 +58,7 @@ class Line:
     values: tuple[float, ...]
     indices: tuple[int, ...]
     performance: dict[str, tuple[float, ...]]
+    half_widths: tuple[float, ...]
     missing: tuple[float, ...]
 
     @property
@@ -112,6 +115,7 @@ def _line(rows: Sequence[dict[str, Cell]]) -> Line:
         values=tuple(number(row["value"]) for row in measured),
         indices=tuple(int(number(row["index"])) for row in measured),
         performance={metric: tuple(number(row[metric]) for row in measured) for metric in METRICS},
+        half_widths=tuple(number(row["half_width_ratio"] or 0.0) for row in measured),
         missing=tuple(number(row["value"]) for row in rows if row["index"] is None),
     )
 

@@ -154,7 +154,6 @@ HOW_TO_READ: Final = {
         "without having seen it. On the solid line the prediction is exact, between the dashed "
         "ones it is within a factor of two."
     ),
-    "band": "In the shaded band lies what the 90 % interval of the prediction holds.",
     "check": (
         "The last row is of workloads spread over the whole ranges, off the grid of the design."
     ),
