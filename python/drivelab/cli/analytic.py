@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_json, add_record, size
+from drivelab.cli.terminal import show
 from drivelab.errors import UsageError
 from drivelab.units import format_duration_ns, format_size
 
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(values, indent=2))
     else:
-        print(_text(values))
+        show(_text(values))
     return 0
 
 

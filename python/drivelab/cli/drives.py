@@ -12,6 +12,7 @@ import platform
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
+from drivelab.cli.terminal import show
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         answer = {"presets": found, "kernel_release": kernel, "block_devices": devices}
         print(json.dumps(answer, indent=2))
     else:
-        print(_text(found, kernel, devices))
+        show(_text(found, kernel, devices))
     return 0
 
 

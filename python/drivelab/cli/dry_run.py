@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.design_options import selection_of
 from drivelab.cli.drive_options import open_named, plan_of, refuse_options_without_effect
+from drivelab.cli.terminal import show
 from drivelab.units import format_decimal_size, format_duration_ns, format_size
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ def dry_run(args: argparse.Namespace) -> int:
     plan = plan_of(args)
     tell = _on_real_drive if kind_of(args.drive) == "real" else _on_virtual_drive
     answer = tell(args, design, plan)
-    print(json.dumps(answer, indent=2) if args.json else _text(answer))
+    if args.json:
+        print(json.dumps(answer, indent=2))
+    else:
+        show(_text(answer))
     return 0
 
 

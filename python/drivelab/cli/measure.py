@@ -17,6 +17,7 @@ from drivelab.cli.drive_options import (
     open_named,
     plan_of,
 )
+from drivelab.cli.terminal import show
 from drivelab.errors import RunError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         answer = {"drive": drive_name, "kind": kind, "plan": plan.to_json()}
         print(json.dumps(answer | describe(measurement), indent=2))
     else:
-        print(_text(drive_name, kind, measurement))
+        show(_text(drive_name, kind, measurement))
     return 0
 
 

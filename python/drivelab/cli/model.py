@@ -22,6 +22,7 @@ from drivelab.cli.design_options import (
 from drivelab.cli.drive_options import add_drive_options, open_named, plan_of
 from drivelab.cli.dry_run import dry_run
 from drivelab.cli.models import accuracy_rows, accuracy_text, fit_and_report
+from drivelab.cli.terminal import show
 from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:
@@ -89,7 +90,10 @@ def run(args: argparse.Namespace) -> int:
         "population": designed["population"],
         "accuracy": accuracy_rows(fitted.model),
     }
-    print(json.dumps(answer, indent=2) if args.json else _text(answer, fitted.model))
+    if args.json:
+        print(json.dumps(answer, indent=2))
+    else:
+        show(_text(answer, fitted.model))
     if failures:
         raise RunError(_failed(args, path, failures))
     return 0

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.cli.arguments import add_characteristics, add_json
 from drivelab.cli.drive_options import characteristics_json, characteristics_of
 from drivelab.cli.models import load_model
+from drivelab.cli.terminal import show
 from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         from drivelab.cli.predict_text import answer_text
 
-        print(answer_text(answer, workload, int(args.level or DEFAULT_LEVEL) / 100))
+        show(answer_text(answer, workload, int(args.level or DEFAULT_LEVEL) / 100))
     return 0
 
 

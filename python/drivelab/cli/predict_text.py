@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from drivelab.workloads.characteristics import Characteristics
 
 _COLUMN: Final = 14
-_WIDTH: Final = 100
 
 
 def answer_text(answer: dict[str, Any], workload: Characteristics, level: float) -> str:
@@ -103,10 +101,12 @@ def _off_grid(answer: dict[str, Any]) -> list[str]:
 
 
 def _nearest(answer: dict[str, Any]) -> list[str]:
-    from drivelab.report.quantities import METRICS, workload_text
+    from drivelab.report.quantities import METRICS, PROVENANCE, workload_text
     from drivelab.workloads.characteristics import Characteristics
 
-    lines = [_line("nearest", "measured (a distance of 1 is one characteristic's whole range):")]
+    adjective = PROVENANCE[answer["kind"]].adjective if answer["kind"] else "known"
+    scale = "a distance of 1 is one characteristic's whole range"
+    lines = [_line("nearest", f"{adjective} ({scale}):")]
     for near in answer["nearest"]:
         values = {name.removesuffix("_bytes"): value for name, value in near["workload"].items()}
         performance = ", ".join(metric.text(near[name]) for name, metric in METRICS.items())
@@ -133,13 +133,5 @@ def _reasons(answer: dict[str, Any]) -> list[str]:
             f"{METRICS[metric].label.lower()}: {used['features']} {used['estimator']} "
             f"{share_text(used['mre_ratio'])}, {used['chosen']}; {others}"
         )
-        # A number and its unit stay on one line.
-        joined = text.replace(" %", "\N{NO-BREAK SPACE}%")
-        wrapped = [
-            part.replace("\N{NO-BREAK SPACE}", " ")
-            for part in textwrap.wrap(joined, _WIDTH - _COLUMN)
-        ]
-        lines += [
-            _line("" if lines or number else "why", part) for number, part in enumerate(wrapped)
-        ]
+        lines.append(_line("" if lines else "why", text))
     return lines

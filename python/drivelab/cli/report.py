@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.models import accuracy_rows, accuracy_text, fit, fit_and_report
+from drivelab.cli.terminal import show
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the report or the comparison, and say where."""
     answer, text = _one(args.runs[0], args.out) if len(args.runs) == 1 else _several(args)
-    print(json.dumps(answer, indent=2) if args.json else text)
+    if args.json:
+        print(json.dumps(answer, indent=2))
+    else:
+        show(text)
     return 0
 
 

@@ -9,17 +9,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.outputs import write_output
+from drivelab.cli.terminal import show
 from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from drivelab.report.table import Cell, Table
     from drivelab.reproduce.claims import Claim, Ordering, Reproduction
+
+
+# Of an ordinary terminal.
+_COLUMNS: Final = 80
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_values(reproduction, files), indent=2))
     else:
-        print(_text(reproduction, files))
+        show(_text(reproduction, files))
     failures = reproduction.failures
     if failures:
         raise RunError(
@@ -110,16 +116,25 @@ def _failure_text(failed: Claim | Ordering) -> str:
 
 
 def _columns(table: Table) -> list[str]:
+    """Lay a table out for a terminal, its rows as columns where that is what fits."""
     rows = [[name.replace("_", " ") for name in table.columns]]
     rows += [
         [_cell(cell, name) for cell, name in zip(row, table.columns, strict=True)]
         for row in table.rows
     ]
+    lines = _upright(rows)
+    return lines if max(map(len, lines)) <= _COLUMNS else _aligned(list(zip(*rows, strict=True)))
+
+
+def _upright(rows: list[list[str]]) -> list[str]:
     # Long headings go over several lines, so that a table fits an ordinary terminal.
     heads = [_wrapped(head) for head in rows[0]]
     height = max(map(len, heads))
     heads = [[""] * (height - len(head)) + head for head in heads]
-    lines = [list(line) for line in zip(*heads, strict=True)] + rows[1:]
+    return _aligned([*zip(*heads, strict=True), *rows[1:]])
+
+
+def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return [
         "  " + "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.drive_options import characteristics_json
+from drivelab.cli.terminal import show
 
 if TYPE_CHECKING:
     import argparse
@@ -65,7 +66,10 @@ def run(args: argparse.Namespace) -> int:
     answers = {"list": listed, "show": shown, "export": export, "remove": remove}
     texts = {"list": _list_text, "show": _show_text, "export": _made_text, "remove": _removed_text}
     answer = answers[args.action](args)
-    print(json.dumps(answer, indent=2) if args.json else texts[args.action](answer))
+    if args.json:
+        print(json.dumps(answer, indent=2))
+    else:
+        show(texts[args.action](answer))
     return 0
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json, add_record
 from drivelab.cli.outputs import write_output
+from drivelab.cli.terminal import show
 from drivelab.errors import UsageError
 from drivelab.units import format_duration_ns
 
@@ -69,7 +70,10 @@ def run(args: argparse.Namespace) -> int:
         "csv": str(args.csv) if args.csv else None,
         "operations": operations,
     }
-    print(json.dumps(values, indent=2) if args.json else _text(values))
+    if args.json:
+        print(json.dumps(values, indent=2))
+    else:
+        show(_text(values))
     return 0
 
 

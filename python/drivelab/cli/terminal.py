@@ -1,0 +1,51 @@
+"""Results for people: lines that a terminal is too narrow for go on below their own text.
+
+Whatever is no terminal (a file, a pipe) gets every line whole, so that it can be searched.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import textwrap
+from typing import Final
+
+# What a line says of itself, and the two spaces or more that part it from the text.
+_LABEL: Final = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)| *- ")
+
+# A number and its unit stay on one line.
+_UNIT: Final = re.compile(r"(?<=\d) (?=%|[KMGT]?i?B\b|MB/s|[mun]?s\b|IOPS)")
+_JOINED: Final = "\N{NO-BREAK SPACE}"
+
+
+def show(text: str) -> None:
+    """Print lines, on a terminal wrapped to its width."""
+    if sys.stdout.isatty():
+        columns = shutil.get_terminal_size().columns
+        text = "\n".join(wrapped(line, columns) for line in text.split("\n"))
+    print(text)
+
+
+def wrapped(line: str, columns: int) -> str:
+    """Return a line in as many lines as it takes, the further ones below where its text begins.
+
+    Parameters
+    ----------
+    line
+        Without an end of line.
+    columns
+        Of the terminal; fewer than 40 are too few to wrap for.
+    """
+    if len(line) <= columns or columns < 40:
+        return line
+    label = _LABEL.match(line)
+    indent = len(label[0]) if label else len(line) - len(line.lstrip()) or 2
+    filled = textwrap.fill(
+        _UNIT.sub(_JOINED, line),
+        columns,
+        subsequent_indent=" " * min(indent, columns // 2),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return filled.replace(_JOINED, " ")
