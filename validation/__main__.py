@@ -17,6 +17,7 @@ from validation.models import file_accuracy, simulated_accuracy
 from validation.papers import huang2011, yoo2014
 from validation.published import published_figures, sources_of_values
 from validation.speed import main_job_speed, simulator_speed
+from validation.steady_state import steady_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "huang2011": huang2011,
     "published": published_figures,
     "sources": sources_of_values,
+    "steady": steady_state,
     "models": simulated_accuracy,
     "coverage": simulated_coverage,
     "file": file_accuracy,
