@@ -75,8 +75,7 @@ def main_job_speed() -> Section:
         f"{100 * share:.1f} % of the workloads reached a half-width of "
         f"{100 * _HALF_WIDTH_RATIO:g} % of the mean latency, after "
         f"{sum(one.requests for one in reached) // len(reached):,} requests on average. The others "
-        "are kept and marked; they ended after a minute of the drive's time or 400,000 requests, "
-        "most of them because writes used up the spare blocks and latency drifted."
+        "are kept and marked with the half-width they had after 400,000 requests."
     )
     section.claim(
         f"at least {100 * _LEAST_REACHING:g} % of {_WORKLOADS:,} workloads reach a half-width of "
