@@ -222,3 +222,24 @@ def test_failures_and_what_is_missing_are_told() -> None:
     assert found["Unfinished"].seen == "6 of 8 workloads are done."
     assert list(found) == ["Failed", "Unfinished"]
     assert "Unfinished" not in cautions(replace(failed, measurements=run.measurements[:7]))
+
+
+@pytest.mark.parametrize(
+    ("amplification", "random", "seen"),
+    [(1.0, 1.0, True), (1.049, 0.1, True), (1.05, 1.0, False), (1.0, 0.0, False), (13, 1, False)],
+)
+def test_random_writes_into_spare_blocks_are_bursts(
+    amplification: float, random: float, seen: bool
+) -> None:
+    made = steady()
+    writing = [one for one in made if one.write is not None]
+    assert len(made) > len(writing) > 0
+    for place, one in enumerate(made):
+        characteristics = replace(one.characteristics, write_random=random)
+        extra = {"write_amplification_ratio": amplification} if one.write else {}
+        made[place] = replace(one, characteristics=characteristics, extra=extra)
+    found = cautions(run_of(made))
+    assert ("Bursts" in found) is seen
+    if seen:
+        count = f"In {len(writing)} of {len(writing)} workloads with writes"
+        assert found["Bursts"].seen.startswith(count)

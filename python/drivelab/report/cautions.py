@@ -7,6 +7,7 @@ are in `model_cautions`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +33,9 @@ WIDE: Final = 0.1
 NOISY: Final = 0.1
 #: With so little time left, no other stream of requests would find room.
 BUSY: Final = 0.95
+#: Random writes cost a settled drive more page programs than the host's own. This few say that
+#: they found erased blocks.
+SETTLED_AMPLIFICATION: Final = 1.05
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ def measurement_cautions(run: RunData, sweeps: Table) -> list[Caution]:
         for one in run.measurements
         if one.index not in stepped and (moved := _drift(one)) is not None
     ]
-    found += [*_throttled(run, steps), *_unsteady(run, drifts)]
+    found += [*_throttled(run, steps), *_unsteady(run, drifts), *_bursts(run)]
     found += [*_half_widths(run), *_repeats(run), *_short(run)]
     return [*found, *_saturated(sweeps), *_busy(run)]
 
@@ -155,6 +159,25 @@ def _unsteady(run: RunData, drifts: Sequence[tuple[Measurement, Drift]]) -> Iter
         "The answer depends on how long one looks, and the drive may settle elsewhere. Warm up "
         f"for longer ({option}).",
     )
+
+
+def _bursts(run: RunData) -> Iterator[Caution]:
+    writing = [one for one in run.measurements if one.write is not None]
+    bursts = [
+        one
+        for one in writing
+        if one.extra.get("write_amplification_ratio", math.inf) < SETTLED_AMPLIFICATION
+        and (one.characteristics.write_random or 0) > 0
+    ]
+    if bursts:
+        yield Caution(
+            "Bursts",
+            f"In {len(bursts):,} of {_workloads(len(writing))} with writes, random writes found "
+            "erased blocks: the drive did not have to clean up.",
+            "They tell how the drive takes a burst. When its spare blocks are used up, such writes "
+            "may become ten times slower, and reads beside them too. Warm up until a tenth of the "
+            "drive or more has been written (--warmup-requests) to see what it sustains.",
+        )
 
 
 def _half_widths(run: RunData) -> Iterator[Caution]:
