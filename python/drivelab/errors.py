@@ -22,3 +22,21 @@ class CannotAnswerError(UsageError):
 
 class RunError(DrivelabError):
     """Something failed while running: a tool, a disk, a drive. The command exits with 1."""
+
+
+class TerminatedError(BaseException):
+    """SIGTERM or SIGHUP, turned into an exception so that files and processes are cleaned up.
+
+    As `KeyboardInterrupt` it is no `Exception`: nothing on its way may take it for a failure.
+
+    Parameters
+    ----------
+    number
+        The signal's.
+    message
+        What to tell the user.
+    """
+
+    def __init__(self, number: int, message: str = "terminated") -> None:
+        super().__init__(message)
+        self.number = number

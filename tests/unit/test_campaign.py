@@ -13,7 +13,7 @@ import pytest
 from fake_drive import FakeDrive, workloads
 
 from drivelab.drives.measurement import Measurement, MeasurementPlan
-from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.errors import CannotAnswerError, RunError, TerminatedError, UsageError
 from drivelab.measure.campaign import MOST_FAILURES_IN_A_ROW, run_campaign
 from drivelab.measure.comparison import finished_run
 from drivelab.measure.export import measurements_csv
@@ -107,7 +107,11 @@ def test_real_drive_starts_the_next_measurement_when_the_last_is_stored(tmp_path
 @pytest.mark.parametrize("kind", ["simulated", "real"])
 @pytest.mark.parametrize(
     ("failure", "said"),
-    [(RunError("fio died"), "fio died; 21 of 40"), (KeyboardInterrupt(), "stopped; 21 of 40")],
+    [
+        (RunError("fio died"), "fio died; 21 of 40"),
+        (KeyboardInterrupt(), "stopped; 21 of 40"),
+        (TerminatedError(15), "terminated; 21 of 40"),
+    ],
 )
 def test_stop_keeps_what_was_measured(tmp_path: Path, kind, failure, said) -> None:
     undisturbed = campaign(tmp_path / "undisturbed", FakeDrive(kind))

@@ -16,7 +16,7 @@ import pytest
 
 from drivelab.cli import main as cli
 from drivelab.cli.arguments import CommandParser, add_characteristics, seed, whole_number
-from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.errors import CannotAnswerError, RunError, TerminatedError, UsageError
 
 
 def run_command(*words: str, **settings: object) -> subprocess.CompletedProcess[str]:
@@ -116,6 +116,8 @@ def test_mistake_is_one_line_and_exit_2(words, said, fake_command, capsys) -> No
         (RunError("fio died"), 1, "drivelab: fio died"),
         (KeyboardInterrupt(), 130, "drivelab: stopped"),
         (KeyboardInterrupt("stopped after 3 of 9"), 130, "drivelab: stopped after 3 of 9"),
+        (TerminatedError(15), 143, "drivelab: terminated\n"),
+        (TerminatedError(1, "terminated; 3 of 9"), 129, "drivelab: terminated; 3 of 9"),
         (OSError(errno.ENOSPC, "No space left on device", "x"), 1, "free some space"),
         (PermissionError(errno.EACCES, "Permission denied", "x"), 1, "Permission denied (x)"),
         (MemoryError(), 1, "out of memory"),

@@ -91,8 +91,8 @@ def undisturbed(tmp_path_factory) -> bytes:
     ("number", "code", "said"),
     [
         (signal.SIGINT, 130, "go on with: drivelab model"),
-        (signal.SIGTERM, 143, "what was measured is kept"),
-        (signal.SIGHUP, 129, "what was measured is kept"),
+        (signal.SIGTERM, 143, "go on with: drivelab model"),
+        (signal.SIGHUP, 129, "go on with: drivelab model"),
     ],
 )
 def test_stopped_campaign_goes_on(tmp_path: Path, undisturbed, number, code, said) -> None:
@@ -104,6 +104,7 @@ def test_stopped_campaign_goes_on(tmp_path: Path, undisturbed, number, code, sai
     last = complaint.splitlines()[-1]
     assert last.startswith("drivelab: ")
     assert said in last
+    assert f"of {WORKLOADS} measurements are kept in {tmp_path / 'run'}" in last
     assert "Traceback" not in complaint
     assert 0 < stored(tmp_path / "run") < WORKLOADS
     assert finish(tmp_path / "run") == undisturbed

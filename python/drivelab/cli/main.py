@@ -21,12 +21,14 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Final, NoReturn
 
-from drivelab.errors import DrivelabError, UsageError
+from drivelab.errors import DrivelabError, TerminatedError, UsageError
 
 EXIT_FAILED: Final = 1
 EXIT_MISTAKE: Final = 2
 EXIT_INTERRUPTED: Final = 130
 EXIT_READER_GONE: Final = 141
+# As a shell says it; the number of the signal is added.
+EXIT_SIGNAL: Final = 128
 # What was named cannot be a path here at all, whoever found out.
 _NO_PATHS: Final = {errno.ENAMETOOLONG, errno.ELOOP}
 
@@ -118,20 +120,6 @@ Every command that prints a result takes --json.
 """
 
 
-class _TerminatedError(BaseException):
-    """SIGTERM or SIGHUP, turned into an exception so that files and processes are cleaned up.
-
-    Parameters
-    ----------
-    number
-        The signal's.
-    """
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.exit_code = 128 + number
-
-
 def tour() -> str:
     """Write the text of `drivelab --help`."""
     lines = [_INTRODUCTION]
@@ -165,9 +153,9 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt as interrupt:
         _complain(str(interrupt) or "stopped")
         return EXIT_INTERRUPTED
-    except _TerminatedError as terminated:
-        _complain("terminated; what was measured is kept")
-        return terminated.exit_code
+    except TerminatedError as terminated:
+        _complain(str(terminated))
+        return EXIT_SIGNAL + terminated.number
     except BrokenPipeError:
         _discard_output()
         return EXIT_READER_GONE
@@ -289,4 +277,4 @@ def _discard(descriptor: int) -> None:
 
 
 def _on_terminate(number: int, _frame: FrameType | None) -> NoReturn:
-    raise _TerminatedError(number)
+    raise TerminatedError(number)

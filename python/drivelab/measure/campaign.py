@@ -16,7 +16,7 @@ from typing import Final, Literal
 from drivelab.drives.drive import Drive, DriveLimits
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.errors import DrivelabError, RunError, UsageError
+from drivelab.errors import DrivelabError, RunError, TerminatedError, UsageError
 from drivelab.measure.comparison import refuse_other_campaign
 from drivelab.measure.export import write_measurements
 from drivelab.measure.header import campaign_header, this_start
@@ -91,6 +91,8 @@ def run_campaign(
         When a measurement fails and the campaign stops; those before it are kept.
     KeyboardInterrupt
         On Ctrl-C, with a text that says how to go on.
+    TerminatedError
+        On SIGTERM and SIGHUP, likewise.
     """
     for workload in workloads:
         drive.check(workload)
@@ -195,6 +197,9 @@ class _Runner:
                     pause.here()
         except KeyboardInterrupt as interrupt:
             raise KeyboardInterrupt(f"stopped; {self._kept()}") from interrupt
+        except TerminatedError as terminated:
+            message = f"{terminated}; {self._kept()}"
+            raise TerminatedError(terminated.number, message) from terminated
         except DrivelabError as error:
             raise type(error)(f"{error}; {self._kept()}") from error
 
