@@ -27,7 +27,7 @@ from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from drivelab.store import Failure, RunStore
 
@@ -86,6 +86,8 @@ def run(args: argparse.Namespace) -> int:
         "distinct_workloads": designed["distinct_workloads"],
         "left_out_workloads": designed["left_out_workloads"],
         "failed_workloads": len(failures),
+        "half_width_ratio": fitted.half_width_ratio,
+        "half_width_reached_workloads": fitted.half_width_reached,
         "parts": designed["parts"],
         "population": designed["population"],
         "accuracy": accuracy_rows(fitted.model),
@@ -157,6 +159,7 @@ def _text(answer: dict[str, Any], model: Any) -> str:
     if answer["left_out_workloads"]:
         left_out = f"{answer['left_out_workloads']:,}"
         lines.append(f"(this drive cannot run {left_out} other workloads of the design)")
+    lines += half_width_text(answer)
     lines += ["", accuracy_text(model), ""]
     asked = [answer["run"], "--queue-depth", "8", "--read-size", "64KiB"]
     lines += [
@@ -165,3 +168,15 @@ def _text(answer: dict[str, Any], model: Any) -> str:
         f"ask it   {command_line('predict', asked)}",
     ]
     return "\n".join(lines)
+
+
+def half_width_text(answer: Mapping[str, Any]) -> list[str]:
+    """Say how many measurements reached the half-width that was asked for, if one was."""
+    ratio, reached = answer["half_width_ratio"], answer["half_width_reached_workloads"]
+    if ratio is None:
+        return []
+    measured = answer["workloads"] - answer["failed_workloads"]
+    words = f"a half-width of {100 * ratio:g} % of the mean latency"
+    if reached == measured:
+        return [f"all {measured:,} reach {words}"]
+    return [f"{reached:,} of {measured:,} reach {words}; the others are marked"]

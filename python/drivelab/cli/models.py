@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fitted:
-    """What `fit_and_report` made."""
+    """What `fit_and_report` made.
+
+    Attributes
+    ----------
+    half_width_ratio
+        What was asked for, over the mean latency; None if nothing was.
+    half_width_reached
+        How many measurements reached it.
+    """
 
     model: PerformanceModel
     model_path: Path
@@ -25,6 +33,8 @@ class Fitted:
     measurements_path: Path
     drive_name: str
     drive_kind: str
+    half_width_ratio: float | None
+    half_width_reached: int | None
 
 
 def fit(store: RunStore) -> tuple[PerformanceModel, list[Measurement]]:
@@ -75,6 +85,8 @@ def fit_and_report(store: RunStore, out: Path | None = None) -> Fitted:
 
     model, measurements = fit(store)
     drive = store.header["drive"]
+    asked = store.header["plan"].get("half_width_ratio")
+    reached = sum(one.stopped_by == "half_width" for one in measurements)
     model_path = store.path / MODEL
     model.save(model_path)
     return Fitted(
@@ -84,6 +96,8 @@ def fit_and_report(store: RunStore, out: Path | None = None) -> Fitted:
         measurements_path=write_measurements(measurements, store.path, store.header),
         drive_name=drive["name"],
         drive_kind=drive["kind"],
+        half_width_ratio=asked,
+        half_width_reached=None if asked is None else reached,
     )
 
 

@@ -1,0 +1,50 @@
+"""What `drivelab model` says at its end, and what its help offers."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from drivelab.cli import main as cli
+
+DRIVE = f"sim:{Path(__file__).parents[1] / 'small_drive.toml'}"
+JOB = ("model", DRIVE, "--design", "huang2011:12", "--check", "0", "--no-sweeps")
+# Some of these workloads are so even that a few hundred requests tell their mean, and some not.
+SHORT = ("--requests", "200", "--max-requests", "400", "--half-width", "1%")
+
+
+def test_how_many_reached_the_half_width_is_one_line(tmp_path: Path, capsys) -> None:
+    words = [*JOB, *SHORT, "--out", str(tmp_path / "run")]
+    assert cli.main(words) == 0
+    said = capsys.readouterr().out
+    with (tmp_path / "run" / "measurements.csv").open(newline="") as file:
+        reached = [row["stopped_by"] for row in csv.DictReader(file)].count("half_width")
+    assert 0 < reached < 12
+    line = f"{reached} of 12 reach a half-width of 1 % of the mean latency; the others are marked\n"
+    assert line in said
+    assert cli.main([*words, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["half_width_ratio"], answer["half_width_reached_workloads"]) == (0.01, reached)
+
+
+@pytest.mark.parametrize(
+    ("plan", "line"),
+    [
+        (("--half-width", "99%", "--requests", "50"), "all 12 reach a half-width of 99 % of the"),
+        (("--requests", "50"), None),
+    ],
+)
+def test_nothing_is_marked_without_need(tmp_path: Path, capsys, plan, line: str | None) -> None:
+    assert cli.main([*JOB, *plan, "--out", str(tmp_path / "run")]) == 0
+    said = capsys.readouterr().out
+    assert "the others" not in said
+    assert (line in said) if line else ("reach" not in said)
+
+
+def test_help_names_every_design_and_the_default(capsys) -> None:
+    assert cli.main(["model", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "huang2011[:N], huang2011-sweeps, sobol:N or FILE.csv [huang2011:300]" in said
