@@ -160,6 +160,7 @@ def _list_text(answer: Mapping[str, Any]) -> str:
 
 
 def _show_text(answer: Mapping[str, Any]) -> str:
+    from drivelab.report.plan_words import plan_words
     from drivelab.report.quantities import PROVENANCE
     from drivelab.units import format_size
     from drivelab.workloads.parts import Parts
@@ -167,7 +168,6 @@ def _show_text(answer: Mapping[str, Any]) -> str:
     workloads = answer["workloads"]
     # In the order of their indices; JSON has them by name.
     parts = Parts.from_json(workloads["parts"]).to_json().items()
-    plan = {key.replace("_", " "): value for key, value in answer["plan"].items()}
     lines = [
         ("run", f"{answer['run']}, {answer['state']}, {format_size(answer['size_bytes'])}"),
         (
@@ -178,7 +178,7 @@ def _show_text(answer: Mapping[str, Any]) -> str:
         ("design", f"{answer['design']}, seed {answer['seed']}"),
         ("population", workloads["population"]),
         ("parts", ", ".join(f"{count} {name}" for name, count in parts if count)),
-        ("plan", ", ".join(f"{key} {value}" for key, value in plan.items() if value is not None)),
+        ("plan", plan_words(answer["plan"], answer["kind"])),
         ("measured", f"{answer['measured']} of {answer['planned']}"),
         ("failed", str(answer["failed"])),
     ]
