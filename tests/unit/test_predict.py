@@ -13,6 +13,7 @@ from drivelab.blackbox.intervals import LEVELS
 from drivelab.blackbox.measured import METRICS
 from drivelab.blackbox.model import PerformanceModel
 from drivelab.cli import main as cli
+from drivelab.report.quantities import share_text
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 
@@ -108,8 +109,27 @@ def test_auto_says_why(model: PerformanceModel, path: Path, capsys) -> None:
         assert used["chosen"] == "the smallest cross-validated error"
     said = tell(path, capsys, *INSIDE)
     why = " ".join(said[said.index("why") :].split())
-    assert "the smallest cross-validated error;" in why
-    assert all(name in why for name in ("basic ols", "basic cart", "extended ols"))
+    assert "the smallest cross-validated error" in why
+    # Of each metric: the error of the model that answered, and of the next best.
+    for metric, used in answer["used"].items():
+        first, second = sorted(
+            (one for one in answer["candidates"] if one["metric"] == metric),
+            key=lambda one: one["mre_ratio"],
+        )[:2]
+        assert used["mre_ratio"] == first["mre_ratio"]
+        assert (
+            f"(next: {second['features']} {second['estimator']} {share_text(second['mre_ratio'])})"
+            in why
+        )
+
+
+def test_one_model_for_every_metric_is_one_sentence(path: Path, capsys) -> None:
+    said = tell(path, capsys, *INSIDE, "--features", "basic", "--estimator", "cart")
+    why = " ".join(said[said.index("why") :].split())
+    assert why.startswith("why basic cart, as asked: mean latency ")
+    assert why.count("as asked") == 1
+    assert [why.count(label) for label in ("mean latency", "bandwidth", "throughput")] == [1, 1, 1]
+    assert why.count("(better: ") == 3
 
 
 def test_the_model_that_was_asked_for_answers(model: PerformanceModel, path: Path, capsys) -> None:

@@ -118,20 +118,38 @@ def _nearest(answer: dict[str, Any]) -> list[str]:
 
 
 def _reasons(answer: dict[str, Any]) -> list[str]:
-    """Say by metric which model answered, and what the others' errors are."""
+    """Say which models answered and why: once, where the same one answered every metric."""
     from drivelab.report.quantities import METRICS, share_text
 
-    lines: list[str] = []
-    for metric, used in answer["used"].items():
-        others = ", ".join(
-            f"{one['features']} {one['estimator']} {share_text(one['mre_ratio'])}"
-            for one in answer["candidates"]
-            if one["metric"] == metric
-            and (one["features"], one["estimator"]) != (used["features"], used["estimator"])
-        )
-        text = (
-            f"{METRICS[metric].label.lower()}: {used['features']} {used['estimator']} "
-            f"{share_text(used['mre_ratio'])}, {used['chosen']}; {others}"
-        )
-        lines.append(_line("" if lines else "why", text))
-    return lines
+    used = answer["used"]
+    kinds = {(one["features"], one["estimator"], one["chosen"]) for one in used.values()}
+    labels = {metric: METRICS[metric].label.lower() for metric in used}
+    errors = {metric: share_text(one["mre_ratio"]) for metric, one in used.items()}
+    others = {metric: f"({_best_other(answer, metric)})" for metric in used}
+    if len(kinds) == 1:
+        ((features, estimator, chosen),) = kinds
+        each = ", ".join(f"{labels[one]} {errors[one]} {others[one]}" for one in used)
+        told = [f"{features} {estimator}, {chosen}: {each}"]
+    else:
+        told = [
+            f"{labels[metric]}: {one['features']} {one['estimator']} {errors[metric]}, "
+            f"{one['chosen']} {others[metric]}"
+            for metric, one in used.items()
+        ]
+    return [_line("" if number else "why", text) for number, text in enumerate(told)]
+
+
+def _best_other(answer: dict[str, Any], metric: str) -> str:
+    """Name the best of the models of a metric that did not answer."""
+    from drivelab.report.quantities import share_text
+
+    used = answer["used"][metric]
+    # In the order of their errors.
+    other = next(
+        one
+        for one in answer["candidates"]
+        if one["metric"] == metric
+        and (one["features"], one["estimator"]) != (used["features"], used["estimator"])
+    )
+    place = "better" if other["mre_ratio"] < used["mre_ratio"] else "next"
+    return f"{place}: {other['features']} {other['estimator']} {share_text(other['mre_ratio'])}"
