@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -28,11 +29,17 @@ def write_whole(path: Path, content: str | bytes) -> None:
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Give a draft to write into, which takes a file's place when nothing went wrong.
 
+    A link is followed, so that it stays one.
+
     Raises
     ------
     OSError
-        As `write_whole` does.
+        As `write_whole` does; also when a device, a pipe or a folder is there, whose place a
+        draft must not take.
     """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EEXIST, "it is no regular file", str(path))
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = path.with_name(os.path.basename(name))  # noqa: PTH119
     try:

@@ -35,7 +35,7 @@ def predict_file(args: argparse.Namespace) -> int:
     model = load_model(args.model)
     predictor, note = _predictor(args, model)
     rows, outside = _answer_all(args, predictor)
-    done = f"answered {rows:,} workloads"
+    done = f"answered {rows:,} workload{'s' if rows > 1 else ''}"
     if outside:
         done += (
             f", {outside:,} of them outside what was measured: they have no interval, and their "
