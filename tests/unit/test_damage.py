@@ -123,12 +123,20 @@ def test_a_journal_cut_short_is_told_and_kept(run: Path, capsys) -> None:
         assert json.loads(capsys.readouterr().out)["runs"][0]["state"] == "damaged"
 
 
+def test_a_journal_that_may_not_be_read_is_not_damaged(run: Path, capsys, monkeypatch) -> None:
+    monkeypatch.setattr("os.access", lambda path, _mode: Path(path).name != DATABASE)
+    code, line = fails(["report", str(run)], capsys)
+    assert (code, f"{run / DATABASE} cannot be read: permission denied" in line) == (2, True)
+    assert cli.main(["runs", "list", str(run), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"][0]["state"] == "unreadable"
+
+
 def test_an_emptied_journal_is_not_begun_anew(run: Path, capsys) -> None:
     (run / DATABASE).write_bytes(b"")
     measurements = (run / "measurements.csv").read_bytes()
     code, line = fails([*SMALL_JOB, "--out", str(run)], capsys)
-    assert code == 2
-    assert "holds data and no run; choose a new or an empty folder" in line
+    # Not "start it again", which would be refused: the folder holds what was made from it.
+    assert (code, "damaged (it is empty, but data is there); restore it from" in line) == (1, True)
     assert (run / "measurements.csv").read_bytes() == measurements
 
 

@@ -331,6 +331,16 @@ def test_a_full_disk_leaves_the_older_report(
     assert list((tmp_path / "data").iterdir()) == []
 
 
+@pytest.mark.parametrize("taken", ["report.html", "data"])
+def test_what_is_in_the_way_is_named(report: Report, tmp_path: Path, taken: str) -> None:
+    if taken == "data":
+        (tmp_path / taken).touch()
+    else:
+        (tmp_path / taken).mkdir()
+    with pytest.raises(RunError, match=f"cannot write {tmp_path / taken}: "):
+        write_report(report, tmp_path)
+
+
 def test_an_interrupt_leaves_no_half_written_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -116,7 +116,7 @@ def test_foreign_database_is_refused(tmp_path: Path) -> None:
     connection.execute("CREATE TABLE photos (name TEXT)")
     connection.close()
     for opening in OPENINGS:
-        with pytest.raises(UsageError, match="not a run of Drivelab"):
+        with pytest.raises(UsageError, match="not a run of Drivelab; choose another folder"):
             opening(tmp_path)
 
 

@@ -128,7 +128,13 @@ def write_report(report: Report, run_path: Path) -> Path:
         write_whole(page, report.html)
     except OSError as error:
         raise RunError(
-            f"cannot write the report into {run_path}: {error.strerror or error}; "
+            f"cannot write {_named(error) or run_path}: {error.strerror or error}; "
             "make room or check the permissions, then run `drivelab report` on it"
         ) from error
     return page
+
+
+def _named(error: OSError) -> str | None:
+    """Give the file that an error is about, which of a draft is the one that it was to become."""
+    name = error.filename2 or error.filename
+    return None if name is None else str(name)

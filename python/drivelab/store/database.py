@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
 import zlib
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab.errors import RunError, UsageError
-from drivelab.store.folder import DATABASE
+from drivelab.store.folder import DATABASE, files_beside
 
 LAYOUT: Final = 2
 # The smallest page that SQLite knows.
@@ -183,9 +184,14 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     (layout,) = connection.execute("PRAGMA user_version").fetchone()
     if application_id == 0 and _is_empty(connection):
+        others = files_beside(path)
+        if others:
+            raise damaged(path, f"it is empty, but {others[0]} is there")
         raise EmptyRunError(f"{path} holds nothing yet; `drivelab model` into it starts it again")
     if application_id != _APPLICATION_ID:
-        raise UsageError(f"{path / DATABASE} is a database, but not a run of Drivelab")
+        raise UsageError(
+            f"{path / DATABASE} is a database, but not a run of Drivelab; choose another folder"
+        )
     if layout > LAYOUT:
         raise OtherLayoutError(
             f"{path} was written by a newer Drivelab (layout {layout}, this one reads {LAYOUT}); "
@@ -202,8 +208,13 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _refuse_stump(path: Path) -> None:
-    """Refuse what is left of a database that was cut short; SQLite would take it for a new one."""
+    """Refuse what is left of a database that was cut short; SQLite would take it for a new one.
+
+    Neither does SQLite tell a file that may not be read from one that is broken.
+    """
     database = path / DATABASE
+    if database.exists() and not os.access(database, os.R_OK):
+        raise UsageError(f"{database} cannot be read: permission denied; allow it first")
     if database.exists() and 0 < database.stat().st_size < _SMALLEST_BYTES:
         raise damaged(path, "it was cut short")
 

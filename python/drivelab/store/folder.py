@@ -59,9 +59,7 @@ def make_folder(path: Path) -> None:
         if path.exists() and not path.is_dir():
             raise UsageError(f"{path} is a file; a run is a folder, choose another name")
         if path.is_dir() and not _holds_anything(path / DATABASE):
-            # An empty database is what a process leaves that was killed at once.
-            ours = {LOCK, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal"}
-            others = sorted(entry.name for entry in path.iterdir() if entry.name not in ours)
+            others = files_beside(path)
             if others:
                 raise UsageError(
                     f"{path} holds {others[0]} and no run; choose a new or an empty folder"
@@ -70,6 +68,15 @@ def make_folder(path: Path) -> None:
             if parent.exists() and not parent.is_dir():
                 raise UsageError(f"{path} cannot be made: {parent} is a file, not a folder")
         path.mkdir(parents=True, exist_ok=True)
+
+
+def files_beside(path: Path) -> list[str]:
+    """Give what a folder holds beside the lock and the database, sorted.
+
+    Those alone, and empty, are what a process leaves that was killed at once.
+    """
+    ours = {LOCK, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal"}
+    return sorted(entry.name for entry in path.iterdir() if entry.name not in ours)
 
 
 def _holds_anything(database: Path) -> bool:
