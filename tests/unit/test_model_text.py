@@ -1,4 +1,4 @@
-"""What `drivelab model` says at its end, and what its help offers."""
+"""What `drivelab model` says at its end."""
 
 from __future__ import annotations
 
@@ -42,9 +42,3 @@ def test_nothing_is_marked_without_need(tmp_path: Path, capsys, plan, line: str 
     said = capsys.readouterr().out
     assert "the others" not in said
     assert (line in said) if line else ("reach" not in said)
-
-
-def test_help_names_every_design_and_the_default(capsys) -> None:
-    assert cli.main(["model", "--help"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "huang2011[:N], huang2011-sweeps, sobol:N or FILE.csv [huang2011:300]" in said

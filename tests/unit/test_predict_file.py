@@ -101,7 +101,7 @@ def test_standard_input_is_answered(
     workload = Characteristics(0.5, 4, 4096, 8192, 0.5, 0.5, 65536, 65536)
     expected = model.predict([workload], metric="iops", features="basic", estimator="cart")
     assert float(row["iops"]) == pytest.approx(expected[0], rel=1e-5)
-    assert captured.err == "drivelab: answered 1 workloads\n"
+    assert captured.err == "drivelab: answered 1 workload\n"
 
 
 def test_names_units_order_and_empty_cells(folder: Path, capsys) -> None:
