@@ -324,4 +324,15 @@ def test_nothing_is_cut_on_paper(either: Callable[[int], Opened]) -> None:
         [width, height],
     )
     assert found == {"wide": [], "broken": [], "high": []}
+    # However much is to be said of a drive, labels are words, not letters one below the other.
+    widths = window.page.evaluate(
+        """() => {
+          for (const cell of document.querySelectorAll(".identities td")) {
+            cell.append(" and on".repeat(40));
+          }
+          const labels = [...document.querySelectorAll(".identities tbody th:not([colspan])")];
+          return labels.map((one) => one.getBoundingClientRect().width);
+        }"""
+    )
+    assert all(width >= 90 for width in widths)
     window.context.close()
