@@ -5,11 +5,13 @@
 //! here as next-free times, without events, queues, histograms or collection.
 //! It bounds the speed from above; its latencies would be wrong under load.
 //!
-//! Run with `make bench`, or `cargo bench -p drivelab-sim --bench simulator`.
+//! Run with `make bench`, or `cargo bench -p drivelab-sim --bench simulator`;
+//! words after `--` choose cases (`plain`, `full`, `dies`, `depth`) and operations
+//! (`reads`, `mixed`, `writes`), and `ROUNDS=1 REQUESTS=2000000` in the environment makes them short.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use std::hint::black_box;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use drivelab_request::{Direction, Request};
 use drivelab_sim::preset::{self, SsdConfig};
@@ -18,8 +20,63 @@ use drivelab_workload::{Characteristics, Generator};
 
 const SEED: u64 = 1;
 const QUEUE_DEPTH: u32 = 64;
-const ROUNDS: u64 = 3;
 const PAGE_SHIFT: u32 = 12;
+
+/// What is switched on beside the bare flash.
+const FULL: &str = "host.interface = \"sata\"\nhost.link_bytes_per_second = 1_000_000_000_000\n\
+                    host.commands = 65_536\nhost.read_command_ns = 0\nhost.write_command_ns = 0\n\
+                    host.write_acknowledge_ns = 1_000\n\
+                    buffer.write_buffer_bytes = 16_777_216\n";
+
+/// How much is measured.
+struct Effort {
+    rounds: u64,
+    requests: u64,
+    /// Cases and operations asked for; none for all.
+    chosen: Vec<String>,
+}
+
+impl Effort {
+    fn wants(&self, names: &[&str], name: &str) -> bool {
+        let asked = |name: &str| self.chosen.iter().any(|word| word == name);
+        asked(name) || !names.iter().any(|name| asked(name))
+    }
+}
+
+const CASES: [&str; 4] = ["plain", "full", "dies", "depth"];
+const OPERATIONS: [(&str, &str, f64); 3] = [
+    ("reads", "random reads", 0.0),
+    ("mixed", "70/30 mixed", 0.3),
+    ("writes", "steady random writes", 1.0),
+];
+
+/// A stretch of time on the core: another program's turns on it do not count, where
+/// the system tells.
+struct Stopwatch {
+    core: Option<Duration>,
+    wall: Instant,
+}
+
+impl Stopwatch {
+    fn start() -> Self {
+        Self {
+            core: Self::on_core(),
+            wall: Instant::now(),
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        let core = Self::on_core().zip(self.core).map(|(now, then)| now - then);
+        core.unwrap_or_else(|| self.wall.elapsed()).as_secs_f64()
+    }
+
+    fn on_core() -> Option<Duration> {
+        let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
+        Some(Duration::from_nanos(
+            text.split_whitespace().next()?.parse().ok()?,
+        ))
+    }
+}
 
 fn requests_of(write_ratio: f64, capacity_bytes: u64, index: u64) -> Generator {
     let workload = Characteristics {
@@ -36,16 +93,15 @@ fn requests_of(write_ratio: f64, capacity_bytes: u64, index: u64) -> Generator {
 }
 
 /// Wall seconds and outcome of a run that continues from the drive's state.
-fn simulate(drive: &mut Ssd, write_ratio: f64, index: u64, requests: u64) -> (f64, Outcome) {
-    let generator = requests_of(write_ratio, drive.capacity_bytes(), index);
+fn simulate(drive: &mut Ssd, write_ratio: f64, depth: u32, requests: u64) -> (f64, Outcome) {
     let load = Load::Closed {
-        generator,
-        queue_depth: QUEUE_DEPTH,
+        generator: requests_of(write_ratio, drive.capacity_bytes(), requests),
+        queue_depth: depth,
     };
     let plan = Plan::counting(0, requests);
-    let start = Instant::now();
-    let outcome = drive.run(load, plan, SEED, index).unwrap();
-    (start.elapsed().as_secs_f64(), outcome)
+    let watch = Stopwatch::start();
+    let outcome = drive.run(load, plan, SEED, 0).unwrap();
+    (watch.seconds(), outcome)
 }
 
 /// The bare loop: look up, then two timelines; requests prefetched 64 ahead.
@@ -72,11 +128,11 @@ impl Bare {
         }
     }
 
-    fn run(&mut self, write_ratio: f64, index: u64, requests: u64) -> f64 {
+    fn run(&mut self, write_ratio: f64, requests: u64) -> f64 {
         let capacity_bytes = (self.map.len() as u64) << PAGE_SHIFT;
-        let mut generator = requests_of(write_ratio, capacity_bytes, index);
+        let mut generator = requests_of(write_ratio, capacity_bytes, 0);
         let mut ring: [Request; 64] = std::array::from_fn(|_| generator.next_request());
-        let start = Instant::now();
+        let watch = Stopwatch::start();
         for step in 0..requests {
             let place = step as usize % ring.len();
             let request = ring[place];
@@ -86,7 +142,7 @@ impl Bare {
             self.serve(request, step as u32);
         }
         black_box(&self.die_free_at);
-        start.elapsed().as_secs_f64()
+        watch.seconds()
     }
 
     #[inline(always)]
@@ -118,62 +174,143 @@ impl Bare {
     }
 }
 
-fn report(what: &str, requests: u64, seconds: f64, bare_seconds: f64, notes: &str) {
+fn drive(changes: &str) -> SsdConfig {
+    let text = format!("base = \"bench-64gib\"\nname = \"bench\"\n{changes}");
+    SsdConfig::from_text(&text).unwrap()
+}
+
+fn prepare(config: SsdConfig) -> Prepared {
+    assert!(preset::text("bench-64gib").is_some());
+    let pages = f64::from(config.logical_pages());
+    let watch = Stopwatch::start();
+    let prepared = Prepared::new(config).unwrap();
     println!(
-        "{what:<21} {:>6.2} M/s {:>6.1} ns   bare loop {:>6.1} M/s   share {:>5.1} %   {notes}",
-        requests as f64 / seconds / 1e6,
-        seconds / requests as f64 * 1e9,
-        requests as f64 / bare_seconds / 1e6,
-        bare_seconds / seconds * 100.0,
+        "  preconditioning       {:>6.2} M pages/s (128 KiB in order, twice the capacity)",
+        2.0 * pages / watch.seconds() / 1e6
+    );
+    prepared
+}
+
+/// Reads, mixed, steady writes: each beside the bare loop.
+fn cases(name: &str, changes: &str, effort: &Effort) {
+    println!(
+        "{name}, queue depth {QUEUE_DEPTH}, best of {}",
+        effort.rounds
+    );
+    let config = drive(changes);
+    let mut bare = Bare::new(&config);
+    let prepared = prepare(config);
+    let mut drive = prepared.worker();
+    let pages = drive.capacity_bytes() >> PAGE_SHIFT;
+    let requests = effort.requests;
+    let names = OPERATIONS.map(|(name, ..)| name);
+    let mut is_steady = false;
+    for (name, what, write_ratio) in OPERATIONS {
+        if !effort.wants(&names, name) {
+            continue;
+        }
+        if write_ratio > 0.0 && !is_steady {
+            // Steady state: four drive capacities of random writes first.
+            simulate(&mut drive, 1.0, QUEUE_DEPTH, 4 * pages);
+            is_steady = true;
+        }
+        let (mut best, mut best_bare) = (f64::INFINITY, f64::INFINITY);
+        let mut notes = String::new();
+        for round in 0..effort.rounds {
+            let (seconds, outcome) =
+                simulate(&mut drive, write_ratio, QUEUE_DEPTH, requests + round);
+            best = best.min(seconds);
+            best_bare = best_bare.min(bare.run(write_ratio, requests));
+            if let Some(waf) = outcome.write_amplification() {
+                let programs = outcome.host_programs + outcome.collection_programs;
+                let rate = programs as f64 / seconds / 1e6;
+                notes = format!("WAF {waf:.2}, {rate:.1} M page programs/s");
+            }
+        }
+        println!(
+            "  {what:<21} {:>6.2} M/s {:>6.1} ns   bare loop {:>6.1} M/s   share {:>5.1} %   {notes}",
+            requests as f64 / best / 1e6,
+            best / requests as f64 * 1e9,
+            requests as f64 / best_bare / 1e6,
+            best_bare / best * 100.0,
+        );
+    }
+}
+
+/// Cost of a read and of a write, the same drive in more and more dies.
+fn dies(effort: &Effort) {
+    println!("more dies, same capacity (16 GiB), queue depth 256: ns a read, ns a write");
+    let mut first = None;
+    for (channels, ways, blocks) in [(8, 1, 2048), (8, 8, 256), (32, 8, 64), (32, 32, 16)] {
+        let config = drive(&format!(
+            "geometry.channels = {channels}\ngeometry.ways_per_channel = {ways}\n\
+             geometry.dies_per_way = 1\ngeometry.planes_per_die = 1\n\
+             geometry.blocks_per_plane = {blocks}\ngeometry.over_provisioning_ratio = 1.0\n"
+        ));
+        let what = format!("{} dies", config.dies());
+        compare(&what, &config, 256, effort, &mut first);
+    }
+}
+
+/// Cost of a read and of a write at growing queue depth.
+fn depth(effort: &Effort) {
+    println!("deeper queues, 64 dies (16 GiB): ns a read, ns a write");
+    let config = drive("geometry.blocks_per_plane = 128\n");
+    let mut first = None;
+    for depth in [4, 16, 64, 256, 1024] {
+        let what = format!("queue depth {depth}");
+        compare(&what, &config, depth, effort, &mut first);
+    }
+}
+
+fn compare(
+    what: &str,
+    config: &SsdConfig,
+    depth: u32,
+    effort: &Effort,
+    first: &mut Option<[f64; 2]>,
+) {
+    let mut drive = Prepared::new(config.clone()).unwrap().worker();
+    let cost = [0.0, 1.0].map(|write_ratio| {
+        let run = |round| simulate(&mut drive, write_ratio, depth, effort.requests / 2 + round).0;
+        let best = (0..effort.rounds).map(run).fold(f64::INFINITY, f64::min);
+        best / (effort.requests / 2) as f64 * 1e9
+    });
+    let first = first.get_or_insert(cost);
+    println!(
+        "  {what:<21} {:>6.1} ({:.2} x)   {:>6.1} ({:.2} x)",
+        cost[0],
+        cost[0] / first[0],
+        cost[1],
+        cost[1] / first[1]
     );
 }
 
 fn main() {
-    let config = SsdConfig::from_text(preset::text("bench-64gib").unwrap()).unwrap();
-    let mut bare = Bare::new(&config);
-    let pages = u64::from(config.logical_pages());
-
-    let start = Instant::now();
-    let prepared = Prepared::new(config).unwrap();
-    let prepare_seconds = start.elapsed().as_secs_f64();
-    println!("bench-64gib, one core, queue depth {QUEUE_DEPTH}, histograms on, best of {ROUNDS}");
-    println!(
-        "{:<21} {:>6.2} M pages/s (sequential, twice the capacity)",
-        "preconditioning",
-        2.0 * pages as f64 / prepare_seconds / 1e6
-    );
-    let mut drive = prepared.worker();
-
-    let requests = 10_000_000;
-    let best = |seconds: Vec<f64>| seconds.into_iter().fold(f64::INFINITY, f64::min);
-    let seconds = best(
-        (0..ROUNDS)
-            .map(|i| simulate(&mut drive, 0.0, i, requests).0)
-            .collect(),
-    );
-    let bare_seconds = best((0..ROUNDS).map(|i| bare.run(0.0, i, requests)).collect());
-    report("random reads", requests, seconds, bare_seconds, "");
-
-    // Steady state: four drive capacities of random writes first.
-    simulate(&mut drive, 1.0, 100, 4 * pages);
-    let mut notes = String::new();
-    let mut rounds = Vec::new();
-    for round in 0..ROUNDS {
-        let (seconds, outcome) = simulate(&mut drive, 1.0, 200 + round, requests);
-        let programs = outcome.host_programs + outcome.collection_programs;
-        notes = format!(
-            "WAF {:.2}, {:.2} M page programs/s",
-            outcome.write_amplification().unwrap(),
-            programs as f64 / seconds / 1e6
-        );
-        rounds.push(seconds);
+    let number = |name: &str, otherwise| {
+        let text = std::env::var(name).ok();
+        text.map_or(otherwise, |text| text.parse().unwrap())
+    };
+    let effort = Effort {
+        rounds: number("ROUNDS", 3),
+        requests: number("REQUESTS", 10_000_000),
+        chosen: std::env::args().skip(1).collect(),
+    };
+    let wants = |case| effort.wants(&CASES, case);
+    if wants("plain") {
+        cases("bench-64gib as it is", "", &effort);
     }
-    let bare_seconds = best((0..ROUNDS).map(|i| bare.run(1.0, i, requests)).collect());
-    report(
-        "steady random writes",
-        requests,
-        best(rounds),
-        bare_seconds,
-        &notes,
-    );
+    if wants("full") {
+        cases("bench-64gib with everything on", FULL, &effort);
+    }
+    if wants("dies") {
+        dies(&effort);
+    }
+    if wants("depth") {
+        depth(&effort);
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if let Some(line) = status.lines().find(|line| line.starts_with("VmHWM")) {
+        println!("memory at most         {}", line[6..].trim());
+    }
 }

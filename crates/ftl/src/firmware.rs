@@ -95,6 +95,14 @@ pub trait Firmware {
         operations: &mut OperationBuffer,
     ) -> Result<(), FirmwareError>;
 
+    /// The operation that serves a read of the whole page `page`, if it is one, of
+    /// that page's own data: the short way for what most requests are. `None`
+    /// leaves everything to [`Firmware::submit`], and nothing has happened.
+    #[inline]
+    fn read_one(&mut self, _page: Lpn) -> Option<Operation> {
+        None
+    }
+
     /// The flash has executed `operation`.
     #[inline]
     fn completed(&mut self, _operation: &Operation) {}

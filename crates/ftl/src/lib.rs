@@ -17,6 +17,7 @@
 mod address;
 mod check;
 mod firmware;
+mod large_pages;
 mod memory;
 mod operation;
 mod page_map;

@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use crate::large_pages;
+
 /// An array of `T` behind which a firmware keeps part of its state.
 pub trait Cells<T: Copy + Ord>: Clone {
     /// `len` cells of `value`.
@@ -56,12 +58,18 @@ impl Memory for Undo {
 }
 
 /// [`Cells`] of [`Exclusive`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct ExclusiveCells<T>(Vec<T>);
+
+impl<T: Copy> Clone for ExclusiveCells<T> {
+    fn clone(&self) -> Self {
+        Self(large_pages::copied(&self.0))
+    }
+}
 
 impl<T: Copy + Ord> Cells<T> for ExclusiveCells<T> {
     fn filled(len: usize, value: T) -> Self {
-        Self(vec![value; len])
+        Self(large_pages::filled(len, value))
     }
 
     #[inline(always)]
@@ -95,7 +103,7 @@ impl<T: Copy + Ord> Cells<T> for ExclusiveCells<T> {
 /// The log holds an eighth as many changes as there are cells. When it is full
 /// it is given up: copying the whole array back then costs no more than a small
 /// multiple of what was written, and a long run needs no more memory for it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct UndoCells<T> {
     values: Vec<T>,
     replaced: Vec<(u32, T)>,
@@ -112,6 +120,16 @@ enum Log {
     Full,
 }
 
+impl<T: Copy> Clone for UndoCells<T> {
+    fn clone(&self) -> Self {
+        Self {
+            values: large_pages::copied(&self.values),
+            replaced: self.replaced.clone(),
+            state: self.state,
+        }
+    }
+}
+
 impl<T: Copy + Ord> UndoCells<T> {
     #[cold]
     #[inline(never)]
@@ -124,7 +142,7 @@ impl<T: Copy + Ord> UndoCells<T> {
 impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
     fn filled(len: usize, value: T) -> Self {
         Self {
-            values: vec![value; len],
+            values: large_pages::filled(len, value),
             replaced: Vec::new(),
             state: Log::Off,
         }

@@ -394,6 +394,23 @@ impl<M: Memory> Firmware for PageMap<M> {
     }
 
     #[inline]
+    fn read_one(&mut self, page: Lpn) -> Option<Operation> {
+        if page.0 >= self.layout.logical_pages {
+            return None;
+        }
+        let ppn = self.physical(page)?;
+        Some(Operation {
+            kind: OperationKind::Read,
+            cause: Cause::Host,
+            plane: self.layout.plane_of(page),
+            ppn,
+            lpn: page.0,
+            after: NOTHING,
+            request: 0,
+        })
+    }
+
+    #[inline]
     fn prefetch_map(&self, page: Lpn) {
         self.map.prefetch(page.0 as usize);
     }

@@ -1,13 +1,23 @@
 //! The event queue: a tournament tree with one leaf a resource.
 //!
-//! Every resource (a die, a channel, the host link) has at most one pending
-//! event, so an event is a leaf and replacing it is one walk to the root.
+//! Every resource has at most one pending event, so an event is a leaf and
+//! replacing it is one walk to the root. Units (dies) are leaves of the tree. The
+//! few queues of the host stand beside its root: each is first in, first out, has
+//! events with every request, and need not walk.
+//!
+//! ```text
+//!   first = min( tree of units , side[0] , side[1] , ... )
+//! ```
+//!
 //! Keys are `time << LEAF_BITS | leaf`: unique, so equal times are served in
-//! the order of the leaves and every run is the same.
+//! the order of the leaves, units first, and every run is the same.
 
 const LEAF_BITS: u32 = 14;
 
-/// Largest number of resources.
+/// Queues beside the tree.
+pub const SIDE_LEAVES: usize = 4;
+
+/// Largest number of resources, those beside the tree included.
 pub const MAX_LEAVES: usize = 1 << LEAF_BITS;
 
 /// Simulated time ends here (2^50 ns, 13 days): later times do not fit a key.
@@ -18,52 +28,71 @@ const NEVER: u64 = u64::MAX;
 /// Pending events, the earliest first.
 #[derive(Clone, Debug)]
 pub struct EventTree {
-    /// Node 1 is the root; node `i` holds the smaller of `2i` and `2i + 1`.
+    /// Node 1 is the root; node `i` holds the smaller of `2i` and `2i + 1`, and
+    /// the leaves are the last `units` nodes, whatever their number.
     keys: Vec<u64>,
-    first_leaf: usize,
+    units: usize,
+    side: [u64; SIDE_LEAVES],
+    first_of_side: u64,
 }
 
 impl EventTree {
-    /// A tree for `leaves` resources, none with an event.
+    /// A tree for `units` resources (leaves 0 to `units - 1`) and as many as
+    /// [`SIDE_LEAVES`] behind them, none with an event.
     #[must_use]
-    pub fn new(leaves: usize) -> Self {
-        let first_leaf = leaves.next_power_of_two().max(2);
+    pub fn new(units: usize) -> Self {
         Self {
-            keys: vec![NEVER; 2 * first_leaf],
-            first_leaf,
+            keys: vec![NEVER; 2 * units.max(1)],
+            units: units.max(1),
+            side: [NEVER; SIDE_LEAVES],
+            first_of_side: NEVER,
         }
     }
 
     /// Forgets every event.
     pub fn clear(&mut self) {
         self.keys.fill(NEVER);
+        self.side.fill(NEVER);
+        self.first_of_side = NEVER;
     }
 
     /// The earliest event: its time and leaf.
     #[inline(always)]
     #[must_use]
     pub fn first(&self) -> Option<(u64, usize)> {
-        let key = self.keys[1];
+        let key = self.keys[1].min(self.first_of_side);
         (key != NEVER).then_some((key >> LEAF_BITS, (key & (MAX_LEAVES as u64 - 1)) as usize))
     }
 
-    /// Sets the event of `leaf` to `time`, or to just before [`END_OF_TIME`].
+    /// Sets the event of unit `leaf` to `time`, or to just before [`END_OF_TIME`].
     #[inline(always)]
     pub fn set(&mut self, leaf: usize, time: u64) {
         let time = time.min(END_OF_TIME - 1);
         self.replace(leaf, time << LEAF_BITS | leaf as u64);
     }
 
-    /// Removes the event of `leaf`.
+    /// Removes the event of unit `leaf`.
     #[inline(always)]
     pub fn cancel(&mut self, leaf: usize) {
         self.replace(leaf, NEVER);
     }
 
+    /// Sets the event of the queue at `place` beside the tree, or removes it.
+    #[inline(always)]
+    pub fn set_side(&mut self, place: usize, time: Option<u64>) {
+        let leaf = (self.units + place) as u64;
+        self.side[place] = match time {
+            Some(time) => time.min(END_OF_TIME - 1) << LEAF_BITS | leaf,
+            None => NEVER,
+        };
+        let [a, b, c, d] = self.side;
+        self.first_of_side = a.min(b).min(c.min(d));
+    }
+
     #[inline(always)]
     fn replace(&mut self, leaf: usize, key: u64) {
+        let mut node = self.units + leaf;
         let keys = self.keys.as_mut_slice();
-        let mut node = self.first_leaf + leaf;
         keys[node] = key;
         let mut least = key;
         while node > 1 {
@@ -84,14 +113,16 @@ mod tests {
     proptest! {
         #[test]
         fn first_is_the_earliest_and_ties_go_to_the_lowest_leaf(
-            leaves in 1..70_usize,
+            units in 1..70_usize,
             steps in prop::collection::vec((any::<u16>(), prop::option::of(0..50_u64)), 1..200),
         ) {
-            let mut tree = EventTree::new(leaves);
+            let mut tree = EventTree::new(units);
+            let leaves = units + SIDE_LEAVES;
             let mut oracle = vec![None; leaves];
             for (leaf, time) in steps {
                 let leaf = leaf as usize % leaves;
                 match time {
+                    _ if leaf >= units => tree.set_side(leaf - units, time),
                     Some(time) => tree.set(leaf, time),
                     None => tree.cancel(leaf),
                 }

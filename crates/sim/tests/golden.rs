@@ -23,7 +23,13 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
     let prepared = Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap();
     let plan = Plan::counting(1_000, 20_000);
     let outcomes = prepared.measure(&[(3, workload), (4, workload)], 5, plan, 1);
-    fingerprint(&format!("{:?}", outcomes.unwrap()))
+    let outcomes = outcomes.unwrap();
+    let mut text = format!("{outcomes:?}");
+    // Added after the numbers below were pinned, and checked against the oracle.
+    for outcome in &outcomes {
+        text = text.replace(&format!("split: {:?}, ", outcome.split), "");
+    }
+    fingerprint(&text)
 }
 
 fn random(write_ratio: f64, queue_depth: u32) -> Characteristics {

@@ -3,7 +3,7 @@
 
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
+use drivelab_sim::ssd::{Load, Outcome, PARTS, Part, Plan, Prepared};
 
 /// Two channels, one way, two planes a die; dispatch 5 us, register 10 us,
 /// cells 50 and 300 us, erase 1 ms; host free, no buffer.
@@ -99,6 +99,44 @@ fn reads_of_one_die_follow_each_other_and_dispatch_overlaps() {
     let outcome = run(&drive(&[]), vec![read(0, 0), read(0, 2)]);
     assert_eq!(outcome.window, Nanos(125_000));
     assert_eq!(mean_us(&outcome, Direction::Read), (65.0 + 125.0) / 2.0);
+}
+
+fn parts_us(outcome: &Outcome, direction: Direction) -> [f64; PARTS] {
+    let split = outcome.split[direction.index()];
+    split.sum_ns.map(|sum| sum as f64 / 1000.0)
+}
+
+#[test]
+fn the_parts_of_latencies_are_those_of_their_waits() {
+    // On one die the second read waits from 0 to 65, 5 of that in dispatch. With
+    // planes of their own it is only dispatched behind the first, 5 to 10, and its
+    // data, ready at 60, waits for the channel until 65.
+    let (one_die, planes) = (
+        drive(&[]),
+        drive(&[("plane_mode = false", "plane_mode = true")]),
+    );
+    let reads = || vec![read(0, 0), read(0, 2)];
+    let part = |part: Part, us: f64| (part, us);
+    for (prepared, expected) in [
+        (
+            one_die,
+            [part(Part::Queueing, 60.0), part(Part::Channel, 20.0)],
+        ),
+        (
+            planes,
+            [part(Part::Queueing, 5.0), part(Part::Channel, 25.0)],
+        ),
+    ] {
+        let outcome = run(&prepared, reads());
+        let mut sums = [0.0; PARTS];
+        sums[Part::Dispatch as usize] = 10.0;
+        sums[Part::Cell as usize] = 100.0;
+        for (part, us) in expected {
+            sums[part as usize] = us;
+        }
+        assert_eq!(parts_us(&outcome, Direction::Read), sums);
+        assert_eq!(outcome.split[0].max_ns[Part::Cell as usize], 50_000);
+    }
 }
 
 #[test]

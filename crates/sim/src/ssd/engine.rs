@@ -4,32 +4,35 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use drivelab_ftl::{Firmware, OperationBuffer};
-use drivelab_request::{CompletionWindow, Direction, Nanos, Request, WindowPlan};
+use drivelab_request::{CompletionWindow, Direction, Nanos, WindowPlan};
 
 use super::buffer::WriteBuffer;
-use super::flash::Flash;
+use super::flash::{Flash, Recording};
 use super::host::Host;
 use super::load::{Load, Source};
 use super::outcome::{Outcome, RecordedOperation};
+use super::split::{PARTS, Splits};
 use super::timing::Timing;
 use super::{Plan, SimError};
-use crate::event::{END_OF_TIME, EventTree, MAX_LEAVES};
+use crate::event::{END_OF_TIME, EventTree, MAX_LEAVES, SIDE_LEAVES};
 use crate::preset::{Dispatch, HostInterface, SsdConfig};
 
 /// Later than this a run is refused: queues may reach as far again.
 const LAST_NOW: u64 = END_OF_TIME / 2;
 
-/// Events beside those of units and channels: dispatch, link, acknowledge, arrival.
-const HOST_LEAVES: usize = 4;
+/// Places of the queues beside the units' events.
+pub(super) const DISPATCH: usize = 0;
+pub(super) const LINK: usize = 1;
+pub(super) const ACKNOWLEDGE: usize = 2;
+pub(super) const ARRIVAL: usize = 3;
 
 /// What the measurement window counts beside requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
-    pub page_reads: u64,
-    pub host_programs: u64,
-    pub collection_programs: u64,
-    pub erases: u64,
+    /// By operation kind and cause.
+    pub operations: [[u64; 2]; 3],
     pub buffer_hits: u64,
+    pub split: Splits,
 }
 
 /// A drive with its firmware: everything but the preset and its preparation.
@@ -60,10 +63,6 @@ pub(super) struct Engine<F> {
     pub units: u32,
     pub ways: u32,
     pub dies_per_way: u32,
-    pub dispatch_leaf: usize,
-    pub link_leaf: usize,
-    pub acknowledge_leaf: usize,
-    pub arrival_leaf: usize,
 }
 
 impl<F: Firmware> Engine<F> {
@@ -72,23 +71,17 @@ impl<F: Firmware> Engine<F> {
     /// # Errors
     /// [`SimError::TooManyUnits`].
     pub fn check(config: &SsdConfig) -> Result<(), SimError> {
-        let (units, channels) = (config.units(), config.geometry.channels);
-        let most = MAX_LEAVES - HOST_LEAVES;
-        if u64::from(units) + u64::from(channels) <= most as u64 {
+        let (units, most) = (config.units(), MAX_LEAVES - SIDE_LEAVES);
+        if units as usize <= most {
             return Ok(());
         }
-        Err(SimError::TooManyUnits {
-            units,
-            channels,
-            most,
-        })
+        Err(SimError::TooManyUnits { units, most })
     }
 
     /// An idle drive that passed [`Engine::check`].
     pub fn new(config: &SsdConfig, firmware: F) -> Self {
         let geometry = &config.geometry;
         let (units, channels) = (config.units(), geometry.channels);
-        let first = (units + channels) as usize;
         let page_bytes = geometry.page_size_bytes;
         let commands = match config.host.interface {
             HostInterface::Free => u32::MAX,
@@ -100,7 +93,7 @@ impl<F: Firmware> Engine<F> {
             capacity_bytes: u64::from(firmware.layout().logical_pages) * u64::from(page_bytes),
             firmware,
             timing: Timing::new(config, 1.0),
-            events: EventTree::new(first + HOST_LEAVES),
+            events: EventTree::new(units as usize),
             flash: Flash::new(units, channels, in_order),
             host: Host::new(commands),
             buffer: WriteBuffer::new(buffer_pages),
@@ -121,10 +114,6 @@ impl<F: Firmware> Engine<F> {
             units,
             ways: geometry.ways_per_channel,
             dies_per_way: geometry.dies_per_way,
-            dispatch_leaf: first,
-            link_leaf: first + 1,
-            acknowledge_leaf: first + 2,
-            arrival_leaf: first + 3,
         }
     }
 
@@ -199,17 +188,14 @@ impl<F: Firmware> Engine<F> {
     }
 
     fn advance(&mut self) -> Result<(), SimError> {
-        let channels_end = self.dispatch_leaf;
         while let Some((now, leaf)) = self.events.first() {
             if now >= self.deadline {
                 self.pass_time(now)?;
             }
             if leaf < self.units as usize {
                 self.unit_event(leaf as u32, now);
-            } else if leaf < channels_end {
-                self.channel_event(leaf as u32 - self.units, now);
             } else {
-                self.host_event(leaf, now);
+                self.host_event(leaf - self.units as usize, now);
             }
             if self.failure.is_some() {
                 break;
@@ -219,23 +205,29 @@ impl<F: Firmware> Engine<F> {
     }
 
     #[inline(never)]
-    fn host_event(&mut self, leaf: usize, now: u64) {
-        if leaf == self.link_leaf {
-            self.link_event(now);
-        } else if leaf == self.acknowledge_leaf {
-            self.acknowledge_event(now);
-        } else if leaf == self.dispatch_leaf {
-            self.dispatch_in_order(now);
-        } else {
-            self.arrival_event(now);
+    fn host_event(&mut self, place: usize, now: u64) {
+        match place {
+            LINK => self.link_event(now),
+            ACKNOWLEDGE => self.acknowledge_event(now),
+            DISPATCH => self.dispatch_in_order(now),
+            _ => self.arrival_event(now),
         }
     }
 
     /// A request of the host is complete.
-    #[inline]
-    pub fn count_completion(&mut self, request: &Request, latency: u64, now: u64) {
+    #[inline(always)]
+    pub fn count_completion(
+        &mut self,
+        direction: Direction,
+        bytes: u32,
+        latency: u64,
+        parts: &[u64; PARTS],
+        now: u64,
+    ) {
         let was_open = self.window.is_open();
-        let (direction, bytes) = (request.direction, request.size_bytes);
+        if was_open {
+            self.tally.split[direction.index()].record(parts);
+        }
         if self.window.complete(now, latency, direction, bytes) {
             self.window_decided(was_open, now);
         }
@@ -283,22 +275,26 @@ impl<F: Firmware> Engine<F> {
         outcome.window = window;
         outcome.warmup_requests = self.window.warmup_requests();
         outcome.measured_requests = self.window.requests();
-        outcome.page_reads = self.tally.page_reads;
-        outcome.host_programs = self.tally.host_programs;
-        outcome.collection_programs = self.tally.collection_programs;
-        outcome.erases = self.tally.erases;
-        outcome.buffer_hits = self.tally.buffer_hits;
+        let tally = &self.tally;
+        let [reads, [host_programs, collection_programs], erases] = tally.operations;
+        outcome.page_reads = reads.iter().sum();
+        outcome.host_programs = host_programs;
+        outcome.collection_programs = collection_programs;
+        outcome.erases = erases.iter().sum();
+        outcome.buffer_hits = tally.buffer_hits;
+        outcome.split = tally.split;
         outcome.unit_utilisation = units.into_iter().map(share).collect();
         outcome.channel_utilisation = channels.into_iter().map(share).collect();
     }
 
     /// Records every operation of the next run.
     pub fn record(&mut self) {
-        self.flash.recording = Some(Vec::new());
+        self.flash.recording = Some(Recording::default());
     }
 
     /// The operations recorded since [`Engine::record`], in order of emission.
     pub fn recorded(&mut self) -> Vec<RecordedOperation> {
-        self.flash.recording.take().unwrap_or_default()
+        let recording = self.flash.recording.take();
+        recording.map(|made| made.operations).unwrap_or_default()
     }
 }

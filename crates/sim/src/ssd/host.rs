@@ -17,8 +17,9 @@ use drivelab_ftl::{Cause, Firmware, Lpn, OperationKind, PageRun};
 use drivelab_request::{Direction, Request};
 
 use super::SimError;
-use super::engine::Engine;
+use super::engine::{ACKNOWLEDGE, ARRIVAL, Engine, LINK};
 use super::flash::Account;
+use super::split::{PARTS, Part, Parts};
 
 /// Whether to stop is looked up once in so many requests.
 const STOP_INTERVAL: u64 = 1024;
@@ -32,10 +33,25 @@ struct Slot {
     request: Request,
     run: PageRun,
     submitted: u64,
+    /// When it came as far as it is: into the drive, into the flash.
+    since: u64,
+    /// Where its latency went so far; the host's part is what the others leave.
+    parts: [u64; PARTS],
     /// Flash operations it still waits for.
     pending: u32,
     /// Pages of a buffered write that have space in the buffer already.
     reserved: u32,
+}
+
+/// For which of its operations a request waits.
+#[derive(Clone, Copy, Debug)]
+enum Waits {
+    /// A read.
+    All,
+    /// A write: not for the collection that it made necessary.
+    Host,
+    /// A page of the write buffer.
+    Programs,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +115,7 @@ impl Host {
 
 impl<F: Firmware> Engine<F> {
     /// The host submits the next request of the load, if there is one.
-    #[inline]
+    #[inline(never)]
     pub(super) fn submit_next(&mut self, now: u64) {
         let Some(request) = self.source.take(&self.firmware, self.page_shift) else {
             return;
@@ -128,6 +144,8 @@ impl<F: Firmware> Engine<F> {
             request,
             run,
             submitted: now,
+            since: now,
+            parts: [0; PARTS],
             pending: 0,
             reserved: 0,
         };
@@ -147,7 +165,7 @@ impl<F: Firmware> Engine<F> {
             host.waiting.push_back(slot);
         } else {
             host.free_commands -= 1;
-            self.enter_device(slot, now);
+            self.enter(slot, run, now);
         }
     }
 
@@ -168,26 +186,34 @@ impl<F: Firmware> Engine<F> {
     }
 
     pub(super) fn schedule_arrival(&mut self) {
-        match self.source.next_arrival() {
-            Some(time) => self.events.set(self.arrival_leaf, time),
-            None => self.events.cancel(self.arrival_leaf),
-        }
+        self.events.set_side(ARRIVAL, self.source.next_arrival());
     }
 
-    #[inline]
+    fn run_of(&self, slot: u32) -> PageRun {
+        self.host.slots[slot as usize].run
+    }
+
+    /// A request that has waited for a command slot enters the drive.
+    #[inline(never)]
     fn enter_device(&mut self, slot: u32, now: u64) {
-        match self.host.slots[slot as usize].run.direction {
-            Direction::Read if !self.timing.has_link() => self.start_read(slot, now),
+        self.enter(slot, self.run_of(slot), now);
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, slot: u32, run: PageRun, now: u64) {
+        match run.direction {
+            Direction::Read if !self.timing.has_link() => self.start_read(slot, run, now),
             Direction::Read => {
                 self.put_on_link(slot, Job::ReadCommand, self.timing.command[0], now)
             }
             Direction::Write if self.buffer.is_on() => {
+                self.host.slots[slot as usize].since = now;
                 self.host.blocked.push_back(slot);
                 if self.host.blocked.len() == 1 {
                     self.admit_blocked(now);
                 }
             }
-            Direction::Write if !self.timing.has_link() => self.start_write(slot, now),
+            Direction::Write if !self.timing.has_link() => self.start_write(slot, run, now),
             Direction::Write => {
                 let entry = &self.host.slots[slot as usize];
                 let (pages, bytes) = (entry.run.pages, u64::from(entry.request.size_bytes));
@@ -218,6 +244,7 @@ impl<F: Firmware> Engine<F> {
                 0
             };
             if pages == missing {
+                entry.parts[Part::Buffer as usize] = now - entry.since;
                 self.host.blocked.pop_front();
             }
             let time = command + self.timing.link_transfer(bytes);
@@ -229,7 +256,7 @@ impl<F: Firmware> Engine<F> {
         let end = self.host.link_free_at.max(now) + time;
         self.host.link_free_at = end;
         if self.host.link.is_empty() {
-            self.events.set(self.link_leaf, end);
+            self.events.set_side(LINK, Some(end));
         }
         self.host.link.push_back(LinkJob { end, slot, job });
     }
@@ -238,22 +265,37 @@ impl<F: Firmware> Engine<F> {
         let Some(done) = self.host.link.pop_front() else {
             return;
         };
-        match self.host.link.front() {
-            Some(next) => self.events.set(self.link_leaf, next.end),
-            None => self.events.cancel(self.link_leaf),
-        }
+        let next = self.host.link.front().map(|job| job.end);
+        self.events.set_side(LINK, next);
         match done.job {
-            Job::ReadCommand => self.start_read(done.slot, now),
-            Job::ReadData => self.complete(done.slot, now),
-            Job::WriteData { .. } if !self.buffer.is_on() => self.start_write(done.slot, now),
+            Job::ReadCommand => self.start_read(done.slot, self.run_of(done.slot), now),
+            Job::ReadData => self.complete_at_host(done.slot, now),
+            Job::WriteData { .. } if !self.buffer.is_on() => {
+                self.start_write(done.slot, self.run_of(done.slot), now);
+            }
             Job::WriteData { first, pages } => self.fill_buffer(done.slot, first, pages, now),
         }
     }
 
-    #[inline]
-    fn start_read(&mut self, slot: u32, now: u64) {
-        let run = self.host.slots[slot as usize].run;
-        let mut pending = 0;
+    /// A read looks for its pages.
+    #[inline(always)]
+    fn start_read(&mut self, slot: u32, run: PageRun, now: u64) {
+        if run.pages == 1
+            && self.buffer.is_empty()
+            && let Some(operation) = self.firmware.read_one(run.first)
+        {
+            self.out.counts.lookups += 1;
+            let entry = &mut self.host.slots[slot as usize];
+            entry.pending = 1;
+            entry.since = now;
+            self.enter_flash(&operation, Account(slot), now);
+        } else {
+            self.start_large_read(slot, run, now);
+        }
+    }
+
+    #[inline(never)]
+    fn start_large_read(&mut self, slot: u32, run: PageRun, now: u64) {
         self.out.clear();
         let result = if self.buffer.is_empty() {
             self.firmware.submit(&[run], &mut self.out)
@@ -270,15 +312,35 @@ impl<F: Firmware> Engine<F> {
             });
             return;
         }
-        for index in 0..self.out.operations().len() {
-            let operation = self.out.operations()[index];
-            pending += 1;
-            self.enter_flash(operation, Account::Request(slot), now);
-        }
-        self.host.slots[slot as usize].pending = pending;
-        if pending == 0 {
+        if self.emit(Account(slot), Waits::All, now) == 0 {
             self.send_data(slot, now);
         }
+    }
+
+    /// What the firmware wrote into the buffer enters the flash on the account of
+    /// `account`; answers for how many operations it waits.
+    #[inline(never)]
+    fn emit(&mut self, account: Account, waits: Waits, now: u64) -> u32 {
+        let mut pending = 0;
+        for index in 0..self.out.operations().len() {
+            let operation = self.out.operations()[index];
+            let is_awaited = match waits {
+                Waits::All => true,
+                Waits::Host => operation.cause == Cause::Host,
+                Waits::Programs => {
+                    operation.cause == Cause::Host && operation.kind == OperationKind::Program
+                }
+            };
+            pending += u32::from(is_awaited);
+            let account = if is_awaited { account } else { Account::NOBODY };
+            self.enter_flash(&operation, account, now);
+        }
+        if account != Account::BUFFER {
+            let entry = &mut self.host.slots[account.0 as usize];
+            entry.pending = pending;
+            entry.since = now;
+        }
+        pending
     }
 
     /// Reads only the pages of `run` that the write buffer does not hold.
@@ -302,27 +364,14 @@ impl<F: Firmware> Engine<F> {
     }
 
     /// A write without buffer: complete when its pages are programmed.
-    #[inline]
-    fn start_write(&mut self, slot: u32, now: u64) {
-        let run = self.host.slots[slot as usize].run;
+    #[inline(never)]
+    fn start_write(&mut self, slot: u32, run: PageRun, now: u64) {
         self.out.clear();
         if let Err(error) = self.firmware.submit(&[run], &mut self.out) {
             self.failure = Some(error.into());
             return;
         }
-        let mut pending = 0;
-        for index in 0..self.out.operations().len() {
-            let operation = self.out.operations()[index];
-            let account = match operation.cause {
-                Cause::Host => {
-                    pending += 1;
-                    Account::Request(slot)
-                }
-                Cause::Collection => Account::Nobody,
-            };
-            self.enter_flash(operation, account, now);
-        }
-        self.host.slots[slot as usize].pending = pending;
+        self.emit(Account(slot), Waits::Host, now);
     }
 
     /// Pages of a write have arrived in the buffer, and go on to the flash.
@@ -345,18 +394,11 @@ impl<F: Firmware> Engine<F> {
             self.failure = Some(error.into());
             return;
         }
-        for index in 0..self.out.operations().len() {
-            let operation = self.out.operations()[index];
-            let account = match (operation.kind, operation.cause) {
-                (OperationKind::Program, Cause::Host) => Account::Buffer,
-                _ => Account::Nobody,
-            };
-            self.enter_flash(operation, account, now);
-        }
+        self.emit(Account::BUFFER, Waits::Programs, now);
         if last {
             let at = now + self.timing.acknowledge;
             if self.host.acknowledged.is_empty() {
-                self.events.set(self.acknowledge_leaf, at);
+                self.events.set_side(ACKNOWLEDGE, Some(at));
             }
             self.host.acknowledged.push_back((at, slot));
         }
@@ -366,11 +408,9 @@ impl<F: Firmware> Engine<F> {
         let Some((_, slot)) = self.host.acknowledged.pop_front() else {
             return;
         };
-        match self.host.acknowledged.front() {
-            Some(&(at, _)) => self.events.set(self.acknowledge_leaf, at),
-            None => self.events.cancel(self.acknowledge_leaf),
-        }
-        self.complete(slot, now);
+        let next = self.host.acknowledged.front().map(|&(at, _)| at);
+        self.events.set_side(ACKNOWLEDGE, next);
+        self.complete_at_host(slot, now);
     }
 
     /// A page of a buffered write is programmed.
@@ -380,14 +420,18 @@ impl<F: Firmware> Engine<F> {
     }
 
     /// A flash operation that request `slot` waits for is complete.
-    #[inline]
-    pub(super) fn page_done(&mut self, slot: u32, now: u64) {
+    #[inline(always)]
+    pub(super) fn page_done(&mut self, slot: u32, parts: Parts, now: u64) {
+        let has_link = self.timing.has_link();
         let entry = &mut self.host.slots[slot as usize];
         entry.pending -= 1;
         if entry.pending == 0 {
-            match entry.run.direction {
-                Direction::Read if self.timing.has_link() => self.send_data(slot, now),
-                _ => self.complete(slot, now),
+            let parts = parts.of_latency(entry.since);
+            if has_link && entry.run.direction == Direction::Read {
+                entry.parts = parts;
+                self.send_data(slot, now);
+            } else {
+                self.complete(slot, parts, now);
             }
         }
     }
@@ -397,13 +441,23 @@ impl<F: Firmware> Engine<F> {
         self.put_on_link(slot, Job::ReadData, self.timing.link_transfer(bytes), now);
     }
 
-    #[inline]
-    fn complete(&mut self, slot: u32, now: u64) {
+    /// A request is complete that did not go straight from the flash to the host.
+    #[inline(never)]
+    fn complete_at_host(&mut self, slot: u32, now: u64) {
+        self.complete(slot, self.host.slots[slot as usize].parts, now);
+    }
+
+    /// A request is complete. What of its latency lies neither in buffer nor flash
+    /// is the host's.
+    #[inline(always)]
+    fn complete(&mut self, slot: u32, mut parts: [u64; PARTS], now: u64) {
         let entry = &self.host.slots[slot as usize];
-        let (request, latency) = (entry.request, now - entry.submitted);
+        let (direction, bytes) = (entry.request.direction, entry.request.size_bytes);
+        let latency = now - entry.submitted;
+        parts[Part::Host as usize] = latency - parts.iter().sum::<u64>();
         self.host.vacant.push(slot);
         self.host.free_commands += 1;
-        self.count_completion(&request, latency, now);
+        self.count_completion(direction, bytes, latency, &parts, now);
         if let Some(next) = self.host.waiting.pop_front() {
             self.host.free_commands -= 1;
             self.enter_device(next, now);

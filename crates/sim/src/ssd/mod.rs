@@ -14,8 +14,10 @@ mod flash;
 mod host;
 mod load;
 mod measuring;
+mod operation;
 mod outcome;
 mod prepare;
+mod split;
 mod timing;
 mod variability;
 
@@ -27,6 +29,7 @@ pub use load::Load;
 pub use measuring::Measuring;
 pub use outcome::{Outcome, RecordedOperation};
 pub use prepare::{Prepared, Ssd};
+pub use split::{LatencySplit, PARTS, Part};
 
 /// How long a run is, and which part of the drive it covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -64,13 +67,11 @@ pub enum SimError {
     /// The firmware refused a request.
     #[error(transparent)]
     Firmware(#[from] FirmwareError),
-    /// More dies and channels than the event queue has leaves.
-    #[error("{units} units and {channels} channels are too many: at most {most} together")]
+    /// More dies than the event queue has leaves.
+    #[error("{units} units (dies, or planes in plane mode) are too many: at most {most}")]
     TooManyUnits {
         /// Dies, or planes in plane mode.
         units: u32,
-        /// Channels.
-        channels: u32,
         /// The most that fit.
         most: usize,
     },

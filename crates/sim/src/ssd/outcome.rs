@@ -1,5 +1,6 @@
 //! What a run of the simulator tells.
 
+use super::split::LatencySplit;
 use drivelab_request::{BatchMeans, ClosedBy, Counted, Direction, Nanos};
 
 /// The result of a run. A latency runs from submission by the host to completion.
@@ -9,6 +10,8 @@ pub struct Outcome {
     pub read: Counted,
     /// Writes that did.
     pub write: Counted,
+    /// Where the latencies went, by [`Direction::index`].
+    pub split: [LatencySplit; 2],
     /// Both, in batches.
     pub batches: BatchMeans,
     /// What closed the window.

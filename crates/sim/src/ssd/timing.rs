@@ -12,6 +12,8 @@ pub(crate) struct Timing {
     pub register: [u64; 3],
     /// The cell array.
     pub cell: [u64; 3],
+    /// From the end of the transfer to the end: the cell array for a program.
+    pub after_transfer: [u64; 3],
     /// Command cost on the host link (0 read, 1 write).
     pub command: [u64; 2],
     /// Rate of the host link, 0 if the link is free.
@@ -44,6 +46,7 @@ impl Timing {
                 scale(timing.program_cell_ns),
                 scale(timing.erase_cell_ns),
             ],
+            after_transfer: [0, scale(timing.program_cell_ns), 0],
             command: [scale(host.read_command_ns), scale(host.write_command_ns)],
             link_bytes_per_second: rate,
             acknowledge: scale(host.write_acknowledge_ns),

@@ -3,7 +3,7 @@
 //! Nothing is kept up to date: whoever asks has everything computed anew.
 
 use drivelab_request::{ClosedBy, Request};
-use drivelab_sim::ssd::Plan;
+use drivelab_sim::ssd::{PARTS, Plan};
 
 use super::story::Entry;
 
@@ -119,12 +119,14 @@ impl Ledger {
         &mut self,
         request: Request,
         latency: u64,
+        parts: [u64; PARTS],
         at: u64,
         journal: &mut Vec<Entry>,
     ) {
         journal.push(Entry::Completion {
             request,
             latency,
+            parts,
             at,
         });
         self.count(at, latency);

@@ -2,7 +2,7 @@
 
 use drivelab_ftl::{Cause, OperationKind};
 use drivelab_request::{Direction, Histogram, Request};
-use drivelab_sim::ssd::Outcome;
+use drivelab_sim::ssd::{Outcome, PARTS};
 
 use super::ledger::Ledger;
 
@@ -23,6 +23,8 @@ pub enum Entry {
         request: Request,
         /// From its submission, ns.
         latency: u64,
+        /// Where it went, by [`drivelab_sim::ssd::Part`], ns.
+        parts: [u64; PARTS],
         /// When.
         at: u64,
     },
@@ -46,6 +48,7 @@ impl Story {
                 request,
                 latency,
                 at,
+                ..
             } => Some((request, latency, at)),
             _ => None,
         };
@@ -77,6 +80,7 @@ impl Story {
             assert!(*found == latency, "histogram, {direction}");
         }
         self.assert_counts(outcome);
+        self.assert_split(outcome);
         self.assert_half_width(outcome);
         let share = |intervals: &Vec<(u64, u64)>| {
             let inside = |&(from, to): &(u64, u64)| to.min(closed).saturating_sub(from.max(opened));
@@ -112,6 +116,36 @@ impl Story {
         );
         assert_eq!(outcome.erases, erases, "erases");
         assert_eq!(outcome.buffer_hits, hits, "buffer hits");
+    }
+
+    fn assert_split(&self, outcome: &Outcome) {
+        let (_, warmup) = self.ledger.opened.unwrap();
+        let (_, end, _) = self.ledger.closed.unwrap();
+        let completion = |entry: &Entry| match *entry {
+            Entry::Completion {
+                request,
+                latency,
+                parts,
+                ..
+            } => Some((request, latency, parts)),
+            _ => None,
+        };
+        let all: Vec<_> = self.journal.iter().filter_map(completion).collect();
+        for direction in Direction::ALL {
+            let (mut sum_ns, mut max_ns) = ([0; PARTS], [0; PARTS]);
+            for (request, latency, parts) in &all[warmup..end] {
+                assert_eq!(parts.iter().sum::<u64>(), *latency);
+                if request.direction == direction {
+                    for (part, &nanos) in parts.iter().enumerate() {
+                        sum_ns[part] += nanos;
+                        max_ns[part] = nanos.max(max_ns[part]);
+                    }
+                }
+            }
+            let found = &outcome.split[direction.index()];
+            assert_eq!(found.sum_ns, sum_ns, "parts, {direction}");
+            assert_eq!(found.max_ns, max_ns, "largest parts, {direction}");
+        }
     }
 
     fn assert_half_width(&self, outcome: &Outcome) {

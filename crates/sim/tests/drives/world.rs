@@ -6,8 +6,9 @@
 //! what a window holds is computed afterwards.
 //!
 //! What can happen at the same time happens in this order: units by number,
-//! channels by number, dispatch, the link, acknowledgements, arrivals. What
-//! takes no time at a stage that is free happens at once.
+//! dispatch, the link, acknowledgements, arrivals. What takes no time at a stage
+//! that is free happens at once. A channel promises its time in the order in
+//! which it is asked.
 
 use std::collections::VecDeque;
 
@@ -16,7 +17,7 @@ use drivelab_ftl::{
 };
 use drivelab_request::{Direction, Request};
 use drivelab_sim::preset::{Dispatch, HostInterface, SsdConfig};
-use drivelab_sim::ssd::Plan;
+use drivelab_sim::ssd::{PARTS, Part, Plan};
 
 use super::ledger::Ledger;
 use super::story::{Entry, Story};
@@ -42,7 +43,6 @@ enum Stage {
     Idle,
     /// Needs the channel from this time on.
     WantsChannel(u64),
-    InLine,
     EndsAt(u64),
 }
 
@@ -52,11 +52,12 @@ struct Unit {
     since: u64,
     queue: VecDeque<Task>,
     busy: Vec<(u64, u64)>,
+    /// Those of the busy times in which it collected.
+    collecting: Vec<(u64, u64)>,
 }
 
 struct Channel {
     free_at: u64,
-    line: VecDeque<usize>,
     busy: Vec<(u64, u64)>,
 }
 
@@ -74,6 +75,17 @@ struct Pending {
     /// Operations until its data is there.
     missing: usize,
     admitted_pages: u32,
+    /// Until when its time is told, and where that went.
+    told: u64,
+    parts: [u64; PARTS],
+}
+
+impl Pending {
+    /// From the last such moment to now it spent its time there.
+    fn tell(&mut self, part: Part, now: u64) {
+        self.parts[part as usize] += now - self.told;
+        self.told = now;
+    }
 }
 
 /// Where requests come from.
@@ -113,7 +125,6 @@ pub struct World {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
     Unit(usize),
-    Channel(usize),
     Dispatch,
     Link,
     Acknowledgement,
@@ -143,12 +154,12 @@ impl World {
                     since: 0,
                     queue: VecDeque::new(),
                     busy: Vec::new(),
+                    collecting: Vec::new(),
                 })
                 .collect(),
             channels: (0..geometry.channels)
                 .map(|_| Channel {
                     free_at: 0,
-                    line: VecDeque::new(),
                     busy: Vec::new(),
                 })
                 .collect(),
@@ -185,10 +196,6 @@ impl World {
             self.ledger.time(time, &mut self.journal);
             match who {
                 Who::Unit(unit) => self.unit_acts(unit),
-                Who::Channel(channel) => {
-                    let unit = self.channels[channel].line.pop_front().unwrap();
-                    self.transfer(unit);
-                }
                 Who::Dispatch => self.dispatch_head(),
                 Who::Link => self.crossed(),
                 Who::Acknowledgement => {
@@ -217,11 +224,6 @@ impl World {
         for (index, unit) in self.units.iter().enumerate() {
             if let Stage::WantsChannel(at) | Stage::EndsAt(at) = unit.stage {
                 all.push((at, Who::Unit(index)));
-            }
-        }
-        for (index, channel) in self.channels.iter().enumerate() {
-            if !channel.line.is_empty() {
-                all.push((channel.free_at, Who::Channel(index)));
             }
         }
         all.extend(self.dispatch_alarm.map(|at| (at, Who::Dispatch)));
@@ -271,6 +273,8 @@ impl World {
             submitted: self.now,
             missing: 0,
             admitted_pages: 0,
+            told: self.now,
+            parts: [0; PARTS],
         });
         if self.has_link() && self.in_drive >= u64::from(self.config.host.commands) {
             self.outside.push_back(index);
@@ -281,6 +285,7 @@ impl World {
 
     fn enter(&mut self, index: usize) {
         self.in_drive += 1;
+        self.requests[index].tell(Part::Host, self.now);
         let request = self.requests[index].request;
         let host = &self.config.host;
         match request.direction {
@@ -341,6 +346,7 @@ impl World {
             self.buffer_used += granted;
             self.requests[index].admitted_pages += granted as u32;
             if granted == wanted {
+                self.requests[index].tell(Part::Buffer, self.now);
                 self.wants_buffer.pop_front();
             }
             let size = u64::from(request.size_bytes);
@@ -369,6 +375,7 @@ impl World {
     }
 
     fn start_read(&mut self, index: usize) {
+        self.requests[index].tell(Part::Host, self.now);
         let request = self.requests[index].request;
         let mut out = OperationBuffer::default();
         for page in self.pages_of(&request) {
@@ -390,6 +397,7 @@ impl World {
     }
 
     fn start_write(&mut self, index: usize) {
+        self.requests[index].tell(Part::Host, self.now);
         let request = self.requests[index].request;
         let mut out = OperationBuffer::default();
         for page in self.pages_of(&request) {
@@ -435,11 +443,13 @@ impl World {
     }
 
     fn complete(&mut self, index: usize) {
-        let pending = &self.requests[index];
+        let pending = &mut self.requests[index];
+        pending.tell(Part::Host, self.now);
         let latency = self.now - pending.submitted;
+        let (request, parts) = (pending.request, pending.parts);
         let journal = &mut self.journal;
         self.ledger
-            .completion(pending.request, latency, self.now, journal);
+            .completion(request, latency, parts, self.now, journal);
         self.in_drive -= 1;
         if let Some(next) = self.outside.pop_front() {
             self.enter(next);
@@ -525,18 +535,7 @@ impl World {
             OperationKind::Read => state.stage = Stage::WantsChannel(start + read),
             OperationKind::Erase => state.stage = Stage::EndsAt(start + erase),
             OperationKind::Program if start > now => state.stage = Stage::WantsChannel(start),
-            OperationKind::Program => self.want_channel(unit),
-        }
-    }
-
-    fn want_channel(&mut self, unit: usize) {
-        let index = unit % self.channels.len();
-        let channel = &mut self.channels[index];
-        if channel.line.is_empty() && channel.free_at <= self.now {
-            self.transfer(unit);
-        } else {
-            channel.line.push_back(unit);
-            self.units[unit].stage = Stage::InLine;
+            OperationKind::Program => self.transfer(unit),
         }
     }
 
@@ -546,25 +545,30 @@ impl World {
             OperationKind::Read => (timing.read_register_ns, 0),
             _ => (timing.write_register_ns, timing.program_cell_ns),
         };
-        let moved = self.now + self.scaled(register);
         let index = unit % self.channels.len();
+        let start = self.channels[index].free_at.max(self.now);
+        let moved = start + self.scaled(register);
         self.channels[index].free_at = moved;
-        self.channels[index].busy.push((self.now, moved));
+        self.channels[index].busy.push((start, moved));
         self.units[unit].stage = Stage::EndsAt(moved + self.scaled(cell));
     }
 
     fn unit_acts(&mut self, unit: usize) {
         match self.units[unit].stage {
-            Stage::WantsChannel(_) => self.want_channel(unit),
+            Stage::WantsChannel(_) => self.transfer(unit),
             Stage::EndsAt(_) => self.task_done(unit),
-            Stage::Idle | Stage::InLine => unreachable!(),
+            Stage::Idle => unreachable!(),
         }
     }
 
     fn task_done(&mut self, unit: usize) {
         let state = &mut self.units[unit];
         let task = state.task.take().unwrap();
-        state.busy.push((state.since, self.now));
+        let began = state.since;
+        state.busy.push((began, self.now));
+        if task.operation.cause == Cause::Collection {
+            state.collecting.push((began, self.now));
+        }
         state.stage = Stage::Idle;
         self.take_next(unit);
         self.dispatch_head();
@@ -586,6 +590,7 @@ impl World {
                 if pending.missing > 0 {
                     return;
                 }
+                self.tell_of_flash(index, unit, task.operation.kind, began);
                 if self.has_link() && request.direction == Direction::Read {
                     let time = self.link_time(request.size_bytes.into());
                     self.cross(time, Crossing::ReadData(index));
@@ -594,5 +599,30 @@ impl World {
                 }
             }
         }
+    }
+    /// The last operation of a request is complete: where its time went since it
+    /// was emitted.
+    fn tell_of_flash(&mut self, index: usize, unit: usize, kind: OperationKind, began: u64) {
+        let dispatch = self.dispatch_time(kind);
+        let timing = &self.config.timing;
+        let cell = self.scaled(match kind {
+            OperationKind::Read => timing.read_cell_ns,
+            _ => timing.program_cell_ns,
+        });
+        let pending = &mut self.requests[index];
+        let emitted = pending.told;
+        let overlap = |&(from, to): &(u64, u64)| to.min(began).saturating_sub(from.max(emitted));
+        let collecting: u64 = self.units[unit].collecting.iter().map(overlap).sum();
+        let waited = began - emitted - dispatch;
+        for (part, nanos) in [
+            (Part::Collection, collecting.min(waited)),
+            (Part::Queueing, waited - collecting.min(waited)),
+            (Part::Dispatch, dispatch),
+            (Part::Cell, cell),
+            (Part::Channel, self.now - began - cell),
+        ] {
+            pending.parts[part as usize] += nanos;
+        }
+        pending.told = self.now;
     }
 }

@@ -1,0 +1,115 @@
+//! Where a request's latency went.
+//!
+//! ```text
+//!  submitted      in the flash                         began                    done   complete
+//!      |── host ──────|── queueing + collection ── dispatch ──|── cell + channel ──|── host ──|
+//!      |  buffer      |
+//! ```
+//!
+//! A request that needs several flash operations is split by the one that completes
+//! last. The parts of a request sum to its latency, to the nanosecond.
+
+use drivelab_request::Direction;
+
+/// Parts of a latency.
+pub const PARTS: usize = 7;
+
+/// A part of a latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Part {
+    /// Command slots, commands and data on the host link, acknowledgement.
+    Host,
+    /// Waiting for space in the write buffer.
+    Buffer,
+    /// Waiting for dispatch and for the die, while it does other work than collection.
+    Queueing,
+    /// The dispatch stage's own time.
+    Dispatch,
+    /// Waiting for the channel, and the transfer.
+    Channel,
+    /// The cell array.
+    Cell,
+    /// Waiting for the die while it collects.
+    Collection,
+}
+
+impl Part {
+    /// Every part, in the order of [`LatencySplit::sum_ns`].
+    pub const ALL: [Self; PARTS] = [
+        Self::Host,
+        Self::Buffer,
+        Self::Queueing,
+        Self::Dispatch,
+        Self::Channel,
+        Self::Cell,
+        Self::Collection,
+    ];
+
+    /// Its name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Buffer => "buffer",
+            Self::Queueing => "queueing",
+            Self::Dispatch => "dispatch",
+            Self::Channel => "channel",
+            Self::Cell => "cell",
+            Self::Collection => "collection",
+        }
+    }
+}
+
+/// Sum and maximum of every part over the requests of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LatencySplit {
+    /// By [`Part`], ns; together the sum of the latencies.
+    pub sum_ns: [u64; PARTS],
+    /// By [`Part`], ns.
+    pub max_ns: [u64; PARTS],
+}
+
+impl LatencySplit {
+    /// Counts one request.
+    #[inline(always)]
+    pub(super) fn record(&mut self, parts: &[u64; PARTS]) {
+        for (part, &nanos) in parts.iter().enumerate() {
+            self.sum_ns[part] += nanos;
+            self.max_ns[part] = self.max_ns[part].max(nanos);
+        }
+    }
+}
+
+/// Where the time of one flash operation went.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts {
+    /// When its unit took it.
+    pub began: u64,
+    pub dispatch: u64,
+    pub channel: u64,
+    pub cell: u64,
+    /// Time its unit collected between its emission and `began`.
+    pub collected: u64,
+}
+
+impl Parts {
+    /// The parts of a latency from `emitted` on, without host and buffer.
+    #[inline(always)]
+    pub fn of_latency(&self, emitted: u64) -> [u64; PARTS] {
+        let waited = self.began - emitted - self.dispatch;
+        let collection = self.collected.min(waited);
+        [
+            0,
+            0,
+            waited - collection,
+            self.dispatch,
+            self.channel,
+            self.cell,
+            collection,
+        ]
+    }
+}
+
+/// What the window counts, by [`Direction::index`].
+pub(super) type Splits = [LatencySplit; Direction::ALL.len()];
