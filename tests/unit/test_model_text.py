@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from drivelab.cli import main as cli
+from drivelab.errors import TerminatedError
 
 DRIVE = f"sim:{Path(__file__).parents[1] / 'small_drive.toml'}"
 JOB = ("model", DRIVE, "--design", "huang2011:12", "--check", "0", "--no-sweeps")
@@ -42,3 +43,21 @@ def test_nothing_is_marked_without_need(tmp_path: Path, capsys, plan, line: str 
     said = capsys.readouterr().out
     assert "the others" not in said
     assert (line in said) if line else ("reach" not in said)
+
+
+@pytest.mark.parametrize(
+    ("signal", "code", "word"),
+    [(KeyboardInterrupt(), 130, "stopped"), (TerminatedError(15), 143, "terminated")],
+)
+def test_a_signal_while_models_are_fitted_says_how_to_go_on(
+    tmp_path: Path, capsys, monkeypatch, signal: BaseException, code: int, word: str
+) -> None:
+    def stopped(*_: object) -> None:
+        raise signal
+
+    monkeypatch.setattr("drivelab.cli.models.fit", stopped)
+    run = tmp_path / "run"
+    assert cli.main([*JOB, "--requests", "50", "--out", str(run)]) == code
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith(f"drivelab: {word}; everything is measured and kept in {run}; go on ")
+    assert " model sim:" in last

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,11 @@ from drivelab.cli.drive_options import add_drive_options, open_named, plan_of
 from drivelab.cli.dry_run import dry_run
 from drivelab.cli.models import accuracy_rows, accuracy_text, fit_and_report
 from drivelab.cli.terminal import show
-from drivelab.errors import RunError, UsageError
+from drivelab.errors import RunError, TerminatedError, UsageError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from drivelab.store import Failure, RunStore
 
@@ -68,7 +69,8 @@ def run(args: argparse.Namespace) -> int:
         designed = store.header["design"]
         failures = store.failures()
         try:
-            fitted = fit_and_report(store)
+            with _told_when_stopped(args, path):
+                fitted = fit_and_report(store)
         except UsageError as error:
             if failures:
                 raise RunError(f"{_failed(args, path, failures)} ({error})") from error
@@ -134,6 +136,18 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
             on_failure=args.on_failure or "stop",
             command=args.command,
         )
+
+
+@contextmanager
+def _told_when_stopped(args: argparse.Namespace, path: Path) -> Iterator[None]:
+    """Say how to go on when models or report are stopped by a signal."""
+    kept = f"everything is measured and kept in {path}; go on with: {args.command}"
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        raise KeyboardInterrupt(f"stopped; {kept}") from interrupt
+    except TerminatedError as terminated:
+        raise TerminatedError(terminated.number, f"{terminated}; {kept}") from terminated
 
 
 def _failed(args: argparse.Namespace, path: Path, failures: Sequence[Failure]) -> str:
