@@ -46,18 +46,18 @@ def test_nothing_is_marked_without_need(tmp_path: Path, capsys, plan, line: str 
 
 
 @pytest.mark.parametrize(
-    ("signal", "code", "word"),
-    [(KeyboardInterrupt(), 130, "stopped"), (TerminatedError(15), 143, "terminated")],
+    ("signal", "told"),
+    [(KeyboardInterrupt(), (130, "stopped")), (TerminatedError(15), (143, "terminated"))],
 )
 def test_a_signal_while_models_are_fitted_says_how_to_go_on(
-    tmp_path: Path, capsys, monkeypatch, signal: BaseException, code: int, word: str
+    tmp_path: Path, capsys, monkeypatch, signal: BaseException, told: tuple[int, str]
 ) -> None:
     def stopped(*_: object) -> None:
         raise signal
 
     monkeypatch.setattr("drivelab.cli.models.fit", stopped)
     run = tmp_path / "run"
-    assert cli.main([*JOB, "--requests", "50", "--out", str(run)]) == code
+    assert cli.main([*JOB, "--requests", "50", "--out", str(run)]) == told[0]
     last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith(f"drivelab: {word}; everything is measured and kept in {run}; go on ")
+    assert last.startswith(f"drivelab: {told[1]}; everything is measured and kept in {run}; go on ")
     assert " model sim:" in last
