@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -13,12 +14,20 @@ from hypothesis import strategies as st
 from drivelab.blackbox.features import (
     FEATURE_SETS,
     UNITS,
-    basic_features,
-    extended_features,
+    FloatArray,
     workload_table,
 )
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import FIELDS, Characteristics
+
+
+def basic_features(workloads: Sequence[Characteristics] | FloatArray) -> FloatArray:
+    return FEATURE_SETS["basic"].project(workload_table(workloads))
+
+
+def extended_features(workloads: Sequence[Characteristics] | FloatArray) -> FloatArray:
+    return FEATURE_SETS["extended"].project(workload_table(workloads))
+
 
 MIXED = Characteristics(
     write_ratio=0.25,

@@ -275,6 +275,10 @@ _EXTENDED: Final = (
     "request_size_log2_bytes",
     "request_pages_log2",
 )
+#: Basic (equation 2): write ratio, queue depth, and means over the requests of size and
+#: randomness, so weighted by the write ratio; strides are dropped. Extended: the eight
+#: characteristics of equation 4, NaN where without effect, the size of equation 2, and the pages
+#: that a request touches.
 FEATURE_SETS: Final = {
     "basic": FeatureSet("basic", _BASIC, _project_basic, _BASIC, _project_basic),
     "extended": FeatureSet(
@@ -285,21 +289,3 @@ FEATURE_SETS: Final = {
         _project_extended_linear,
     ),
 }
-
-
-def basic_features(workloads: Sequence[Characteristics] | FloatArray) -> FloatArray:
-    """Return the basic features (equation 2), shape (n, 4), never NaN.
-
-    Write ratio, queue depth, request size and randomness; the last two are means over the
-    requests, so weighted by the write ratio. Strides are dropped.
-    """
-    return FEATURE_SETS["basic"].project(workload_table(workloads))
-
-
-def extended_features(workloads: Sequence[Characteristics] | FloatArray) -> FloatArray:
-    """Return the extended features, shape (n, 10), NaN where without effect.
-
-    The eight characteristics of equation 4, the request size of equation 2, and the pages that
-    a request touches.
-    """
-    return FEATURE_SETS["extended"].project(workload_table(workloads))
