@@ -10,13 +10,15 @@
 //! that is free happens at once. A channel promises its time in the order in
 //! which it is asked.
 
+mod flash;
+
 use std::collections::VecDeque;
 
 use drivelab_ftl::{
     Cause, Firmware, Lpn, Operation, OperationBuffer, OperationKind, PageMap, PageRun, Undo,
 };
 use drivelab_request::{Direction, Request};
-use drivelab_sim::preset::{Dispatch, HostInterface, SsdConfig};
+use drivelab_sim::preset::{HostInterface, SsdConfig};
 use drivelab_sim::ssd::{PARTS, Part, Plan};
 
 use super::ledger::Ledger;
@@ -458,171 +460,5 @@ impl World {
         if is_closed && self.ledger.closed.is_none() {
             self.submit();
         }
-    }
-
-    // The flash.
-
-    fn emit(&mut self, operation: Operation, beneficiary: Beneficiary) {
-        let mut task = Task {
-            operation,
-            beneficiary,
-            handed_over: 0,
-        };
-        if self.config.scheduling.dispatch == Dispatch::InOrder {
-            self.dispatch_line.push_back(task);
-            if self.dispatch_line.len() == 1 {
-                self.dispatch_head();
-            }
-        } else {
-            let time = self.dispatch_time(operation.kind);
-            self.dispatch_free_at = self.dispatch_free_at.max(self.now) + time;
-            task.handed_over = self.dispatch_free_at;
-            let unit = operation.plane as usize % self.units.len();
-            self.units[unit].queue.push_back(task);
-            self.take_next(unit);
-        }
-    }
-
-    /// In order: as many as dispatch can hand over now.
-    fn dispatch_head(&mut self) {
-        self.dispatch_alarm = None;
-        while let Some(&task) = self.dispatch_line.front() {
-            if self.dispatch_free_at > self.now {
-                self.dispatch_alarm = Some(self.dispatch_free_at);
-                return;
-            }
-            let unit = task.operation.plane as usize % self.units.len();
-            if !matches!(self.units[unit].stage, Stage::Idle) {
-                return;
-            }
-            self.dispatch_line.pop_front();
-            self.dispatch_free_at = self.now + self.dispatch_time(task.operation.kind);
-            self.units[unit].queue.push_back(Task {
-                handed_over: self.dispatch_free_at,
-                ..task
-            });
-            self.take_next(unit);
-        }
-    }
-
-    fn dispatch_time(&self, kind: OperationKind) -> u64 {
-        let timing = &self.config.timing;
-        self.scaled(match kind {
-            OperationKind::Read => timing.read_dispatch_ns,
-            OperationKind::Program => timing.write_dispatch_ns,
-            OperationKind::Erase => timing.erase_dispatch_ns,
-        })
-    }
-
-    fn take_next(&mut self, unit: usize) {
-        let now = self.now;
-        let timing = &self.config.timing;
-        let (read, erase) = (
-            self.scaled(timing.read_cell_ns),
-            self.scaled(timing.erase_cell_ns),
-        );
-        let state = &mut self.units[unit];
-        if !matches!(state.stage, Stage::Idle) {
-            return;
-        }
-        let Some(task) = state.queue.pop_front() else {
-            return;
-        };
-        let start = task.handed_over.max(now);
-        state.task = Some(task);
-        state.since = start;
-        match task.operation.kind {
-            OperationKind::Read => state.stage = Stage::WantsChannel(start + read),
-            OperationKind::Erase => state.stage = Stage::EndsAt(start + erase),
-            OperationKind::Program if start > now => state.stage = Stage::WantsChannel(start),
-            OperationKind::Program => self.transfer(unit),
-        }
-    }
-
-    fn transfer(&mut self, unit: usize) {
-        let timing = &self.config.timing;
-        let (register, cell) = match self.units[unit].task.unwrap().operation.kind {
-            OperationKind::Read => (timing.read_register_ns, 0),
-            _ => (timing.write_register_ns, timing.program_cell_ns),
-        };
-        let index = unit % self.channels.len();
-        let start = self.channels[index].free_at.max(self.now);
-        let moved = start + self.scaled(register);
-        self.channels[index].free_at = moved;
-        self.channels[index].busy.push((start, moved));
-        self.units[unit].stage = Stage::EndsAt(moved + self.scaled(cell));
-    }
-
-    fn unit_acts(&mut self, unit: usize) {
-        match self.units[unit].stage {
-            Stage::WantsChannel(_) => self.transfer(unit),
-            Stage::EndsAt(_) => self.task_done(unit),
-            Stage::Idle => unreachable!(),
-        }
-    }
-
-    fn task_done(&mut self, unit: usize) {
-        let state = &mut self.units[unit];
-        let task = state.task.take().unwrap();
-        let began = state.since;
-        state.busy.push((began, self.now));
-        if task.operation.cause == Cause::Collection {
-            state.collecting.push((began, self.now));
-        }
-        state.stage = Stage::Idle;
-        self.take_next(unit);
-        self.dispatch_head();
-        self.journal
-            .push(Entry::Operation(task.operation.kind, task.operation.cause));
-        match task.beneficiary {
-            Beneficiary::Nobody => {}
-            Beneficiary::Buffer => {
-                self.buffer_used -= 1;
-                let page = task.operation.lpn;
-                let place = self.buffered.iter().position(|&held| held == page).unwrap();
-                self.buffered.swap_remove(place);
-                self.admit();
-            }
-            Beneficiary::Request(index) => {
-                let pending = &mut self.requests[index];
-                pending.missing -= 1;
-                let request = pending.request;
-                if pending.missing > 0 {
-                    return;
-                }
-                self.tell_of_flash(index, unit, task.operation.kind, began);
-                if self.has_link() && request.direction == Direction::Read {
-                    let time = self.link_time(request.size_bytes.into());
-                    self.cross(time, Crossing::ReadData(index));
-                } else {
-                    self.complete(index);
-                }
-            }
-        }
-    }
-    /// The last operation of a request is complete: where its time went since it
-    /// was emitted.
-    fn tell_of_flash(&mut self, index: usize, unit: usize, kind: OperationKind, began: u64) {
-        let dispatch = self.dispatch_time(kind);
-        let timing = &self.config.timing;
-        let cell = self.scaled(match kind {
-            OperationKind::Read => timing.read_cell_ns,
-            _ => timing.program_cell_ns,
-        });
-        let pending = &mut self.requests[index];
-        let emitted = pending.told;
-        let overlap = |&(from, to): &(u64, u64)| to.min(began).saturating_sub(from.max(emitted));
-        let collecting: u64 = self.units[unit].collecting.iter().map(overlap).sum();
-        let waited = began - emitted - dispatch;
-        for (part, nanos) in [
-            (Part::Collection, collecting.min(waited)),
-            (Part::Queueing, waited - collecting.min(waited)),
-            (Part::Dispatch, dispatch),
-            (Part::Cell, cell),
-            (Part::Channel, self.now - began - cell),
-        ] {
-            pending.parts[part as usize] += nanos;
-        }
-        pending.told = self.now;
     }
 }
