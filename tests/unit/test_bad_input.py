@@ -57,7 +57,10 @@ WRONG_WORDS: list[tuple[list[str], str]] = [
     (["measure", "sim:x25m", "--half-width", "0%"], "for example 1% or 0.01"),
     (["measure", "sim:x25m", "--half-width", "100%"], "for example 1% or 0.01"),
     (["measure", "sim:x25m", "--half-width", "small"], "for example 1% or 0.01"),
-    (["measure", "sim:x25m", "--max-requests", "9"], "--max-requests is for --half-width"),
+    (
+        ["measure", "sim:x25m", "--requests", "5", "--max-requests", "9"],
+        "--max-requests is for --half-width",
+    ),
     (
         ["measure", "sim:x25m", "--half-width", "1%", "--requests", "9", "--max-requests", "8"],
         "max_requests is 8; allowed: at least requests, 9",

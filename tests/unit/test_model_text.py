@@ -45,6 +45,21 @@ def test_nothing_is_marked_without_need(tmp_path: Path, capsys, plan, line: str 
     assert (line in said) if line else ("reach" not in said)
 
 
+def test_most_requests_bound_the_half_width_that_is_counted_to_by_default(capsys) -> None:
+    words = ["measure", DRIVE, "--write-ratio", "0.5", "--max-requests", "40", "--json"]
+    assert cli.main(words) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["requests"], answer["stopped_by"]) == (40, "max_requests")
+
+
+def test_workloads_of_one_request_have_a_report_without_percentiles(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert cli.main([*JOB, "--requests", "1", "--out", str(run)]) == 0
+    page = (run / "report.html").read_text("utf-8")
+    assert "too few requests for a percentile" in page
+    assert not (run / "data" / "latency_percentiles.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("signal", "told"),
     [(KeyboardInterrupt(), (130, "stopped")), (TerminatedError(15), (143, "terminated"))],

@@ -146,10 +146,12 @@ def plan_of(args: argparse.Namespace) -> MeasurementPlan:
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.drives.registry import kind_of
 
-    if args.max_requests is not None and args.half_width_ratio is None:
-        raise UsageError("--max-requests is for --half-width; give --requests")
     asked = {name: getattr(args, name) for name in _PLAN_OPTIONS}
-    return MeasurementPlan.of_kind(kind_of(args.drive), seed=args.seed, **asked)
+    plan = MeasurementPlan.of_kind(kind_of(args.drive), seed=args.seed, **asked)
+    # On simulated drives a half-width is counted to unless something else is asked for.
+    if args.max_requests is not None and plan.half_width_ratio is None:
+        raise UsageError("--max-requests is for --half-width; give --requests")
+    return plan
 
 
 def characteristics_json(workload: Characteristics) -> dict[str, float | int]:

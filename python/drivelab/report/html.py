@@ -77,9 +77,7 @@ def render(run: RunData) -> Report:
         promise=interval_words.promise_words(run),
         band=interval_words.band_words(run),
         population=str(run.header["design"].get("population", "")),
-        percentile_panels=figures.percentile_curves(
-            computed["latency_percentiles"], provenance.adjective
-        ),
+        percentile_panels=_percentile_panels(computed, provenance.adjective),
         percentile_rule=latency.RULE,
         typical=_typical(run),
         effect_panels=[(METRICS[metric], _effects(computed, metric)) for metric in run.metrics()],
@@ -116,6 +114,12 @@ def compute_tables(run: RunData) -> dict[str, Table]:
         tables.workloads(run),
     ]
     return {table.name: table for table in found if table.rows}
+
+
+def _percentile_panels(computed: dict[str, Table], adjective: str) -> list[Any]:
+    """Draw the percentile curves; none where no workload has enough requests for one."""
+    found = computed.get("latency_percentiles")
+    return [] if found is None else figures.percentile_curves(found, adjective)
 
 
 def _how(adjective: str) -> dict[str, str]:
