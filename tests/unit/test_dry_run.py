@@ -23,6 +23,8 @@ from drivelab.workloads.characteristics import Characteristics
 MIB = 2**20
 SMALL = Path(__file__).parents[1] / "small_drive.toml"
 WRITE = Characteristics(write_ratio=1.0)
+# Over Huang et al. 2011's values: half of the requests, 1 to 256 KiB.
+MEAN_WRITTEN_BYTES = 0.5 * 1024 * (1 + 4 + 16 + 64 + 256) / 5
 
 
 def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -82,8 +84,11 @@ def test_the_numbers_of_a_simulated_campaign(tmp_path: Path, capsys, monkeypatch
     assert answer["design_distinct_workloads"] == 14980
     assert (answer["left_out_workloads"], answer["left_out_sweeps"]) == (0, 0)
     assert (answer["pilot_workloads"], answer["at_most"], answer["file_bytes"]) == (16, False, 0)
-    assert answer["drive_seconds"] > 0
-    assert answer["written_bytes"] > 0
+    # On average half of the requests write, and a write has 68 KiB: the sample is balanced.
+    assert 1 / 2 < answer["written_bytes"] / (133 * 25 * MEAN_WRITTEN_BYTES) < 2
+    # About 17 pages a request: at best all 20 dies read at once, at worst one programs alone.
+    pages = 133 * 25 * 17
+    assert pages * 40e-6 / 20 < answer["drive_seconds"] < pages * 1150e-6
     # Nobody rated a drive of the user's own.
     assert answer["rated_endurance_bytes"] is answer["endurance_ratio"] is None
     assert list(tmp_path.iterdir()) == []
@@ -138,7 +143,7 @@ def test_where_only_the_drive_knows_how_long(watched: Path, capsys) -> None:
     words += ["--design", "huang2011:20", "--no-sweeps"]
     answer = told(words, capsys)
     assert answer["drive_seconds"] is None
-    assert answer["written_bytes"] > 0
+    assert 1 / 2 < answer["written_bytes"] / (20 * 100 * MEAN_WRITTEN_BYTES) < 2
     assert answer["written_bytes_per_100_mb_per_s"] == 0
     lines = shown(words, capsys)
     assert lines["time"].startswith("unknown: the drive decides how long its requests take")
@@ -159,7 +164,8 @@ def test_somebody_elses_file_is_only_read(watched: Path, capsys) -> None:
     assert shown(words, capsys)["written"] == "nothing"
     allowed = told([*words, "--allow-destructive", str(file)], capsys)
     assert allowed["write_refusal"] is None
-    assert allowed["written_bytes_per_100_mb_per_s"] > 0
+    moved = allowed["drive_seconds"] * 100e6
+    assert 1 / 3 < allowed["written_bytes_per_100_mb_per_s"] / moved < 2 / 3
     assert everything_below(watched) == before
 
 

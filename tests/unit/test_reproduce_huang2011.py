@@ -167,7 +167,8 @@ def test_tables_2_and_3_hold_the_printed_numbers(reproduction) -> None:
         assert basic.column("mean") == table.column("mean")
         for row in table.records():
             assert 0 < row["in_sample_mre_percent"] < row["cross_validated_mre_percent"]
-            assert row["off_grid_mre_percent"] > 0
+            # Off the grid a model errs, but not wildly.
+            assert 1 < row["off_grid_mre_percent"] < 100
 
 
 def test_extended_is_held_against_basic_in_every_cell(reproduction) -> None:
