@@ -43,7 +43,7 @@ def test_a_long_measurement_ends_at_ctrl_c(workers: str) -> None:
 
 @pytest.mark.parametrize(
     ("available", "wanted", "workers"),
-    [(100, 8, 1), (250, 8, 1), (399, 8, 1), (400, 8, 2), (1000, 8, 6), (1000, 2, 2), (None, 8, 8)],
+    [(100, 8, 1), (213, 8, 1), (324, 8, 1), (325, 8, 2), (900, 8, 7), (1000, 2, 2), (None, 8, 8)],
 )
 def test_workers_are_as_many_as_fit_into_memory(monkeypatch, available, wanted, workers) -> None:
     from drivelab.drives import simulated

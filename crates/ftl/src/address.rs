@@ -57,14 +57,23 @@ pub enum LayoutError {
         /// The largest number of logical pages that works.
         most: u64,
     },
+    /// Collection would stop before it starts.
+    #[error(
+        "collection starts at {start} free blocks of a plane and stops at {stop}: let it stop at \
+         {} or more, or start at fewer than {stop}",
+        start + 1
+    )]
+    Thresholds {
+        /// Free blocks at which it starts.
+        start: u32,
+        /// Free blocks at which it stops.
+        stop: u32,
+    },
 }
 
 impl FlashLayout {
-    /// Checks that every count is usable and that collection always finds space.
-    ///
-    /// # Errors
-    /// [`LayoutError`] naming the field or the largest logical size that works.
-    pub fn validate(&self) -> Result<(), LayoutError> {
+    /// Checks every count by itself.
+    pub(crate) fn check_counts(&self) -> Result<(), LayoutError> {
         let count = |what, value: u64, low, high| {
             if (low..=high).contains(&value) {
                 Ok(())
@@ -97,11 +106,12 @@ impl FlashLayout {
             self.logical_pages.into(),
             1,
             u64::from(u32::MAX) - 1,
-        )?;
-        // With the reserve free and both frontiers open, a closed block with an
-        // invalid page must be left, or collection could not win anything.
-        let usable = u64::from(self.blocks_per_plane)
-            .saturating_sub(u64::from(self.reserve_blocks) + 2)
+        )
+    }
+
+    /// Checks that the host's data fits beside `held_back` blocks of every plane.
+    pub(crate) fn check_space(&self, held_back: u32) -> Result<(), LayoutError> {
+        let usable = u64::from(self.blocks_per_plane.saturating_sub(held_back))
             * u64::from(self.pages_per_block);
         let most = usable * u64::from(self.planes);
         if u64::from(self.logical_pages).div_ceil(self.planes.into()) > usable {

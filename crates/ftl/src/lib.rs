@@ -14,14 +14,20 @@
 //! Left out so far: caching the map in flash, wear levelling, separating hot
 //! from cold data, work in idle time.
 
+#[macro_use]
+mod named;
+
 mod address;
 mod check;
+mod divisor;
 mod firmware;
 mod large_pages;
 mod memory;
 mod operation;
 mod page_map;
+mod policies;
 mod space;
+mod victim;
 
 pub use address::{FlashLayout, LayoutError, Lpn, Ppn};
 pub use check::{Checked, ContractError};
@@ -29,4 +35,5 @@ pub use firmware::{Firmware, FirmwareError, PageRun};
 pub use memory::{Cells, Exclusive, ExclusiveCells, Memory, Undo, UndoCells};
 pub use operation::{Cause, Counts, NOTHING, Operation, OperationBuffer, OperationKind};
 pub use page_map::PageMap;
-pub use space::Pace;
+pub use policies::{Pace, Policies};
+pub use victim::VictimPolicy;

@@ -1,8 +1,8 @@
 //! The memory a firmware keeps its tables in.
 //!
 //! One source of the firmware serves several owners: [`Exclusive`] is plain
-//! memory, [`Undo`] remembers every overwritten value so that a worker returns
-//! to the shared preconditioned state at the cost of what it wrote.
+//! memory, [`Undo`] remembers where it was written so that a worker returns to
+//! the shared preconditioned state at the cost of what it wrote.
 
 use std::ops::Range;
 
@@ -22,8 +22,7 @@ pub trait Cells<T: Copy + Ord>: Clone {
     fn smallest(&self, range: Range<usize>) -> Option<(usize, T)>;
     /// From now on remembers what [`Cells::rollback`] needs.
     fn checkpoint(&mut self);
-    /// Returns to the last checkpoint. `then` is a copy made at that moment; it
-    /// is read only when more was changed than is remembered.
+    /// Returns to the last checkpoint. `then` is a copy made at that moment.
     fn rollback(&mut self, then: &Self);
 }
 
@@ -98,44 +97,68 @@ impl<T: Copy + Ord> Cells<T> for ExclusiveCells<T> {
     }
 }
 
-/// [`Cells`] of [`Undo`]: values and, since the checkpoint, what they replaced.
+/// [`Cells`] of [`Undo`]: values and, since the checkpoint, which were replaced.
 ///
-/// The log holds an eighth as many changes as there are cells. When it is full
-/// it is given up: copying the whole array back then costs no more than a small
-/// multiple of what was written, and a long run needs no more memory for it.
+/// ```text
+///   values   [ chunk 0 | chunk 1 | chunk 2 | ... ]     128 bytes each
+///   replaced [    1    |    0    |    1    | ... ]     1 bit each
+/// ```
+///
+/// The values themselves are taken from the copy made at the checkpoint, which
+/// every worker shares; what a worker keeps is a thousandth of its state. When a
+/// quarter of the chunks is replaced, the marks are given up: copying the whole
+/// array back then costs no more than a small multiple of what was written.
 #[derive(Debug)]
 pub struct UndoCells<T> {
     values: Vec<T>,
-    replaced: Vec<(u32, T)>,
-    state: Log,
+    replaced: Vec<u64>,
+    marks: usize,
+    state: Marks,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Log {
+enum Marks {
     /// There is no checkpoint.
     Off,
-    /// Every change since the checkpoint is remembered.
+    /// Every chunk that was changed since the checkpoint is marked.
     On,
     /// There were too many.
     Full,
 }
+
+/// Bytes that are returned together: two cache lines, which are fetched together.
+const CHUNK_BYTES: usize = 128;
 
 impl<T: Copy> Clone for UndoCells<T> {
     fn clone(&self) -> Self {
         Self {
             values: large_pages::copied(&self.values),
             replaced: self.replaced.clone(),
+            marks: self.marks,
             state: self.state,
         }
     }
 }
 
-impl<T: Copy + Ord> UndoCells<T> {
-    #[cold]
-    #[inline(never)]
-    fn give_up(&mut self) {
-        self.replaced.clear();
-        self.state = Log::Full;
+impl<T: Copy> UndoCells<T> {
+    const CELLS: usize = CHUNK_BYTES / size_of::<T>();
+
+    fn chunks(&self) -> usize {
+        self.values.len().div_ceil(Self::CELLS)
+    }
+
+    #[inline(always)]
+    fn mark(&mut self, index: usize) {
+        let chunk = index / Self::CELLS;
+        let bit = 1 << (chunk % 64);
+        let word = &mut self.replaced[chunk / 64];
+        if *word & bit == 0 {
+            *word |= bit;
+            self.marks += 1;
+            if self.marks > self.values.len() / Self::CELLS / 4 {
+                self.state = Marks::Full;
+            }
+        }
     }
 }
 
@@ -144,7 +167,8 @@ impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
         Self {
             values: large_pages::filled(len, value),
             replaced: Vec::new(),
-            state: Log::Off,
+            marks: 0,
+            state: Marks::Off,
         }
     }
 
@@ -155,12 +179,8 @@ impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
 
     #[inline(always)]
     fn set(&mut self, index: usize, value: T) {
-        if self.state == Log::On {
-            if self.replaced.len() > self.values.len() / 8 {
-                self.give_up();
-            } else {
-                self.replaced.push((index as u32, self.values[index]));
-            }
+        if self.state == Marks::On {
+            self.mark(index);
         }
         self.values[index] = value;
     }
@@ -176,18 +196,32 @@ impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
 
     fn checkpoint(&mut self) {
         self.replaced.clear();
-        self.state = Log::On;
+        self.replaced.resize(self.chunks().div_ceil(64), 0);
+        self.marks = 0;
+        self.state = Marks::On;
     }
 
     fn rollback(&mut self, then: &Self) {
-        if self.state == Log::On {
-            for &(index, value) in self.replaced.iter().rev() {
-                self.values[index as usize] = value;
+        if self.state == Marks::On {
+            for (word, marks) in self.replaced.iter_mut().enumerate() {
+                while *marks != 0 {
+                    let chunk = word * 64 + marks.trailing_zeros() as usize;
+                    *marks &= *marks - 1;
+                    let start = chunk * Self::CELLS;
+                    if start + Self::CELLS <= self.values.len() {
+                        // A constant length is copied without a call.
+                        let cells = start..start + Self::CELLS;
+                        self.values[cells.clone()].copy_from_slice(&then.values[cells]);
+                    } else {
+                        self.values[start..].copy_from_slice(&then.values[start..]);
+                    }
+                }
             }
+            self.marks = 0;
         } else {
             self.values.copy_from_slice(&then.values);
+            self.checkpoint();
         }
-        self.checkpoint();
     }
 }
 

@@ -7,38 +7,45 @@
 //! ```
 //!
 //! Logical pages are striped statically over the planes, so data read in order
-//! is spread evenly whatever order it was written in. Collection is greedy and
-//! stays within a plane. Requests below a page read the old page first
+//! is spread evenly whatever order it was written in. Collection stays within a
+//! plane. Requests below a page read the old page first
 //! (read-modify-write).
 
 use drivelab_request::Direction;
 
+use crate::divisor::Divisor;
 use crate::memory::{Cells, Memory};
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
-use crate::space::{Frontier, Pace, Space, Victim};
-use crate::{Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, PageRun, Ppn};
+use crate::space::{Frontier, Space, Victim};
+use crate::{
+    Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, Pace, PageRun, Policies, Ppn,
+};
 
 /// Page mapping over the memory `M`.
 pub struct PageMap<M: Memory> {
     layout: FlashLayout,
-    pace: Pace,
+    policies: Policies,
     map: M::Wide,
     owner: M::Wide,
     valid: M::Bits,
     space: Space<M>,
     words_per_block: u32,
+    by_planes: Divisor,
+    by_pages: Divisor,
 }
 
 impl<M: Memory> Clone for PageMap<M> {
     fn clone(&self) -> Self {
         Self {
             layout: self.layout,
-            pace: self.pace,
+            policies: self.policies,
             map: self.map.clone(),
             owner: self.owner.clone(),
             valid: self.valid.clone(),
             space: self.space.clone(),
             words_per_block: self.words_per_block,
+            by_planes: self.by_planes,
+            by_pages: self.by_pages,
         }
     }
 }
@@ -47,22 +54,25 @@ impl<M: Memory> PageMap<M> {
     /// A drive fresh out of the box: every block erased, no page mapped.
     ///
     /// # Errors
-    /// [`LayoutError`] when the layout cannot work.
-    pub fn erased(layout: FlashLayout, pace: Pace) -> Result<Self, LayoutError> {
-        layout.validate()?;
+    /// [`LayoutError`] when the policies cannot work on the layout.
+    pub fn erased(layout: FlashLayout, policies: impl Into<Policies>) -> Result<Self, LayoutError> {
+        let policies = policies.into();
+        policies.validate(&layout)?;
         let words_per_block = layout.pages_per_block.div_ceil(64);
         Ok(Self {
             layout,
-            pace,
+            policies,
             map: M::Wide::filled(layout.logical_pages as usize, NOTHING),
             owner: M::Wide::filled(layout.physical_pages() as usize, NOTHING),
             valid: M::Bits::filled(layout.blocks() as usize * words_per_block as usize, 0),
-            space: Space::erased(layout),
+            space: Space::erased(layout, &policies),
             words_per_block,
+            by_planes: Divisor::new(layout.planes),
+            by_pages: Divisor::new(layout.pages_per_block),
         })
     }
 
-    /// Bytes of the tables for `layout`; an undo log may add half of that.
+    /// Bytes of the tables for `layout`; what undoing needs adds a thousandth.
     #[must_use]
     pub fn table_bytes(layout: &FlashLayout) -> u64 {
         let blocks = u64::from(layout.planes) * u64::from(layout.blocks_per_plane);
@@ -117,7 +127,7 @@ impl<M: Memory> PageMap<M> {
     /// Block, word and bit of a physical page.
     #[inline(always)]
     fn place(&self, page: u32) -> (u32, usize, u64) {
-        let block = page / self.layout.pages_per_block;
+        let block = self.by_pages.quotient(page);
         let in_block = page - block * self.layout.pages_per_block;
         let word = block * self.words_per_block + in_block / 64;
         (block, word as usize, 1 << (in_block % 64))
@@ -147,7 +157,7 @@ impl<M: Memory> PageMap<M> {
         request: u32,
         out: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
-        let plane = self.layout.plane_of(Lpn(logical));
+        let plane = self.by_planes.remainder(logical);
         if self.space.host_pages_left(plane) == 0 {
             self.make_room(plane, request, out)?;
         }
@@ -179,7 +189,7 @@ impl<M: Memory> PageMap<M> {
         }
         self.occupy(program.ppn, logical);
         out.push(program);
-        if self.pace == Pace::Paced {
+        if self.policies.pace == Pace::Paced {
             self.collect_a_little(plane, request, out)?;
         }
         Ok(())
@@ -195,11 +205,10 @@ impl<M: Memory> PageMap<M> {
         request: u32,
         out: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
-        let keep = match self.pace {
-            Pace::WholeBlock => self.layout.reserve_blocks,
-            Pace::Paced => 1,
-        };
-        while self.space.free_blocks(plane) <= keep {
+        while match self.policies.pace {
+            Pace::WholeBlock => self.space.wants_collection(plane),
+            Pace::Paced => self.space.free_blocks(plane) <= 1,
+        } {
             let victim = match self.space.victim(plane) {
                 Some(victim) => victim,
                 None => self
@@ -222,7 +231,7 @@ impl<M: Memory> PageMap<M> {
     ) -> Result<(), FirmwareError> {
         let victim = match self.space.victim(plane) {
             Some(victim) => victim,
-            None if self.space.free_blocks(plane) > self.layout.reserve_blocks => return Ok(()),
+            None if !self.space.wants_collection(plane) => return Ok(()),
             None => match self.space.choose_victim(plane) {
                 Some(victim) => victim,
                 // Nothing can be won now; `make_room` decides when it must be.
@@ -349,7 +358,7 @@ impl<M: Memory> PageMap<M> {
         out.push(Operation {
             kind: OperationKind::Read,
             cause: Cause::Host,
-            plane: self.layout.plane_of(Lpn(logical)),
+            plane: self.by_planes.remainder(logical),
             ppn: Ppn(ppn),
             lpn: logical,
             after: NOTHING,

@@ -6,18 +6,11 @@
 //!            └──> frontier (collection) ──> closed ─┘
 //! ```
 
-use crate::memory::{Cells, Memory};
-use crate::{FlashLayout, NOTHING, Ppn};
+use std::ops::Range;
 
-/// When the valid pages of a victim are moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
-    /// A few moves with every host write, so many that the victim is free when
-    /// its space is needed.
-    Paced,
-    /// The whole victim at once, when the host needs the next block.
-    WholeBlock,
-}
+use crate::memory::{Cells, Memory};
+use crate::victim::{ClosedBlocks, VictimRule};
+use crate::{FlashLayout, NOTHING, Policies, Ppn};
 
 /// Which of the two open blocks of a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +34,12 @@ enum Field {
     Credit,
     CreditPerWrite,
     CreditPerMove,
+    /// Blocks closed so far, modulo 2^32.
+    Closed,
+    /// State of the plane's random numbers.
+    Random,
+    /// 1 from the moment collection starts until it stops.
+    Collecting,
 }
 
 const PLANE_WORDS: usize = 16;
@@ -64,6 +63,11 @@ pub(crate) struct Space<M: Memory> {
     planes: M::Wide,
     free: M::Wide,
     counts: M::Narrow,
+    /// Of every block, how many blocks its plane had closed before it.
+    closed_at: M::Wide,
+    rule: VictimRule<M>,
+    choices: u32,
+    stop_blocks: u32,
 }
 
 impl<M: Memory> Clone for Space<M> {
@@ -73,19 +77,26 @@ impl<M: Memory> Clone for Space<M> {
             planes: self.planes.clone(),
             free: self.free.clone(),
             counts: self.counts.clone(),
+            closed_at: self.closed_at.clone(),
+            rule: self.rule,
+            choices: self.choices,
+            stop_blocks: self.stop_blocks,
         }
     }
 }
 
 impl<M: Memory> Space<M> {
     /// Every block erased and on its plane's free list.
-    pub fn erased(layout: FlashLayout) -> Self {
+    pub fn erased(layout: FlashLayout, policies: &Policies) -> Self {
         let mut planes = M::Wide::filled(layout.planes as usize * PLANE_WORDS, 0);
         let mut free = M::Wide::filled(layout.blocks() as usize, 0);
         for plane in 0..layout.planes {
             let word = plane as usize * PLANE_WORDS;
             planes.set(word + Field::FreeCount as usize, layout.blocks_per_plane);
             planes.set(word + Field::Victim as usize, NOTHING);
+            // Any number but 0; neighbouring planes must differ in every bit.
+            let random = (plane + 1).wrapping_mul(0x9E37_79B1);
+            planes.set(word + Field::Random as usize, random.max(1));
             for block in 0..layout.blocks_per_plane {
                 let index = plane * layout.blocks_per_plane + block;
                 free.set(index as usize, index);
@@ -97,14 +108,18 @@ impl<M: Memory> Space<M> {
             planes,
             free,
             counts,
+            closed_at: M::Wide::filled(layout.blocks() as usize, 0),
+            rule: policies.victim.rule(),
+            choices: policies.victim_choices,
+            stop_blocks: policies.stop_blocks(layout.reserve_blocks),
         }
     }
 
     /// Bytes of the tables for `layout`.
     pub fn table_bytes(layout: &FlashLayout) -> u64 {
         let planes = u64::from(layout.planes);
-        // A word in the free list and a count of half a word.
-        planes * (PLANE_WORDS as u64 * 4 + u64::from(layout.blocks_per_plane) * 6)
+        // A word in the free list, one for the time of closing, and a count of half a word.
+        planes * (PLANE_WORDS as u64 * 4 + u64::from(layout.blocks_per_plane) * 10)
     }
 
     #[inline(always)]
@@ -150,10 +165,17 @@ impl<M: Memory> Space<M> {
         self.set_field(plane, left_field, left - 1);
         if left == 1 {
             // The last page is handed out: the block counts as closed.
-            let block = (page / self.layout.pages_per_block) as usize;
-            self.counts.set(block, self.counts.get(block) & !NOT_CLOSED);
+            self.close(plane, page / self.layout.pages_per_block);
         }
         Some(Ppn(page))
+    }
+
+    fn close(&mut self, plane: u32, block: u32) {
+        let count = self.counts.get(block as usize) & !NOT_CLOSED;
+        self.counts.set(block as usize, count);
+        let closed = self.field(plane, Field::Closed);
+        self.closed_at.set(block as usize, closed);
+        self.set_field(plane, Field::Closed, closed.wrapping_add(1));
     }
 
     fn take_free(&mut self, plane: u32) -> Option<u32> {
@@ -220,19 +242,30 @@ impl<M: Memory> Space<M> {
         })
     }
 
-    /// Chooses the closed block with the fewest valid pages (greedy). `None`
-    /// when no closed block has an invalid page.
+    /// Asks the rule for a block to collect. `None` when no closed block has an
+    /// invalid page.
     pub fn choose_victim(&mut self, plane: u32) -> Option<Victim> {
-        let blocks = self.layout.blocks_per_plane;
-        let first = (plane * blocks) as usize;
-        let (block, count) = self.counts.smallest(first..first + blocks as usize)?;
-        let valid = u32::from(count);
-        if count & NOT_CLOSED != 0 || valid >= self.layout.pages_per_block {
+        let first = plane * self.layout.blocks_per_plane;
+        let range = first as usize..(first + self.layout.blocks_per_plane) as usize;
+        let (fewest, count) = self.counts.smallest(range)?;
+        if count & NOT_CLOSED != 0 || u32::from(count) >= self.layout.pages_per_block {
             return None;
         }
-        let block = block as u32;
+        let (rule, choices) = (self.rule, self.choices);
+        let block = rule(&mut ClosedBlocks {
+            space: self,
+            plane,
+            fewest: (fewest as u32, count.into()),
+            choices,
+        })?;
+        Some(self.take_victim(plane, block))
+    }
+
+    /// Makes the closed block `block` the plane's victim.
+    fn take_victim(&mut self, plane: u32, block: u32) -> Victim {
+        let valid = self.valid_pages(block);
         // A victim is no candidate again; its count keeps falling meanwhile.
-        self.counts.set(block as usize, count | NOT_CLOSED);
+        self.counts.set(block as usize, valid as u16 | NOT_CLOSED);
         self.set_field(plane, Field::Victim, block);
         self.set_field(plane, Field::VictimPage, 0);
         // Moving `valid` pages must be done after `pages - valid` host writes.
@@ -243,7 +276,53 @@ impl<M: Memory> Space<M> {
             Field::CreditPerMove,
             self.layout.pages_per_block - valid,
         );
-        Some(Victim { block, page: 0 })
+        Victim { block, page: 0 }
+    }
+
+    /// Whether collection is to go on: from the moment the free blocks of a plane
+    /// are down to the reserve until they reach where it stops.
+    pub fn wants_collection(&mut self, plane: u32) -> bool {
+        let free = self.free_blocks(plane);
+        let collecting = self.field(plane, Field::Collecting) != 0;
+        let wants = free <= self.layout.reserve_blocks || (collecting && free < self.stop_blocks);
+        if wants != collecting {
+            self.set_field(plane, Field::Collecting, wants.into());
+        }
+        wants
+    }
+
+    /// The numbers of the blocks of a plane.
+    pub fn blocks_of(&self, plane: u32) -> Range<u32> {
+        let first = plane * self.layout.blocks_per_plane;
+        first..first + self.layout.blocks_per_plane
+    }
+
+    pub fn pages_per_block(&self) -> u32 {
+        self.layout.pages_per_block
+    }
+
+    /// Valid pages of a closed block that nobody collects; `None` for any other.
+    pub fn closed_valid(&self, block: u32) -> Option<u32> {
+        let count = self.counts.get(block as usize);
+        (count & NOT_CLOSED == 0).then_some(count.into())
+    }
+
+    /// How many blocks of its plane have been closed since `block` was.
+    pub fn age(&self, plane: u32, block: u32) -> u32 {
+        let next = self.field(plane, Field::Closed);
+        next.wrapping_sub(1)
+            .wrapping_sub(self.closed_at.get(block as usize))
+    }
+
+    /// Any block of a plane, by xorshift32.
+    pub fn draw_block(&mut self, plane: u32) -> u32 {
+        let mut state = self.field(plane, Field::Random);
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        self.set_field(plane, Field::Random, state);
+        let blocks = u64::from(self.layout.blocks_per_plane);
+        plane * self.layout.blocks_per_plane + ((u64::from(state) * blocks) >> 32) as u32
     }
 
     /// Remembers how far the collection of a plane's victim has come.
@@ -270,11 +349,13 @@ impl<M: Memory> Space<M> {
         self.planes.checkpoint();
         self.free.checkpoint();
         self.counts.checkpoint();
+        self.closed_at.checkpoint();
     }
 
     pub fn rollback(&mut self, then: &Self) {
         self.planes.rollback(&then.planes);
         self.free.rollback(&then.free);
         self.counts.rollback(&then.counts);
+        self.closed_at.rollback(&then.closed_at);
     }
 }

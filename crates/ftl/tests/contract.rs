@@ -3,32 +3,41 @@
 
 use drivelab_ftl::{
     Cause, Checked, Exclusive, Firmware, FlashLayout, Lpn, Memory, Operation, OperationBuffer,
-    OperationKind, Pace, PageMap, PageRun, Undo,
+    OperationKind, Pace, PageMap, PageRun, Policies, Undo, VictimPolicy,
 };
 use drivelab_request::Direction;
 use proptest::prelude::*;
 
-fn layouts() -> impl Strategy<Value = FlashLayout> {
-    (
-        1..5_u32,
-        8..20_u32,
-        prop_oneof![Just(1_u32), Just(4), Just(7), Just(64), Just(65)],
-        2..4_u32,
-    )
-        .prop_flat_map(|(planes, blocks, pages, reserve)| {
-            let most = planes * (blocks - reserve - 2) * pages;
-            (1..=most).prop_map(move |logical_pages| FlashLayout {
-                planes,
-                blocks_per_plane: blocks,
-                pages_per_block: pages,
-                logical_pages,
-                reserve_blocks: reserve,
-            })
-        })
+fn policies() -> impl Strategy<Value = Policies> {
+    let pace = prop::sample::select(Pace::ALL);
+    let victim = prop::sample::select(VictimPolicy::ALL);
+    (pace, victim, 1..5_u32, 0..4_u32).prop_map(|(pace, victim, victim_choices, more)| Policies {
+        pace,
+        victim,
+        victim_choices,
+        // As far above the reserve, which is 2 or 3; none is as usual.
+        stop_blocks: (more > 0).then_some(3 + more),
+    })
 }
 
-fn paces() -> impl Strategy<Value = Pace> {
-    prop_oneof![Just(Pace::Paced), Just(Pace::WholeBlock)]
+/// Small drives, up to the fullest that their policies allow.
+fn drives() -> impl Strategy<Value = (FlashLayout, Policies)> {
+    let pages = prop_oneof![Just(1_u32), Just(4), Just(7), Just(64), Just(65)];
+    (policies(), 1..5_u32, 1..13_u32, pages, 2..4_u32).prop_flat_map(
+        |(policies, planes, usable, pages, reserve)| {
+            let most = planes * usable * pages;
+            (1..=most).prop_map(move |logical_pages| {
+                let layout = FlashLayout {
+                    planes,
+                    blocks_per_plane: usable + policies.blocks_held_back(reserve),
+                    pages_per_block: pages,
+                    logical_pages,
+                    reserve_blocks: reserve,
+                };
+                (layout, policies)
+            })
+        },
+    )
 }
 
 /// (write?, start, length, partial ends), scaled to the layout when used.
@@ -93,9 +102,9 @@ proptest! {
 
     #[test]
     fn contract_holds_and_no_page_is_lost(
-        (layout, pace, draws) in (layouts(), paces(), draws(400))
+        ((layout, policies), draws) in (drives(), draws(400))
     ) {
-        let mut checked = Checked::fresh(PageMap::<Exclusive>::erased(layout, pace).unwrap());
+        let mut checked = Checked::fresh(PageMap::<Exclusive>::erased(layout, policies).unwrap());
         let mut out = OperationBuffer::default();
         for draw in draws {
             out.clear();
@@ -106,9 +115,9 @@ proptest! {
 
     #[test]
     fn overwriting_a_full_drive_never_runs_out_of_space(
-        (layout, pace, seed) in (layouts(), paces(), any::<u32>())
+        ((layout, policies), seed) in (drives(), any::<u32>())
     ) {
-        let mut checked = Checked::fresh(PageMap::<Exclusive>::erased(layout, pace).unwrap());
+        let mut checked = Checked::fresh(PageMap::<Exclusive>::erased(layout, policies).unwrap());
         let mut out = OperationBuffer::default();
         let mut state = seed | 1;
         for step in 0..layout.logical_pages + 6 * layout.pages_per_block * layout.blocks() {
@@ -132,9 +141,9 @@ proptest! {
 
     #[test]
     fn rollback_makes_the_future_repeat_itself(
-        (layout, pace, before, after) in (layouts(), paces(), draws(150), draws(150))
+        ((layout, policies), before, after) in (drives(), draws(150), draws(150))
     ) {
-        let mut firmware = PageMap::<Undo>::erased(layout, pace).unwrap();
+        let mut firmware = PageMap::<Undo>::erased(layout, policies).unwrap();
         let mut out = OperationBuffer::default();
         for draw in before {
             firmware.submit(&[run(&layout, draw)], &mut out).unwrap();
@@ -155,9 +164,9 @@ proptest! {
     }
 
     #[test]
-    fn both_memories_behave_alike((layout, pace, draws) in (layouts(), paces(), draws(200))) {
-        let mut plain = PageMap::<Exclusive>::erased(layout, pace).unwrap();
-        let mut undo = PageMap::<Undo>::erased(layout, pace).unwrap();
+    fn both_memories_behave_alike(((layout, policies), draws) in (drives(), draws(200))) {
+        let mut plain = PageMap::<Exclusive>::erased(layout, policies).unwrap();
+        let mut undo = PageMap::<Undo>::erased(layout, policies).unwrap();
         let (mut a, mut b) = (OperationBuffer::default(), OperationBuffer::default());
         for draw in draws {
             plain.submit(&[run(&layout, draw)], &mut a).unwrap();
@@ -261,24 +270,38 @@ fn a_request_beyond_the_end_is_refused_and_emits_nothing() {
 
 #[test]
 fn too_little_space_names_what_would_work() {
-    let error = FlashLayout {
-        logical_pages: 17,
-        ..SMALL
-    }
-    .validate()
-    .unwrap_err();
-    assert!(
-        error.to_string().contains("at most 16 logical pages work"),
-        "{error}"
-    );
-    assert!(
-        FlashLayout {
-            logical_pages: 16,
+    let refusal = |logical_pages: u32, policies: Policies| {
+        let layout = FlashLayout {
+            logical_pages,
             ..SMALL
-        }
-        .validate()
-        .is_ok()
+        };
+        let refused = PageMap::<Exclusive>::erased(layout, policies).err();
+        refused.map(|error| error.to_string())
+    };
+    let usual = Policies::default();
+    let message = refusal(17, usual).unwrap();
+    assert!(
+        message.contains("at most 16 logical pages work"),
+        "{message}"
     );
+    assert_eq!(refusal(16, usual), None);
+    // Two blocks more are free when collection stops: 2 x 4 pages fewer.
+    let later = Policies {
+        stop_blocks: Some(5),
+        ..usual
+    };
+    let message = refusal(9, later).unwrap();
+    assert!(
+        message.contains("at most 8 logical pages work"),
+        "{message}"
+    );
+    assert_eq!(refusal(8, later), None);
+    let crossed = Policies {
+        stop_blocks: Some(2),
+        ..usual
+    };
+    let message = refusal(8, crossed).unwrap();
+    assert!(message.contains("stop at 3 or more"), "{message}");
 }
 
 /// A firmware that answers every write with the same page breaks the contract.

@@ -139,11 +139,11 @@ def _workers_that_fit(name: str, state_bytes: int) -> int:
     available = available_bytes()
     if available is None:
         return sys.maxsize
-    # The prepared state, and a state with an undo log for every worker.
-    fitting = (available - state_bytes) * 2 // (state_bytes * 3)
+    # The prepared state, and a state for every worker with room for what its run needs.
+    fitting = (available - state_bytes) * 8 // (state_bytes * 9)
     if fitting < 1:
         raise RunError(
-            f"{name} needs {format_size(state_bytes * 5 // 2)} of memory, and "
+            f"{name} needs {format_size(state_bytes * 17 // 8)} of memory, and "
             f"{format_size(available)} are available: use a drive with fewer pages"
         )
     return fitting

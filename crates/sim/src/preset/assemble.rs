@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use drivelab_ftl::Policies;
 use drivelab_request::Direction;
 
 use super::choices::{Condition, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy};
@@ -12,9 +13,6 @@ use super::config::{
 use super::document::{CAPACITY_KEYS, Entries, Entry, Value};
 use super::error::{PresetError, SpareShortage};
 use super::schema;
-
-/// Blocks of a plane that are written at the same time: one for the host, one for collection.
-const OPEN_BLOCKS_PER_PLANE: u64 = 2;
 
 /// Reserve where the preset does not say one.
 const DEFAULT_RESERVE_BLOCKS_PER_PLANE: u32 = 4;
@@ -46,14 +44,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         scheduling: Scheduling {
             dispatch: keys.word("scheduling.dispatch", Dispatch::from_word)?,
         },
-        collection: Collection {
-            policy: keys.word("collection.policy", VictimPolicy::from_word)?,
-            pace: keys.word("collection.pace", Pace::from_word)?,
-            reserve_blocks_per_plane: match keys.entry("collection.reserve_blocks_per_plane") {
-                Some(_) => keys.integer("collection.reserve_blocks_per_plane")?,
-                None => DEFAULT_RESERVE_BLOCKS_PER_PLANE,
-            },
-        },
+        collection: collection(&keys)?,
         host: host(&keys)?,
         buffer: Buffer {
             write_buffer_bytes: keys.integer("buffer.write_buffer_bytes")?,
@@ -66,6 +57,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         },
         published: published(&keys)?,
     };
+    check_thresholds(&config, &keys)?;
     check_flash(&config, &keys)?;
     check_spare(&config, &keys)?;
     check_buffer(&config, &keys)?;
@@ -202,6 +194,24 @@ fn physical_pages(geometry: &Geometry) -> u64 {
     })
 }
 
+fn collection(keys: &Keys<'_>) -> Result<Collection, PresetError> {
+    let policy = keys.word("collection.policy", VictimPolicy::from_word)?;
+    let reserve_blocks_per_plane = keys
+        .optional_integer("collection.reserve_blocks_per_plane")?
+        .unwrap_or(DEFAULT_RESERVE_BLOCKS_PER_PLANE);
+    // What has no effect, or the usual one, leaves no trace.
+    let draws = policy == VictimPolicy::DChoices;
+    let choices = keys.optional_integer("collection.victim_choices")?;
+    let stop = keys.optional_integer("collection.stop_blocks_per_plane")?;
+    Ok(Collection {
+        policy,
+        victim_choices: draws.then(|| choices.unwrap_or(Policies::default().victim_choices)),
+        pace: keys.word("collection.pace", Pace::from_word)?,
+        reserve_blocks_per_plane,
+        stop_blocks_per_plane: stop.filter(|&stop: &u32| stop != reserve_blocks_per_plane + 1),
+    })
+}
+
 fn host(keys: &Keys<'_>) -> Result<Host, PresetError> {
     let interface = keys.word("host.interface", HostInterface::from_word)?;
     Ok(match interface {
@@ -269,6 +279,26 @@ fn direction_named(name: &str) -> Option<Direction> {
         .find(|direction| direction.name() == name)
 }
 
+fn check_thresholds(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
+    let start = config.collection.reserve_blocks_per_plane;
+    match config.collection.stop_blocks_per_plane {
+        Some(stop) if stop <= start => {
+            let key = "collection.stop_blocks_per_plane";
+            let allowed = format!(
+                "more than the {start} free blocks at which collection starts \
+                 (reserve_blocks_per_plane)"
+            );
+            Err(schema::wrong_value(key, keys.need(key)?, allowed))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn blocks_held_back(config: &SsdConfig) -> u64 {
+    let reserve = config.collection.reserve_blocks_per_plane;
+    config.policies().blocks_held_back(reserve).into()
+}
+
 fn check_flash(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     let pages = physical_pages(&config.geometry);
     if pages >= u64::from(u32::MAX) {
@@ -279,12 +309,13 @@ fn check_flash(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
         );
         return Err(schema::wrong_value(key, keys.need(key)?, allowed));
     }
-    let least = u64::from(config.collection.reserve_blocks_per_plane) + OPEN_BLOCKS_PER_PLANE + 1;
+    let open = u64::from(config.policies().open_blocks());
+    let least = blocks_held_back(config) + 1;
     if u64::from(config.geometry.blocks_per_plane) < least {
         let key = "geometry.blocks_per_plane";
         let allowed = format!(
-            "at least {least}: {} reserve, {OPEN_BLOCKS_PER_PLANE} open and one of data",
-            config.collection.reserve_blocks_per_plane
+            "at least {least}: {} kept free by collection, {open} open and one of data",
+            least - 1 - open
         );
         return Err(schema::wrong_value(key, keys.need(key)?, allowed));
     }
@@ -297,7 +328,7 @@ fn check_spare(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     let logical = config.geometry.user_capacity_bytes / page_bytes;
     let needed = u64::from(config.planes())
         * u64::from(config.geometry.pages_per_block)
-        * (u64::from(config.collection.reserve_blocks_per_plane) + OPEN_BLOCKS_PER_PLANE);
+        * blocks_held_back(config);
     let largest = physical - needed;
     let key = CAPACITY_KEYS
         .into_iter()

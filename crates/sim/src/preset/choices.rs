@@ -2,6 +2,8 @@
 
 use serde::{Serialize, Serializer};
 
+pub use drivelab_ftl::{Pace, VictimPolicy};
+
 macro_rules! choices {
     ($(#[$about:meta])* $name:ident { $($(#[$variant_about:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$about])*
@@ -33,6 +35,22 @@ macro_rules! choices {
     };
 }
 
+/// How a choice of the firmware is written: as its word.
+macro_rules! written_by_word {
+    ($($module:ident: $name:ty,)+) => { $(
+        pub(super) mod $module {
+            pub fn serialize<S: serde::Serializer>(choice: &$name, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(choice.word())
+            }
+        }
+    )+ };
+}
+
+written_by_word! {
+    pace_word: drivelab_ftl::Pace,
+    victim_word: drivelab_ftl::VictimPolicy,
+}
+
 choices! {
     /// What kind of drive a preset describes.
     DriveKind {
@@ -60,24 +78,6 @@ choices! {
         InOrder = "in_order",
         /// A queue at every unit; nobody waits for another unit.
         PerDie = "per_die",
-    }
-}
-
-choices! {
-    /// How collection chooses the block that it empties.
-    VictimPolicy {
-        /// The block with the fewest valid pages.
-        Greedy = "greedy",
-    }
-}
-
-choices! {
-    /// How collection shares a unit with the host's operations.
-    Pace {
-        /// A few moves between host operations.
-        Paced = "paced",
-        /// A victim is emptied and erased before the host goes on.
-        WholeBlock = "whole_block",
     }
 }
 

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use drivelab_ftl::{FlashLayout, Policies};
 use drivelab_request::Direction;
 use serde::{Serialize, Serializer};
 
 use super::assemble::assemble;
-use super::choices::{Condition, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy};
+use super::choices::{
+    Condition, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy, pace_word, victim_word,
+};
 use super::document::read_with_base;
 use super::error::PresetError;
 
@@ -103,11 +106,20 @@ pub struct Scheduling {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Collection {
     /// How a victim is chosen.
+    #[serde(serialize_with = "victim_word::serialize")]
     pub policy: VictimPolicy,
+    /// Blocks that `d_choices` compares; absent for another rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub victim_choices: Option<u32>,
     /// How the work is spread over time.
+    #[serde(serialize_with = "pace_word::serialize")]
     pub pace: Pace,
-    /// Blocks of each plane that are kept free for collection.
+    /// Blocks of each plane that are kept free for collection: at so many it starts.
     pub reserve_blocks_per_plane: u32,
+    /// Free blocks of a plane at which collection stops; absent where that is one
+    /// more than it starts at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_blocks_per_plane: Option<u32>,
 }
 
 /// The link to the host; with a free interface the numbers are zero, except `commands`.
@@ -260,6 +272,33 @@ impl SsdConfig {
     pub fn logical_pages(&self) -> u32 {
         let pages = self.geometry.user_capacity_bytes / u64::from(self.geometry.page_size_bytes);
         u32::try_from(pages).unwrap_or(u32::MAX)
+    }
+
+    /// The shape of the flash, as the firmware sees it.
+    #[must_use]
+    pub fn layout(&self) -> FlashLayout {
+        FlashLayout {
+            planes: self.planes(),
+            blocks_per_plane: self.geometry.blocks_per_plane,
+            pages_per_block: self.geometry.pages_per_block,
+            logical_pages: self.logical_pages(),
+            reserve_blocks: self.collection.reserve_blocks_per_plane,
+        }
+    }
+
+    /// What the firmware is to do where there is a choice.
+    #[must_use]
+    pub fn policies(&self) -> Policies {
+        let usual = Policies::from(self.collection.pace);
+        Policies {
+            victim: self.collection.policy,
+            victim_choices: self
+                .collection
+                .victim_choices
+                .unwrap_or(usual.victim_choices),
+            stop_blocks: self.collection.stop_blocks_per_plane,
+            ..usual
+        }
     }
 
     /// (physical - user) / user.

@@ -63,7 +63,9 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("scheduling.dispatch", Rule::Word(Dispatch::WORDS)),
     ("collection.policy", Rule::Word(VictimPolicy::WORDS)),
     ("collection.pace", Rule::Word(Pace::WORDS)),
+    ("collection.victim_choices", integer(1, 1 << 10)),
     ("collection.reserve_blocks_per_plane", integer(2, 1 << 20)),
+    ("collection.stop_blocks_per_plane", integer(3, 1 << 20)),
     ("host.interface", Rule::Word(HostInterface::WORDS)),
     (
         "host.link_bytes_per_second",

@@ -171,6 +171,14 @@ fn messages_name_key_value_line_and_what_is_allowed() {
         ),
         ("[geometry]\nblocks_per_plane = 6", &["at least 7"]),
         (
+            "[collection]\npolicy = \"oldest\"",
+            &["\"greedy\" or \"cost_benefit\" or \"d_choices\" or \"fifo\" or \"random\""],
+        ),
+        (
+            "[collection]\nreserve_blocks_per_plane = 5\nstop_blocks_per_plane = 5",
+            &["stop_blocks_per_plane = 5", "more than the 5 free blocks"],
+        ),
+        (
             "[timing]\nread_cell_ns = 1000000001",
             &["from 0 to 1000000000"],
         ),
@@ -233,6 +241,31 @@ fn too_little_spare_names_the_smallest_that_works() {
     assert!(derived("[geometry]\nuser_capacity_bytes = 85647687680").is_ok());
     assert!(derived("[geometry]\nuser_capacity_bytes = 85647691776").is_err());
     assert!(refusal("[geometry]\nuser_capacity_bytes = 99999997952").contains("leaves 0 spare"));
+}
+
+#[test]
+fn a_higher_stop_of_collection_needs_more_spare() {
+    let stop = "[collection]\nstop_blocks_per_plane = 9\n[geometry]\n";
+    let message = refusal(&format!("{stop}over_provisioning_ratio = 0.001"));
+    // 8 blocks free just before it stops, and 2 open, of 40 planes x 256 pages.
+    assert!(message.contains("collection needs 102400"), "{message}");
+    assert!(message.contains("at least 0.0050,"), "{message}");
+    assert!(derived(&format!("{stop}over_provisioning_ratio = 0.0050")).is_ok());
+}
+
+#[test]
+fn what_is_usual_leaves_no_trace_in_the_hash() {
+    let base = preset(YOO).hash();
+    for usual in ["victim_choices = 4", "stop_blocks_per_plane = 5"] {
+        assert_eq!(
+            derived(&format!("[collection]\n{usual}")).unwrap().hash(),
+            base
+        );
+    }
+    let choices = |d: u32| format!("[collection]\npolicy = \"d_choices\"\nvictim_choices = {d}");
+    let four = derived(&choices(4)).unwrap();
+    assert_ne!(four.hash(), derived(&choices(5)).unwrap().hash());
+    assert!(four.resolved_json().contains("\"victim_choices\":4"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use drivelab_ftl::{Firmware, FlashLayout, Lpn, OperationBuffer, Pace, PageMap, PageRun, Undo};
+use drivelab_ftl::{Firmware, Lpn, OperationBuffer, PageMap, PageRun, Undo};
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_workload::{Characteristics, Generator};
 
@@ -13,7 +13,7 @@ use super::measuring::Measuring;
 use super::outcome::{Outcome, RecordedOperation};
 use super::timing::Timing;
 use super::{Plan, SimError, variability};
-use crate::preset::{self, Condition, SsdConfig};
+use crate::preset::{Condition, SsdConfig};
 
 /// Bytes of one preconditioning write.
 const PRECONDITIONING_BYTES: u64 = 128 << 10;
@@ -47,11 +47,7 @@ impl Prepared {
     /// As [`Prepared::new`], and [`SimError::Stopped`].
     pub fn stoppable(config: SsdConfig, stop: &AtomicBool) -> Result<Self, SimError> {
         Engine::<PageMap<Undo>>::check(&config)?;
-        let pace = match config.collection.pace {
-            preset::Pace::Paced => Pace::Paced,
-            preset::Pace::WholeBlock => Pace::WholeBlock,
-        };
-        let mut firmware = PageMap::erased(layout_of(&config), pace)?;
+        let mut firmware = PageMap::erased(config.layout(), config.policies())?;
         let passes = match config.condition {
             Condition::Fresh => 0,
             Condition::Filled => 1,
@@ -68,11 +64,11 @@ impl Prepared {
         })))
     }
 
-    /// Bytes that the state of such a drive takes: once for the prepared state,
-    /// and up to one and a half times for every worker.
+    /// Bytes that the state of such a drive takes: once for the prepared state
+    /// and once for every worker.
     #[must_use]
     pub fn state_bytes(config: &SsdConfig) -> u64 {
-        PageMap::<Undo>::table_bytes(&layout_of(config))
+        PageMap::<Undo>::table_bytes(&config.layout())
     }
 
     /// The resolved preset.
@@ -152,16 +148,6 @@ impl Prepared {
         workers: usize,
     ) -> Result<Vec<Outcome>, SimError> {
         Measuring::start(self, work.to_vec(), seed, plan, workers).collect()
-    }
-}
-
-fn layout_of(config: &SsdConfig) -> FlashLayout {
-    FlashLayout {
-        planes: config.planes(),
-        blocks_per_plane: config.geometry.blocks_per_plane,
-        pages_per_block: config.geometry.pages_per_block,
-        logical_pages: config.logical_pages(),
-        reserve_blocks: config.collection.reserve_blocks_per_plane,
     }
 }
 

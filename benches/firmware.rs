@@ -1,0 +1,159 @@
+//! Pages per second of the firmware alone, without simulated time: what
+//! preconditioning costs, and what collection costs under random overwrites.
+//!
+//! The bare loop beside them is what no page map can leave out: the map, its
+//! reverse and two bits of the bitmap, without blocks, collection or
+//! operations.
+//!
+//! Run with `make bench`, or `cargo bench -p drivelab-ftl --bench firmware`.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+use std::collections::VecDeque;
+use std::hint::black_box;
+use std::time::Instant;
+
+use drivelab_ftl::{Firmware, FlashLayout, Lpn, OperationBuffer, Pace, PageMap, PageRun, Undo};
+use drivelab_request::Direction;
+
+/// The planes, blocks and pages of the preset `bench-64gib`.
+const LAYOUT: FlashLayout = FlashLayout {
+    planes: 128,
+    blocks_per_plane: 512,
+    pages_per_block: 256,
+    logical_pages: 12_157_402,
+    reserve_blocks: 4,
+};
+const ROUNDS: u32 = 3;
+const RANDOM_WRITES: u64 = 20_000_000;
+const MAP_AHEAD: usize = 64;
+const OVERWRITE_AHEAD: usize = 16;
+
+/// Pages drawn at random, by xorshift64.
+struct Pages(u64);
+
+impl Pages {
+    fn next(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((u64::from(LAYOUT.logical_pages) * (self.0 >> 32)) >> 32) as u32
+    }
+}
+
+fn write(first: u32, pages: u32) -> PageRun {
+    PageRun {
+        direction: Direction::Write,
+        first: Lpn(first),
+        pages,
+        first_partial: false,
+        last_partial: false,
+    }
+}
+
+/// 128 KiB writes over the whole drive; seconds.
+fn fill(firmware: &mut PageMap<Undo>, out: &mut OperationBuffer) -> f64 {
+    let start = Instant::now();
+    let mut first = 0;
+    while first < LAYOUT.logical_pages {
+        let pages = 32.min(LAYOUT.logical_pages - first);
+        out.clear();
+        firmware.submit(&[write(first, pages)], out).unwrap();
+        first += pages;
+    }
+    start.elapsed().as_secs_f64()
+}
+
+/// Single pages at random, prefetched as the simulator does; seconds.
+fn overwrite(firmware: &mut PageMap<Undo>, out: &mut OperationBuffer, writes: u64) -> f64 {
+    let mut pages = Pages(0x9E37_79B9_7F4A_7C15);
+    let mut ahead: VecDeque<u32> = (0..MAP_AHEAD).map(|_| pages.next()).collect();
+    let start = Instant::now();
+    for _ in 0..writes {
+        let page = ahead.pop_front().unwrap();
+        let drawn = pages.next();
+        firmware.prefetch_map(Lpn(drawn));
+        ahead.push_back(drawn);
+        firmware.prefetch_overwrite(Lpn(ahead[OVERWRITE_AHEAD]));
+        out.clear();
+        firmware.submit(&[write(page, 1)], out).unwrap();
+    }
+    start.elapsed().as_secs_f64()
+}
+
+/// Map, owner and bitmap of a sequential fill and nothing else; seconds.
+fn bare() -> f64 {
+    let physical = LAYOUT.physical_pages() as usize;
+    let mut map = vec![u32::MAX; LAYOUT.logical_pages as usize];
+    let mut owner = vec![u32::MAX; physical];
+    let mut valid = vec![0_u64; physical / 64];
+    let start = Instant::now();
+    let mut next = 0;
+    for _ in 0..2 {
+        for (page, place) in map.iter_mut().enumerate() {
+            let old = *place as usize;
+            if old < physical {
+                valid[old / 64] &= !(1 << (old % 64));
+            }
+            valid[next / 64] |= 1 << (next % 64);
+            owner[next] = page as u32;
+            *place = next as u32;
+            next = if next + 1 == physical { 0 } else { next + 1 };
+        }
+    }
+    black_box((&map, &owner, &valid));
+    start.elapsed().as_secs_f64() / 2.0
+}
+
+fn report(what: &str, pages: f64, seconds: f64, bare_rate: f64) {
+    let rate = pages / seconds / 1e6;
+    println!(
+        "{what:<34} {rate:>7.2} M pages/s {:>6.1} ns   share of the bare loop {:>5.1} %",
+        1e3 / rate,
+        rate / bare_rate * 100.0
+    );
+}
+
+fn main() {
+    let pages = f64::from(LAYOUT.logical_pages);
+    let best = |seconds: Vec<f64>| seconds.into_iter().fold(f64::INFINITY, f64::min);
+    let bare_rate = pages / best((0..ROUNDS).map(|_| bare()).collect()) / 1e6;
+    println!("128 planes x 512 blocks x 256 pages, 38 % over-provisioning, best of {ROUNDS}");
+    println!("{:<34} {bare_rate:>7.2} M pages/s", "bare loop");
+    let mut out = OperationBuffer::with_capacity(1024);
+    let mut firmware = PageMap::<Undo>::erased(LAYOUT, Pace::WholeBlock).unwrap();
+    report(
+        "first fill",
+        pages,
+        fill(&mut firmware, &mut out),
+        bare_rate,
+    );
+    let seconds = best((0..ROUNDS).map(|_| fill(&mut firmware, &mut out)).collect());
+    report("fill again, with collection", pages, seconds, bare_rate);
+
+    overwrite(&mut firmware, &mut out, 4 * u64::from(LAYOUT.logical_pages));
+    let before = out.counts.moves;
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        rounds.push(overwrite(&mut firmware, &mut out, RANDOM_WRITES));
+    }
+    let writes = RANDOM_WRITES as f64;
+    let moves = (out.counts.moves - before) as f64 / f64::from(ROUNDS);
+    report(
+        "random overwrites, programs",
+        writes + moves,
+        best(rounds),
+        bare_rate,
+    );
+    println!("WAF {:.2}", 1.0 + moves / writes);
+
+    // What a worker pays: 22,000 writes from the checkpoint, and back.
+    firmware.checkpoint();
+    let then = firmware.clone();
+    let start = Instant::now();
+    for _ in 0..20 {
+        overwrite(&mut firmware, &mut out, 22_000);
+        firmware.rollback(&then);
+    }
+    let milliseconds = start.elapsed().as_secs_f64() * 1e3 / 20.0;
+    println!("22,000 overwrites and back to the checkpoint: {milliseconds:.2} ms");
+}

@@ -1,0 +1,29 @@
+//! Closed sets of choices with their words: messages and settings list them from here.
+
+macro_rules! named {
+    ($(#[$about:meta])* $name:ident { $($(#[$variant_about:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$variant_about])* $variant,)+ }
+
+        impl $name {
+            /// Every choice.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// Every choice's word, as settings write it.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The word for this choice.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+
+            /// The choice that a word stands for.
+            #[must_use]
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}

@@ -1,0 +1,97 @@
+//! What a firmware does where there is a choice.
+
+use crate::{FlashLayout, LayoutError, VictimPolicy};
+
+named! {
+    /// When the valid pages of a victim are moved.
+    Pace {
+        /// A few moves with every host write, so many that the victim is free when
+        /// its space is needed.
+        Paced = "paced",
+        /// The whole victim at once, when the host needs the next block.
+        WholeBlock = "whole_block",
+    }
+}
+
+/// The choices of [`PageMap`](crate::PageMap); the default is greedy collection,
+/// a few moves with every write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policies {
+    /// When the valid pages of a victim are moved.
+    pub pace: Pace,
+    /// How a victim is chosen.
+    pub victim: VictimPolicy,
+    /// How many blocks a victim rule that draws at random compares, at least 1.
+    pub victim_choices: u32,
+    /// Collection that has begun on a plane (at the layout's `reserve_blocks`) goes
+    /// on until so many of its blocks are free; one more than the reserve if not given.
+    pub stop_blocks: Option<u32>,
+}
+
+impl Default for Policies {
+    fn default() -> Self {
+        Self {
+            pace: Pace::Paced,
+            victim: VictimPolicy::Greedy,
+            victim_choices: 10,
+            stop_blocks: None,
+        }
+    }
+}
+
+impl From<Pace> for Policies {
+    fn from(pace: Pace) -> Self {
+        Self {
+            pace,
+            ..Self::default()
+        }
+    }
+}
+
+impl Policies {
+    /// The free blocks of a plane at which its collection stops.
+    #[must_use]
+    pub fn stop_blocks(&self, reserve_blocks: u32) -> u32 {
+        self.stop_blocks.unwrap_or(reserve_blocks.saturating_add(1))
+    }
+
+    /// Blocks that are open in a plane at the same time.
+    #[must_use]
+    pub fn open_blocks(&self) -> u32 {
+        // One for the host, one for collection.
+        2
+    }
+
+    /// Blocks of a plane that can hold no data of the host: with one free block
+    /// fewer than collection stops at, and every frontier open, a closed block
+    /// with an invalid page must be left, or collection could not win anything.
+    #[must_use]
+    pub fn blocks_held_back(&self, reserve_blocks: u32) -> u32 {
+        let free = self.stop_blocks(reserve_blocks).saturating_sub(1);
+        free.saturating_add(self.open_blocks())
+    }
+
+    /// Checks that these policies work on `layout`.
+    ///
+    /// # Errors
+    /// [`LayoutError`] naming the count or the largest logical size that works.
+    pub fn validate(&self, layout: &FlashLayout) -> Result<(), LayoutError> {
+        layout.check_counts()?;
+        let reserve = layout.reserve_blocks;
+        if self.stop_blocks(reserve) <= reserve {
+            return Err(LayoutError::Thresholds {
+                start: reserve,
+                stop: self.stop_blocks(reserve),
+            });
+        }
+        if self.victim_choices == 0 {
+            return Err(LayoutError::Count {
+                what: "victim choices",
+                value: 0,
+                low: 1,
+                high: u32::MAX.into(),
+            });
+        }
+        layout.check_space(self.blocks_held_back(reserve))
+    }
+}

@@ -1,0 +1,16 @@
+//! d choices: the fewest valid pages among d blocks drawn at random (Van Houdt
+//! 2013); random with d = 1, nearly greedy with many.
+
+use super::ClosedBlocks;
+use crate::memory::Memory;
+
+pub(super) fn choose<M: Memory>(blocks: &mut ClosedBlocks<'_, M>) -> Option<u32> {
+    let mut best = blocks.draw();
+    for _ in 1..blocks.choices {
+        let other = blocks.draw();
+        if other.1 < best.1 {
+            best = other;
+        }
+    }
+    Some(best.0)
+}

@@ -1,0 +1,8 @@
+//! Random: every closed block is as likely as any other.
+
+use super::ClosedBlocks;
+use crate::memory::Memory;
+
+pub(super) fn choose<M: Memory>(blocks: &mut ClosedBlocks<'_, M>) -> Option<u32> {
+    Some(blocks.draw().0)
+}
