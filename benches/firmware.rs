@@ -12,8 +12,9 @@ use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Instant;
 
-use drivelab_ftl::{Firmware, FlashLayout, Lpn, OperationBuffer, Pace, PageMap, PageRun, Undo};
-use drivelab_request::Direction;
+use drivelab_ftl::{
+    Action, Firmware, FlashLayout, Lpn, OperationBuffer, Pace, PageMap, PageRun, Undo,
+};
 
 /// The planes, blocks and pages of the preset `bench-64gib`.
 const LAYOUT: FlashLayout = FlashLayout {
@@ -42,7 +43,7 @@ impl Pages {
 
 fn write(first: u32, pages: u32) -> PageRun {
     PageRun {
-        direction: Direction::Write,
+        action: Action::Write,
         first: Lpn(first),
         pages,
         first_partial: false,

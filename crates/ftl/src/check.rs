@@ -1,11 +1,13 @@
 //! A wrapper around any firmware that verifies the contract of
 //! [`Firmware`](crate::Firmware) from the operations alone.
 
-use drivelab_request::{Direction, Nanos};
+use std::collections::BTreeMap;
+
+use drivelab_request::Nanos;
 use thiserror::Error;
 
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
-use crate::{Firmware, FirmwareError, FlashLayout, Lpn, NOTHING, PageRun};
+use crate::{Action, Firmware, FirmwareError, FlashLayout, Lpn, NOTHING, PageRun};
 
 /// How a firmware broke its contract.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -20,8 +22,10 @@ pub enum ContractError {
         /// Which clause.
         reason: &'static str,
     },
-    /// A page of a request was not served exactly once.
-    #[error("logical page {page} of request {request} was served {times} times instead of once")]
+    /// A page of a request was not served as often as it should.
+    #[error(
+        "logical page {page} of request {request} was served {times} times instead of {expected}"
+    )]
     Served {
         /// Index in the batch.
         request: usize,
@@ -29,6 +33,8 @@ pub enum ContractError {
         page: u32,
         /// How often.
         times: usize,
+        /// Once, or not at all where there is no data.
+        expected: usize,
     },
     /// The firmware refused.
     #[error(transparent)]
@@ -87,9 +93,16 @@ impl<F: Firmware> Checked<F> {
         operations: &mut OperationBuffer,
     ) -> Result<(), ContractError> {
         let before = operations.operations().len();
-        let mapped: Vec<Vec<bool>> = batch.iter().map(|run| self.mapped(run)).collect();
+        let expected = self.expected(batch);
         self.firmware.submit(batch, operations)?;
+        let mut begun = 0;
         for (index, operation) in operations.operations().iter().enumerate().skip(before) {
+            // What a request gives up is given up before its operations.
+            let upto = batch
+                .len()
+                .min((operation.request as usize).saturating_add(1));
+            self.trim(batch.get(begun..upto).unwrap_or_default());
+            begun = begun.max(upto);
             self.replay(index, operation, operations.operations())
                 .map_err(|reason| ContractError::Operation {
                     index,
@@ -97,9 +110,10 @@ impl<F: Firmware> Checked<F> {
                     reason,
                 })?;
         }
+        self.trim(&batch[begun..]);
         let emitted = &operations.operations()[before..];
         for (request, run) in batch.iter().enumerate() {
-            self.check_served(request, run, &mapped[request], emitted)?;
+            check_served(request, run, &expected[request], emitted)?;
         }
         Ok(())
     }
@@ -131,54 +145,36 @@ impl<F: Firmware> Checked<F> {
         Ok(())
     }
 
-    fn mapped(&self, run: &PageRun) -> Vec<bool> {
-        let pages = run.first.0..run.first.0.saturating_add(run.pages);
-        pages
-            .map(|page| {
-                self.newest
-                    .get(page as usize)
-                    .is_some_and(|&p| p != NOTHING)
-            })
-            .collect()
+    /// How often every page of every run is to be served.
+    fn expected(&self, batch: &[PageRun]) -> Vec<Vec<usize>> {
+        let mut changed = BTreeMap::new();
+        let mut of_run = |run: &PageRun| {
+            let pages = run.first.0..run.first.0.saturating_add(run.pages);
+            match run.action {
+                Action::Write => changed.extend(pages.clone().map(|page| (page, true))),
+                Action::Trim => changed.extend(run.whole_pages().map(|page| (page, false))),
+                Action::Read => {}
+            }
+            let is_mapped = |page: u32| {
+                let before = self.newest.get(page as usize);
+                let before = before.is_some_and(|&place| place != NOTHING);
+                changed.get(&page).copied().unwrap_or(before)
+            };
+            let of_page = |page| match run.action {
+                Action::Trim => 0,
+                Action::Read | Action::Write => usize::from(is_mapped(page)),
+            };
+            pages.map(of_page).collect()
+        };
+        batch.iter().map(&mut of_run).collect()
     }
 
-    fn check_served(
-        &self,
-        request: usize,
-        run: &PageRun,
-        mapped: &[bool],
-        emitted: &[Operation],
-    ) -> Result<(), ContractError> {
-        let kind = match run.direction {
-            Direction::Read => OperationKind::Read,
-            Direction::Write => OperationKind::Program,
-        };
-        for (offset, &was_mapped) in mapped.iter().enumerate() {
-            let page = run.first.0 + offset as u32;
-            let times = emitted
-                .iter()
-                .filter(|o| {
-                    o.request as usize == request
-                        && o.lpn == page
-                        && o.kind == kind
-                        && o.cause == Cause::Host
-                })
-                .count();
-            // A page written earlier in the same batch may be read without
-            // having been mapped before it.
-            let expected = match run.direction {
-                Direction::Write => times == 1,
-                Direction::Read => times == 1 || (times == 0 && !was_mapped),
-            };
-            if !expected {
-                return Err(ContractError::Served {
-                    request,
-                    page,
-                    times,
-                });
+    fn trim(&mut self, runs: &[PageRun]) {
+        for run in runs.iter().filter(|run| run.action == Action::Trim) {
+            for page in run.whole_pages() {
+                self.newest[page as usize] = NOTHING;
             }
         }
-        Ok(())
     }
 
     fn replay(
@@ -267,4 +263,35 @@ impl<F: Firmware> Checked<F> {
         self.next_page[(first / layout.pages_per_block) as usize] = 0;
         Ok(())
     }
+}
+
+fn check_served(
+    request: usize,
+    run: &PageRun,
+    expected: &[usize],
+    emitted: &[Operation],
+) -> Result<(), ContractError> {
+    let kind = match run.action {
+        Action::Read => OperationKind::Read,
+        Action::Write | Action::Trim => OperationKind::Program,
+    };
+    for (offset, &expected) in expected.iter().enumerate() {
+        let page = run.first.0 + offset as u32;
+        let serves = |operation: &&Operation| {
+            operation.request as usize == request
+                && operation.lpn == page
+                && operation.kind == kind
+                && operation.cause == Cause::Host
+        };
+        let times = emitted.iter().filter(serves).count();
+        if times != expected {
+            return Err(ContractError::Served {
+                request,
+                page,
+                times,
+                expected,
+            });
+        }
+    }
+    Ok(())
 }

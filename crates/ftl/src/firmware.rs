@@ -1,15 +1,38 @@
 //! The contract between a firmware and whoever owns the flash.
 
+use std::ops::Range;
+
 use drivelab_request::{Direction, Nanos};
 use thiserror::Error;
 
 use crate::{FlashLayout, Lpn, Operation, OperationBuffer};
 
+/// What the host wants of a run of pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Their data.
+    Read,
+    /// New data in them.
+    Write,
+    /// Nothing any more: they read as zeroes until they are written again. Pages
+    /// that the run covers in part keep their data.
+    Trim,
+}
+
+impl From<Direction> for Action {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::Read => Self::Read,
+            Direction::Write => Self::Write,
+        }
+    }
+}
+
 /// One host request in pages: a run of neighbouring logical pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRun {
-    /// Read or write.
-    pub direction: Direction,
+    /// Read, write or trim.
+    pub action: Action,
     /// The first logical page.
     pub first: Lpn,
     /// How many pages it touches.
@@ -25,7 +48,7 @@ impl PageRun {
     #[inline]
     #[must_use]
     pub fn covering(
-        direction: Direction,
+        action: impl Into<Action>,
         offset_bytes: u64,
         size_bytes: u32,
         page_bytes: u32,
@@ -39,12 +62,21 @@ impl PageRun {
         let ragged_start = offset_bytes & mask != 0;
         let ragged_end = end & mask != 0;
         Self {
-            direction,
+            action: action.into(),
             first: Lpn(first as u32),
             pages: pages as u32,
             first_partial: ragged_start || (pages == 1 && ragged_end),
             last_partial: ragged_end || (pages == 1 && ragged_start),
         }
+    }
+
+    /// The pages that the run covers whole.
+    #[must_use]
+    pub fn whole_pages(&self) -> Range<u32> {
+        let first = self.first.0.saturating_add(self.first_partial.into());
+        let whole = self.pages.saturating_sub(self.last_partial.into());
+        let end = self.first.0.saturating_add(whole);
+        first..end.max(first)
     }
 }
 
@@ -79,7 +111,8 @@ pub enum FirmwareError {
 /// - a read names the page that holds the newest data of its logical page, at
 ///   the moment of emission;
 /// - an erase never takes the newest data of a logical page with it;
-/// - every page of a write is programmed with cause host exactly once.
+/// - every page of a write is programmed with cause host exactly once;
+/// - a page that was trimmed since it was written is neither read nor moved.
 pub trait Firmware {
     /// The shape of the flash it manages.
     fn layout(&self) -> &FlashLayout;

@@ -5,6 +5,9 @@ use crate::{Lpn, Ppn};
 /// "No operation" in [`Operation::after`], "no page" in [`Operation::lpn`].
 pub const NOTHING: u32 = u32::MAX;
 
+/// In the map: the host has given the page up.
+pub(crate) const TRIMMED: u32 = NOTHING - 1;
+
 /// What the flash is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -67,6 +70,10 @@ pub struct Counts {
     pub collections: u64,
     /// Reads of pages that were never written: no flash operation answers them.
     pub unmapped_reads: u64,
+    /// Reads of trimmed pages: they are zeroes, and no flash operation answers them.
+    pub trimmed_reads: u64,
+    /// Pages whose data a trim gave up.
+    pub trims: u64,
 }
 
 /// The caller's buffer: operations in order of emission, and the counts.

@@ -9,16 +9,16 @@
 //! Logical pages are striped statically over the planes, so data read in order
 //! is spread evenly whatever order it was written in. Collection stays within a
 //! plane. Requests below a page read the old page first
-//! (read-modify-write).
-
-use drivelab_request::Direction;
+//! (read-modify-write). A trimmed page is marked in the map, reads as zeroes
+//! without the flash, and leaves its old place to collection.
 
 use crate::divisor::Divisor;
 use crate::memory::{Cells, Memory};
-use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
+use crate::operation::{Cause, Operation, OperationBuffer, OperationKind, TRIMMED};
 use crate::space::{Frontier, Space, Victim};
 use crate::{
-    Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, Pace, PageRun, Policies, Ppn,
+    Action, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, Pace, PageRun,
+    Policies, Ppn,
 };
 
 /// Page mapping over the memory `M`.
@@ -81,11 +81,12 @@ impl<M: Memory> PageMap<M> {
         maps + bitmap + Space::<M>::table_bytes(layout)
     }
 
-    /// Where the newest data of `page` lies; `None` if it was never written.
+    /// Where the newest data of `page` lies; `None` if it was never written or is
+    /// trimmed.
     #[must_use]
     pub fn physical(&self, page: Lpn) -> Option<Ppn> {
         let ppn = self.map.get(page.0 as usize);
-        (ppn != NOTHING).then_some(Ppn(ppn))
+        (ppn < TRIMMED).then_some(Ppn(ppn))
     }
 
     /// Valid pages of a block.
@@ -172,7 +173,7 @@ impl<M: Memory> PageMap<M> {
             after: NOTHING,
             request,
         };
-        if partial && old != NOTHING {
+        if partial && old < TRIMMED {
             let read = Operation {
                 kind: OperationKind::Read,
                 ppn: Ppn(old),
@@ -184,7 +185,7 @@ impl<M: Memory> PageMap<M> {
             .space
             .next_page(plane, Frontier::Host)
             .ok_or(FirmwareError::NoSpace { plane })?;
-        if old != NOTHING {
+        if old < TRIMMED {
             self.invalidate(old);
         }
         self.occupy(program.ppn, logical);
@@ -347,12 +348,25 @@ impl<M: Memory> PageMap<M> {
         None
     }
 
+    fn trim(&mut self, run: &PageRun, out: &mut OperationBuffer) {
+        for page in run.whole_pages() {
+            let old = self.map.get(page as usize);
+            out.counts.lookups += 1;
+            if old < TRIMMED {
+                self.invalidate(old);
+                out.counts.trims += 1;
+            }
+            self.map.set(page as usize, TRIMMED);
+        }
+    }
+
     #[inline]
     fn read_page(&mut self, logical: u32, request: u32, out: &mut OperationBuffer) {
         let ppn = self.map.get(logical as usize);
         out.counts.lookups += 1;
-        if ppn == NOTHING {
-            out.counts.unmapped_reads += 1;
+        if ppn >= TRIMMED {
+            out.counts.unmapped_reads += u64::from(ppn == NOTHING);
+            out.counts.trimmed_reads += u64::from(ppn == TRIMMED);
             return;
         }
         out.push(Operation {
@@ -387,16 +401,21 @@ impl<M: Memory> Firmware for PageMap<M> {
                     logical_pages: self.layout.logical_pages,
                 });
             }
-            for page in 0..run.pages {
-                let logical = run.first.0 + page;
-                match run.direction {
-                    Direction::Read => self.read_page(logical, request, operations),
-                    Direction::Write => {
-                        let partial = (page == 0 && run.first_partial)
-                            || (page + 1 == run.pages && run.last_partial);
-                        self.write_page(logical, partial, request, operations)?;
+            let pages = 0..run.pages;
+            match run.action {
+                Action::Read => {
+                    for page in pages {
+                        self.read_page(run.first.0 + page, request, operations);
                     }
                 }
+                Action::Write => {
+                    for page in pages {
+                        let partial = (page == 0 && run.first_partial)
+                            || (page + 1 == run.pages && run.last_partial);
+                        self.write_page(run.first.0 + page, partial, request, operations)?;
+                    }
+                }
+                Action::Trim => self.trim(run, operations),
             }
         }
         Ok(())
@@ -427,7 +446,7 @@ impl<M: Memory> Firmware for PageMap<M> {
     #[inline]
     fn prefetch_overwrite(&self, page: Lpn) {
         let old = self.map.get(page.0 as usize);
-        if old != NOTHING {
+        if old < TRIMMED {
             let (block, word, _) = self.place(old);
             self.valid.prefetch(word);
             self.space.prefetch_count(block);

@@ -2,10 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
-    Checked, Exclusive, FlashLayout, Lpn, OperationBuffer, OperationKind, Pace, PageMap, PageRun,
-    Policies, VictimPolicy,
+    Action, Checked, Exclusive, FlashLayout, Lpn, OperationBuffer, OperationKind, Pace, PageMap,
+    PageRun, Policies, VictimPolicy,
 };
-use drivelab_request::Direction;
 
 /// Collection starts at two free blocks: when blocks 0 to 5 are written.
 const LAYOUT: FlashLayout = FlashLayout {
@@ -25,7 +24,7 @@ const AT_ONCE: Policies = Policies {
 
 fn write(page: u32) -> PageRun {
     PageRun {
-        direction: Direction::Write,
+        action: Action::Write,
         first: Lpn(page),
         pages: 1,
         first_partial: false,

@@ -2,10 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
-    Cause, Checked, Exclusive, Firmware, FlashLayout, Lpn, Memory, Operation, OperationBuffer,
-    OperationKind, Pace, PageMap, PageRun, Policies, Undo, VictimPolicy,
+    Action, Cause, Checked, Exclusive, Firmware, FlashLayout, Lpn, Memory, Operation,
+    OperationBuffer, OperationKind, Pace, PageMap, PageRun, Policies, Undo, VictimPolicy,
 };
-use drivelab_request::Direction;
 use proptest::prelude::*;
 
 fn policies() -> impl Strategy<Value = Policies> {
@@ -40,24 +39,25 @@ fn drives() -> impl Strategy<Value = (FlashLayout, Policies)> {
     )
 }
 
-/// (write?, start, length, partial ends), scaled to the layout when used.
-type Draw = (bool, u32, u32, bool, bool);
+/// (what, start, length, partial ends), scaled to the layout when used.
+type Draw = (Action, u32, u32, bool, bool);
 
 fn draws(count: usize) -> impl Strategy<Value = Vec<Draw>> {
     let partial = any::<bool>;
-    let write = prop::bool::weighted(0.85);
-    prop::collection::vec((write, any::<u32>(), 1..9_u32, partial(), partial()), count)
+    let action = prop_oneof![
+        16 => Just(Action::Write), 3 => Just(Action::Read), 1 => Just(Action::Trim),
+    ];
+    prop::collection::vec(
+        (action, any::<u32>(), 1..9_u32, partial(), partial()),
+        count,
+    )
 }
 
 fn run(layout: &FlashLayout, draw: Draw) -> PageRun {
-    let (write, start, length, first_partial, last_partial) = draw;
+    let (action, start, length, first_partial, last_partial) = draw;
     let first = start % layout.logical_pages;
     PageRun {
-        direction: if write {
-            Direction::Write
-        } else {
-            Direction::Read
-        },
+        action,
         first: Lpn(first),
         pages: length.min(layout.logical_pages - first),
         first_partial,
@@ -106,9 +106,10 @@ proptest! {
     ) {
         let mut checked = Checked::fresh(PageMap::<Exclusive>::erased(layout, policies).unwrap());
         let mut out = OperationBuffer::default();
-        for draw in draws {
+        for batch in draws.chunks(3) {
             out.clear();
-            checked.submit(&[run(&layout, draw)], &mut out).unwrap();
+            let batch: Vec<_> = batch.iter().map(|&draw| run(&layout, draw)).collect();
+            checked.submit(&batch, &mut out).unwrap();
         }
         assert_consistent(&checked);
     }
@@ -128,7 +129,7 @@ proptest! {
             let page = if step < layout.logical_pages { step } else { state % layout.logical_pages };
             out.clear();
             let write = PageRun {
-                direction: Direction::Write,
+                action: Action::Write,
                 first: Lpn(page),
                 pages: 1,
                 first_partial: false,
@@ -214,7 +215,7 @@ const SMALL: FlashLayout = FlashLayout {
 
 fn write(page: u32) -> PageRun {
     PageRun {
-        direction: Direction::Write,
+        action: Action::Write,
         first: Lpn(page),
         pages: 1,
         first_partial: false,
@@ -249,6 +250,50 @@ fn a_partial_write_reads_the_old_page_first() {
             (OperationKind::Program, Cause::Host, 0),
         ]
     );
+}
+
+/// A trim of pages 2 to 5 whose ends are covered in part gives up 3 and 4.
+#[test]
+fn trimmed_pages_read_as_zeroes_without_the_flash() {
+    let firmware = PageMap::<Exclusive>::erased(SMALL, Pace::WholeBlock).unwrap();
+    let mut checked = Checked::fresh(firmware);
+    let mut out = OperationBuffer::default();
+    let run = |action, first, pages| PageRun {
+        action,
+        pages,
+        ..write(first)
+    };
+    checked
+        .submit(&[run(Action::Write, 0, 7)], &mut out)
+        .unwrap();
+    let ragged = PageRun {
+        first_partial: true,
+        last_partial: true,
+        ..run(Action::Trim, 2, 4)
+    };
+    out.clear();
+    checked
+        .submit(&[ragged, run(Action::Read, 0, 7)], &mut out)
+        .unwrap();
+    let read: Vec<u32> = out.operations().iter().map(|read| read.lpn).collect();
+    assert_eq!(read, [0, 1, 2, 5, 6]);
+    let counts = out.counts;
+    assert_eq!(
+        (counts.trims, counts.trimmed_reads, counts.unmapped_reads),
+        (2, 2, 0)
+    );
+    // Nothing is left to read before a write of a part, and what was never
+    // written is not read as zeroes.
+    let part = PageRun {
+        last_partial: true,
+        ..write(4)
+    };
+    out.clear();
+    checked
+        .submit(&[part, run(Action::Read, 7, 1)], &mut out)
+        .unwrap();
+    assert_eq!(out.operations().len(), 1);
+    assert_eq!(out.counts.unmapped_reads, 1);
 }
 
 #[test]

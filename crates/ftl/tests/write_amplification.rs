@@ -6,10 +6,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
-    Exclusive, Firmware, FlashLayout, Lpn, OperationBuffer, Pace, PageMap, PageRun, Policies,
-    VictimPolicy,
+    Action, Exclusive, Firmware, FlashLayout, Lpn, OperationBuffer, Pace, PageMap, PageRun,
+    Policies, VictimPolicy,
 };
-use drivelab_request::Direction;
 
 /// The branch of Lambert's W above -1 at `-b exp(-b)`, by fixed-point iteration.
 fn lambert(b: f64) -> f64 {
@@ -39,7 +38,7 @@ fn random(a: f64) -> f64 {
 
 fn write(page: u32) -> PageRun {
     PageRun {
-        direction: Direction::Write,
+        action: Action::Write,
         first: Lpn(page),
         pages: 1,
         first_partial: false,
@@ -60,37 +59,65 @@ struct Case {
     counted: u32,
 }
 
+/// A drive that was filled once, and random numbers.
+struct Drive {
+    firmware: PageMap<Exclusive>,
+    out: OperationBuffer,
+    state: u64,
+}
+
+impl Drive {
+    fn filled(case: &Case) -> Self {
+        let layout = FlashLayout {
+            planes: case.planes,
+            blocks_per_plane: case.blocks_per_plane,
+            pages_per_block: case.pages_per_block,
+            logical_pages: (f64::from(case.physical()) / (1.0 + case.over_provisioning)) as u32,
+            reserve_blocks: 2,
+        };
+        let mut drive = Self {
+            firmware: PageMap::erased(layout, case.policies).unwrap(),
+            out: OperationBuffer::default(),
+            state: 0x9E37_79B9_7F4A_7C15,
+        };
+        for page in 0..layout.logical_pages {
+            drive.submit(write(page));
+        }
+        drive
+    }
+
+    fn submit(&mut self, run: PageRun) {
+        self.out.clear();
+        self.firmware.submit(&[run], &mut self.out).unwrap();
+    }
+
+    /// Programs a write of `writes` to the first `pages` at random.
+    fn amplification(&mut self, writes: u32, pages: u32) -> f64 {
+        let before = self.out.counts.moves;
+        for _ in 0..writes {
+            // xorshift64; the upper half scaled to the pages.
+            self.state ^= self.state << 13;
+            self.state ^= self.state >> 7;
+            self.state ^= self.state << 17;
+            let page = (u64::from(pages) * (self.state >> 32)) >> 32;
+            self.submit(write(page as u32));
+        }
+        1.0 + (self.out.counts.moves - before) as f64 / f64::from(writes)
+    }
+}
+
+impl Case {
+    fn physical(&self) -> u32 {
+        self.planes * self.blocks_per_plane * self.pages_per_block
+    }
+}
+
 /// Page programs over host writes in steady state.
 fn measured(case: Case) -> f64 {
-    let physical = case.planes * case.blocks_per_plane * case.pages_per_block;
-    let layout = FlashLayout {
-        planes: case.planes,
-        blocks_per_plane: case.blocks_per_plane,
-        pages_per_block: case.pages_per_block,
-        logical_pages: (f64::from(physical) / (1.0 + case.over_provisioning)) as u32,
-        reserve_blocks: 2,
-    };
-    let mut firmware = PageMap::<Exclusive>::erased(layout, case.policies).unwrap();
-    let mut out = OperationBuffer::default();
-    for page in 0..layout.logical_pages {
-        out.clear();
-        firmware.submit(&[write(page)], &mut out).unwrap();
-    }
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-    let mut moved_before = 0;
-    for step in 0..(case.warm_up + case.counted) * physical {
-        if step == case.warm_up * physical {
-            moved_before = out.counts.moves;
-        }
-        // xorshift64; the upper half scaled to the pages.
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        let page = (u64::from(layout.logical_pages) * (state >> 32)) >> 32;
-        out.clear();
-        firmware.submit(&[write(page as u32)], &mut out).unwrap();
-    }
-    1.0 + (out.counts.moves - moved_before) as f64 / f64::from(case.counted * physical)
+    let mut drive = Drive::filled(&case);
+    let pages = drive.firmware.layout().logical_pages;
+    drive.amplification(case.warm_up * case.physical(), pages);
+    drive.amplification(case.counted * case.physical(), pages)
 }
 
 const SPARES: [f64; 4] = [0.07, 0.15, 0.25, 0.5];
@@ -182,6 +209,31 @@ fn more_choices_come_closer_to_greedy() {
     assert!(
         of_age > least * 0.995 && of_age < fifo(1.25) * 1.02,
         "{least} {of_age}"
+    );
+}
+
+/// With half of the data given up, the other half has (1 + spare) x 2 physical
+/// pages for each of its own.
+#[test]
+fn after_a_trim_the_amplification_is_that_of_what_is_left() {
+    let mut case = large(0.15, VictimPolicy::Greedy);
+    case.blocks_per_plane = 2_000;
+    let mut drive = Drive::filled(&case);
+    let pages = drive.firmware.layout().logical_pages;
+    let full = drive.amplification(3 * case.physical(), pages);
+    assert!(full > 3.5, "{full}");
+    drive.submit(PageRun {
+        action: Action::Trim,
+        pages: pages - pages / 2,
+        ..write(pages / 2)
+    });
+    assert_eq!(drive.out.counts.trims, (pages - pages / 2).into());
+    drive.amplification(case.physical(), pages / 2);
+    let found = drive.amplification(case.physical(), pages / 2);
+    let expected = greedy(2.3, 128.0);
+    assert!(
+        (found / expected - 1.0).abs() < 0.02,
+        "{found}, closed form {expected}"
     );
 }
 

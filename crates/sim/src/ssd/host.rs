@@ -201,7 +201,7 @@ impl<F: Firmware> Engine<F> {
 
     #[inline(always)]
     fn enter(&mut self, slot: u32, run: PageRun, now: u64) {
-        match run.direction {
+        match self.host.slots[slot as usize].request.direction {
             Direction::Read if !self.timing.has_link() => self.start_read(slot, run, now),
             Direction::Read => {
                 self.put_on_link(slot, Job::ReadCommand, self.timing.command[0], now)
@@ -427,7 +427,7 @@ impl<F: Firmware> Engine<F> {
         entry.pending -= 1;
         if entry.pending == 0 {
             let parts = parts.of_latency(entry.since);
-            if has_link && entry.run.direction == Direction::Read {
+            if has_link && entry.request.direction == Direction::Read {
                 entry.parts = parts;
                 self.send_data(slot, now);
             } else {

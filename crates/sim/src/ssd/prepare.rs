@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use drivelab_ftl::{Firmware, Lpn, OperationBuffer, PageMap, PageRun, Undo};
+use drivelab_ftl::{Action, Firmware, Lpn, OperationBuffer, PageMap, PageRun, Undo};
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_workload::{Characteristics, Generator};
 
@@ -168,7 +168,7 @@ fn write_in_order(
         let pages = pages_per_write.min(logical_pages - first);
         out.clear();
         let run = PageRun {
-            direction: Direction::Write,
+            action: Action::Write,
             first: Lpn(first),
             pages,
             first_partial: false,

@@ -368,7 +368,7 @@ impl World {
         let end = start + self.page_bytes();
         let partial = request.offset_bytes > start || request.end_bytes() < end;
         PageRun {
-            direction: request.direction,
+            action: request.direction.into(),
             first: Lpn(page as u32),
             pages: 1,
             first_partial: partial,
