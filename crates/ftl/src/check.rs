@@ -145,6 +145,11 @@ impl<F: Firmware> Checked<F> {
         Ok(())
     }
 
+    /// As [`Firmware::completed`].
+    pub fn completed(&mut self, operation: &Operation) {
+        self.firmware.completed(operation);
+    }
+
     /// How often every page of every run is to be served.
     fn expected(&self, batch: &[PageRun]) -> Vec<Vec<usize>> {
         let mut changed = BTreeMap::new();

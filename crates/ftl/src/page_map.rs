@@ -6,15 +6,16 @@
 //!   valid bitmap                                  1 bit a physical page
 //! ```
 //!
-//! Logical pages are striped statically over the planes, so data read in order
-//! is spread evenly whatever order it was written in. Collection stays within a
-//! plane. Requests below a page read the old page first
+//! Where pages are striped statically over the planes, data read in order is
+//! spread evenly whatever order it was written in; `placement.rs` says what else
+//! there is. Collection stays within a plane. Requests below a page read the old page first
 //! (read-modify-write). A trimmed page is marked in the map, reads as zeroes
 //! without the flash, and leaves its old place to collection.
 
 use crate::divisor::Divisor;
 use crate::memory::{Cells, Memory};
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind, TRIMMED};
+use crate::placement::{Dynamic, Modulo, Place, Placement, Striped};
 use crate::space::{Frontier, Space, Victim};
 use crate::{
     Action, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, Pace, PageRun,
@@ -23,14 +24,16 @@ use crate::{
 
 /// Page mapping over the memory `M`.
 pub struct PageMap<M: Memory> {
-    layout: FlashLayout,
+    pub(crate) layout: FlashLayout,
     policies: Policies,
-    map: M::Wide,
+    pub(crate) placement: Placement,
+    pub(crate) map: M::Wide,
     owner: M::Wide,
     valid: M::Bits,
-    space: Space<M>,
+    pub(crate) space: Space<M>,
     words_per_block: u32,
-    by_planes: Divisor,
+    pub(crate) by_planes: Divisor,
+    pub(crate) by_plane_pages: Divisor,
     by_pages: Divisor,
 }
 
@@ -39,12 +42,14 @@ impl<M: Memory> Clone for PageMap<M> {
         Self {
             layout: self.layout,
             policies: self.policies,
+            placement: self.placement.clone(),
             map: self.map.clone(),
             owner: self.owner.clone(),
             valid: self.valid.clone(),
             space: self.space.clone(),
             words_per_block: self.words_per_block,
             by_planes: self.by_planes,
+            by_plane_pages: self.by_plane_pages,
             by_pages: self.by_pages,
         }
     }
@@ -62,12 +67,14 @@ impl<M: Memory> PageMap<M> {
         Ok(Self {
             layout,
             policies,
+            placement: policies.placement(&layout),
             map: M::Wide::filled(layout.logical_pages as usize, NOTHING),
             owner: M::Wide::filled(layout.physical_pages() as usize, NOTHING),
             valid: M::Bits::filled(layout.blocks() as usize * words_per_block as usize, 0),
             space: Space::erased(layout, &policies),
             words_per_block,
             by_planes: Divisor::new(layout.planes),
+            by_plane_pages: Divisor::new(layout.blocks_per_plane * layout.pages_per_block),
             by_pages: Divisor::new(layout.pages_per_block),
         })
     }
@@ -108,12 +115,14 @@ impl<M: Memory> PageMap<M> {
         self.valid.get(word) & bit != 0
     }
 
-    /// From now on remembers what [`PageMap::rollback`] needs.
+    /// From now on remembers what [`PageMap::rollback`] needs. No operation may be
+    /// outstanding, and none is after a return to here.
     pub fn checkpoint(&mut self) {
         self.map.checkpoint();
         self.owner.checkpoint();
         self.valid.checkpoint();
         self.space.checkpoint();
+        self.placement.settle();
     }
 
     /// Returns to the checkpoint, at the cost of what was written since. `then`
@@ -123,6 +132,7 @@ impl<M: Memory> PageMap<M> {
         self.owner.rollback(&then.owner);
         self.valid.rollback(&then.valid);
         self.space.rollback(&then.space);
+        self.placement.settle();
     }
 
     /// Block, word and bit of a physical page.
@@ -151,14 +161,24 @@ impl<M: Memory> PageMap<M> {
         self.map.set(logical as usize, page.0);
     }
 
-    fn write_page(
+    /// The data at `old`, if that is a page, is there no more.
+    #[inline]
+    pub(crate) fn left(&mut self, old: u32) {
+        if old < TRIMMED {
+            let plane = self.by_plane_pages.quotient(old);
+            self.space.count_valid(plane, -1);
+        }
+    }
+
+    #[inline]
+    fn write_page<P: Place<M>>(
         &mut self,
         logical: u32,
         partial: bool,
         request: u32,
         out: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
-        let plane = self.by_planes.remainder(logical);
+        let plane = P::for_write(self, logical);
         if self.space.host_pages_left(plane) == 0 {
             self.make_room(plane, request, out)?;
         }
@@ -176,6 +196,7 @@ impl<M: Memory> PageMap<M> {
         if partial && old < TRIMMED {
             let read = Operation {
                 kind: OperationKind::Read,
+                plane: P::of(self, logical, old),
                 ppn: Ppn(old),
                 ..program
             };
@@ -189,6 +210,7 @@ impl<M: Memory> PageMap<M> {
             self.invalidate(old);
         }
         self.occupy(program.ppn, logical);
+        P::moved(self, old, plane);
         out.push(program);
         if self.policies.pace == Pace::Paced {
             self.collect_a_little(plane, request, out)?;
@@ -354,6 +376,9 @@ impl<M: Memory> PageMap<M> {
             out.counts.lookups += 1;
             if old < TRIMMED {
                 self.invalidate(old);
+                if self.placement.is_dynamic() {
+                    self.left(old);
+                }
                 out.counts.trims += 1;
             }
             self.map.set(page as usize, TRIMMED);
@@ -361,7 +386,7 @@ impl<M: Memory> PageMap<M> {
     }
 
     #[inline]
-    fn read_page(&mut self, logical: u32, request: u32, out: &mut OperationBuffer) {
+    fn read_page<P: Place<M>>(&mut self, logical: u32, request: u32, out: &mut OperationBuffer) {
         let ppn = self.map.get(logical as usize);
         out.counts.lookups += 1;
         if ppn >= TRIMMED {
@@ -372,7 +397,7 @@ impl<M: Memory> PageMap<M> {
         out.push(Operation {
             kind: OperationKind::Read,
             cause: Cause::Host,
-            plane: self.by_planes.remainder(logical),
+            plane: P::of(self, logical, ppn),
             ppn: Ppn(ppn),
             lpn: logical,
             after: NOTHING,
@@ -381,13 +406,9 @@ impl<M: Memory> PageMap<M> {
     }
 }
 
-impl<M: Memory> Firmware for PageMap<M> {
-    fn layout(&self) -> &FlashLayout {
-        &self.layout
-    }
-
+impl<M: Memory> PageMap<M> {
     #[inline]
-    fn submit(
+    fn serve<P: Place<M>>(
         &mut self,
         batch: &[PageRun],
         operations: &mut OperationBuffer,
@@ -405,14 +426,18 @@ impl<M: Memory> Firmware for PageMap<M> {
             match run.action {
                 Action::Read => {
                     for page in pages {
-                        self.read_page(run.first.0 + page, request, operations);
+                        let before = operations.operations().len();
+                        self.read_page::<P>(run.first.0 + page, request, operations);
+                        P::served(self, &operations.operations()[before..]);
                     }
                 }
                 Action::Write => {
                     for page in pages {
                         let partial = (page == 0 && run.first_partial)
                             || (page + 1 == run.pages && run.last_partial);
-                        self.write_page(run.first.0 + page, partial, request, operations)?;
+                        let before = operations.operations().len();
+                        self.write_page::<P>(run.first.0 + page, partial, request, operations)?;
+                        P::served(self, &operations.operations()[before..]);
                     }
                 }
                 Action::Trim => self.trim(run, operations),
@@ -421,16 +446,55 @@ impl<M: Memory> Firmware for PageMap<M> {
         Ok(())
     }
 
+    #[inline(never)]
+    fn serve_elsewhere(
+        &mut self,
+        batch: &[PageRun],
+        operations: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        if self.placement.is_dynamic() {
+            self.serve::<Dynamic>(batch, operations)
+        } else {
+            self.serve::<Striped>(batch, operations)
+        }
+    }
+}
+
+impl<M: Memory> Firmware for PageMap<M> {
+    fn layout(&self) -> &FlashLayout {
+        &self.layout
+    }
+
+    #[inline]
+    fn submit(
+        &mut self,
+        batch: &[PageRun],
+        operations: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        if self.placement.is_plain() {
+            self.serve::<Modulo>(batch, operations)
+        } else {
+            self.serve_elsewhere(batch, operations)
+        }
+    }
+
+    #[inline]
+    fn completed(&mut self, operation: &Operation) {
+        self.placement.completed(operation.plane);
+    }
+
     #[inline]
     fn read_one(&mut self, page: Lpn) -> Option<Operation> {
         if page.0 >= self.layout.logical_pages {
             return None;
         }
         let ppn = self.physical(page)?;
+        let plane = self.by_plane_pages.quotient(ppn.0);
+        self.placement.emitted(plane);
         Some(Operation {
             kind: OperationKind::Read,
             cause: Cause::Host,
-            plane: self.layout.plane_of(page),
+            plane,
             ppn,
             lpn: page.0,
             after: NOTHING,

@@ -1,5 +1,6 @@
 //! What a firmware does where there is a choice.
 
+use crate::placement::{Allocation, Placement, StripingOrder};
 use crate::{FlashLayout, LayoutError, VictimPolicy};
 
 named! {
@@ -26,16 +27,18 @@ pub struct Policies {
     /// Collection that has begun on a plane (at the layout's `reserve_blocks`) goes
     /// on until so many of its blocks are free; one more than the reserve if not given.
     pub stop_blocks: Option<u32>,
+    /// What decides on which plane a page is written.
+    pub allocation: Allocation,
+    /// The order in which planes are taken.
+    pub order: StripingOrder,
+    /// Channels, ways a channel, dies a way and planes a die, for orders other than
+    /// the usual one.
+    pub axes: [u32; 4],
 }
 
 impl Default for Policies {
     fn default() -> Self {
-        Self {
-            pace: Pace::Paced,
-            victim: VictimPolicy::Greedy,
-            victim_choices: 10,
-            stop_blocks: None,
-        }
+        Self::USUAL
     }
 }
 
@@ -49,6 +52,17 @@ impl From<Pace> for Policies {
 }
 
 impl Policies {
+    /// The default.
+    pub const USUAL: Self = Self {
+        pace: Pace::Paced,
+        victim: VictimPolicy::Greedy,
+        victim_choices: 10,
+        stop_blocks: None,
+        allocation: Allocation::Static,
+        order: StripingOrder::Cwdp,
+        axes: [1; 4],
+    };
+
     /// The free blocks of a plane at which its collection stops.
     #[must_use]
     pub fn stop_blocks(&self, reserve_blocks: u32) -> u32 {
@@ -71,6 +85,18 @@ impl Policies {
         free.saturating_add(self.open_blocks())
     }
 
+    pub(crate) fn placement(&self, layout: &FlashLayout) -> Placement {
+        let held_back = self.blocks_held_back(layout.reserve_blocks);
+        let usable = layout.blocks_per_plane.saturating_sub(held_back);
+        Placement::new(
+            self.allocation,
+            self.order,
+            self.axes,
+            layout.planes,
+            usable * layout.pages_per_block,
+        )
+    }
+
     /// Checks that these policies work on `layout`.
     ///
     /// # Errors
@@ -82,6 +108,15 @@ impl Policies {
             return Err(LayoutError::Thresholds {
                 start: reserve,
                 stop: self.stop_blocks(reserve),
+            });
+        }
+        let planes: u64 = self.axes.iter().map(|&axis| u64::from(axis)).product();
+        if self.order != StripingOrder::Cwdp && planes != u64::from(layout.planes) {
+            return Err(LayoutError::Count {
+                what: "product of channels, ways, dies and planes",
+                value: planes,
+                low: layout.planes.into(),
+                high: layout.planes.into(),
             });
         }
         if self.victim_choices == 0 {

@@ -40,7 +40,19 @@ enum Field {
     Random,
     /// 1 from the moment collection starts until it stops.
     Collecting,
+    /// Valid pages, where pages may move between planes.
+    Valid,
 }
+
+/// Words of the whole drive.
+#[derive(Clone, Copy)]
+#[repr(usize)]
+enum Register {
+    /// Whose turn it is, where planes take turns.
+    Turn,
+}
+
+const REGISTERS: usize = 8;
 
 const PLANE_WORDS: usize = 16;
 
@@ -65,6 +77,8 @@ pub(crate) struct Space<M: Memory> {
     counts: M::Narrow,
     /// Of every block, how many blocks its plane had closed before it.
     closed_at: M::Wide,
+    /// Words of the whole drive, see [`Register`].
+    registers: M::Wide,
     rule: VictimRule<M>,
     choices: u32,
     stop_blocks: u32,
@@ -78,6 +92,7 @@ impl<M: Memory> Clone for Space<M> {
             free: self.free.clone(),
             counts: self.counts.clone(),
             closed_at: self.closed_at.clone(),
+            registers: self.registers.clone(),
             rule: self.rule,
             choices: self.choices,
             stop_blocks: self.stop_blocks,
@@ -109,6 +124,7 @@ impl<M: Memory> Space<M> {
             free,
             counts,
             closed_at: M::Wide::filled(layout.blocks() as usize, 0),
+            registers: M::Wide::filled(REGISTERS, 0),
             rule: policies.victim.rule(),
             choices: policies.victim_choices,
             stop_blocks: policies.stop_blocks(layout.reserve_blocks),
@@ -132,6 +148,30 @@ impl<M: Memory> Space<M> {
     fn set_field(&mut self, plane: u32, field: Field, value: u32) {
         self.planes
             .set(plane as usize * PLANE_WORDS + field as usize, value);
+    }
+
+    /// Whose turn it is, where planes take turns.
+    #[inline]
+    pub fn turn(&self) -> u32 {
+        self.registers.get(Register::Turn as usize)
+    }
+
+    #[inline]
+    pub fn set_turn(&mut self, turn: u32) {
+        self.registers.set(Register::Turn as usize, turn);
+    }
+
+    /// Valid pages of a plane; counted only where pages move between planes.
+    #[inline]
+    pub fn valid_of_plane(&self, plane: u32) -> u32 {
+        self.field(plane, Field::Valid)
+    }
+
+    /// A valid page more or fewer on a plane.
+    #[inline]
+    pub fn count_valid(&mut self, plane: u32, change: i32) {
+        let valid = self.field(plane, Field::Valid).wrapping_add_signed(change);
+        self.set_field(plane, Field::Valid, valid);
     }
 
     /// Free blocks of a plane, the frontiers not counted.
@@ -350,6 +390,7 @@ impl<M: Memory> Space<M> {
         self.free.checkpoint();
         self.counts.checkpoint();
         self.closed_at.checkpoint();
+        self.registers.checkpoint();
     }
 
     pub fn rollback(&mut self, then: &Self) {
@@ -357,5 +398,6 @@ impl<M: Memory> Space<M> {
         self.free.rollback(&then.free);
         self.counts.rollback(&then.counts);
         self.closed_at.rollback(&then.closed_at);
+        self.registers.rollback(&then.registers);
     }
 }

@@ -17,9 +17,7 @@ const LAYOUT: FlashLayout = FlashLayout {
 
 const AT_ONCE: Policies = Policies {
     pace: Pace::WholeBlock,
-    victim: VictimPolicy::Greedy,
-    victim_choices: 10,
-    stop_blocks: None,
+    ..Policies::USUAL
 };
 
 fn write(page: u32) -> PageRun {

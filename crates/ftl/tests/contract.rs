@@ -2,41 +2,51 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
-    Action, Cause, Checked, Exclusive, Firmware, FlashLayout, Lpn, Memory, Operation,
-    OperationBuffer, OperationKind, Pace, PageMap, PageRun, Policies, Undo, VictimPolicy,
+    Action, Allocation, Cause, Checked, Exclusive, Firmware, FlashLayout, Lpn, Memory, Operation,
+    OperationBuffer, OperationKind, Pace, PageMap, PageRun, Policies, StripingOrder, Undo,
+    VictimPolicy,
 };
 use proptest::prelude::*;
 
 fn policies() -> impl Strategy<Value = Policies> {
     let pace = prop::sample::select(Pace::ALL);
     let victim = prop::sample::select(VictimPolicy::ALL);
-    (pace, victim, 1..5_u32, 0..4_u32).prop_map(|(pace, victim, victim_choices, more)| Policies {
-        pace,
-        victim,
-        victim_choices,
-        // As far above the reserve, which is 2 or 3; none is as usual.
-        stop_blocks: (more > 0).then_some(3 + more),
-    })
+    let placement = (
+        prop::sample::select(Allocation::ALL),
+        prop::sample::select(StripingOrder::ALL),
+        [1..3_u32, 1..3_u32, 1..3_u32, 1..3_u32],
+    );
+    (pace, victim, 1..5_u32, 0..4_u32, placement).prop_map(
+        |(pace, victim, victim_choices, more, (allocation, order, axes))| Policies {
+            pace,
+            victim,
+            victim_choices,
+            // As far above the reserve, which is 2 or 3; none is as usual.
+            stop_blocks: (more > 0).then_some(3 + more),
+            allocation,
+            order,
+            axes,
+        },
+    )
 }
 
 /// Small drives, up to the fullest that their policies allow.
 fn drives() -> impl Strategy<Value = (FlashLayout, Policies)> {
     let pages = prop_oneof![Just(1_u32), Just(4), Just(7), Just(64), Just(65)];
-    (policies(), 1..5_u32, 1..13_u32, pages, 2..4_u32).prop_flat_map(
-        |(policies, planes, usable, pages, reserve)| {
-            let most = planes * usable * pages;
-            (1..=most).prop_map(move |logical_pages| {
-                let layout = FlashLayout {
-                    planes,
-                    blocks_per_plane: usable + policies.blocks_held_back(reserve),
-                    pages_per_block: pages,
-                    logical_pages,
-                    reserve_blocks: reserve,
-                };
-                (layout, policies)
-            })
-        },
-    )
+    (policies(), 1..13_u32, pages, 2..4_u32).prop_flat_map(|(policies, usable, pages, reserve)| {
+        let planes: u32 = policies.axes.iter().product();
+        let most = planes * usable * pages;
+        (1..=most).prop_map(move |logical_pages| {
+            let layout = FlashLayout {
+                planes,
+                blocks_per_plane: usable + policies.blocks_held_back(reserve),
+                pages_per_block: pages,
+                logical_pages,
+                reserve_blocks: reserve,
+            };
+            (layout, policies)
+        })
+    })
 }
 
 /// (what, start, length, partial ends), scaled to the layout when used.
@@ -110,6 +120,9 @@ proptest! {
             out.clear();
             let batch: Vec<_> = batch.iter().map(|&draw| run(&layout, draw)).collect();
             checked.submit(&batch, &mut out).unwrap();
+            for operation in out.operations().iter().skip(1) {
+                checked.completed(operation);
+            }
         }
         assert_consistent(&checked);
     }

@@ -134,7 +134,7 @@ fn large(over_provisioning: f64, victim: VictimPolicy) -> Case {
             pace: Pace::WholeBlock,
             victim,
             victim_choices: 1,
-            stop_blocks: None,
+            ..Policies::USUAL
         },
         warm_up: 3,
         counted: 1,

@@ -139,6 +139,34 @@ fn the_parts_of_latencies_are_those_of_their_waits() {
     }
 }
 
+/// As in the test above, and as on two dies: 5 + 50 + 10, and 5 later.
+#[test]
+fn the_order_of_striping_decides_which_pages_are_read_together() {
+    let ends_at = |order: &str| {
+        let mapping = format!("[mapping]\norder = \"{order}\"\n[collection]");
+        let prepared = drive(&[("[collection]", &mapping)]);
+        run(&prepared, vec![read(0, 0), read(0, 1)]).window
+    };
+    assert_eq!(ends_at("cwdp"), Nanos(70_000));
+    assert_eq!(ends_at("pcwd"), Nanos(125_000));
+}
+
+/// Pages 0, 4, 8 and 12 lie on plane 0: four programs after each other, the first
+/// from 15 on, the others 310 each. In turns each die has two of them, the second
+/// die 5 later.
+#[test]
+fn dynamic_allocation_spreads_writes_that_static_striping_does_not() {
+    let ends_at = |allocation: &str| {
+        let mapping = format!("[mapping]\nallocation = \"{allocation}\"\n[collection]");
+        let prepared = drive(&[("[collection]", &mapping)]);
+        let writes = (0..4).map(|place| write(0, 4 * place)).collect();
+        run(&prepared, writes).window
+    };
+    assert_eq!(ends_at("static"), Nanos(315_000 + 3 * 310_000));
+    assert_eq!(ends_at("round_robin"), Nanos(320_000 + 310_000));
+    assert_eq!(ends_at("least_loaded"), Nanos(320_000 + 310_000));
+}
+
 #[test]
 fn plane_mode_lets_the_planes_of_a_die_sense_together_and_share_the_channel() {
     // Both sense from 5 and 10 on; the second waits for the channel:

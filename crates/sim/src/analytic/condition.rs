@@ -5,13 +5,15 @@ use std::fmt;
 use drivelab_request::Direction;
 
 use super::equations::Steps;
-use crate::preset::{Dispatch, HostInterface, SsdConfig};
+use crate::preset::{Dispatch, HostInterface, Mapping, SsdConfig};
 
 /// One condition that a drive does not meet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
     /// Operations do not pass one stage in order.
     NotInOrder(Dispatch),
+    /// Neighbouring pages may lie on one unit.
+    Mapping(Mapping),
     /// The host link takes time.
     HostLink(HostInterface),
     /// Writes complete in a buffer.
@@ -52,6 +54,14 @@ impl fmt::Display for Reason {
                 "scheduling.dispatch is {:?}, not {:?}",
                 dispatch.word(),
                 Dispatch::InOrder.word()
+            ),
+            Self::Mapping(mapping) => write!(
+                formatter,
+                "mapping.order is {:?} and mapping.allocation {:?}, not {:?} and {:?}",
+                mapping.order.word(),
+                mapping.allocation.word(),
+                Mapping::default().order.word(),
+                Mapping::default().allocation.word()
             ),
             Self::HostLink(interface) => write!(
                 formatter,
@@ -114,6 +124,9 @@ pub(super) fn general_reasons(config: &SsdConfig) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if config.scheduling.dispatch != Dispatch::InOrder {
         reasons.push(Reason::NotInOrder(config.scheduling.dispatch));
+    }
+    if config.mapping != Mapping::default() {
+        reasons.push(Reason::Mapping(config.mapping.clone()));
     }
     if config.host.interface != HostInterface::Free {
         reasons.push(Reason::HostLink(config.host.interface));

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use drivelab_ftl::Policies;
 use drivelab_request::Direction;
 
-use super::choices::{Condition, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy};
+use super::choices::{
+    Allocation, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder, VictimPolicy,
+};
 use super::config::{
-    Buffer, ClosedFormSettings, Collection, Geometry, Host, Published, Scheduling, SsdConfig,
-    Timing, Variability,
+    Buffer, ClosedFormSettings, Collection, Geometry, Host, Mapping, Published, Scheduling,
+    SsdConfig, Timing, Variability,
 };
 use super::document::{CAPACITY_KEYS, Entries, Entry, Value};
 use super::error::{PresetError, SpareShortage};
@@ -44,6 +46,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         scheduling: Scheduling {
             dispatch: keys.word("scheduling.dispatch", Dispatch::from_word)?,
         },
+        mapping: mapping(&keys)?,
         collection: collection(&keys)?,
         host: host(&keys)?,
         buffer: Buffer {
@@ -111,6 +114,14 @@ impl Keys<'_> {
     fn word<T>(&self, key: &str, choose: impl Fn(&str) -> Option<T>) -> Result<T, PresetError> {
         let word = self.text(key)?;
         choose(&word).ok_or_else(|| self.missing(key, "one of its words".to_owned()))
+    }
+
+    fn optional_word<T>(
+        &self,
+        key: &str,
+        choose: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, PresetError> {
+        self.entry(key).map(|_| self.word(key, choose)).transpose()
     }
 
     fn boolean(&self, key: &str) -> Result<bool, PresetError> {
@@ -191,6 +202,16 @@ fn physical_pages(geometry: &Geometry) -> u64 {
     .iter()
     .fold(1_u64, |pages, &factor| {
         pages.saturating_mul(u64::from(factor))
+    })
+}
+
+fn mapping(keys: &Keys<'_>) -> Result<Mapping, PresetError> {
+    let usual = Mapping::default();
+    let order = keys.optional_word("mapping.order", StripingOrder::from_word)?;
+    let allocation = keys.optional_word("mapping.allocation", Allocation::from_word)?;
+    Ok(Mapping {
+        order: order.unwrap_or(usual.order),
+        allocation: allocation.unwrap_or(usual.allocation),
     })
 }
 

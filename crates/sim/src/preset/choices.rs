@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-pub use drivelab_ftl::{Pace, VictimPolicy};
+pub use drivelab_ftl::{Allocation, Pace, StripingOrder, VictimPolicy};
 
 macro_rules! choices {
     ($(#[$about:meta])* $name:ident { $($(#[$variant_about:meta])* $variant:ident = $word:literal,)+ }) => {
@@ -49,6 +49,8 @@ macro_rules! written_by_word {
 written_by_word! {
     pace_word: drivelab_ftl::Pace,
     victim_word: drivelab_ftl::VictimPolicy,
+    order_word: drivelab_ftl::StripingOrder,
+    allocation_word: drivelab_ftl::Allocation,
 }
 
 choices! {

@@ -9,7 +9,8 @@ use serde::{Serialize, Serializer};
 
 use super::assemble::assemble;
 use super::choices::{
-    Condition, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy, pace_word, victim_word,
+    Allocation, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder, VictimPolicy,
+    allocation_word, order_word, pace_word, victim_word,
 };
 use super::document::read_with_base;
 use super::error::PresetError;
@@ -35,6 +36,9 @@ pub struct SsdConfig {
     pub timing: Timing,
     /// How operations reach the flash.
     pub scheduling: Scheduling,
+    /// Where pages are written.
+    #[serde(skip_serializing_if = "Mapping::is_usual")]
+    pub mapping: Mapping,
     /// Garbage collection.
     pub collection: Collection,
     /// The link to the host.
@@ -100,6 +104,32 @@ pub struct Timing {
 pub struct Scheduling {
     /// One stage for the drive, or a queue at each unit.
     pub dispatch: Dispatch,
+}
+
+/// Where pages are written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Mapping {
+    /// The order in which planes are taken, the letter that varies fastest first.
+    #[serde(serialize_with = "order_word::serialize")]
+    pub order: StripingOrder,
+    /// What decides on which plane a page is written.
+    #[serde(serialize_with = "allocation_word::serialize")]
+    pub allocation: Allocation,
+}
+
+impl Mapping {
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Default for Mapping {
+    fn default() -> Self {
+        let Policies {
+            order, allocation, ..
+        } = Policies::default();
+        Self { order, allocation }
+    }
 }
 
 /// Garbage collection.
@@ -297,6 +327,14 @@ impl SsdConfig {
                 .victim_choices
                 .unwrap_or(usual.victim_choices),
             stop_blocks: self.collection.stop_blocks_per_plane,
+            allocation: self.mapping.allocation,
+            order: self.mapping.order,
+            axes: [
+                self.geometry.channels,
+                self.geometry.ways_per_channel,
+                self.geometry.dies_per_way,
+                self.geometry.planes_per_die,
+            ],
             ..usual
         }
     }

@@ -15,10 +15,12 @@ mod document;
 mod error;
 mod schema;
 
-pub use choices::{Condition, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy};
+pub use choices::{
+    Allocation, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder, VictimPolicy,
+};
 pub use config::{
-    Buffer, ClosedFormSettings, Collection, Geometry, Host, Published, Scheduling, SsdConfig,
-    Timing, Variability,
+    Buffer, ClosedFormSettings, Collection, Geometry, Host, Mapping, Published, Scheduling,
+    SsdConfig, Timing, Variability,
 };
 pub use error::{Place, PresetError, SpareShortage};
 

@@ -2,7 +2,9 @@
 
 use drivelab_request::Direction;
 
-use super::choices::{Condition, Dispatch, DriveKind, HostInterface, Pace, VictimPolicy};
+use super::choices::{
+    Allocation, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder, VictimPolicy,
+};
 use super::document::{Entries, Entry, Value};
 use super::error::PresetError;
 
@@ -61,6 +63,8 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("timing.program_cell_ns", TIME),
     ("timing.erase_cell_ns", TIME),
     ("scheduling.dispatch", Rule::Word(Dispatch::WORDS)),
+    ("mapping.order", Rule::Word(StripingOrder::WORDS)),
+    ("mapping.allocation", Rule::Word(Allocation::WORDS)),
     ("collection.policy", Rule::Word(VictimPolicy::WORDS)),
     ("collection.pace", Rule::Word(Pace::WORDS)),
     ("collection.victim_choices", integer(1, 1 << 10)),

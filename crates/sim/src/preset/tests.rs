@@ -171,6 +171,10 @@ fn messages_name_key_value_line_and_what_is_allowed() {
         ),
         ("[geometry]\nblocks_per_plane = 6", &["at least 7"]),
         (
+            "[mapping]\norder = \"cwd\"",
+            &["order = \"cwd\"", "\"cwdp\" or \"cwpd\" or", "or \"pdwc\""],
+        ),
+        (
             "[collection]\npolicy = \"oldest\"",
             &["\"greedy\" or \"cost_benefit\" or \"d_choices\" or \"fifo\" or \"random\""],
         ),

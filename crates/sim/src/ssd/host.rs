@@ -13,7 +13,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
-use drivelab_ftl::{Cause, Firmware, Lpn, OperationKind, PageRun};
+use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun};
 use drivelab_request::{Direction, Request};
 
 use super::SimError;
@@ -201,7 +201,11 @@ impl<F: Firmware> Engine<F> {
 
     #[inline(always)]
     fn enter(&mut self, slot: u32, run: PageRun, now: u64) {
-        match self.host.slots[slot as usize].request.direction {
+        let direction = match run.action {
+            Action::Read => Direction::Read,
+            Action::Write | Action::Trim => Direction::Write,
+        };
+        match direction {
             Direction::Read if !self.timing.has_link() => self.start_read(slot, run, now),
             Direction::Read => {
                 self.put_on_link(slot, Job::ReadCommand, self.timing.command[0], now)

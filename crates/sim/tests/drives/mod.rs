@@ -12,7 +12,7 @@ pub mod story;
 pub mod world;
 
 use drivelab_request::{Direction, HalfWidth, Nanos, Request};
-use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::preset::{Allocation, SsdConfig, StripingOrder, VictimPolicy};
 use drivelab_sim::ssd::Plan;
 use drivelab_workload::Characteristics;
 use proptest::prelude::*;
@@ -59,6 +59,17 @@ fn host() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Keys of the mapping, usual in half of the drives, and a rule for victims.
+fn choices() -> impl Strategy<Value = (String, &'static str)> {
+    let word = prop::sample::select::<&'static str>;
+    let mapping =
+        (word(StripingOrder::WORDS), word(Allocation::WORDS)).prop_map(|(order, allocation)| {
+            format!("order = \"{order}\"\nallocation = \"{allocation}\"")
+        });
+    let mapping = prop_oneof![Just(String::new()), mapping];
+    (mapping, word(VictimPolicy::WORDS))
+}
+
 /// Drives small enough that collection is always at work.
 pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
     let shape = (1..4_u32, 1..3_u32, 1..3_u32, 1..3_u32, any::<bool>());
@@ -72,10 +83,11 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
         any::<bool>(),
         prop_oneof![Just(0.0), Just(0.1)],
     );
+    let rest = (rest, choices());
     (shape, pages, timing(), host(), buffer_pages, rest).prop_map(
         |(shape, (page_bytes, pages), timing, host, buffer_pages, rest)| {
             let (channels, ways, dies, planes, plane_mode) = shape;
-            let (in_order, whole_block, sigma) = rest;
+            let ((in_order, whole_block, sigma), (mapping, policy)) = rest;
             let text = format!(
                 "name = \"random\"\nkind = \"ssd\"\nsummary = \"-\"\n\
                  condition = \"preconditioned\"\n\
@@ -85,7 +97,7 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
                  over_provisioning_ratio = 0.61\nplane_mode = {plane_mode}\n\
                  [timing]\n{timing}\n\
                  [scheduling]\ndispatch = \"{}\"\n\
-                 [collection]\npolicy = \"greedy\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n\
+                 [mapping]\n{mapping}\n[collection]\npolicy = \"{policy}\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n\
                  [host]\n{host}\n[buffer]\nwrite_buffer_bytes = {}\n\
                  [variability]\nsigma = {sigma}\n",
                 if in_order { "in_order" } else { "per_die" },

@@ -1,6 +1,6 @@
 //! The oracle's flash: dispatch, units and channels.
 
-use drivelab_ftl::{Cause, Operation, OperationKind};
+use drivelab_ftl::{Cause, Firmware, Operation, OperationKind};
 use drivelab_request::Direction;
 use drivelab_sim::preset::Dispatch;
 use drivelab_sim::ssd::Part;
@@ -121,6 +121,7 @@ impl World {
         self.dispatch_head();
         self.journal
             .push(Entry::Operation(task.operation.kind, task.operation.cause));
+        self.firmware.completed(&task.operation);
         match task.beneficiary {
             Beneficiary::Nobody => {}
             Beneficiary::Buffer => {
