@@ -291,6 +291,20 @@ class SimulatedSsd:
         Requests fall into the first `range_bytes` of the drive, or anywhere.
         """
 
+    def prepare(self) -> None:
+        """Bring the drive into its condition, as the first run would."""
+
+    def simulate(
+        self,
+        workload: CharacteristicsTuple,
+        *,
+        seed: int,
+        warmup_requests: int,
+        requests: int | None,
+        duration_ns: int | None,
+    ) -> dict[str, Any]:
+        """Run one workload in a closed loop from the prepared state and tell everything."""
+
     def record_timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
         """Return the flash operations of one request at the start of the idle drive."""
 

@@ -23,13 +23,17 @@ from drivelab.reproduce.claims import Reproduction
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
 # Objects whose keys are data: any name may stand there.
-OPEN_OBJECTS = ("extra", "latency_ns_histogram", "used", "intervals")
+OPEN_OBJECTS = (
+    *("extra", "latency_ns_histogram", "used", "intervals"),
+    *("operations", "latency_parts"),
+)
 # Objects that a drive says about itself, which are documented as one.
 WHOLE_OBJECTS = ("identity",)
 
 COMMAND_LINES: dict[str, list[str]] = {
     "drives": ["drives"],
     "measure": ["measure", "sim:x25m", "--write-ratio", "0.5", "--requests", "50"],
+    "simulate": ["simulate", "sim:x25m", "--write-ratio", "0.5", "--requests", "50"],
     "analytic": [
         *("analytic", "analytic:x25m-yoo2014", "--op", "read"),
         *("--record", "64KiB", "--file-size", "1MiB"),

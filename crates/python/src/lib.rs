@@ -9,6 +9,7 @@ mod errors;
 mod histogram;
 mod preset;
 mod replay;
+mod simulate;
 mod simulated;
 mod table;
 mod tree;

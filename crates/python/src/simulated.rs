@@ -1,8 +1,8 @@
 //! Simulated drives.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, available_parallelism};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use crate::closed_form::direction_named;
 use crate::errors::simulation_error;
 use crate::histogram::operation_dict;
 use crate::preset::{BaseTexts, configuration};
+use crate::simulate;
 use crate::workload::{CharacteristicsTuple, from_tuple};
 
 /// How often signals are looked for during long work.
@@ -71,6 +72,11 @@ impl SimulatedSsd {
         self.config.hash()
     }
 
+    /// Brings the drive into its condition, as the first run would.
+    fn prepare(&self, py: Python<'_>) -> PyResult<()> {
+        self.prepared(py).map(drop)
+    }
+
     fn resolved_json(&self) -> String {
         self.config.resolved_json()
     }
@@ -118,6 +124,31 @@ impl SimulatedSsd {
         Ok(Measuring {
             measuring: ssd::Measuring::start(&prepared, work, seed, plan, workers),
         })
+    }
+
+    /// Runs one workload in a closed loop and tells everything about it.
+    #[pyo3(signature = (workload, *, seed, warmup_requests, requests, duration_ns))]
+    fn simulate<'py>(
+        &self,
+        py: Python<'py>,
+        workload: CharacteristicsTuple,
+        seed: u64,
+        warmup_requests: u64,
+        requests: Option<u64>,
+        duration_ns: Option<u64>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let workload = from_tuple(workload);
+        let window = WindowPlan {
+            warmup_requests,
+            requests,
+            duration: duration_ns.map(Nanos),
+            ..WindowPlan::default()
+        };
+        let prepared = self.prepared(py)?;
+        let simulated = interruptible(py, |stop| {
+            simulate::run(&prepared, &workload, seed, window, stop)
+        })?;
+        simulate::simulated_dict(py, &simulated)
     }
 
     /// The flash operations of one request on the idle drive.
@@ -186,9 +217,9 @@ impl Measuring {
 /// thread waits for them while another one works.
 fn interruptible<T: Send>(
     py: Python<'_>,
-    work: impl FnOnce(&AtomicBool) -> Result<T, SimError> + Send,
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, SimError> + Send,
 ) -> PyResult<T> {
-    let stop = &AtomicBool::new(false);
+    let stop = &Arc::new(AtomicBool::new(false));
     py.detach(|| {
         thread::scope(|scope| {
             let (sender, done) = mpsc::channel::<()>();

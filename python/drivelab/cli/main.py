@@ -60,6 +60,11 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             "one workload on one drive",
             "measure sim:x25m --write-ratio 0.3 --queue-depth 4",
         ),
+        Command(
+            "simulate",
+            "a run of a simulated drive, with everything that it can tell",
+            "simulate sim:x25m --write-ratio 0.3 --queue-depth 32",
+        ),
     ),
     "Model and predict": (
         Command(

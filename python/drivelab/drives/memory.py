@@ -1,7 +1,9 @@
-"""How much memory this machine could give a simulation."""
+"""How much memory a simulation could have, and how much it took."""
 
 from __future__ import annotations
 
+import resource
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -19,3 +21,10 @@ def available_bytes() -> int | None:
         if name == "MemAvailable":
             return int(value.split()[0]) * 1024
     return None
+
+
+def peak_bytes() -> int:
+    """Return the most memory that this process has had at once (its resident set)."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Linux counts KiB here, macOS bytes.
+    return peak if sys.platform == "darwin" else peak * 1024

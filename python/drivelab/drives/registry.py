@@ -17,6 +17,7 @@ from drivelab.errors import CannotAnswerError, UsageError
 if TYPE_CHECKING:
     from drivelab.drives.drive import Drive, DriveKind
     from drivelab.drives.real_preview import RealPreview
+    from drivelab.drives.simulated import SimulatedDrive
     from drivelab.workloads.characteristics import Characteristics
 
 
@@ -120,6 +121,31 @@ def open_drive(
         keep=keep,
         intended=intended,
     )
+
+
+def open_simulated(name: str) -> SimulatedDrive:
+    """Open the simulated drive that `name` stands for; it is a context manager.
+
+    Raises
+    ------
+    UsageError
+        When there is no such drive, or it is no simulated one.
+    """
+    from drivelab.drives.simulated import PREFIX, SimulatedDrive
+
+    _refuse_what_is_no_text(name)
+    kind = kind_of(name)
+    if kind == "closed_form":
+        drive = PREFIX + name.partition(":")[2]
+        raise UsageError(f"{name} is a formula, and nothing runs in it; simulate {drive}")
+    if kind == "real":
+        _refuse_what_is_no_path(name)
+        raise UsageError(
+            f"{name} is a real drive, and only simulated ones can be simulated: name sim:PRESET "
+            f"or sim:FILE.toml, or measure the real one with `drivelab measure {name}`"
+        )
+    _refuse_unknown_preset(name, name.removeprefix(PREFIX))
+    return SimulatedDrive.open(name)
 
 
 def preview_real_drive(

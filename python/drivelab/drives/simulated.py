@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from drivelab._core import SECTOR_BYTES, SimulatedSsd, available_cores
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement, OperationResult
-from drivelab.drives.memory import available_bytes
+from drivelab.drives.memory import available_bytes, peak_bytes
 from drivelab.drives.presets import read_preset
+from drivelab.drives.simulation import stream_json
 from drivelab.errors import CannotAnswerError, RunError
 from drivelab.units import format_size
 
@@ -113,6 +115,80 @@ class SimulatedDrive:
         finally:
             # Threads measure ahead: what is not taken is given up.
             measuring.close()
+
+    def simulate(
+        self,
+        workload: Characteristics,
+        *,
+        seed: int,
+        warmup_requests: int,
+        requests: int | None,
+        seconds: float | None,
+    ) -> dict[str, Any]:
+        """Run one workload from the preset's condition; give everything (docs/json.md).
+
+        Parameters
+        ----------
+        workload
+            Its requests lie anywhere on the drive; a fixed number is outstanding.
+        seed
+            Key of all random numbers.
+        warmup_requests
+            Completed before the window opens.
+        requests, seconds
+            The window closes at so many requests or so much simulated time, whichever is
+            first; one of them is given.
+        """
+        self.check(workload)
+        self._workers(1)
+        started = time.perf_counter()
+        self._core.prepare()
+        prepared = time.perf_counter()
+        told = self._core.simulate(
+            workload.as_tuple(),
+            seed=seed,
+            warmup_requests=warmup_requests,
+            requests=requests,
+            duration_ns=None if seconds is None else max(1, round(seconds * 1e9)),
+        )
+        return self._described(told, seed=seed, preparation_wall_seconds=prepared - started)
+
+    def _described(
+        self, told: dict[str, Any], *, seed: int, preparation_wall_seconds: float
+    ) -> dict[str, Any]:
+        duration_ns = told["duration_ns"]
+        host, collection = told["host_page_programs"], told["collection_page_programs"]
+        geometry = self.preset["geometry"]
+        return {
+            "drive": self.name,
+            "kind": self.kind,
+            "condition": self.preset["condition"],
+            "capacity_bytes": self.capacity_bytes,
+            "config_hash": self._core.config_hash,
+            "seed": seed,
+            "requests": sum(told[f"{part}_requests"] for part in ("warmup", "counted", "drained")),
+            "loop_wall_seconds": told["loop_wall_seconds"],
+            "page_programs": host + collection,
+            "peak_memory_bytes": peak_bytes(),
+            "preparation_wall_seconds": preparation_wall_seconds,
+            "duration_ns": duration_ns,
+            "stopped_by": told["stopped_by"],
+            "warmup_requests": told["warmup_requests"],
+            "counted_requests": told["counted_requests"],
+            "streams": [stream_json("workload", told, duration_ns)],
+            "flash": {
+                "page_reads": told["page_reads"],
+                "host_page_programs": host,
+                "collection_page_programs": collection,
+                "write_amplification_ratio": told["write_amplification_ratio"],
+                "block_erases": told["block_erases"],
+                "buffer_hit_pages": told["buffer_hit_pages"],
+            },
+            "variability_factor": told["variability_factor"],
+            "unit": "plane" if geometry["plane_mode"] else "die",
+            "channel_utilisation_ratio": told["channel_utilisation_ratio"],
+            "unit_utilisation_ratio": told["unit_utilisation_ratio"],
+        }
 
     def timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
         """Return the flash operations of one request at the start of the idle drive."""

@@ -87,6 +87,14 @@ impl Prepared {
         }
     }
 
+    /// A worker with a state of its own, whose runs end soon after `stop` is set.
+    #[must_use]
+    pub fn worker_stopped_by(&self, stop: &Arc<AtomicBool>) -> Ssd {
+        let mut worker = self.worker();
+        worker.engine.stop = Arc::clone(stop);
+        worker
+    }
+
     /// A worker that rests, or a new one; it stops when `stop` is set.
     pub(super) fn rested_worker(&self, stop: &Arc<AtomicBool>) -> Ssd {
         let resting = self
