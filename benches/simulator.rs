@@ -94,10 +94,8 @@ fn requests_of(write_ratio: f64, capacity_bytes: u64, index: u64) -> Generator {
 
 /// Wall seconds and outcome of a run that continues from the drive's state.
 fn simulate(drive: &mut Ssd, write_ratio: f64, depth: u32, requests: u64) -> (f64, Outcome) {
-    let load = Load::Closed {
-        generator: requests_of(write_ratio, drive.capacity_bytes(), requests),
-        queue_depth: depth,
-    };
+    let generator = requests_of(write_ratio, drive.capacity_bytes(), requests);
+    let load = Load::closed(generator, depth);
     let plan = Plan::counting(0, requests);
     let watch = Stopwatch::start();
     let outcome = drive.run(load, plan, SEED, 0).unwrap();

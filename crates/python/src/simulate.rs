@@ -33,13 +33,10 @@ pub fn run(
     let mut drive = prepared.worker_stopped_by(stop);
     let generator = Generator::new(workload, 0, drive.capacity_bytes(), seed, 0)
         .map_err(|error| SimError::Workload(error.to_string()))?;
-    let load = Load::Closed {
-        generator,
-        queue_depth: workload.queue_depth,
-    };
+    let load = Load::closed(generator, workload.queue_depth);
     let plan = Plan {
         window,
-        range_bytes: None,
+        ..Plan::default()
     };
     let started = Instant::now();
     let outcome = drive.run(load, plan, seed, 0)?;

@@ -119,6 +119,7 @@ impl SimulatedSsd {
                 }),
             },
             range_bytes,
+            ..Plan::default()
         };
         let prepared = self.prepared(py)?;
         Ok(Measuring {

@@ -5,12 +5,14 @@
 //! integer nanoseconds.
 
 mod batch_means;
+mod command;
 mod histogram;
 mod nanos;
 mod request;
 mod window;
 
 pub use batch_means::{BatchMeans, LEAST_BATCHES, LatencyBatches, MOST_BATCHES};
+pub use command::{Command, CommandKind};
 pub use histogram::{BINS, Histogram, bin_of, bin_range, bin_value, percentile_of};
 pub use nanos::Nanos;
 pub use request::{Direction, Request, SECTOR_BYTES};

@@ -63,6 +63,12 @@ pub struct Counted {
 }
 
 impl Counted {
+    /// Adds everything that `other` counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        self.latency.merge(&other.latency);
+    }
+
     /// Counts a request.
     #[inline]
     pub fn record(&mut self, latency_ns: u64, bytes: u32) {
@@ -134,10 +140,20 @@ impl CompletionWindow {
         if at >= self.next_time {
             self.advance(at);
         }
+        if self.is_open {
+            self.counted[direction.index()].record(latency_ns, bytes);
+        }
+        self.tick(at, latency_ns)
+    }
+
+    /// As [`CompletionWindow::complete`], for a caller that has come to `at` with
+    /// [`CompletionWindow::advance`] and itself counts, by whatever it tells apart,
+    /// what completes while the window [is open](CompletionWindow::is_open).
+    #[inline]
+    pub fn tick(&mut self, at: u64, latency_ns: u64) -> bool {
         self.now = at;
         self.completed += 1;
         if self.is_open {
-            self.counted[direction.index()].record(latency_ns, bytes);
             self.batches.push(latency_ns, at - self.origin);
         }
         let decides = self.completed == self.next_count;

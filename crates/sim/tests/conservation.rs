@@ -77,7 +77,7 @@ proptest! {
         let requests = placed(&draws, drive.capacity_bytes());
         let last = requests[requests.len() - 1].arrival;
         let plan = Plan::counting(0, requests.len() as u64);
-        let outcome = drive.run(Load::Open { requests }, plan, 1, 1).unwrap();
+        let outcome = drive.run(Load::timed(requests), plan, 1, 1).unwrap();
         let counted = outcome.read.latency.count() + outcome.write.latency.count();
         prop_assert_eq!(counted, draws.len() as u64);
         // The last completion is not before the last arrival.

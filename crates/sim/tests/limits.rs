@@ -66,7 +66,7 @@ fn read_at(arrival: u64, offset_bytes: u64) -> Request {
 fn run_open(prepared: &Prepared, requests: Vec<Request>) -> Result<(), SimError> {
     let plan = Plan::counting(0, requests.len() as u64);
     let mut drive = prepared.worker();
-    drive.run(Load::Open { requests }, plan, 0, 0).map(drop)
+    drive.run(Load::timed(requests), plan, 0, 0).map(drop)
 }
 
 fn measure(prepared: &Prepared, workload: Characteristics, plan: Plan) -> Result<(), SimError> {

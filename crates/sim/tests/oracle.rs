@@ -46,7 +46,7 @@ proptest! {
         let prepared = Prepared::new(config.clone()).unwrap();
         let mut drive = prepared.worker();
         let generator = Generator::new(&workload, 0, drive.capacity_bytes(), 11, 7).unwrap();
-        let load = Load::Closed { generator: generator.clone(), queue_depth: workload.queue_depth };
+        let load = Load::closed(generator.clone(), workload.queue_depth);
         let Some(outcome) = run(&mut drive, &load, plan) else {
             return Ok(());
         };
@@ -60,7 +60,7 @@ proptest! {
         let prepared = Prepared::new(config.clone()).unwrap();
         let mut drive = prepared.worker();
         let requests = placed(&draws, drive.capacity_bytes());
-        let load = Load::Open { requests: requests.clone() };
+        let load = Load::timed(requests.clone());
         let plan = Plan::counting(0, requests.len() as u64);
         let outcome = run(&mut drive, &load, plan).unwrap();
         let world = World::new(&config, drive.firmware().clone(), outcome.variability_factor);

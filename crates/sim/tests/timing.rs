@@ -75,7 +75,7 @@ fn run(prepared: &Prepared, requests: Vec<Request>) -> Outcome {
     let plan = Plan::counting(0, requests.len() as u64);
     prepared
         .worker()
-        .run(Load::Open { requests }, plan, 0, 0)
+        .run(Load::timed(requests), plan, 0, 0)
         .unwrap()
 }
 
@@ -354,9 +354,7 @@ fn requests_arrive_in_an_open_loop_at_their_times() {
 #[test]
 fn a_fresh_drive_refuses_to_read_what_it_does_not_hold() {
     let fresh = drive(&[("\"filled\"", "\"fresh\"")]);
-    let load = Load::Open {
-        requests: vec![read(0, 0)],
-    };
+    let load = Load::timed([read(0, 0)]);
     let plan = Plan::counting(0, 1);
     let error = fresh.worker().run(load, plan, 0, 0).unwrap_err();
     assert!(error.to_string().contains("never written"), "{error}");
@@ -364,10 +362,11 @@ fn a_fresh_drive_refuses_to_read_what_it_does_not_hold() {
 
 #[test]
 fn a_request_beyond_the_end_is_refused() {
-    let load = Load::Open {
-        requests: vec![at(0, Direction::Read, 1023, 8192)],
-    };
+    let load = Load::timed([at(0, Direction::Read, 1023, 8192)]);
     let plan = Plan::counting(0, 1);
     let error = drive(&[]).worker().run(load, plan, 0, 0).unwrap_err();
-    assert!(error.to_string().contains("4194304 bytes"), "{error}");
+    assert!(
+        error.to_string().contains("4194304 of the drive"),
+        "{error}"
+    );
 }

@@ -6,6 +6,7 @@
 //! [`RequestStream`] gives a stream to fio in pieces and holds what fio says of
 //! its requests ([`completions`]) against it.
 
+mod arrivals;
 mod characteristics;
 mod generator;
 mod iolog;
@@ -13,6 +14,7 @@ mod latency_log;
 mod random;
 mod replay;
 
+pub use arrivals::Arrivals;
 pub use characteristics::{
     Characteristics, CharacteristicsError, MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES,
 };

@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use drivelab_ftl::{Firmware, OperationBuffer};
-use drivelab_request::{CompletionWindow, Direction, Nanos, WindowPlan};
+use drivelab_request::{CommandKind, CompletionWindow, Nanos, WindowPlan};
 
 use super::buffer::WriteBuffer;
 use super::flash::{Flash, Recording};
 use super::host::Host;
-use super::load::{Load, Source};
-use super::outcome::{Outcome, RecordedOperation};
-use super::split::{PARTS, Splits};
+use super::load::{Load, Running, Source};
+use super::outcome::{CommandOutcome, Outcome, RecordedOperation, StreamOutcome};
+use super::series::Series;
+use super::split::PARTS;
 use super::timing::Timing;
 use super::{Plan, SimError};
 use crate::event::{END_OF_TIME, EventTree, MAX_LEAVES, SIDE_LEAVES};
@@ -32,8 +33,10 @@ pub(super) struct Tally {
     /// By operation kind and cause.
     pub operations: [[u64; 2]; 3],
     pub buffer_hits: u64,
-    pub split: Splits,
 }
+
+/// The kinds of commands.
+const KINDS: usize = CommandKind::ALL.len();
 
 /// A drive with its firmware: everything but the preset and its preparation.
 pub(super) struct Engine<F> {
@@ -50,9 +53,10 @@ pub(super) struct Engine<F> {
     /// or closes, or simulated time ends.
     deadline: u64,
     pub submitted: u64,
-    pub source: Source,
-    /// Each completion submits the next request.
-    pub resubmits: bool,
+    pub streams: Vec<Running>,
+    /// What the window counted, of each stream all kinds of commands.
+    counted: Vec<CommandOutcome>,
+    series: Option<Series>,
     pub failure: Option<SimError>,
     /// Set from outside when nobody wants the result any more.
     pub stop: Arc<AtomicBool>,
@@ -102,10 +106,9 @@ impl<F: Firmware> Engine<F> {
             window: CompletionWindow::new(WindowPlan::default()),
             deadline: 0,
             submitted: 0,
-            source: Source::Open {
-                requests: Vec::new().into_iter(),
-            },
-            resubmits: false,
+            streams: Vec::new(),
+            counted: Vec::new(),
+            series: None,
             failure: None,
             stop: Arc::default(),
             outcome: Outcome::default(),
@@ -125,40 +128,56 @@ impl<F: Firmware> Engine<F> {
     /// drive's state is then unspecified until the firmware is rolled back.
     pub fn run(&mut self, load: Load, plan: Plan, timing: Timing) -> Result<Outcome, SimError> {
         self.reset(plan, timing);
-        match load {
-            Load::Closed {
-                generator,
-                queue_depth,
-            } => {
-                self.source = Source::closed(generator);
-                self.resubmits = true;
-                for _ in 0..queue_depth {
-                    self.submit_next(0);
-                    if self.failure.is_some() {
-                        break;
-                    }
-                }
-            }
-            Load::Open { requests } => {
-                self.source = Source::Open {
-                    requests: requests.into_iter(),
-                };
-                self.resubmits = false;
-                self.schedule_arrival();
-            }
-        }
+        self.begin_load(load, plan);
         self.advance()?;
-        let completed = self.window.completed();
-        let closed_by = self.window.closed_by();
-        if self.host.outstanding() > 0 || closed_by.is_none() || !self.buffer.is_empty() {
-            return Err(SimError::Stalled {
-                submitted: self.submitted,
-                completed,
-            });
+        if let Some(error) = self.stalled() {
+            return Err(error);
         }
         let mut outcome = std::mem::take(&mut self.outcome);
+        let completed = self.window.completed();
         outcome.drained_requests = completed - outcome.warmup_requests - outcome.measured_requests;
+        for (stream, running) in outcome.streams.iter_mut().zip(&self.streams) {
+            stream.submitted = running.submitted;
+        }
         Ok(outcome)
+    }
+
+    /// The streams of `load` begin.
+    fn begin_load(&mut self, load: Load, plan: Plan) {
+        let count = load.streams.len();
+        self.counted = vec![CommandOutcome::default(); count * KINDS];
+        let series = |interval| Series::new(interval, count);
+        self.series = plan.series_interval.map(series);
+        let depth = |source: &Source| match source {
+            Source::Closed { queue_depth, .. } => *queue_depth,
+            Source::Open { .. } | Source::Timed { .. } => 0,
+        };
+        let depths: Vec<u32> = load.streams.iter().map(|s| depth(&s.source)).collect();
+        let capacity = self.capacity_bytes;
+        let streams = load.streams.into_iter();
+        self.streams = streams.map(|s| Running::new(s, capacity)).collect();
+        for (stream, depth) in depths.into_iter().enumerate() {
+            for _ in 0..depth {
+                self.submit_next(stream as u32, 0);
+                if self.failure.is_some() {
+                    return;
+                }
+            }
+        }
+        self.schedule_arrival();
+    }
+
+    /// What was submitted and never completed.
+    fn stalled(&self) -> Option<SimError> {
+        let is_left = |stream: &&Running| stream.submitted != stream.completed;
+        let is_over = self.window.closed_by().is_some() && self.buffer.is_empty();
+        let first = self.streams.first().filter(|_| !is_over);
+        let left = self.streams.iter().find(is_left).or(first)?;
+        Some(SimError::Stalled {
+            stream: left.name.clone(),
+            submitted: left.submitted,
+            completed: left.completed,
+        })
     }
 
     fn reset(&mut self, plan: Plan, timing: Timing) {
@@ -218,17 +237,26 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     pub fn count_completion(
         &mut self,
-        direction: Direction,
+        stream: u32,
+        kind: CommandKind,
         bytes: u32,
         latency: u64,
         parts: &[u64; PARTS],
         now: u64,
     ) {
+        self.streams[stream as usize].completed += 1;
+        // Time has come to `now`: the window is told of time at its deadline.
         let was_open = self.window.is_open();
         if was_open {
-            self.tally.split[direction.index()].record(parts);
+            let column = stream as usize * KINDS + kind.index();
+            let counted = &mut self.counted[column];
+            counted.split.record(parts);
+            counted.counted.record(latency, bytes);
+            if let Some(series) = &mut self.series {
+                series.record(column, now, latency, bytes);
+            }
         }
-        if self.window.complete(now, latency, direction, bytes) {
+        if self.window.tick(now, latency) {
             self.window_decided(was_open, now);
         }
     }
@@ -254,6 +282,9 @@ impl<F: Firmware> Engine<F> {
         if self.window.is_open() && !was_open {
             self.tally = Tally::default();
             self.flash.open_window(at);
+            if let Some(series) = &mut self.series {
+                series.open(at);
+            }
         } else if was_open && !self.window.is_open() {
             self.close_window(at);
         }
@@ -267,9 +298,16 @@ impl<F: Firmware> Engine<F> {
             Nanos::ZERO => 0.0,
             Nanos(window) => busy as f64 / window as f64,
         };
+        let mut counted = std::mem::take(&mut self.counted).into_iter();
+        let of_stream = |running: &Running| StreamOutcome {
+            name: running.name.clone(),
+            commands: std::array::from_fn(|_| counted.next().unwrap_or_default()),
+            submitted: 0,
+        };
+        let streams = self.streams.iter().map(of_stream).collect();
         let outcome = &mut self.outcome;
-        outcome.read = self.window.counted(Direction::Read).clone();
-        outcome.write = self.window.counted(Direction::Write).clone();
+        outcome.set_streams(streams);
+        outcome.series = self.series.take();
         outcome.batches = self.window.batches().clone();
         outcome.closed_by = self.window.closed_by();
         outcome.window = window;
@@ -282,7 +320,6 @@ impl<F: Firmware> Engine<F> {
         outcome.collection_programs = collection_programs;
         outcome.erases = erases.iter().sum();
         outcome.buffer_hits = tally.buffer_hits;
-        outcome.split = tally.split;
         outcome.unit_utilisation = units.into_iter().map(share).collect();
         outcome.channel_utilisation = channels.into_iter().map(share).collect();
     }

@@ -14,11 +14,12 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
 use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun};
-use drivelab_request::{Direction, Request};
+use drivelab_request::{Command, CommandKind};
 
 use super::SimError;
 use super::engine::{ACKNOWLEDGE, ARRIVAL, Engine, LINK};
 use super::flash::Account;
+use super::load::Running;
 use super::split::{PARTS, Part, Parts};
 
 /// Whether to stop is looked up once in so many requests.
@@ -30,8 +31,10 @@ const MOST_IN_NO_TIME: u64 = 1 << 20;
 /// A request between submission and completion.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    request: Request,
+    command: Command,
     run: PageRun,
+    /// Whose it is.
+    stream: u32,
     submitted: u64,
     /// When it came as far as it is: into the drive, into the flash.
     since: u64,
@@ -103,46 +106,54 @@ impl Host {
         }
     }
 
-    /// Requests submitted and not completed.
-    pub fn outstanding(&self) -> usize {
-        self.slots.len() - self.vacant.len()
-    }
-
     pub fn reset(&mut self) {
         *self = Self::new(self.commands);
     }
 }
 
 impl<F: Firmware> Engine<F> {
-    /// The host submits the next request of the load, if there is one.
+    /// The host submits the next command of a stream, if there is one.
     #[inline(never)]
-    pub(super) fn submit_next(&mut self, now: u64) {
-        let Some(request) = self.source.take(&self.firmware, self.page_shift) else {
+    pub(super) fn submit_next(&mut self, stream: u32, now: u64) {
+        let running = &mut self.streams[stream as usize];
+        let Some(command) = running.take(&self.firmware, self.page_shift) else {
             return;
         };
+        if !running.holds(&command) {
+            let (start, end) = running.range();
+            self.failure = Some(SimError::Range {
+                command,
+                start,
+                end,
+            });
+            return;
+        }
+        running.submitted += 1;
         if self.submitted.is_multiple_of(STOP_INTERVAL) {
             self.failure = self.reason_to_stop(now);
             if self.failure.is_some() {
                 return;
             }
         }
-        let end = request.offset_bytes.checked_add(request.size_bytes.into());
-        if end.is_none_or(|end| end > self.capacity_bytes) || request.size_bytes == 0 {
-            self.failure = Some(SimError::Range {
-                request,
-                capacity_bytes: self.capacity_bytes,
-            });
-            return;
-        }
+        let action = match command.kind {
+            CommandKind::Read => Action::Read,
+            CommandKind::Write => Action::Write,
+            CommandKind::Trim | CommandKind::Flush => {
+                let reason = format!("a {} is not served yet", command.kind);
+                self.failure = Some(SimError::Workload(reason));
+                return;
+            }
+        };
         let run = PageRun::covering(
-            request.direction,
-            request.offset_bytes,
-            request.size_bytes,
+            action,
+            command.offset_bytes,
+            command.size_bytes,
             1 << self.page_shift,
         );
         let entry = Slot {
-            request,
+            command,
             run,
+            stream,
             submitted: now,
             since: now,
             parts: [0; PARTS],
@@ -179,14 +190,27 @@ impl<F: Firmware> Engine<F> {
         (stands_still && self.window.next_time().is_some()).then_some(SimError::NoTime)
     }
 
-    /// An open load's next request arrives.
+    /// The next command of an open loop arrives.
     pub(super) fn arrival_event(&mut self, now: u64) {
-        self.submit_next(now);
+        if let Some((_, stream)) = self.next_arrival() {
+            self.submit_next(stream, now);
+        }
         self.schedule_arrival();
     }
 
     pub(super) fn schedule_arrival(&mut self) {
-        self.events.set_side(ARRIVAL, self.source.next_arrival());
+        let next = self.next_arrival();
+        self.events.set_side(ARRIVAL, next.map(|(at, _)| at));
+    }
+
+    /// When the next command of an open loop arrives, and in which stream; none does
+    /// once the window is closed.
+    fn next_arrival(&self) -> Option<(u64, u32)> {
+        if self.window.closed_by().is_some() {
+            return None;
+        }
+        let arrival = |(stream, running): (u32, &Running)| Some((running.next_arrival()?, stream));
+        (0..).zip(&self.streams).filter_map(arrival).min()
     }
 
     fn run_of(&self, slot: u32) -> PageRun {
@@ -201,26 +225,22 @@ impl<F: Firmware> Engine<F> {
 
     #[inline(always)]
     fn enter(&mut self, slot: u32, run: PageRun, now: u64) {
-        let direction = match run.action {
-            Action::Read => Direction::Read,
-            Action::Write | Action::Trim => Direction::Write,
-        };
-        match direction {
-            Direction::Read if !self.timing.has_link() => self.start_read(slot, run, now),
-            Direction::Read => {
-                self.put_on_link(slot, Job::ReadCommand, self.timing.command[0], now)
-            }
-            Direction::Write if self.buffer.is_on() => {
+        match run.action {
+            Action::Read if !self.timing.has_link() => self.start_read(slot, run, now),
+            Action::Read => self.put_on_link(slot, Job::ReadCommand, self.timing.command[0], now),
+            Action::Write | Action::Trim if self.buffer.is_on() => {
                 self.host.slots[slot as usize].since = now;
                 self.host.blocked.push_back(slot);
                 if self.host.blocked.len() == 1 {
                     self.admit_blocked(now);
                 }
             }
-            Direction::Write if !self.timing.has_link() => self.start_write(slot, run, now),
-            Direction::Write => {
+            Action::Write | Action::Trim if !self.timing.has_link() => {
+                self.start_write(slot, run, now)
+            }
+            Action::Write | Action::Trim => {
                 let entry = &self.host.slots[slot as usize];
-                let (pages, bytes) = (entry.run.pages, u64::from(entry.request.size_bytes));
+                let (pages, bytes) = (entry.run.pages, u64::from(entry.command.size_bytes));
                 let time = self.timing.command[1] + self.timing.link_transfer(bytes);
                 self.put_on_link(slot, Job::WriteData { first: 0, pages }, time, now);
             }
@@ -239,7 +259,7 @@ impl<F: Firmware> Engine<F> {
             let first = entry.reserved;
             entry.reserved += pages;
             // The link carries the request's bytes, page by page of its run.
-            let size = u64::from(entry.request.size_bytes);
+            let size = u64::from(entry.command.size_bytes);
             let share = |pages: u32| size * u64::from(pages) / u64::from(entry.run.pages);
             let bytes = share(first + pages) - share(first);
             let command = if first == 0 {
@@ -312,7 +332,7 @@ impl<F: Firmware> Engine<F> {
         }
         if self.out.counts.unmapped_reads > 0 {
             self.failure = Some(SimError::Unmapped {
-                offset_bytes: self.host.slots[slot as usize].request.offset_bytes,
+                offset_bytes: self.host.slots[slot as usize].command.offset_bytes,
             });
             return;
         }
@@ -431,7 +451,7 @@ impl<F: Firmware> Engine<F> {
         entry.pending -= 1;
         if entry.pending == 0 {
             let parts = parts.of_latency(entry.since);
-            if has_link && entry.request.direction == Direction::Read {
+            if has_link && entry.command.kind == CommandKind::Read {
                 entry.parts = parts;
                 self.send_data(slot, now);
             } else {
@@ -441,7 +461,7 @@ impl<F: Firmware> Engine<F> {
     }
 
     fn send_data(&mut self, slot: u32, now: u64) {
-        let bytes = u64::from(self.host.slots[slot as usize].request.size_bytes);
+        let bytes = u64::from(self.host.slots[slot as usize].command.size_bytes);
         self.put_on_link(slot, Job::ReadData, self.timing.link_transfer(bytes), now);
     }
 
@@ -456,18 +476,19 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     fn complete(&mut self, slot: u32, mut parts: [u64; PARTS], now: u64) {
         let entry = &self.host.slots[slot as usize];
-        let (direction, bytes) = (entry.request.direction, entry.request.size_bytes);
+        let (kind, bytes) = (entry.command.kind, entry.command.size_bytes);
+        let stream = entry.stream;
         let latency = now - entry.submitted;
         parts[Part::Host as usize] = latency - parts.iter().sum::<u64>();
         self.host.vacant.push(slot);
         self.host.free_commands += 1;
-        self.count_completion(direction, bytes, latency, &parts, now);
+        self.count_completion(stream, kind, bytes, latency, &parts, now);
         if let Some(next) = self.host.waiting.pop_front() {
             self.host.free_commands -= 1;
             self.enter_device(next, now);
         }
-        if self.resubmits && self.window.closed_by().is_none() {
-            self.submit_next(now);
+        if self.streams[stream as usize].resubmits && self.window.closed_by().is_none() {
+            self.submit_next(stream, now);
         }
     }
 }

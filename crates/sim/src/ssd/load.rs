@@ -1,8 +1,16 @@
-//! Where an engine takes its requests from, looking ahead.
+//! What the host wants of a drive, and in what order: a load of one stream or several.
+//!
+//! ```text
+//!   Load ─┬─ Stream: generator, queue depth     each completion submits the next
+//!         ├─ Stream: generator, arrivals        at drawn times, for ever
+//!         └─ Stream: commands with their times  at those
+//! ```
 
 use drivelab_ftl::{Firmware, Lpn};
-use drivelab_request::{Direction, Request};
-use drivelab_workload::Generator;
+use drivelab_request::{Command, CommandKind, Direction, Nanos, Request};
+use drivelab_workload::{Arrivals, Generator};
+
+use super::SimError;
 
 /// Requests drawn ahead; a power of two.
 const AHEAD: usize = 64;
@@ -11,9 +19,36 @@ const AHEAD: usize = 64;
 /// to is: half the distance leaves the first prefetch the time it needs.
 const HALF: usize = AHEAD / 2;
 
-/// A load on a drive.
+/// The most streams of a load.
+pub const MOST_STREAMS: usize = 64;
+
+/// A load on a drive: one stream, or several at once.
 #[derive(Clone, Debug)]
-pub enum Load {
+pub struct Load {
+    /// At most [`MOST_STREAMS`]. What happens to several at the same time happens in
+    /// their order.
+    pub streams: Vec<Stream>,
+}
+
+/// Commands that belong together: one program of the host.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// Its name in results and messages.
+    pub name: String,
+    /// Where its commands come from.
+    pub source: Source,
+    /// The bytes of the drive in which they must lie: offset and length; the whole
+    /// drive if not given. A generator was given its own range.
+    pub range: Option<(u64, u64)>,
+    /// Its priority class; 0 goes first.
+    pub priority: u8,
+    /// The queue pair through which it submits; 0 on an interface that has one.
+    pub queue_pair: u16,
+}
+
+/// Where the commands of a stream come from.
+#[derive(Clone, Debug)]
+pub enum Source {
     /// A fixed number of requests is outstanding: each completion submits the next.
     Closed {
         /// Draws the requests.
@@ -21,65 +56,212 @@ pub enum Load {
         /// Requests outstanding.
         queue_depth: u32,
     },
-    /// Requests arrive at their own times, in order of arrival.
+    /// Drawn requests arrive at drawn times, until the window closes.
     Open {
-        /// The requests, by arrival.
-        requests: Vec<Request>,
+        /// Draws the requests.
+        generator: Generator,
+        /// Draws when they arrive.
+        arrivals: Arrivals,
+    },
+    /// Commands arrive at their own times, in order of arrival.
+    Timed {
+        /// The commands, by arrival.
+        commands: Vec<Command>,
     },
 }
 
-/// The requests of a run, in order, with the firmware's tables prefetched.
-pub(super) enum Source {
-    Closed {
-        generator: Box<Generator>,
-        ring: Box<[Request; AHEAD]>,
-        next: usize,
-    },
-    Open {
-        requests: std::vec::IntoIter<Request>,
-    },
+impl Stream {
+    /// A stream over the whole drive, of class 0, through queue pair 0.
+    #[must_use]
+    pub fn new(name: impl Into<String>, source: Source) -> Self {
+        Self {
+            name: name.into(),
+            source,
+            range: None,
+            priority: 0,
+            queue_pair: 0,
+        }
+    }
 }
 
-impl Source {
-    pub fn closed(mut generator: Generator) -> Self {
-        let ring = Box::new(std::array::from_fn(|_| generator.next_request()));
-        Self::Closed {
-            generator: Box::new(generator),
-            ring,
-            next: 0,
+impl Load {
+    /// One stream in a closed loop.
+    #[must_use]
+    pub fn closed(generator: Generator, queue_depth: u32) -> Self {
+        let source = Source::Closed {
+            generator,
+            queue_depth,
+        };
+        Self {
+            streams: vec![Stream::new("all", source)],
         }
     }
 
-    /// The next request of a closed load.
-    #[inline]
-    pub fn take<F: Firmware>(&mut self, firmware: &F, page_shift: u32) -> Option<Request> {
-        match self {
-            Self::Closed {
-                generator,
-                ring,
-                next,
-            } => {
-                let request = ring[*next];
-                let drawn = generator.next_request();
-                ring[*next] = drawn;
-                *next = (*next + 1) % AHEAD;
-                firmware.prefetch_map(Lpn((drawn.offset_bytes >> page_shift) as u32));
-                let nearer = &ring[(*next + HALF) % AHEAD];
-                if nearer.direction == Direction::Write {
-                    let page = (nearer.offset_bytes >> page_shift) as u32;
-                    firmware.prefetch_overwrite(Lpn(page));
+    /// One stream of commands (or requests) that arrive at their own times.
+    #[must_use]
+    pub fn timed<C: Into<Command>>(commands: impl IntoIterator<Item = C>) -> Self {
+        let commands = commands.into_iter().map(Into::into).collect();
+        Self {
+            streams: vec![Stream::new("all", Source::Timed { commands })],
+        }
+    }
+
+    /// How many commands it has, if that is known.
+    #[must_use]
+    pub fn commands(&self) -> Option<u64> {
+        let of_stream = |stream: &Stream| match &stream.source {
+            Source::Timed { commands } => Some(commands.len() as u64),
+            Source::Closed { .. } | Source::Open { .. } => None,
+        };
+        self.streams.iter().map(of_stream).sum()
+    }
+
+    /// Whether such a load can be run at all.
+    pub(super) fn check(&self, capacity_bytes: u64) -> Result<(), SimError> {
+        let count = self.streams.len();
+        if count == 0 || count > MOST_STREAMS {
+            return Err(SimError::Streams { count });
+        }
+        for stream in &self.streams {
+            let refused = |reason: String| SimError::Stream {
+                name: stream.name.clone(),
+                reason,
+            };
+            if let Some((offset, length)) = stream.range {
+                let end = offset.checked_add(length);
+                if length == 0 || end.is_none_or(|end| end > capacity_bytes) {
+                    let allowed = format!(
+                        "{length} bytes from {offset} on are no range of it; allowed: at least 1 \
+                         byte, inside the drive's {capacity_bytes}"
+                    );
+                    return Err(refused(allowed));
                 }
-                Some(request)
             }
-            Self::Open { requests } => requests.next(),
+            match &stream.source {
+                Source::Closed { queue_depth: 0, .. } => return Err(SimError::Empty),
+                Source::Timed { commands } if !commands.is_sorted_by_key(|c| c.arrival) => {
+                    return Err(SimError::Unordered);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The commands of a stream, in order, with the firmware's tables prefetched.
+enum Feed {
+    /// Generated; with arrivals, the next of them.
+    Drawn(Box<Drawn>, Option<(Arrivals, Nanos)>),
+    Timed(std::vec::IntoIter<Command>),
+}
+
+/// Requests drawn ahead.
+struct Drawn {
+    generator: Generator,
+    ring: [Request; AHEAD],
+    next: usize,
+}
+
+impl Drawn {
+    fn new(mut generator: Generator) -> Box<Self> {
+        Box::new(Self {
+            ring: std::array::from_fn(|_| generator.next_request()),
+            generator,
+            next: 0,
+        })
+    }
+
+    #[inline(always)]
+    fn take<F: Firmware>(&mut self, firmware: &F, page_shift: u32) -> Request {
+        let request = self.ring[self.next];
+        let drawn = self.generator.next_request();
+        self.ring[self.next] = drawn;
+        self.next = (self.next + 1) % AHEAD;
+        firmware.prefetch_map(Lpn((drawn.offset_bytes >> page_shift) as u32));
+        let nearer = &self.ring[(self.next + HALF) % AHEAD];
+        if nearer.direction == Direction::Write {
+            let page = (nearer.offset_bytes >> page_shift) as u32;
+            firmware.prefetch_overwrite(Lpn(page));
+        }
+        request
+    }
+}
+
+/// A stream on its way.
+pub(super) struct Running {
+    pub name: String,
+    feed: Feed,
+    /// Each completion submits the next.
+    pub resubmits: bool,
+    /// Bytes of the drive in which its commands must lie.
+    start: u64,
+    end: u64,
+    pub submitted: u64,
+    pub completed: u64,
+}
+
+impl Running {
+    pub fn new(stream: Stream, capacity_bytes: u64) -> Self {
+        let (start, length) = stream.range.unwrap_or((0, capacity_bytes));
+        let resubmits = matches!(stream.source, Source::Closed { .. });
+        let feed = match stream.source {
+            Source::Closed { generator, .. } => Feed::Drawn(Drawn::new(generator), None),
+            Source::Open {
+                generator,
+                mut arrivals,
+            } => {
+                let first = arrivals.next_arrival();
+                Feed::Drawn(Drawn::new(generator), Some((arrivals, first)))
+            }
+            Source::Timed { commands } => Feed::Timed(commands.into_iter()),
+        };
+        Self {
+            name: stream.name,
+            feed,
+            resubmits,
+            start,
+            end: start + length,
+            submitted: 0,
+            completed: 0,
         }
     }
 
-    /// When the next request of an open load arrives.
-    pub fn next_arrival(&self) -> Option<u64> {
-        match self {
-            Self::Closed { .. } => None,
-            Self::Open { requests } => requests.as_slice().first().map(|r| r.arrival.0),
+    /// The next command.
+    #[inline(always)]
+    pub fn take<F: Firmware>(&mut self, firmware: &F, page_shift: u32) -> Option<Command> {
+        match &mut self.feed {
+            Feed::Drawn(drawn, None) => Some(drawn.take(firmware, page_shift).into()),
+            Feed::Drawn(drawn, Some((arrivals, next))) => {
+                let mut command = Command::from(drawn.take(firmware, page_shift));
+                command.arrival = *next;
+                *next = arrivals.next_arrival();
+                Some(command)
+            }
+            Feed::Timed(commands) => commands.next(),
         }
+    }
+
+    /// When the next command of an open loop arrives.
+    pub fn next_arrival(&self) -> Option<u64> {
+        match &self.feed {
+            Feed::Drawn(_, arrivals) => arrivals.as_ref().map(|(_, next)| next.0),
+            Feed::Timed(commands) => commands.as_slice().first().map(|c| c.arrival.0),
+        }
+    }
+
+    /// Whether `command` lies where this stream may go.
+    #[inline(always)]
+    pub fn holds(&self, command: &Command) -> bool {
+        let size = u64::from(command.size_bytes);
+        let end = command.offset_bytes.checked_add(size);
+        let is_inside =
+            command.offset_bytes >= self.start && end.is_some_and(|end| end <= self.end);
+        (is_inside && size > 0) || command.kind == CommandKind::Flush
+    }
+
+    /// The bytes in which its commands must lie.
+    pub fn range(&self) -> (u64, u64) {
+        (self.start, self.end)
     }
 }

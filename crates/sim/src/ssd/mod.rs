@@ -17,18 +17,20 @@ mod measuring;
 mod operation;
 mod outcome;
 mod prepare;
+mod series;
 mod split;
 mod timing;
 mod variability;
 
 use drivelab_ftl::{FirmwareError, LayoutError};
-use drivelab_request::{Nanos, Request, WindowPlan};
+use drivelab_request::{Command, Nanos, WindowPlan};
 use thiserror::Error;
 
-pub use load::Load;
+pub use load::{Load, MOST_STREAMS, Source, Stream};
 pub use measuring::Measuring;
-pub use outcome::{Outcome, RecordedOperation};
+pub use outcome::{CommandOutcome, Outcome, RecordedOperation, StreamOutcome};
 pub use prepare::{Prepared, Ssd};
+pub use series::{Bin, MOST_BINS, Series};
 pub use split::{LatencySplit, PARTS, Part};
 
 /// How long a run is, and which part of the drive it covers.
@@ -39,6 +41,8 @@ pub struct Plan {
     /// Generated requests fall into the drive's first so many bytes; the whole
     /// drive if not given.
     pub range_bytes: Option<u64>,
+    /// Tells also what completed when, in intervals of so long.
+    pub series_interval: Option<Nanos>,
 }
 
 impl Plan {
@@ -54,6 +58,7 @@ impl Plan {
                 half_width: None,
             },
             range_bytes: None,
+            series_interval: None,
         }
     }
 }
@@ -75,16 +80,32 @@ pub enum SimError {
         /// The most that fit.
         most: usize,
     },
-    /// A request that is empty or does not lie on the drive.
+    /// A request that is empty or does not lie on the drive, or in its stream's range.
     #[error(
-        "a request of {} bytes at offset {} does not lie on the drive of {capacity_bytes} bytes",
-        request.size_bytes, request.offset_bytes
+        "a {} of {} bytes at offset {} does not lie within bytes {start} to {end} of the drive",
+        command.kind, command.size_bytes, command.offset_bytes
     )]
     Range {
         /// The request.
-        request: Request,
-        /// The drive's size.
-        capacity_bytes: u64,
+        command: Command,
+        /// Where the range begins.
+        start: u64,
+        /// Where it ends: for a stream without a range the drive's size in bytes.
+        end: u64,
+    },
+    /// Too many streams, or none.
+    #[error("a load has 1 to {MOST_STREAMS} streams, not {count}")]
+    Streams {
+        /// How many it has.
+        count: usize,
+    },
+    /// A stream that the drive cannot serve.
+    #[error("stream {name:?}: {reason}")]
+    Stream {
+        /// Its name.
+        name: String,
+        /// Why, and what is allowed.
+        reason: String,
     },
     /// A read of data that was never written.
     #[error(
@@ -138,10 +159,13 @@ pub enum SimError {
     Empty,
     /// Requests were left over: a fault of the simulator.
     #[error(
-        "the simulation stalled: {submitted} requests were submitted, {completed} completed; \
-         this is a fault of the simulator, please report it with the preset and the seed"
+        "the simulation stalled: {submitted} requests of stream {stream:?} were submitted, \
+         {completed} completed; this is a fault of the simulator, please report it with the \
+         preset and the seed"
     )]
     Stalled {
+        /// Of which stream.
+        stream: String,
         /// Requests submitted.
         submitted: u64,
         /// Requests completed.

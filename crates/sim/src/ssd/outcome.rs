@@ -1,18 +1,23 @@
 //! What a run of the simulator tells.
 
+use super::series::Series;
 use super::split::LatencySplit;
-use drivelab_request::{BatchMeans, ClosedBy, Counted, Direction, Nanos};
+use drivelab_request::{BatchMeans, ClosedBy, CommandKind, Counted, Direction, Nanos};
 
 /// The result of a run. A latency runs from submission by the host to completion.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Reads that completed inside the window.
+    /// Reads that completed inside the window, of all streams.
     pub read: Counted,
     /// Writes that did.
     pub write: Counted,
     /// Where the latencies went, by [`Direction::index`].
     pub split: [LatencySplit; 2],
-    /// Both, in batches.
+    /// Every stream, in the order of the load.
+    pub streams: Vec<StreamOutcome>,
+    /// What completed when, if [`Plan::series_interval`](super::Plan) asked for it.
+    pub series: Option<Series>,
+    /// All commands of all streams, in batches.
     pub batches: BatchMeans,
     /// What closed the window.
     pub closed_by: Option<ClosedBy>,
@@ -44,7 +49,45 @@ pub struct Outcome {
     pub variability_factor: f64,
 }
 
+/// Commands of one stream and kind that completed inside the window.
+#[derive(Clone, Debug, Default)]
+pub struct CommandOutcome {
+    /// How many, their bytes and their latencies.
+    pub counted: Counted,
+    /// Where the latencies went.
+    pub split: LatencySplit,
+}
+
+/// What became of one stream.
+#[derive(Clone, Debug, Default)]
+pub struct StreamOutcome {
+    /// Its name.
+    pub name: String,
+    /// By [`CommandKind::index`].
+    pub commands: [CommandOutcome; CommandKind::ALL.len()],
+    /// Commands it submitted, before, in and after the window; all completed.
+    pub submitted: u64,
+}
+
 impl Outcome {
+    /// Takes the counts of every stream, and their sums.
+    pub(super) fn set_streams(&mut self, streams: Vec<StreamOutcome>) {
+        for direction in Direction::ALL {
+            let mut counted = Counted::default();
+            let split = &mut self.split[direction.index()];
+            for stream in &streams {
+                let of_stream = &stream.commands[direction.index()];
+                counted.merge(&of_stream.counted);
+                split.merge(&of_stream.split);
+            }
+            match direction {
+                Direction::Read => self.read = counted,
+                Direction::Write => self.write = counted,
+            }
+        }
+        self.streams = streams;
+    }
+
     /// Requests of one direction.
     #[must_use]
     pub fn of(&self, direction: Direction) -> &Counted {

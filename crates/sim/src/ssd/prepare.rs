@@ -135,9 +135,7 @@ impl Prepared {
         };
         let mut drive = self.worker();
         drive.engine.record();
-        let load = Load::Open {
-            requests: vec![request],
-        };
+        let load = Load::timed([request]);
         drive.run(load, Plan::counting(0, 1), 0, 0)?;
         Ok(drive.engine.recorded())
     }
@@ -229,10 +227,7 @@ impl Ssd {
         }
         let generator = Generator::new(workload, 0, range, seed, index)
             .map_err(|error| SimError::Workload(error.to_string()))?;
-        let load = Load::Closed {
-            generator,
-            queue_depth: workload.queue_depth,
-        };
+        let load = Load::closed(generator, workload.queue_depth);
         let outcome = self.run(load, plan, seed, index);
         self.reset();
         outcome.and_then(|outcome| match outcome.window {
@@ -254,7 +249,7 @@ impl Ssd {
         seed: u64,
         index: u64,
     ) -> Result<Outcome, SimError> {
-        check(&load, plan)?;
+        check(&load, plan, self.capacity_bytes())?;
         let factor = variability::factor(self.config.variability.sigma, seed, index);
         let timing = Timing::new(&self.config, factor);
         let result = self.engine.run(load, plan, timing);
@@ -277,7 +272,8 @@ impl Ssd {
 }
 
 /// Whether a run can be made of `load` and `plan`.
-fn check(load: &Load, plan: Plan) -> Result<(), SimError> {
+fn check(load: &Load, plan: Plan, capacity_bytes: u64) -> Result<(), SimError> {
+    load.check(capacity_bytes)?;
     let window = plan.window;
     let most = match window.half_width {
         Some(half_width) => Some(half_width.max_requests),
@@ -291,14 +287,10 @@ fn check(load: &Load, plan: Plan) -> Result<(), SimError> {
             requests,
         })?;
     let ends = most.is_some() || window.duration.is_some();
-    let is_empty = match load {
-        Load::Closed { queue_depth, .. } => *queue_depth == 0,
-        Load::Open { requests } if !requests.is_sorted_by_key(|r| r.arrival) => {
-            return Err(SimError::Unordered);
-        }
-        Load::Open { requests } => most.is_none() || (requests.len() as u64) < total,
-    };
-    if is_empty || !ends || requests == 0 || window.requests == Some(0) {
+    // Where all commands are known, as many as are measured.
+    let commands = load.commands();
+    let is_short = commands.is_some_and(|commands| most.is_none() || commands < total);
+    if is_short || !ends || requests == 0 || window.requests == Some(0) {
         return Err(SimError::Empty);
     }
     Ok(())

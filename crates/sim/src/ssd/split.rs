@@ -9,8 +9,6 @@
 //! A request that needs several flash operations is split by the one that completes
 //! last. The parts of a request sum to its latency, to the nanosecond.
 
-use drivelab_request::Direction;
-
 /// Parts of a latency.
 pub const PARTS: usize = 7;
 
@@ -61,7 +59,7 @@ impl Part {
     }
 }
 
-/// Sum and maximum of every part over the requests of one direction.
+/// Sum and maximum of every part over requests of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LatencySplit {
     /// By [`Part`], ns; together the sum of the latencies.
@@ -71,6 +69,14 @@ pub struct LatencySplit {
 }
 
 impl LatencySplit {
+    /// Adds the requests that `other` counted.
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (part, nanos) in other.sum_ns.iter().enumerate() {
+            self.sum_ns[part] += nanos;
+            self.max_ns[part] = self.max_ns[part].max(other.max_ns[part]);
+        }
+    }
+
     /// Counts one request.
     #[inline(always)]
     pub(super) fn record(&mut self, parts: &[u64; PARTS]) {
@@ -110,6 +116,3 @@ impl Parts {
         ]
     }
 }
-
-/// What the window counts, by [`Direction::index`].
-pub(super) type Splits = [LatencySplit; Direction::ALL.len()];

@@ -1,0 +1,221 @@
+//! Loads of several streams: whose commands are counted where, and when they come.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use drivelab_request::{Command, CommandKind, Direction, Nanos, Request};
+use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError, Source, Stream};
+use drivelab_workload::{Arrivals, Characteristics, Generator};
+
+const PAGE: u64 = 4096;
+const CAPACITY: u64 = 4_194_304;
+
+/// Two dies on two channels, one plane each, without host or buffer: a read takes
+/// 5 + 50 + 10 = 65 us, a write 5 + 10 + 300 = 315 us; even pages on die 0.
+const DRIVE: &str = r#"
+name = "small"
+kind = "ssd"
+summary = "for tests"
+condition = "filled"
+geometry.channels = 2
+geometry.ways_per_channel = 1
+geometry.dies_per_way = 1
+geometry.planes_per_die = 1
+geometry.blocks_per_plane = 64
+geometry.pages_per_block = 16
+geometry.page_size_bytes = 4096
+geometry.user_capacity_bytes = 4194304
+geometry.plane_mode = false
+timing.read_dispatch_ns = 5_000
+timing.write_dispatch_ns = 5_000
+timing.erase_dispatch_ns = 5_000
+timing.read_register_ns = 10_000
+timing.write_register_ns = 10_000
+timing.read_cell_ns = 50_000
+timing.program_cell_ns = 300_000
+timing.erase_cell_ns = 1_000_000
+scheduling.dispatch = "per_die"
+collection.policy = "greedy"
+collection.pace = "paced"
+collection.reserve_blocks_per_plane = 2
+host.interface = "free"
+buffer.write_buffer_bytes = 0
+variability.sigma = 0.0
+"#;
+
+fn drive() -> Prepared {
+    Prepared::new(SsdConfig::from_text(DRIVE).unwrap()).unwrap()
+}
+
+fn run(streams: Vec<Stream>, plan: Plan) -> Result<Outcome, SimError> {
+    drive().worker().run(Load { streams }, plan, 0, 0)
+}
+
+fn command(kind: CommandKind, arrival_us: u64, page: u64) -> Command {
+    let request = Request {
+        arrival: Nanos(arrival_us * 1000),
+        offset_bytes: page * PAGE,
+        size_bytes: PAGE as u32,
+        direction: kind.direction().unwrap_or(Direction::Write),
+    };
+    Command {
+        kind,
+        ..request.into()
+    }
+}
+
+fn read(arrival_us: u64, page: u64) -> Command {
+    command(CommandKind::Read, arrival_us, page)
+}
+
+fn write(arrival_us: u64, page: u64) -> Command {
+    command(CommandKind::Write, arrival_us, page)
+}
+
+fn timed(name: &str, commands: Vec<Command>) -> Stream {
+    Stream::new(name, Source::Timed { commands })
+}
+
+/// Random reads of whole pages in the `length` bytes from `offset` on.
+fn reads(offset: u64, length: u64) -> Generator {
+    let workload = Characteristics {
+        write_ratio: 0.0,
+        queue_depth: 1,
+        read_size: PAGE as u32,
+        write_size: PAGE as u32,
+        read_random: 1.0,
+        write_random: 1.0,
+        read_stride: 0,
+        write_stride: 0,
+    };
+    Generator::new(&workload, offset, length, 1, 1).unwrap()
+}
+
+/// Sum and largest of the latencies of one stream and kind, and how many, in us.
+fn latencies_us(outcome: &Outcome, stream: usize, kind: CommandKind) -> (u64, u64, u64) {
+    let latency = &outcome.streams[stream].commands[kind.index()]
+        .counted
+        .latency;
+    let sum = latency.sum_ns() as u64;
+    let largest = latency.max_ns().unwrap_or_default();
+    (latency.count(), sum / 1000, largest / 1000)
+}
+
+#[test]
+fn every_stream_has_its_own_latencies_and_they_sum_to_the_whole() {
+    // Both want die 0 at once: the first stream is first. The second's write to die
+    // 1 is dispatched third, at 10 us, and undisturbed.
+    let streams = vec![
+        timed("first", vec![read(0, 0)]),
+        timed("second", vec![read(0, 2), write(0, 1)]),
+    ];
+    let outcome = run(streams, Plan::counting(0, 3)).unwrap();
+    assert_eq!(latencies_us(&outcome, 0, CommandKind::Read), (1, 65, 65));
+    assert_eq!(latencies_us(&outcome, 1, CommandKind::Read), (1, 125, 125));
+    assert_eq!(latencies_us(&outcome, 1, CommandKind::Write), (1, 325, 325));
+    assert_eq!(outcome.streams[1].name, "second");
+    let submitted = [0, 1].map(|stream: usize| outcome.streams[stream].submitted);
+    assert_eq!(submitted, [1, 2]);
+    // The whole.
+    assert_eq!(outcome.read.latency.count(), 2);
+    assert_eq!(outcome.read.latency.sum_ns(), 190_000);
+    assert_eq!((outcome.read.bytes, outcome.write.bytes), (2 * PAGE, PAGE));
+    let parts: u64 = outcome.split[0].sum_ns.iter().sum();
+    assert_eq!(parts, 190_000);
+    let parts: u64 = outcome.streams[1].commands[0].split.sum_ns.iter().sum();
+    assert_eq!(parts, 125_000);
+}
+
+#[test]
+fn a_closed_and_a_timed_stream_share_the_drive() {
+    // The closed one reads page 0 only, one after the other: 65 us each. The write to
+    // die 0 at 100 us waits for the read that ends at 130 and holds the die from then
+    // on: dispatched long before, 130 + 310 = 440. The third read is dispatched at
+    // 135, waits until 440 and ends at 500.
+    let closed = Source::Closed {
+        generator: reads(0, PAGE),
+        queue_depth: 1,
+    };
+    let streams = vec![
+        Stream::new("reader", closed),
+        timed("writer", vec![write(100, 2)]),
+    ];
+    let outcome = run(streams, Plan::counting(0, 4)).unwrap();
+    assert_eq!(outcome.window, Nanos(500_000));
+    assert_eq!(latencies_us(&outcome, 1, CommandKind::Write), (1, 340, 340));
+    assert_eq!(
+        latencies_us(&outcome, 0, CommandKind::Read),
+        (3, 65 + 65 + 370, 370)
+    );
+}
+
+#[test]
+fn drawn_arrivals_come_at_their_rate_until_the_window_closes() {
+    // 1000 a second: arrivals at 1, 2, ... ms, completions 65 us later.
+    let open = |rate| Source::Open {
+        generator: reads(0, CAPACITY),
+        arrivals: Arrivals::fixed(rate).unwrap(),
+    };
+    let mut plan = Plan::default();
+    plan.window.duration = Some(Nanos(10_000_000));
+    let outcome = run(vec![Stream::new("open", open(1000.0))], plan).unwrap();
+    assert_eq!(
+        latencies_us(&outcome, 0, CommandKind::Read),
+        (9, 9 * 65, 65)
+    );
+    // The window closes before what arrives at its last moment.
+    assert_eq!(outcome.streams[0].submitted, 9);
+    assert_eq!(outcome.drained_requests, 0);
+}
+
+#[test]
+fn the_series_of_a_stream_holds_what_completed_in_each_interval() {
+    let streams = vec![
+        timed("first", vec![read(0, 0), read(300, 0)]),
+        timed("second", vec![write(0, 1)]),
+    ];
+    let mut plan = Plan::counting(0, 3);
+    plan.series_interval = Some(Nanos(100_000));
+    let outcome = run(streams, plan).unwrap();
+    // Reads end at 65 and 365 us, the write, dispatched second, at 320.
+    let series = outcome.series.unwrap();
+    assert_eq!((series.interval, series.intervals()), (Nanos(100_000), 4));
+    let requests = |stream, kind| [0, 1, 2, 3].map(|at| series.bin(at, stream, kind).requests);
+    assert_eq!(requests(0, CommandKind::Read), [1, 0, 0, 1]);
+    assert_eq!(requests(1, CommandKind::Write), [0, 0, 0, 1]);
+    let bin = series.bin(3, 1, CommandKind::Write);
+    assert_eq!((bin.bytes, bin.latency_max_ns), (PAGE, 320_000));
+}
+
+#[test]
+fn a_command_outside_its_streams_range_is_refused() {
+    let stream = Stream {
+        range: Some((2 * PAGE, 2 * PAGE)),
+        ..timed("narrow", vec![read(0, 2), read(0, 3), read(0, 4)])
+    };
+    let error = run(vec![stream], Plan::counting(0, 3)).unwrap_err();
+    let text = "a read of 4096 bytes at offset 16384 does not lie within bytes 8192 to 16384 of \
+                the drive";
+    assert_eq!(error.to_string(), text);
+}
+
+#[test]
+fn impossible_streams_are_refused_by_name() {
+    let error = run(Vec::new(), Plan::counting(0, 1)).unwrap_err();
+    assert_eq!(error.to_string(), "a load has 1 to 64 streams, not 0");
+    let wide = Stream {
+        range: Some((PAGE, CAPACITY)),
+        ..timed("wide", vec![read(0, 1)])
+    };
+    let error = run(vec![wide], Plan::counting(0, 1)).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("\"wide\"") && text.contains("4194304"),
+        "{text}"
+    );
+    let idle = Source::Closed {
+        generator: reads(0, CAPACITY),
+        queue_depth: 0,
+    };
+    let error = run(vec![Stream::new("idle", idle)], Plan::counting(0, 1)).unwrap_err();
+    assert_eq!(error, SimError::Empty);
+}
