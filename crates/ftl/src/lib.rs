@@ -33,7 +33,7 @@ mod victim;
 pub use address::{FlashLayout, LayoutError, Lpn, Ppn};
 pub use check::{Checked, ContractError};
 pub use firmware::{Action, Firmware, FirmwareError, PageRun};
-pub use memory::{Cells, Exclusive, ExclusiveCells, Memory, Undo, UndoCells};
+pub use memory::{Cells, Exclusive, ExclusiveCells, Memory, Undo, UndoCells, prefetch};
 pub use operation::{Cause, Counts, NOTHING, Operation, OperationBuffer, OperationKind};
 pub use page_map::PageMap;
 pub use placement::{Allocation, StripingOrder};

@@ -237,8 +237,9 @@ fn smallest<T: Copy + Ord>(values: &[T], range: Range<usize>) -> Option<(usize, 
     Some((start + offset, least))
 }
 
+/// Hints that `values[index]`, if there is such a value, is used soon.
 #[inline(always)]
-fn prefetch<T>(values: &[T], index: usize) {
+pub fn prefetch<T>(values: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if index < values.len() {
         // SAFETY: the address lies inside the slice, and a prefetch reads nothing.

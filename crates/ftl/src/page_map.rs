@@ -157,6 +157,8 @@ impl<M: Memory> PageMap<M> {
         let (block, word, bit) = self.place(page.0);
         self.valid.set(word, self.valid.get(word) | bit);
         self.space.count_up(block);
+        // A block is filled in order: the cache line that comes next, for 4-byte cells.
+        self.owner.prefetch(page.0 as usize + 16);
         self.owner.set(page.0 as usize, logical);
         self.map.set(logical as usize, page.0);
     }
@@ -286,43 +288,39 @@ impl<M: Memory> PageMap<M> {
             after: NOTHING,
             request,
         };
-        let mut page = victim.page;
         let mut moved = 0;
-        let mut hinted = page;
-        while moved < most && self.space.valid_pages(victim.block) > 0 {
-            let Some(found) = self.next_valid(victim.block, page) else {
-                break;
-            };
-            if found >= hinted {
-                hinted = self.prefetch_moves(victim.block, found);
+        let mut from = victim.page;
+        if from == 0 {
+            self.prefetch_moves(victim.block, 0);
+        }
+        while moved < most && from < self.layout.pages_per_block {
+            // A word of the bitmap at a time; what its moves need is hinted one word before.
+            let word = from / 64;
+            if from.is_multiple_of(64) {
+                self.prefetch_moves(victim.block, word + 1);
             }
-            let old = first + found;
-            let logical = self.owner.get(old as usize);
-            let read = out.push(Operation {
-                kind: OperationKind::Read,
-                ppn: Ppn(old),
-                lpn: logical,
-                after: NOTHING,
-                ..operation
-            });
-            let new = self
-                .space
-                .next_page(plane, Frontier::Collection)
-                .ok_or(FirmwareError::NoSpace { plane })?;
-            self.invalidate(old);
-            self.occupy(new, logical);
-            operation.after = out.push(Operation {
-                kind: OperationKind::Program,
-                ppn: new,
-                lpn: logical,
-                after: read,
-                ..operation
-            });
-            moved += 1;
-            page = found + 1;
+            let place = (victim.block * self.words_per_block + word) as usize;
+            let all = self.valid.get(place);
+            let mut bits = all & (u64::MAX << (from % 64));
+            let mut moved_bits = 0;
+            while bits != 0 && moved < most {
+                let old = first + word * 64 + bits.trailing_zeros();
+                moved_bits |= bits & bits.wrapping_neg();
+                bits &= bits - 1;
+                operation.after = self.move_page(old, &operation, out)?;
+                moved += 1;
+            }
+            self.valid.set(place, all & !moved_bits);
+            self.space
+                .count_down_by(victim.block, moved_bits.count_ones());
+            from = if bits == 0 {
+                (word + 1) * 64
+            } else {
+                word * 64 + bits.trailing_zeros()
+            };
         }
         out.counts.moves += u64::from(moved);
-        self.space.advance_victim(plane, page);
+        self.space.advance_victim(plane, from);
         if self.space.valid_pages(victim.block) == 0 {
             out.push(Operation {
                 kind: OperationKind::Erase,
@@ -336,38 +334,54 @@ impl<M: Memory> PageMap<M> {
         Ok(())
     }
 
-    /// Hints that the map entries of the valid pages of `block` change soon, from
-    /// `page` to the end of its word of the bitmap; returns where that ends.
+    /// Moves the valid page `old` to the plane's frontier of collection; returns the
+    /// index of its program. The old place stays valid in the bitmap.
+    #[inline(always)]
+    fn move_page(
+        &mut self,
+        old: u32,
+        operation: &Operation,
+        out: &mut OperationBuffer,
+    ) -> Result<u32, FirmwareError> {
+        let plane = operation.plane;
+        let logical = self.owner.get(old as usize);
+        let read = out.push(Operation {
+            kind: OperationKind::Read,
+            ppn: Ppn(old),
+            lpn: logical,
+            after: NOTHING,
+            ..*operation
+        });
+        let new = self
+            .space
+            .next_page(plane, Frontier::Collection)
+            .ok_or(FirmwareError::NoSpace { plane })?;
+        self.occupy(new, logical);
+        Ok(out.push(Operation {
+            kind: OperationKind::Program,
+            ppn: new,
+            lpn: logical,
+            after: read,
+            ..*operation
+        }))
+    }
+
+    /// Hints that the map entries of the valid pages of `block` in the word `word` of
+    /// its bitmap change soon.
     #[inline]
-    fn prefetch_moves(&self, block: u32, page: u32) -> u32 {
-        let word = page / 64;
+    fn prefetch_moves(&self, block: u32, word: u32) {
+        if word >= self.words_per_block {
+            return;
+        }
         let first = block * self.layout.pages_per_block + word * 64;
         let mut bits = self
             .valid
-            .get((block * self.words_per_block + word) as usize)
-            & (u64::MAX << (page % 64));
+            .get((block * self.words_per_block + word) as usize);
         while bits != 0 {
             let owner = self.owner.get((first + bits.trailing_zeros()) as usize);
             self.map.prefetch(owner as usize);
             bits &= bits - 1;
         }
-        (word + 1) * 64
-    }
-
-    /// The first valid page of `block` at or after `page`.
-    fn next_valid(&self, block: u32, page: u32) -> Option<u32> {
-        let start = block * self.words_per_block;
-        let mut word = page / 64;
-        let mut mask = u64::MAX << (page % 64);
-        while word < self.words_per_block {
-            let bits = self.valid.get((start + word) as usize) & mask;
-            if bits != 0 {
-                return Some(word * 64 + bits.trailing_zeros());
-            }
-            mask = u64::MAX;
-            word += 1;
-        }
-        None
     }
 
     fn trim(&mut self, run: &PageRun, out: &mut OperationBuffer) {

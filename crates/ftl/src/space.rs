@@ -260,6 +260,13 @@ impl<M: Memory> Space<M> {
             .set(block as usize, self.counts.get(block as usize) - 1);
     }
 
+    /// `pages` valid pages fewer in `block`.
+    #[inline]
+    pub fn count_down_by(&mut self, block: u32, pages: u32) {
+        let count = self.counts.get(block as usize);
+        self.counts.set(block as usize, count - pages as u16);
+    }
+
     /// Valid pages of `block`.
     #[inline]
     pub fn valid_pages(&self, block: u32) -> u32 {

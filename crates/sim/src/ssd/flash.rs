@@ -195,6 +195,7 @@ impl Flash {
         let place = &mut self.in_flight[slot as usize];
         self.vacant = place.next;
         *place = flight;
+        drivelab_ftl::prefetch(&self.in_flight, self.vacant as usize);
         slot
     }
 
@@ -223,6 +224,7 @@ impl Flash {
         let slot = state.head;
         (slot != NONE).then(|| {
             state.head = self.in_flight[slot as usize].next;
+            drivelab_ftl::prefetch(&self.in_flight, state.head as usize);
             slot
         })
     }
