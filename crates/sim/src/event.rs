@@ -15,7 +15,7 @@
 const LEAF_BITS: u32 = 14;
 
 /// Queues beside the tree.
-pub const SIDE_LEAVES: usize = 4;
+pub const SIDE_LEAVES: usize = 6;
 
 /// Largest number of resources, those beside the tree included.
 pub const MAX_LEAVES: usize = 1 << LEAF_BITS;
@@ -85,8 +85,8 @@ impl EventTree {
             Some(time) => time.min(END_OF_TIME - 1) << LEAF_BITS | leaf,
             None => NEVER,
         };
-        let [a, b, c, d] = self.side;
-        self.first_of_side = a.min(b).min(c.min(d));
+        let [a, b, c, d, e, f] = self.side;
+        self.first_of_side = a.min(b).min(c.min(d)).min(e.min(f));
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@
 
 mod drives;
 
-use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError, Ssd};
+use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError, Source, Ssd, Stream};
 use drivelab_workload::Generator;
 use drives::story::Story;
 use drives::world::{Arrivals, World};
@@ -51,8 +51,42 @@ proptest! {
             return Ok(());
         };
         let world = World::new(&config, drive.firmware().clone(), outcome.variability_factor);
-        let story = world.run(Arrivals::Closed(Box::new(generator), workload.queue_depth), plan);
+        let arrivals = Arrivals::Closed(Box::new(generator), workload.queue_depth);
+        let story = world.run(vec![arrivals], plan);
         story.assert_agrees(&outcome);
+    }
+
+    #[test]
+    fn several_streams_agree(
+        (config, workloads, draws, plan) in (
+            small_drives(),
+            (workloads(), workloads()),
+            draws(60),
+            plans(),
+        )
+    ) {
+        let prepared = Prepared::new(config.clone()).unwrap();
+        let mut drive = prepared.worker();
+        let capacity = drive.capacity_bytes();
+        let requests = placed(&draws, capacity);
+        let mut streams = Vec::new();
+        let mut arrivals = Vec::new();
+        for (index, workload) in (7..).zip([workloads.0, workloads.1]) {
+            let workload = fitted(workload, &config);
+            let generator = Generator::new(&workload, 0, capacity, 11, index).unwrap();
+            let queue_depth = workload.queue_depth;
+            arrivals.push(Arrivals::Closed(Box::new(generator.clone()), queue_depth));
+            streams.push(Stream::new("closed", Source::Closed { generator, queue_depth }));
+        }
+        let commands = requests.iter().map(|&request| request.into()).collect();
+        streams.insert(1, Stream::new("timed", Source::Timed { commands }));
+        arrivals.insert(1, Arrivals::Open(requests.into()));
+        let load = Load { streams };
+        let Some(outcome) = run(&mut drive, &load, plan) else {
+            return Ok(());
+        };
+        let world = World::new(&config, drive.firmware().clone(), outcome.variability_factor);
+        world.run(arrivals, plan).assert_agrees(&outcome);
     }
 
     #[test]
@@ -64,7 +98,7 @@ proptest! {
         let plan = Plan::counting(0, requests.len() as u64);
         let outcome = run(&mut drive, &load, plan).unwrap();
         let world = World::new(&config, drive.firmware().clone(), outcome.variability_factor);
-        let story = world.run(Arrivals::Open(requests.into()), plan);
+        let story = world.run(vec![Arrivals::Open(requests.into())], plan);
         story.assert_agrees(&outcome);
         assert_every_request_agrees(&mut drive, &load, &story);
     }

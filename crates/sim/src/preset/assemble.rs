@@ -6,21 +6,19 @@ use drivelab_ftl::Policies;
 use drivelab_request::Direction;
 
 use super::choices::{
-    Allocation, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder, VictimPolicy,
+    Allocation, Condition, Dispatch, DriveKind, Pace, StripingOrder, VictimPolicy,
 };
 use super::config::{
-    Buffer, ClosedFormSettings, Collection, Geometry, Host, Mapping, Published, Scheduling,
-    SsdConfig, Timing, Variability,
+    Buffer, ClosedFormSettings, Collection, Geometry, Mapping, Published, Scheduling, SsdConfig,
+    Timing, Variability,
 };
 use super::document::{CAPACITY_KEYS, Entries, Entry, Value};
 use super::error::{PresetError, SpareShortage};
+use super::host::host;
 use super::schema;
 
 /// Reserve where the preset does not say one.
 const DEFAULT_RESERVE_BLOCKS_PER_PLANE: u32 = 4;
-
-/// Commands at once where the link is free.
-const UNLIMITED_COMMANDS: u32 = 65_536;
 
 /// Builds the drive from its keys.
 pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
@@ -69,16 +67,16 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
 }
 
 /// Typed access to keys whose types were checked before.
-struct Keys<'a> {
+pub(super) struct Keys<'a> {
     entries: &'a Entries,
 }
 
 impl Keys<'_> {
-    fn entry(&self, key: &str) -> Option<&Entry> {
+    pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.get(key)
     }
 
-    fn need(&self, key: &str) -> Result<&Entry, PresetError> {
+    pub(super) fn need(&self, key: &str) -> Result<&Entry, PresetError> {
         self.entry(key).ok_or_else(|| {
             self.missing(
                 key,
@@ -87,7 +85,7 @@ impl Keys<'_> {
         })
     }
 
-    fn missing(&self, key: &str, allowed: String) -> PresetError {
+    pub(super) fn missing(&self, key: &str, allowed: String) -> PresetError {
         let preset = match self.entry("name").map(|entry| &entry.value) {
             Some(Value::Text(name)) => name.clone(),
             _ => "(unnamed)".to_owned(),
@@ -99,7 +97,7 @@ impl Keys<'_> {
         }
     }
 
-    fn text(&self, key: &str) -> Result<String, PresetError> {
+    pub(super) fn text(&self, key: &str) -> Result<String, PresetError> {
         let entry = self.need(key)?;
         match &entry.value {
             Value::Text(text) => Ok(text.clone()),
@@ -111,12 +109,16 @@ impl Keys<'_> {
         }
     }
 
-    fn word<T>(&self, key: &str, choose: impl Fn(&str) -> Option<T>) -> Result<T, PresetError> {
+    pub(super) fn word<T>(
+        &self,
+        key: &str,
+        choose: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, PresetError> {
         let word = self.text(key)?;
         choose(&word).ok_or_else(|| self.missing(key, "one of its words".to_owned()))
     }
 
-    fn optional_word<T>(
+    pub(super) fn optional_word<T>(
         &self,
         key: &str,
         choose: impl Fn(&str) -> Option<T>,
@@ -124,11 +126,11 @@ impl Keys<'_> {
         self.entry(key).map(|_| self.word(key, choose)).transpose()
     }
 
-    fn boolean(&self, key: &str) -> Result<bool, PresetError> {
+    pub(super) fn boolean(&self, key: &str) -> Result<bool, PresetError> {
         Ok(self.need(key)?.value == Value::Boolean(true))
     }
 
-    fn integer<T: TryFrom<i64>>(&self, key: &str) -> Result<T, PresetError> {
+    pub(super) fn integer<T: TryFrom<i64>>(&self, key: &str) -> Result<T, PresetError> {
         let entry = self.need(key)?;
         let number = match entry.value {
             Value::Integer(number) => T::try_from(number).ok(),
@@ -137,11 +139,26 @@ impl Keys<'_> {
         number.ok_or_else(|| schema::wrong_value(key, entry, "a smaller integer".to_owned()))
     }
 
-    fn optional_integer<T: TryFrom<i64>>(&self, key: &str) -> Result<Option<T>, PresetError> {
+    pub(super) fn optional_integer<T: TryFrom<i64>>(
+        &self,
+        key: &str,
+    ) -> Result<Option<T>, PresetError> {
         self.entry(key).map(|_| self.integer(key)).transpose()
     }
 
-    fn ratio(&self, key: &str) -> Result<f64, PresetError> {
+    pub(super) fn optional_integers(&self, key: &str) -> Result<Option<Vec<u32>>, PresetError> {
+        let Some(entry) = self.entry(key) else {
+            return Ok(None);
+        };
+        let numbers = match &entry.value {
+            Value::Integers(numbers) => numbers.iter().map(|&n| u32::try_from(n).ok()).collect(),
+            _ => None,
+        };
+        let wrong = || schema::wrong_value(key, entry, "an array of integers".to_owned());
+        numbers.map(Some).ok_or_else(wrong)
+    }
+
+    pub(super) fn ratio(&self, key: &str) -> Result<f64, PresetError> {
         let entry = self.need(key)?;
         match entry.value {
             Value::Float(number) => Ok(number),
@@ -230,29 +247,6 @@ fn collection(keys: &Keys<'_>) -> Result<Collection, PresetError> {
         pace: keys.word("collection.pace", Pace::from_word)?,
         reserve_blocks_per_plane,
         stop_blocks_per_plane: stop.filter(|&stop: &u32| stop != reserve_blocks_per_plane + 1),
-    })
-}
-
-fn host(keys: &Keys<'_>) -> Result<Host, PresetError> {
-    let interface = keys.word("host.interface", HostInterface::from_word)?;
-    Ok(match interface {
-        // Whatever a base said about its link has no effect, so it leaves no trace either.
-        HostInterface::Free => Host {
-            interface,
-            link_bytes_per_second: 0,
-            commands: UNLIMITED_COMMANDS,
-            read_command_ns: 0,
-            write_command_ns: 0,
-            write_acknowledge_ns: 0,
-        },
-        HostInterface::Sata => Host {
-            interface,
-            link_bytes_per_second: keys.integer("host.link_bytes_per_second")?,
-            commands: keys.integer("host.commands")?,
-            read_command_ns: keys.integer("host.read_command_ns")?,
-            write_command_ns: keys.integer("host.write_command_ns")?,
-            write_acknowledge_ns: keys.integer("host.write_acknowledge_ns")?,
-        },
     })
 }
 

@@ -88,7 +88,11 @@ choices! {
     HostInterface {
         /// Requests and data cross in no time, any number at once.
         Free = "free",
-        /// Serial ATA with native command queueing.
+        /// Serial ATA with native command queueing: one thing at a time on the link.
         Sata = "sata",
+        /// Serial attached SCSI: both ways at once.
+        Sas = "sas",
+        /// NVMe over PCI Express: both ways at once, several queue pairs.
+        Nvme = "nvme",
     }
 }

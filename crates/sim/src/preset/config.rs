@@ -168,6 +168,28 @@ pub struct Host {
     pub write_command_ns: u64,
     /// From the data's arrival to the completion that the host sees.
     pub write_acknowledge_ns: u64,
+    /// The drive's own work for each trim; as for a write if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim_command_ns: Option<u64>,
+    /// The drive's own work for each flush; as for a write if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flush_command_ns: Option<u64>,
+    /// Commands that the drive takes from each queue pair in its turn, one entry a pair.
+    #[serde(skip_serializing_if = "is_one_pair")]
+    pub queue_pair_weights: Vec<u32>,
+    /// Commands of one queue pair that are in the drive at once; as many as the drive takes if
+    /// not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_pair_depth: Option<u32>,
+    /// The host's work for each interrupt; those of a queue pair follow each other.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub interrupt_ns: u64,
+    /// Completions of a queue pair that one interrupt tells ...
+    #[serde(skip_serializing_if = "is_one")]
+    pub interrupt_completions: u32,
+    /// ... and for how long the first of them waits at most for the others.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub interrupt_wait_ns: u64,
 }
 
 /// The write buffer.
@@ -224,6 +246,14 @@ pub struct Published {
 
 fn is_zero(value: &u64) -> bool {
     *value == 0
+}
+
+fn is_one(value: &u32) -> bool {
+    *value == 1
+}
+
+fn is_one_pair(weights: &[u32]) -> bool {
+    weights == [1]
 }
 
 fn by_name<S: Serializer>(direction: &Direction, serializer: S) -> Result<S::Ok, S::Error> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
 use super::error::{Place, PresetError};
 
@@ -15,9 +15,11 @@ pub(super) enum Value {
     Float(f64),
     Boolean(bool),
     Text(String),
+    /// An array of integers.
+    Integers(Vec<i64>),
     /// A table header without keys.
     EmptyTable,
-    /// Anything a preset never holds: an array, a date, a number beyond 64 bits.
+    /// Anything a preset never holds: another array, a date, a number beyond 64 bits.
     Other(String),
 }
 
@@ -28,6 +30,7 @@ impl fmt::Display for Value {
             Self::Float(value) => write!(formatter, "{value:?}"),
             Self::Boolean(value) => write!(formatter, "{value}"),
             Self::Text(value) => write!(formatter, "{value:?}"),
+            Self::Integers(values) => write!(formatter, "{values:?}"),
             Self::EmptyTable => formatter.write_str("(an empty table)"),
             Self::Other(what) => formatter.write_str(what),
         }
@@ -48,6 +51,13 @@ pub(super) type Entries = BTreeMap<String, Entry>;
 pub(super) const CAPACITY_KEYS: [&str; 2] = [
     "geometry.user_capacity_bytes",
     "geometry.over_provisioning_ratio",
+];
+
+/// The three ways to say how fast the host's link is.
+pub(super) const LINK_RATE_KEYS: [&[&str]; 3] = [
+    &["host.link_bytes_per_second"],
+    &["host.link_gigabits_per_second"],
+    &["host.pcie_generation", "host.pcie_lanes"],
 ];
 
 /// Beginnings of the keys that a drive does not take over from the one it starts from.
@@ -89,8 +99,11 @@ fn flatten(prefix: &str, table: &DeTable<'_>, preset: &str, text: &str, entries:
                 continue;
             }
             DeValue::Table(_) => Value::EmptyTable,
-            DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
-                .map_or_else(|_| Value::Other(number.as_str().to_owned()), Value::Integer),
+            DeValue::Integer(number) => integer(number)
+                .map_or_else(|| Value::Other(number.as_str().to_owned()), Value::Integer),
+            DeValue::Array(items) => {
+                integers(items).map_or_else(|| Value::Other("(array)".to_owned()), Value::Integers)
+            }
             DeValue::Float(number) => number
                 .as_str()
                 .parse()
@@ -101,6 +114,18 @@ fn flatten(prefix: &str, table: &DeTable<'_>, preset: &str, text: &str, entries:
         };
         entries.insert(path, Entry { value, place });
     }
+}
+
+fn integer(number: &DeInteger<'_>) -> Option<i64> {
+    i64::from_str_radix(number.as_str(), number.radix()).ok()
+}
+
+fn integers(items: &DeArray<'_>) -> Option<Vec<i64>> {
+    let of_item = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
+        DeValue::Integer(number) => integer(number),
+        _ => None,
+    };
+    items.iter().map(of_item).collect()
 }
 
 fn place_at(preset: &str, text: &str, offset: usize) -> Place {
@@ -152,6 +177,13 @@ pub(super) fn read_with_base(
         // A preset that states the capacity in one way replaces its base's statement in the other.
         if CAPACITY_KEYS.iter().any(|&key| layer.contains_key(key)) {
             merged.retain(|key, _| !CAPACITY_KEYS.contains(&key.as_str()));
+        }
+        // The same for the rate of the link.
+        let states = |way: &&[&str]| way.iter().any(|&key| layer.contains_key(key));
+        if LINK_RATE_KEYS.iter().any(states) {
+            let replaced = LINK_RATE_KEYS.iter().filter(|way| !states(way));
+            let replaced: Vec<&str> = replaced.copied().flatten().copied().collect();
+            merged.retain(|key, _| !replaced.contains(&key.as_str()));
         }
         merged.extend(layer.into_iter().filter(|(key, _)| {
             key != "base" && (own || !OF_ONE_DRIVE.iter().any(|word| key.starts_with(word)))

@@ -13,6 +13,7 @@ mod choices;
 mod config;
 mod document;
 mod error;
+mod host;
 mod schema;
 
 pub use choices::{

@@ -11,17 +11,31 @@ use super::error::PresetError;
 /// One second; no step of a flash operation takes longer.
 const LONGEST_NS: u64 = 1_000_000_000;
 
+/// The most entries of an array.
+const MOST_ENTRIES: usize = 64;
+
 const DIRECTIONS: &[&str] = &[Direction::Read.name(), Direction::Write.name()];
 
 /// What a key may hold.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rule {
-    Integer { least: u64, most: u64 },
-    Ratio { least: f64, most: f64 },
+    Integer {
+        least: u64,
+        most: u64,
+    },
+    Ratio {
+        least: f64,
+        most: f64,
+    },
     Boolean,
     Text,
     Word(&'static [&'static str]),
     PageSize,
+    /// One or several.
+    Integers {
+        least: u64,
+        most: u64,
+    },
 }
 
 const fn integer(least: u64, most: u64) -> Rule {
@@ -79,6 +93,28 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("host.read_command_ns", TIME),
     ("host.write_command_ns", TIME),
     ("host.write_acknowledge_ns", TIME),
+    (
+        "host.link_gigabits_per_second",
+        Rule::Ratio {
+            least: 1.5,
+            most: 12.0,
+        },
+    ),
+    ("host.pcie_generation", integer(1, 6)),
+    ("host.pcie_lanes", integer(1, 16)),
+    ("host.trim_command_ns", TIME),
+    ("host.flush_command_ns", TIME),
+    (
+        "host.queue_pair_weights",
+        Rule::Integers {
+            least: 1,
+            most: 256,
+        },
+    ),
+    ("host.queue_pair_depth", integer(1, 65_536)),
+    ("host.interrupt_ns", TIME),
+    ("host.interrupt_completions", integer(1, 256)),
+    ("host.interrupt_wait_ns", TIME),
     ("buffer.write_buffer_bytes", integer(0, 1 << 32)),
     (
         "variability.sigma",
@@ -157,6 +193,9 @@ impl Rule {
                 .collect::<Vec<_>>()
                 .join(" or "),
             Self::PageSize => "a power of two from 512 to 1048576".to_owned(),
+            Self::Integers { least, most } => {
+                format!("an array of 1 to {MOST_ENTRIES} integers from {least} to {most}")
+            }
         }
     }
 
@@ -174,6 +213,12 @@ impl Rule {
             (Self::Word(words), Value::Text(value)) => words.contains(&value.as_str()),
             (Self::PageSize, Value::Integer(value)) => u64::try_from(*value)
                 .is_ok_and(|value| value.is_power_of_two() && (512..=1 << 20).contains(&value)),
+            (Self::Integers { least, most }, Value::Integers(values)) => {
+                let fits = |&value: &i64| {
+                    u64::try_from(value).is_ok_and(|value| (least..=most).contains(&value))
+                };
+                (1..=MOST_ENTRIES).contains(&values.len()) && values.iter().all(fits)
+            }
             _ => false,
         }
     }

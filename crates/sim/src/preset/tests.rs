@@ -134,6 +134,30 @@ fn the_hash_follows_behaviour_alone() {
 }
 
 #[test]
+fn another_way_to_say_the_links_rate_replaces_the_bases() {
+    let of = |lines: &str| {
+        let text = format!("base = \"x25m\"\nname = \"mine\"\n[host]\n{lines}");
+        SsdConfig::from_text(&text).unwrap()
+    };
+    let base = preset("x25m");
+    assert_eq!(
+        of("link_bytes_per_second = 256_000_000").hash(),
+        base.hash()
+    );
+    let sata = of("link_gigabits_per_second = 6");
+    assert_eq!(sata.host.link_bytes_per_second, 600_000_000);
+    let nvme = of(
+        "interface = \"nvme\"\npcie_generation = 3\npcie_lanes = 2\n\
+                   queue_pair_weights = [2, 1]\ninterrupt_ns = 900",
+    );
+    assert_eq!(nvme.host.link_bytes_per_second, 1_969_230_769);
+    let again = SsdConfig::from_text(&nvme.resolved_toml()).unwrap();
+    assert_eq!(again, nvme);
+    // Weights without an interface that has pairs leave no trace.
+    assert_eq!(of("queue_pair_weights = [2, 1]").hash(), base.hash());
+}
+
+#[test]
 fn messages_name_key_value_line_and_what_is_allowed() {
     for (lines, parts) in [
         (
@@ -194,6 +218,33 @@ fn messages_name_key_value_line_and_what_is_allowed() {
         (
             "[host]\ninterface = \"sata\"",
             &["preset mine", "host.link_bytes_per_second is missing"],
+        ),
+        (
+            "[host]\ninterface = \"scsi\"",
+            &["\"free\" or \"sata\" or \"sas\" or \"nvme\""],
+        ),
+        (
+            "[host]\ninterface = \"sata\"\nlink_gigabits_per_second = 12",
+            &["link_gigabits_per_second = 12", "1.5 or 3 or 6"],
+        ),
+        (
+            "[host]\ninterface = \"nvme\"\npcie_generation = 3\npcie_lanes = 3",
+            &["pcie_lanes = 3", "1, 2, 4, 8 or 16"],
+        ),
+        (
+            "[host]\ninterface = \"nvme\"\npcie_generation = 3",
+            &["host.pcie_lanes is missing"],
+        ),
+        (
+            "[host]\ninterface = \"nvme\"\nlink_gigabits_per_second = 3",
+            &["either host.link_bytes_per_second or host.pcie_generation"],
+        ),
+        (
+            "[host]\nqueue_pair_weights = [1, 0]",
+            &[
+                "queue_pair_weights = [1, 0]",
+                "an array of 1 to 64 integers",
+            ],
         ),
         (
             "[buffer]\nwrite_buffer_bytes = 100",

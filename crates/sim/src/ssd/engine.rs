@@ -16,7 +16,7 @@ use super::split::PARTS;
 use super::timing::Timing;
 use super::{Plan, SimError};
 use crate::event::{END_OF_TIME, EventTree, MAX_LEAVES, SIDE_LEAVES};
-use crate::preset::{Dispatch, HostInterface, SsdConfig};
+use crate::preset::{Dispatch, SsdConfig};
 
 /// Later than this a run is refused: queues may reach as far again.
 const LAST_NOW: u64 = END_OF_TIME / 2;
@@ -26,6 +26,7 @@ pub(super) const DISPATCH: usize = 0;
 pub(super) const LINK: usize = 1;
 pub(super) const ACKNOWLEDGE: usize = 2;
 pub(super) const ARRIVAL: usize = 3;
+pub(super) const INTERRUPT: usize = 4;
 
 /// What the measurement window counts beside requests.
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,10 +88,6 @@ impl<F: Firmware> Engine<F> {
         let geometry = &config.geometry;
         let (units, channels) = (config.units(), geometry.channels);
         let page_bytes = geometry.page_size_bytes;
-        let commands = match config.host.interface {
-            HostInterface::Free => u32::MAX,
-            HostInterface::Sata => config.host.commands,
-        };
         let buffer_pages = (config.buffer.write_buffer_bytes / u64::from(page_bytes)) as u32;
         let in_order = config.scheduling.dispatch == Dispatch::InOrder;
         Self {
@@ -99,7 +96,7 @@ impl<F: Firmware> Engine<F> {
             timing: Timing::new(config, 1.0),
             events: EventTree::new(units as usize),
             flash: Flash::new(units, channels, in_order),
-            host: Host::new(commands),
+            host: Host::new(config),
             buffer: WriteBuffer::new(buffer_pages),
             out: OperationBuffer::with_capacity(1024),
             tally: Tally::default(),
@@ -158,7 +155,7 @@ impl<F: Firmware> Engine<F> {
         self.streams = streams.map(|s| Running::new(s, capacity)).collect();
         for (stream, depth) in depths.into_iter().enumerate() {
             for _ in 0..depth {
-                self.submit_next(stream as u32, 0);
+                self.submit_next(stream as u16, 0);
                 if self.failure.is_some() {
                     return;
                 }
@@ -229,7 +226,8 @@ impl<F: Firmware> Engine<F> {
             LINK => self.link_event(now),
             ACKNOWLEDGE => self.acknowledge_event(now),
             DISPATCH => self.dispatch_in_order(now),
-            _ => self.arrival_event(now),
+            ARRIVAL => self.arrival_event(now),
+            _ => self.interrupt_event(now),
         }
     }
 
@@ -237,7 +235,7 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     pub fn count_completion(
         &mut self,
-        stream: u32,
+        stream: u16,
         kind: CommandKind,
         bytes: u32,
         latency: u64,

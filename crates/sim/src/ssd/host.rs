@@ -6,7 +6,7 @@
 //!   flash done ─> link: data ─> complete (reads)        buffered ─> acknowledge ─> complete
 //! ```
 //!
-//! The link carries one thing at a time, in order of readiness. A host
+//! What waits where is in [`super::queue_pair`] and [`super::link`]. A host
 //! interface that is `free` costs nothing and has a command slot for everybody.
 //! A write larger than the space in the buffer is taken in pieces.
 
@@ -17,10 +17,13 @@ use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun};
 use drivelab_request::{Command, CommandKind};
 
 use super::SimError;
-use super::engine::{ACKNOWLEDGE, ARRIVAL, Engine, LINK};
+use super::engine::{ACKNOWLEDGE, ARRIVAL, Engine, INTERRUPT, LINK};
 use super::flash::Account;
+use super::link::{Job, Link};
 use super::load::Running;
+use super::queue_pair::{PairSettings, QueuePairs};
 use super::split::{PARTS, Part, Parts};
+use crate::preset::SsdConfig;
 
 /// Whether to stop is looked up once in so many requests.
 const STOP_INTERVAL: u64 = 1024;
@@ -33,8 +36,9 @@ const MOST_IN_NO_TIME: u64 = 1 << 20;
 struct Slot {
     command: Command,
     run: PageRun,
-    /// Whose it is.
-    stream: u32,
+    /// Whose it is, and through which queue pair it came.
+    stream: u16,
+    pair: u16,
     submitted: u64,
     /// When it came as far as it is: into the drive, into the flash.
     since: u64,
@@ -57,34 +61,12 @@ enum Waits {
     Programs,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Job {
-    ReadCommand,
-    ReadData,
-    /// Pages `first .. first + pages` of the request's run arrive.
-    WriteData {
-        first: u32,
-        pages: u32,
-    },
-}
-
-#[derive(Clone, Copy, Debug)]
-struct LinkJob {
-    end: u64,
-    slot: u32,
-    job: Job,
-}
-
 /// Host-side state.
 #[derive(Clone, Debug)]
 pub(super) struct Host {
-    commands: u32,
-    free_commands: u32,
-    link_free_at: u64,
-    link: VecDeque<LinkJob>,
+    pairs: QueuePairs,
+    link: Link,
     acknowledged: VecDeque<(u64, u32)>,
-    /// Submitted, but no command slot is free.
-    waiting: VecDeque<u32>,
     /// Writes waiting for space in the buffer.
     blocked: VecDeque<u32>,
     slots: Vec<Slot>,
@@ -92,14 +74,11 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub fn new(commands: u32) -> Self {
+    pub fn new(config: &SsdConfig) -> Self {
         Self {
-            commands,
-            free_commands: commands,
-            link_free_at: 0,
-            link: VecDeque::new(),
+            pairs: QueuePairs::new(PairSettings::new(config)),
+            link: Link::new(config.host.interface),
             acknowledged: VecDeque::new(),
-            waiting: VecDeque::new(),
             blocked: VecDeque::new(),
             slots: Vec::new(),
             vacant: Vec::new(),
@@ -107,14 +86,19 @@ impl Host {
     }
 
     pub fn reset(&mut self) {
-        *self = Self::new(self.commands);
+        self.pairs.reset();
+        self.link.reset();
+        self.acknowledged.clear();
+        self.blocked.clear();
+        self.slots.clear();
+        self.vacant.clear();
     }
 }
 
 impl<F: Firmware> Engine<F> {
     /// The host submits the next command of a stream, if there is one.
     #[inline(never)]
-    pub(super) fn submit_next(&mut self, stream: u32, now: u64) {
+    pub(super) fn submit_next(&mut self, stream: u16, now: u64) {
         let running = &mut self.streams[stream as usize];
         let Some(command) = running.take(&self.firmware, self.page_shift) else {
             return;
@@ -129,6 +113,7 @@ impl<F: Firmware> Engine<F> {
             return;
         }
         running.submitted += 1;
+        let pair = running.queue_pair;
         if self.submitted.is_multiple_of(STOP_INTERVAL) {
             self.failure = self.reason_to_stop(now);
             if self.failure.is_some() {
@@ -154,6 +139,7 @@ impl<F: Firmware> Engine<F> {
             command,
             run,
             stream,
+            pair,
             submitted: now,
             since: now,
             parts: [0; PARTS],
@@ -172,10 +158,7 @@ impl<F: Firmware> Engine<F> {
                 (host.slots.len() - 1) as u32
             }
         };
-        if host.free_commands == 0 {
-            host.waiting.push_back(slot);
-        } else {
-            host.free_commands -= 1;
+        if host.pairs.enters(pair, slot) {
             self.enter(slot, run, now);
         }
     }
@@ -205,11 +188,11 @@ impl<F: Firmware> Engine<F> {
 
     /// When the next command of an open loop arrives, and in which stream; none does
     /// once the window is closed.
-    fn next_arrival(&self) -> Option<(u64, u32)> {
+    fn next_arrival(&self) -> Option<(u64, u16)> {
         if self.window.closed_by().is_some() {
             return None;
         }
-        let arrival = |(stream, running): (u32, &Running)| Some((running.next_arrival()?, stream));
+        let arrival = |(stream, running): (u16, &Running)| Some((running.next_arrival()?, stream));
         (0..).zip(&self.streams).filter_map(arrival).min()
     }
 
@@ -277,20 +260,17 @@ impl<F: Firmware> Engine<F> {
     }
 
     fn put_on_link(&mut self, slot: u32, job: Job, time: u64, now: u64) {
-        let end = self.host.link_free_at.max(now) + time;
-        self.host.link_free_at = end;
-        if self.host.link.is_empty() {
+        if let Some(end) = self.host.link.put(slot, job, time, now) {
             self.events.set_side(LINK, Some(end));
         }
-        self.host.link.push_back(LinkJob { end, slot, job });
     }
 
     pub(super) fn link_event(&mut self, now: u64) {
-        let Some(done) = self.host.link.pop_front() else {
+        let (done, next) = self.host.link.take();
+        self.events.set_side(LINK, next);
+        let Some(done) = done else {
             return;
         };
-        let next = self.host.link.front().map(|job| job.end);
-        self.events.set_side(LINK, next);
         match done.job {
             Job::ReadCommand => self.start_read(done.slot, self.run_of(done.slot), now),
             Job::ReadData => self.complete_at_host(done.slot, now),
@@ -454,6 +434,9 @@ impl<F: Firmware> Engine<F> {
             if has_link && entry.command.kind == CommandKind::Read {
                 entry.parts = parts;
                 self.send_data(slot, now);
+            } else if self.timing.has_interrupts {
+                entry.parts = parts;
+                self.post(slot, now);
             } else {
                 self.complete(slot, parts, now);
             }
@@ -468,6 +451,33 @@ impl<F: Firmware> Engine<F> {
     /// A request is complete that did not go straight from the flash to the host.
     #[inline(never)]
     fn complete_at_host(&mut self, slot: u32, now: u64) {
+        if self.timing.has_interrupts {
+            self.post(slot, now);
+        } else {
+            self.complete_told(slot, now);
+        }
+    }
+
+    /// The host is to be told by an interrupt that a request is complete.
+    #[inline(never)]
+    fn post(&mut self, slot: u32, now: u64) {
+        let pair = self.host.slots[slot as usize].pair;
+        let (cost, wait) = (self.timing.interrupt, self.timing.interrupt_wait);
+        self.host.pairs.post(pair, slot, now, cost, wait);
+        self.events
+            .set_side(INTERRUPT, self.host.pairs.next_event());
+    }
+
+    /// The host serves an interrupt, or completions have waited long enough for one.
+    pub(super) fn interrupt_event(&mut self, now: u64) {
+        while let Some(slot) = self.host.pairs.told(now, self.timing.interrupt) {
+            self.complete_told(slot, now);
+        }
+        self.events
+            .set_side(INTERRUPT, self.host.pairs.next_event());
+    }
+
+    fn complete_told(&mut self, slot: u32, now: u64) {
         self.complete(slot, self.host.slots[slot as usize].parts, now);
     }
 
@@ -480,11 +490,10 @@ impl<F: Firmware> Engine<F> {
         let stream = entry.stream;
         let latency = now - entry.submitted;
         parts[Part::Host as usize] = latency - parts.iter().sum::<u64>();
+        let pair = entry.pair;
         self.host.vacant.push(slot);
-        self.host.free_commands += 1;
         self.count_completion(stream, kind, bytes, latency, &parts, now);
-        if let Some(next) = self.host.waiting.pop_front() {
-            self.host.free_commands -= 1;
+        if let Some(next) = self.host.pairs.leaves(pair) {
             self.enter_device(next, now);
         }
         if self.streams[stream as usize].resubmits && self.window.closed_by().is_none() {

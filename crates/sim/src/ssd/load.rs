@@ -117,7 +117,7 @@ impl Load {
     }
 
     /// Whether such a load can be run at all.
-    pub(super) fn check(&self, capacity_bytes: u64) -> Result<(), SimError> {
+    pub(super) fn check(&self, capacity_bytes: u64, pairs: usize) -> Result<(), SimError> {
         let count = self.streams.len();
         if count == 0 || count > MOST_STREAMS {
             return Err(SimError::Streams { count });
@@ -127,6 +127,15 @@ impl Load {
                 name: stream.name.clone(),
                 reason,
             };
+            if stream.queue_pair as usize >= pairs {
+                let allowed = format!(
+                    "queue pair {} is not there; allowed: 0 to {}, as host.queue_pair_weights has \
+                     {pairs}",
+                    stream.queue_pair,
+                    pairs - 1
+                );
+                return Err(refused(allowed));
+            }
             if let Some((offset, length)) = stream.range {
                 let end = offset.checked_add(length);
                 if length == 0 || end.is_none_or(|end| end > capacity_bytes) {
@@ -197,6 +206,7 @@ pub(super) struct Running {
     /// Bytes of the drive in which its commands must lie.
     start: u64,
     end: u64,
+    pub queue_pair: u16,
     pub submitted: u64,
     pub completed: u64,
 }
@@ -222,6 +232,7 @@ impl Running {
             resubmits,
             start,
             end: start + length,
+            queue_pair: stream.queue_pair,
             submitted: 0,
             completed: 0,
         }

@@ -249,7 +249,9 @@ impl Ssd {
         seed: u64,
         index: u64,
     ) -> Result<Outcome, SimError> {
-        check(&load, plan, self.capacity_bytes())?;
+        let pairs = self.config.host.queue_pair_weights.len();
+        load.check(self.capacity_bytes(), pairs)?;
+        check(&load, plan)?;
         let factor = variability::factor(self.config.variability.sigma, seed, index);
         let timing = Timing::new(&self.config, factor);
         let result = self.engine.run(load, plan, timing);
@@ -272,8 +274,7 @@ impl Ssd {
 }
 
 /// Whether a run can be made of `load` and `plan`.
-fn check(load: &Load, plan: Plan, capacity_bytes: u64) -> Result<(), SimError> {
-    load.check(capacity_bytes)?;
+fn check(load: &Load, plan: Plan) -> Result<(), SimError> {
     let window = plan.window;
     let most = match window.half_width {
         Some(half_width) => Some(half_width.max_requests),

@@ -1,5 +1,7 @@
 //! What every step of an operation costs, resolved from the preset.
 
+use drivelab_request::CommandKind;
+
 use crate::preset::SsdConfig;
 
 /// Nanoseconds of every stage, indexed by operation kind where kinds differ
@@ -14,12 +16,18 @@ pub(crate) struct Timing {
     pub cell: [u64; 3],
     /// From the end of the transfer to the end: the cell array for a program.
     pub after_transfer: [u64; 3],
-    /// Command cost on the host link (0 read, 1 write).
-    pub command: [u64; 2],
+    /// Command cost on the host link, by kind of command.
+    pub command: [u64; CommandKind::ALL.len()],
     /// Rate of the host link, 0 if the link is free.
     pub link_bytes_per_second: u64,
     /// From a buffered write's last byte to its completion.
     pub acknowledge: u64,
+    /// The host is told of completions by interrupts that cost something.
+    pub has_interrupts: bool,
+    /// The host's work for each.
+    pub interrupt: u64,
+    /// The longest that a completion waits for others.
+    pub interrupt_wait: u64,
 }
 
 impl Timing {
@@ -47,9 +55,17 @@ impl Timing {
                 scale(timing.erase_cell_ns),
             ],
             after_transfer: [0, scale(timing.program_cell_ns), 0],
-            command: [scale(host.read_command_ns), scale(host.write_command_ns)],
+            command: [
+                scale(host.read_command_ns),
+                scale(host.write_command_ns),
+                scale(host.trim_command_ns.unwrap_or(host.write_command_ns)),
+                scale(host.flush_command_ns.unwrap_or(host.write_command_ns)),
+            ],
             link_bytes_per_second: rate,
             acknowledge: scale(host.write_acknowledge_ns),
+            has_interrupts: host.interrupt_ns > 0 || host.interrupt_completions > 1,
+            interrupt: scale(host.interrupt_ns),
+            interrupt_wait: scale(host.interrupt_wait_ns),
         }
     }
 

@@ -118,6 +118,7 @@ impl Ledger {
     pub fn completion(
         &mut self,
         request: Request,
+        stream: usize,
         latency: u64,
         parts: [u64; PARTS],
         at: u64,
@@ -125,6 +126,7 @@ impl Ledger {
     ) {
         journal.push(Entry::Completion {
             request,
+            stream,
             latency,
             parts,
             at,

@@ -49,13 +49,16 @@ fn host() -> impl Strategy<Value = String> {
         nanos(4_000),
         nanos(1_200),
     );
+    let kind = prop_oneof![Just("sata"), Just("sas"), Just("nvme")];
     prop_oneof![
         Just("interface = \"free\"".to_owned()),
-        sata.prop_map(|(rate, commands, read, write, acknowledge)| format!(
-            "interface = \"sata\"\nlink_bytes_per_second = {rate}\ncommands = {commands}\n\
+        (kind, sata).prop_map(
+            |(kind, (rate, commands, read, write, acknowledge))| format!(
+                "interface = \"{kind}\"\nlink_bytes_per_second = {rate}\ncommands = {commands}\n\
              read_command_ns = {read}\nwrite_command_ns = {write}\n\
              write_acknowledge_ns = {acknowledge}"
-        )),
+            )
+        ),
     ]
 }
 

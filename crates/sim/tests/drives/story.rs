@@ -2,7 +2,7 @@
 
 use drivelab_ftl::{Cause, OperationKind};
 use drivelab_request::{Direction, Histogram, Request};
-use drivelab_sim::ssd::{Outcome, PARTS};
+use drivelab_sim::ssd::{Outcome, PARTS, Part};
 
 use super::ledger::Ledger;
 
@@ -21,6 +21,8 @@ pub enum Entry {
     Completion {
         /// The request.
         request: Request,
+        /// Of which stream.
+        stream: usize,
         /// From its submission, ns.
         latency: u64,
         /// Where it went, by [`drivelab_sim::ssd::Part`], ns.
@@ -81,6 +83,7 @@ impl Story {
         }
         self.assert_counts(outcome);
         self.assert_split(outcome);
+        self.assert_streams(outcome);
         self.assert_half_width(outcome);
         let share = |intervals: &Vec<(u64, u64)>| {
             let inside = |&(from, to): &(u64, u64)| to.min(closed).saturating_sub(from.max(opened));
@@ -145,6 +148,44 @@ impl Story {
             let found = &outcome.split[direction.index()];
             assert_eq!(found.sum_ns, sum_ns, "parts, {direction}");
             assert_eq!(found.max_ns, max_ns, "largest parts, {direction}");
+        }
+    }
+
+    /// What each stream counted, in number, bytes, latencies and their parts.
+    fn assert_streams(&self, outcome: &Outcome) {
+        let (_, warmup) = self.ledger.opened.unwrap();
+        let (_, end, _) = self.ledger.closed.unwrap();
+        let mut submitted = vec![0; outcome.streams.len()];
+        let mut place = 0;
+        let mut sums = vec![[[0_u64; 3]; 2]; outcome.streams.len()];
+        for entry in &self.journal {
+            let Entry::Completion {
+                request,
+                stream,
+                parts,
+                ..
+            } = *entry
+            else {
+                continue;
+            };
+            submitted[stream] += 1;
+            if (warmup..end).contains(&place) {
+                let sum = &mut sums[stream][request.direction.index()];
+                sum[0] += 1;
+                sum[1] += u64::from(request.size_bytes);
+                sum[2] += parts[Part::Queueing as usize];
+            }
+            place += 1;
+        }
+        for (index, stream) in outcome.streams.iter().enumerate() {
+            assert_eq!(stream.submitted, submitted[index], "submitted");
+            for direction in Direction::ALL {
+                let found = &stream.commands[direction.index()];
+                let count = found.counted.latency.count();
+                let queueing = found.split.sum_ns[Part::Queueing as usize];
+                let found = [count, found.counted.bytes, queueing];
+                assert_eq!(found, sums[index][direction.index()], "stream {index}");
+            }
         }
     }
 

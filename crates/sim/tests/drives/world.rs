@@ -73,6 +73,7 @@ enum Crossing {
 
 struct Pending {
     request: Request,
+    stream: usize,
     submitted: u64,
     /// Operations until its data is there.
     missing: usize,
@@ -110,10 +111,12 @@ pub struct World {
     dispatch_free_at: u64,
     dispatch_line: VecDeque<Task>,
     dispatch_alarm: Option<u64>,
-    link_free_at: u64,
-    link: VecDeque<(u64, Crossing)>,
+    /// To the drive, to the host.
+    link_free_at: [u64; 2],
+    link: [VecDeque<(u64, Crossing)>; 2],
     acknowledgements: VecDeque<(u64, usize)>,
-    arrivals: Arrivals,
+    /// One a stream.
+    arrivals: Vec<Arrivals>,
     requests: Vec<Pending>,
     in_drive: u64,
     outside: VecDeque<usize>,
@@ -128,9 +131,9 @@ pub struct World {
 enum Who {
     Unit(usize),
     Dispatch,
-    Link,
+    Link(usize),
     Acknowledgement,
-    Arrival,
+    Arrival(usize),
 }
 
 impl World {
@@ -168,10 +171,10 @@ impl World {
             dispatch_free_at: 0,
             dispatch_line: VecDeque::new(),
             dispatch_alarm: None,
-            link_free_at: 0,
-            link: VecDeque::new(),
+            link_free_at: [0; 2],
+            link: [VecDeque::new(), VecDeque::new()],
             acknowledgements: VecDeque::new(),
-            arrivals: Arrivals::Open(VecDeque::new()),
+            arrivals: Vec::new(),
             requests: Vec::new(),
             in_drive: 0,
             outside: VecDeque::new(),
@@ -183,13 +186,15 @@ impl World {
     }
 
     /// Runs until nothing is left to happen.
-    pub fn run(mut self, arrivals: Arrivals, plan: Plan) -> Story {
+    pub fn run(mut self, arrivals: Vec<Arrivals>, plan: Plan) -> Story {
         self.ledger = Ledger::new(plan);
         self.ledger.time(0, &mut self.journal);
         self.arrivals = arrivals;
-        if let Arrivals::Closed(_, depth) = self.arrivals {
-            for _ in 0..depth {
-                self.submit();
+        for stream in 0..self.arrivals.len() {
+            if let Arrivals::Closed(_, depth) = self.arrivals[stream] {
+                for _ in 0..depth {
+                    self.submit(stream);
+                }
             }
         }
         while let Some((time, who)) = self.next() {
@@ -199,12 +204,14 @@ impl World {
             match who {
                 Who::Unit(unit) => self.unit_acts(unit),
                 Who::Dispatch => self.dispatch_head(),
-                Who::Link => self.crossed(),
+                Who::Link(lane) => self.crossed(lane),
                 Who::Acknowledgement => {
                     let (_, request) = self.acknowledgements.pop_front().unwrap();
                     self.complete(request);
                 }
-                Who::Arrival => self.submit(),
+                // The window may have closed at this moment: then nothing arrives.
+                Who::Arrival(stream) if self.ledger.closed.is_none() => self.submit(stream),
+                Who::Arrival(_) => {}
             }
         }
         assert_eq!(
@@ -229,11 +236,16 @@ impl World {
             }
         }
         all.extend(self.dispatch_alarm.map(|at| (at, Who::Dispatch)));
-        all.extend(self.link.front().map(|&(at, _)| (at, Who::Link)));
+        for (lane, line) in self.link.iter().enumerate() {
+            all.extend(line.front().map(|&(at, _)| (at, Who::Link(lane))));
+        }
         let acknowledged = self.acknowledgements.front();
         all.extend(acknowledged.map(|&(at, _)| (at, Who::Acknowledgement)));
-        if let Arrivals::Open(requests) = &self.arrivals {
-            all.extend(requests.front().map(|r| (r.arrival.0, Who::Arrival)));
+        for (stream, arrivals) in self.arrivals.iter().enumerate() {
+            if let (Arrivals::Open(requests), None) = (arrivals, self.ledger.closed) {
+                let first = requests.front();
+                all.extend(first.map(|r| (r.arrival.0, Who::Arrival(stream))));
+            }
         }
         all.into_iter().min()
     }
@@ -243,7 +255,7 @@ impl World {
     }
 
     fn has_link(&self) -> bool {
-        self.config.host.interface == HostInterface::Sata
+        self.config.host.interface != HostInterface::Free
     }
 
     fn link_time(&self, bytes: u64) -> u64 {
@@ -264,14 +276,15 @@ impl World {
 
     // The host.
 
-    fn submit(&mut self) {
-        let request = match &mut self.arrivals {
+    fn submit(&mut self, stream: usize) {
+        let request = match &mut self.arrivals[stream] {
             Arrivals::Closed(requests, _) => requests.next(),
             Arrivals::Open(requests) => requests.pop_front(),
         };
         let index = self.requests.len();
         self.requests.push(Pending {
             request: request.unwrap(),
+            stream,
             submitted: self.now,
             missing: 0,
             admitted_pages: 0,
@@ -311,12 +324,15 @@ impl World {
     }
 
     fn cross(&mut self, time: u64, what: Crossing) {
-        self.link_free_at = self.link_free_at.max(self.now) + time;
-        self.link.push_back((self.link_free_at, what));
+        let is_full_duplex = self.config.host.interface != HostInterface::Sata;
+        let to_host = matches!(what, Crossing::ReadData(_));
+        let lane = usize::from(to_host && is_full_duplex && self.has_link());
+        self.link_free_at[lane] = self.link_free_at[lane].max(self.now) + time;
+        self.link[lane].push_back((self.link_free_at[lane], what));
     }
 
-    fn crossed(&mut self) {
-        match self.link.pop_front().unwrap().1 {
+    fn crossed(&mut self, lane: usize) {
+        match self.link[lane].pop_front().unwrap().1 {
             Crossing::ReadCommand(index) => self.start_read(index),
             Crossing::ReadData(index) => self.complete(index),
             Crossing::WriteData(index, _, _) if self.buffer_pages() == 0 => self.start_write(index),
@@ -448,17 +464,17 @@ impl World {
         let pending = &mut self.requests[index];
         pending.tell(Part::Host, self.now);
         let latency = self.now - pending.submitted;
-        let (request, parts) = (pending.request, pending.parts);
+        let (request, parts, stream) = (pending.request, pending.parts, pending.stream);
         let journal = &mut self.journal;
         self.ledger
-            .completion(request, latency, parts, self.now, journal);
+            .completion(request, stream, latency, parts, self.now, journal);
         self.in_drive -= 1;
         if let Some(next) = self.outside.pop_front() {
             self.enter(next);
         }
-        let is_closed = matches!(self.arrivals, Arrivals::Closed(..));
+        let is_closed = matches!(self.arrivals[stream], Arrivals::Closed(..));
         if is_closed && self.ledger.closed.is_none() {
-            self.submit();
+            self.submit(stream);
         }
     }
 }

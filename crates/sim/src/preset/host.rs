@@ -1,0 +1,178 @@
+//! The link to the host: its rate from what is printed on a drive's box.
+//!
+//! | interface | said by | bytes a second |
+//! |---|---|---|
+//! | SATA, SAS | Gb/s of the line | a tenth of the bits: 8b/10b |
+//! | NVMe, PCIe 1 and 2 | 2.5 and 5 GT/s a lane | the same |
+//! | NVMe, PCIe 3 to 5 | 8, 16 and 32 GT/s a lane | 128b/130b |
+//! | NVMe, PCIe 6 | 64 GT/s a lane | 236 of the 256 bytes of a flit |
+//!
+//! Headers and acknowledgements of packets are not taken off; whoever knows a
+//! link's payload rate says `link_bytes_per_second` instead.
+
+use super::assemble::Keys;
+use super::choices::HostInterface;
+use super::config::Host;
+use super::document::LINK_RATE_KEYS;
+use super::error::PresetError;
+use super::schema;
+
+/// Commands at once where the link is free.
+const UNLIMITED_COMMANDS: u32 = 65_536;
+
+/// Native command queueing of SATA has 5-bit tags.
+const SATA_COMMANDS: u32 = 32;
+
+/// What SAS drives usually queue.
+const SAS_COMMANDS: u32 = 256;
+
+/// What NVMe controllers usually have in hand at once.
+const NVME_COMMANDS: u32 = 1024;
+
+const GIGA: u64 = 1_000_000_000;
+
+/// The host's side of a preset.
+pub(super) fn host(keys: &Keys<'_>) -> Result<Host, PresetError> {
+    let interface = keys.word("host.interface", HostInterface::from_word)?;
+    let usual_commands = match interface {
+        // Whatever a base said about its link has no effect, so it leaves no trace either.
+        HostInterface::Free => return Ok(free()),
+        HostInterface::Sata => SATA_COMMANDS,
+        HostInterface::Sas => SAS_COMMANDS,
+        HostInterface::Nvme => NVME_COMMANDS,
+    };
+    let commands = keys.optional_integer("host.commands")?;
+    let has_pairs = interface == HostInterface::Nvme;
+    let weights = keys.optional_integers("host.queue_pair_weights")?;
+    let weights = weights.filter(|_| has_pairs).unwrap_or_else(|| vec![1]);
+    let depth: Option<u32> = keys.optional_integer("host.queue_pair_depth")?;
+    let interrupt_completions = keys.optional_integer("host.interrupt_completions")?;
+    let wait: Option<u64> = keys.optional_integer("host.interrupt_wait_ns")?;
+    let interrupt_completions = interrupt_completions.unwrap_or(1);
+    let gathers = interrupt_completions > 1;
+    if gathers && wait.is_none() {
+        let allowed = "the most ns that a completion waits for others, as interrupt_completions \
+                       is more than 1";
+        return Err(keys.missing("host.interrupt_wait_ns", allowed.to_owned()));
+    }
+    Ok(Host {
+        interface,
+        link_bytes_per_second: link_rate(keys, interface)?,
+        commands: commands.unwrap_or(usual_commands),
+        read_command_ns: keys.integer("host.read_command_ns")?,
+        write_command_ns: keys.integer("host.write_command_ns")?,
+        write_acknowledge_ns: keys.integer("host.write_acknowledge_ns")?,
+        trim_command_ns: keys.optional_integer("host.trim_command_ns")?,
+        flush_command_ns: keys.optional_integer("host.flush_command_ns")?,
+        queue_pair_weights: weights,
+        queue_pair_depth: depth.filter(|_| has_pairs),
+        interrupt_ns: keys
+            .optional_integer("host.interrupt_ns")?
+            .unwrap_or_default(),
+        interrupt_completions,
+        interrupt_wait_ns: wait.filter(|_| gathers).unwrap_or_default(),
+    })
+}
+
+fn free() -> Host {
+    Host {
+        interface: HostInterface::Free,
+        link_bytes_per_second: 0,
+        commands: UNLIMITED_COMMANDS,
+        read_command_ns: 0,
+        write_command_ns: 0,
+        write_acknowledge_ns: 0,
+        trim_command_ns: None,
+        flush_command_ns: None,
+        queue_pair_weights: vec![1],
+        queue_pair_depth: None,
+        interrupt_ns: 0,
+        interrupt_completions: 1,
+        interrupt_wait_ns: 0,
+    }
+}
+
+/// Bytes a second of the link, in the one way in which the preset says it.
+fn link_rate(keys: &Keys<'_>, interface: HostInterface) -> Result<u64, PresetError> {
+    let [bytes, gigabits, pcie] = LINK_RATE_KEYS;
+    let (bytes, gigabits, generation, lanes) = (bytes[0], gigabits[0], pcie[0], pcie[1]);
+    let said = |key: &str| keys.entry(key).is_some();
+    let ways = LINK_RATE_KEYS.map(|way| way.iter().any(|key| said(key)));
+    let other = match interface {
+        HostInterface::Nvme => format!("{generation} and {lanes}"),
+        _ => gigabits.to_owned(),
+    };
+    match (ways, interface) {
+        ([true, false, false], _) => keys.integer(bytes),
+        ([false, true, false], HostInterface::Sata) => line_rate(keys, gigabits, &[1.5, 3.0, 6.0]),
+        ([false, true, false], HostInterface::Sas) => line_rate(keys, gigabits, &[3.0, 6.0, 12.0]),
+        ([false, false, true], HostInterface::Nvme) => {
+            let generation: u64 = keys.integer(generation)?;
+            Ok(pcie_bytes_per_second(generation, lanes_of(keys, lanes)?))
+        }
+        ([false, false, false], _) => {
+            let allowed = format!("it in bytes a second, or {other}");
+            Err(keys.missing(bytes, allowed))
+        }
+        _ => {
+            let all = [bytes, gigabits, generation, lanes];
+            let first = all.into_iter().rev().find(|key| said(key)).unwrap_or(bytes);
+            let allowed = format!(
+                "with interface {:?} either {bytes} or {other}: remove this",
+                interface.word()
+            );
+            Err(schema::wrong_value(first, keys.need(first)?, allowed))
+        }
+    }
+}
+
+/// 8b/10b: ten bits on the line for a byte.
+fn line_rate(keys: &Keys<'_>, key: &str, rates: &[f64]) -> Result<u64, PresetError> {
+    let gigabits = keys.ratio(key)?;
+    if rates.contains(&gigabits) {
+        return Ok((gigabits * GIGA as f64 / 10.0) as u64);
+    }
+    let allowed = rates.iter().map(f64::to_string).collect::<Vec<_>>();
+    Err(schema::wrong_value(
+        key,
+        keys.need(key)?,
+        allowed.join(" or "),
+    ))
+}
+
+fn lanes_of(keys: &Keys<'_>, key: &str) -> Result<u64, PresetError> {
+    let lanes: u64 = keys.integer(key)?;
+    if lanes.is_power_of_two() {
+        return Ok(lanes);
+    }
+    let allowed = "1, 2, 4, 8 or 16".to_owned();
+    Err(schema::wrong_value(key, keys.need(key)?, allowed))
+}
+
+/// Bytes a second of `lanes` lanes, after coding (PCI Express Base, revisions 1.0 to 6.0).
+fn pcie_bytes_per_second(generation: u64, lanes: u64) -> u64 {
+    // Transfers a second of a lane in units of 100 M, and bytes of data in bits on the line.
+    let (transfers, data, line) = match generation {
+        1 => (25, 1, 10),
+        2 => (50, 1, 10),
+        3 => (80, 16, 130),
+        4 => (160, 16, 130),
+        5 => (320, 16, 130),
+        _ => (640, 236, 256 * 8),
+    };
+    lanes * transfers * (GIGA / 10) * data / line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pcie_bytes_per_second;
+
+    /// A lane in MB/s: 2500 / 10, 5000 / 10, 8000 / 8 x 128 / 130 and twice and four
+    /// times that, 64000 / 8 x 236 / 256.
+    #[test]
+    fn a_lane_carries_what_its_coding_leaves() {
+        let megabytes = [1, 2, 3, 4, 5, 6].map(|g| pcie_bytes_per_second(g, 1) / 1_000_000);
+        assert_eq!(megabytes, [250, 500, 984, 1969, 3938, 7375]);
+        assert_eq!(pcie_bytes_per_second(3, 4), 3_938_461_538);
+    }
+}

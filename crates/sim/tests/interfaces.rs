@@ -1,0 +1,203 @@
+//! Links, queue pairs and interrupts against times computed by hand.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use drivelab_request::{CommandKind, Direction, Nanos, Request};
+use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError, Source, Stream};
+
+/// Eight dies on eight channels; a read takes 50 + 10 us in the flash. A link of
+/// 409.6 MB/s moves a page in 10 us; commands and acknowledgements cost nothing.
+fn config(host: &str) -> SsdConfig {
+    let text = format!(
+        "name = \"small\"
+kind = \"ssd\"
+summary = \"for tests\"
+condition = \"filled\"
+geometry.channels = 8
+geometry.ways_per_channel = 1
+geometry.dies_per_way = 1
+geometry.planes_per_die = 1
+geometry.blocks_per_plane = 32
+geometry.pages_per_block = 16
+geometry.page_size_bytes = 4096
+geometry.user_capacity_bytes = 4194304
+geometry.plane_mode = false
+timing.read_dispatch_ns = 0
+timing.write_dispatch_ns = 0
+timing.erase_dispatch_ns = 0
+timing.read_register_ns = 10_000
+timing.write_register_ns = 10_000
+timing.read_cell_ns = 50_000
+timing.program_cell_ns = 300_000
+timing.erase_cell_ns = 1_000_000
+scheduling.dispatch = \"per_die\"
+collection.policy = \"greedy\"
+collection.pace = \"paced\"
+collection.reserve_blocks_per_plane = 2
+buffer.write_buffer_bytes = 0
+variability.sigma = 0.0
+host.read_command_ns = 0
+host.write_command_ns = 0
+host.write_acknowledge_ns = 0
+{host}"
+    );
+    SsdConfig::from_text(&text).unwrap()
+}
+
+const RATE: &str = "host.link_bytes_per_second = 409_600_000\n";
+
+fn host(interface: &str, more: &str) -> String {
+    format!("host.interface = \"{interface}\"\n{RATE}{more}")
+}
+
+fn at(arrival_us: u64, direction: Direction, page: u64) -> Request {
+    Request {
+        arrival: Nanos(arrival_us * 1000),
+        offset_bytes: page * 4096,
+        size_bytes: 4096,
+        direction,
+    }
+}
+
+fn reads(pages: std::ops::Range<u64>) -> Vec<Request> {
+    pages.map(|page| at(0, Direction::Read, page)).collect()
+}
+
+fn run(host: &str, requests: Vec<Request>) -> Outcome {
+    let plan = Plan::counting(0, requests.len() as u64);
+    let drive = Prepared::new(config(host)).unwrap();
+    let load = Load::timed(requests);
+    drive.worker().run(load, plan, 0, 0).unwrap()
+}
+
+#[test]
+fn both_ways_at_once_only_where_the_link_is_full_duplex() {
+    // The read's data is ready at 60 us. The write, sent at 55, takes the link to 65:
+    // on SATA the data waits for that and ends at 75, elsewhere it ends at 70.
+    let requests = || vec![at(0, Direction::Read, 0), at(55, Direction::Write, 1)];
+    for (interface, end) in [("sata", 75_000), ("sas", 70_000), ("nvme", 70_000)] {
+        let outcome = run(&host(interface, ""), requests());
+        let latency = outcome.read.latency.max_ns();
+        assert_eq!(latency, Some(end), "{interface}");
+        assert_eq!(outcome.write.latency.max_ns(), Some(10_000 + 310_000));
+    }
+}
+
+#[test]
+fn the_rate_follows_from_what_is_on_the_box() {
+    let rate = |host: &str| config(host).host.link_bytes_per_second;
+    let sata = |gigabits: &str| {
+        rate(&format!(
+            "host.interface = \"sata\"\nhost.link_gigabits_per_second = {gigabits}\n"
+        ))
+    };
+    assert_eq!(
+        [sata("1.5"), sata("3"), sata("6.0")],
+        [150_000_000, 300_000_000, 600_000_000]
+    );
+    let sas = "host.interface = \"sas\"\nhost.link_gigabits_per_second = 12\n";
+    assert_eq!(rate(sas), 1_200_000_000);
+    let nvme = "host.interface = \"nvme\"\nhost.pcie_generation = 4\nhost.pcie_lanes = 4\n";
+    // 4 lanes x 16 GT/s / 8 x 128 / 130.
+    assert_eq!(rate(nvme), 7_876_923_076);
+    let commands = [sas, nvme].map(|host| config(host).host.commands);
+    assert_eq!(commands, [256, 1024]);
+}
+
+#[test]
+fn a_faster_link_shortens_a_read_by_the_difference_of_its_transfers() {
+    // 4096 bytes at 300 and 600 MB/s: 13,654 and 6,827 ns, rounded up.
+    let latency = |gigabits: u32| {
+        let host =
+            format!("host.interface = \"sata\"\nhost.link_gigabits_per_second = {gigabits}\n");
+        run(&host, reads(0..1)).read.latency.max_ns()
+    };
+    assert_eq!(latency(3), Some(60_000 + 13_654));
+    assert_eq!(latency(6), Some(60_000 + 6_827));
+}
+
+/// Two streams that submit eight reads each at once, through pairs 0 and 1.
+fn two_pairs(host: &str) -> Result<Outcome, SimError> {
+    let stream = |name: &str, queue_pair| {
+        let commands = reads(0..8).into_iter().map(Into::into).collect();
+        Stream {
+            queue_pair,
+            ..Stream::new(name, Source::Timed { commands })
+        }
+    };
+    let load = Load {
+        streams: vec![stream("first", 0), stream("second", 1)],
+    };
+    let drive = Prepared::new(config(host)).unwrap();
+    drive.worker().run(load, Plan::counting(0, 16), 0, 0)
+}
+
+fn mean_us(outcome: &Outcome, stream: usize) -> f64 {
+    let latency = &outcome.streams[stream].commands[CommandKind::Read.index()].counted;
+    latency.latency.mean_ns().unwrap() / 1000.0
+}
+
+#[test]
+fn free_slots_go_to_the_queue_pairs_by_weight() {
+    // One command at a time, 70 us each: the first pair's first read enters at once.
+    // Then three for each one of the second pair, while both have some.
+    let one = |weights: &str| {
+        let more = format!("host.commands = 1\nhost.queue_pair_weights = {weights}\n");
+        two_pairs(&host("nvme", &more)).unwrap()
+    };
+    let mean = |places: &[u64]| places.iter().sum::<u64>() as f64 * 70.0 / 8.0;
+    let outcome = one("[3, 1]");
+    // Turns: 1 without waiting, then 3 + 1, 3 + 1, 1 + 6.
+    assert_eq!(mean_us(&outcome, 0), mean(&[1, 2, 3, 4, 6, 7, 8, 10]));
+    assert_eq!(mean_us(&outcome, 1), mean(&[5, 9, 11, 12, 13, 14, 15, 16]));
+    let outcome = one("[1, 1]");
+    assert_eq!(mean_us(&outcome, 0), mean(&[1, 2, 4, 6, 8, 10, 12, 14]));
+    assert_eq!(mean_us(&outcome, 1), mean(&[3, 5, 7, 9, 11, 13, 15, 16]));
+}
+
+#[test]
+fn a_queue_pair_has_no_more_commands_in_the_drive_than_its_depth() {
+    // Depth 1: each pair reads its eight pages one after the other, both on the same
+    // die at first: the second waits 60 us there, and from then on they alternate.
+    // First: 0-60, link to 70; its next on die 1 at 70. Second: die 0 from 60 to 120,
+    // link to 130, then die 1, free since 130. Nobody waits any more: 8 x 70 each.
+    let more = "host.queue_pair_weights = [1, 1]\nhost.queue_pair_depth = 1\n";
+    let outcome = two_pairs(&host("nvme", more)).unwrap();
+    let first = (1..=8).map(|n| f64::from(n) * 70.0).sum::<f64>() / 8.0;
+    assert_eq!(mean_us(&outcome, 0), first);
+    assert_eq!(mean_us(&outcome, 1), first + 60.0);
+}
+
+#[test]
+fn a_queue_pair_that_is_not_there_is_refused() {
+    let error = two_pairs(&host("nvme", "")).unwrap_err();
+    let text = "stream \"second\": queue pair 1 is not there; allowed: 0 to 0, as \
+                host.queue_pair_weights has 1";
+    assert_eq!(error.to_string(), text);
+}
+
+#[test]
+fn the_host_serves_interrupts_one_after_the_other() {
+    // Data of four reads at 70, 80, 90 and 100 us, interrupts of 25 us each: 95, 120,
+    // 145, 170.
+    let outcome = run(&host("nvme", "host.interrupt_ns = 25_000\n"), reads(0..4));
+    assert_eq!(outcome.window, Nanos(170_000));
+    assert_eq!(
+        outcome.read.latency.mean_ns(),
+        Some((95_000 + 120_000 + 145_000 + 170_000) as f64 / 4.0)
+    );
+}
+
+#[test]
+fn an_interrupt_for_several_completions_costs_once_and_waits_for_them() {
+    // Three to an interrupt: the first three are told together at 90 + 25, the fourth
+    // waits 40 us for others and is told at 100 + 40 + 25.
+    let more = "host.interrupt_ns = 25_000\nhost.interrupt_completions = 3\n\
+                host.interrupt_wait_ns = 40_000\n";
+    let outcome = run(&host("nvme", more), reads(0..4));
+    assert_eq!(outcome.window, Nanos(165_000));
+    assert_eq!(
+        outcome.read.latency.mean_ns(),
+        Some((3 * 115_000 + 165_000) as f64 / 4.0)
+    );
+}
