@@ -6,4 +6,5 @@
 pub mod analytic;
 mod event;
 pub mod preset;
+pub mod scenario;
 pub mod ssd;

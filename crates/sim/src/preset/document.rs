@@ -10,7 +10,7 @@ use super::error::{Place, PresetError};
 
 /// A scalar of a preset.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Integer(i64),
     Float(f64),
     Boolean(bool),
@@ -21,6 +21,26 @@ pub(super) enum Value {
     EmptyTable,
     /// Anything a preset never holds: another array, a date, a number beyond 64 bits.
     Other(String),
+}
+
+impl Value {
+    /// A value of a document that is no table.
+    pub(crate) fn of(value: &DeValue<'_>) -> Self {
+        match value {
+            DeValue::Integer(number) => integer(number)
+                .map_or_else(|| Self::Other(number.as_str().to_owned()), Self::Integer),
+            DeValue::Array(items) => {
+                integers(items).map_or_else(|| Self::Other("(array)".to_owned()), Self::Integers)
+            }
+            DeValue::Float(number) => number
+                .as_str()
+                .parse()
+                .map_or_else(|_| Self::Other(number.as_str().to_owned()), Self::Float),
+            DeValue::Boolean(value) => Self::Boolean(*value),
+            DeValue::String(value) => Self::Text(value.to_string()),
+            other => Self::Other(format!("({})", other.type_str())),
+        }
+    }
 }
 
 impl fmt::Display for Value {
@@ -99,18 +119,7 @@ fn flatten(prefix: &str, table: &DeTable<'_>, preset: &str, text: &str, entries:
                 continue;
             }
             DeValue::Table(_) => Value::EmptyTable,
-            DeValue::Integer(number) => integer(number)
-                .map_or_else(|| Value::Other(number.as_str().to_owned()), Value::Integer),
-            DeValue::Array(items) => {
-                integers(items).map_or_else(|| Value::Other("(array)".to_owned()), Value::Integers)
-            }
-            DeValue::Float(number) => number
-                .as_str()
-                .parse()
-                .map_or_else(|_| Value::Other(number.as_str().to_owned()), Value::Float),
-            DeValue::Boolean(value) => Value::Boolean(*value),
-            DeValue::String(value) => Value::Text(value.to_string()),
-            other => Value::Other(format!("({})", other.type_str())),
+            scalar => Value::of(scalar),
         };
         entries.insert(path, Entry { value, place });
     }
@@ -129,11 +138,16 @@ fn integers(items: &DeArray<'_>) -> Option<Vec<i64>> {
 }
 
 fn place_at(preset: &str, text: &str, offset: usize) -> Place {
-    let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
     Place {
         preset: preset.to_owned(),
-        line: 1 + before.iter().filter(|&&byte| byte == b'\n').count(),
+        line: line_at(text, offset),
     }
+}
+
+/// The line of a text, from 1, in which its byte `offset` stands.
+pub(crate) fn line_at(text: &str, offset: usize) -> usize {
+    let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
+    1 + before.iter().filter(|&&byte| byte == b'\n').count()
 }
 
 /// Reads a text and the presets that it starts from; its own keys win.

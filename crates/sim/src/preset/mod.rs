@@ -11,10 +11,10 @@
 mod assemble;
 mod choices;
 mod config;
-mod document;
+pub(crate) mod document;
 mod error;
 mod host;
-mod schema;
+pub(crate) mod schema;
 
 pub use choices::{
     Allocation, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder, VictimPolicy,

@@ -1,6 +1,6 @@
 //! The keys of a preset with their types and ranges: the one list that checks and messages use.
 
-use drivelab_request::Direction;
+use drivelab_request::{Direction, SECTOR_BYTES};
 
 use super::choices::{
     Allocation, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder, VictimPolicy,
@@ -18,7 +18,7 @@ const DIRECTIONS: &[&str] = &[Direction::Read.name(), Direction::Write.name()];
 
 /// What a key may hold.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     Integer {
         least: u64,
         most: u64,
@@ -36,9 +36,11 @@ pub(super) enum Rule {
         least: u64,
         most: u64,
     },
+    /// Whole sectors, in bytes.
+    Sectors { least: u64, most: u64 },
 }
 
-const fn integer(least: u64, most: u64) -> Rule {
+pub(crate) const fn integer(least: u64, most: u64) -> Rule {
     Rule::Integer { least, most }
 }
 
@@ -181,7 +183,7 @@ fn is_table(key: &str) -> bool {
 
 impl Rule {
     /// What the key may hold, in words.
-    pub(super) fn allowed(self) -> String {
+    pub(crate) fn allowed(self) -> String {
         match self {
             Self::Integer { least, most } => format!("an integer from {least} to {most}"),
             Self::Ratio { least, most } => format!("a number from {least} to {most}"),
@@ -196,10 +198,13 @@ impl Rule {
             Self::Integers { least, most } => {
                 format!("an array of 1 to {MOST_ENTRIES} integers from {least} to {most}")
             }
+            Self::Sectors { least, most } => {
+                format!("a multiple of {SECTOR_BYTES} from {least} to {most}")
+            }
         }
     }
 
-    fn admits(self, value: &Value) -> bool {
+    pub(crate) fn admits(self, value: &Value) -> bool {
         match (self, value) {
             (Self::Integer { least, most }, Value::Integer(value)) => {
                 u64::try_from(*value).is_ok_and(|value| (least..=most).contains(&value))
@@ -219,6 +224,10 @@ impl Rule {
                 };
                 (1..=MOST_ENTRIES).contains(&values.len()) && values.iter().all(fits)
             }
+            (Self::Sectors { least, most }, Value::Integer(value)) => u64::try_from(*value)
+                .is_ok_and(|value| {
+                    value.is_multiple_of(SECTOR_BYTES.into()) && (least..=most).contains(&value)
+                }),
             _ => false,
         }
     }

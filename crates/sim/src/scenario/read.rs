@@ -1,0 +1,210 @@
+//! From TOML to a [`Scenario`].
+
+use drivelab_request::Nanos;
+use drivelab_workload::Characteristics;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{ScenarioError, Spot};
+use super::table::{REQUEST, SCENARIO, STREAM, Table, array};
+use super::timed::{command_of, commands_of_csv, out_of_order};
+use super::{Scenario, SourcePlan, StreamPlan};
+use crate::preset::document::line_at;
+use crate::ssd::MOST_STREAMS;
+
+/// Keys that say what generated requests are.
+const GENERATED: [&str; 7] = [
+    "write_ratio",
+    "read_size_bytes",
+    "write_size_bytes",
+    "read_random",
+    "write_random",
+    "read_stride_bytes",
+    "write_stride_bytes",
+];
+/// A stream's requests come from one of these.
+const SOURCES: [&str; 4] = ["queue_depth", "rate_iops", "requests_csv", "request"];
+
+pub(super) fn files(text: &str) -> Vec<String> {
+    let Ok(document) = DeTable::parse(text) else {
+        return Vec::new();
+    };
+    let streams = array(document.get_ref(), "stream", text).unwrap_or_default();
+    let mut files: Vec<String> = Vec::new();
+    for (stream, _) in streams {
+        if let Some(DeValue::String(name)) = stream.get("requests_csv").map(|v| v.get_ref())
+            && !files.iter().any(|file| *file == **name)
+        {
+            files.push(name.to_string());
+        }
+    }
+    files
+}
+
+pub(super) fn read(
+    text: &str,
+    file: &dyn Fn(&str) -> Option<String>,
+) -> Result<Scenario, ScenarioError> {
+    let document = DeTable::parse(text).map_err(|error| ScenarioError::Syntax {
+        spot: Spot {
+            file: None,
+            line: line_at(text, error.span().map_or(0, |span| span.start)),
+        },
+        message: error.message().lines().collect::<Vec<_>>().join("; "),
+    })?;
+    let table = document.get_ref();
+    let whole = Table::read(table, text, 1, SCENARIO, Some("stream"))?;
+    let tables = array(table, "stream", text)?;
+    if tables.is_empty() || tables.len() > MOST_STREAMS {
+        let count = tables.len();
+        return Err(ScenarioError::Incomplete(format!(
+            "the scenario has {count} streams; allowed: 1 to {MOST_STREAMS} tables [[stream]]"
+        )));
+    }
+    let mut streams: Vec<StreamPlan> = Vec::new();
+    for (stream, line) in tables {
+        let read = stream_of(stream, line, text, file)?;
+        if streams.iter().any(|other| other.name == read.name) {
+            return Err(ScenarioError::Unfitting {
+                spot: Spot { file: None, line },
+                reason: format!("two streams are called {:?}; name each its own", read.name),
+            });
+        }
+        streams.push(read);
+    }
+    let requests = whole.integer("requests");
+    let duration = whole.integer("duration_ns").map(Nanos);
+    Ok(Scenario {
+        summary: whole.text("summary").map(str::to_owned),
+        requests,
+        duration,
+        warmup_requests: whole.integer("warmup_requests").unwrap_or(0),
+        warmup: Nanos(whole.integer("warmup_ns").unwrap_or(0)),
+        interval: whole.integer("interval_ns").map(Nanos),
+        streams,
+    })
+}
+
+fn stream_of(
+    stream: &DeTable<'_>,
+    line: usize,
+    text: &str,
+    file: &dyn Fn(&str) -> Option<String>,
+) -> Result<StreamPlan, ScenarioError> {
+    let table = Table::read(stream, text, line, STREAM, Some("request"))?;
+    let name = table.text("name").ok_or_else(|| table.missing("name"))?;
+    let source = source_of(&table, stream, text, file)?;
+    let range = range_of(&table)?;
+    Ok(StreamPlan {
+        name: name.to_owned(),
+        source,
+        range,
+        // Both within their types, by their rules.
+        priority: table.integer("priority").unwrap_or(0) as u8,
+        queue_pair: table.integer("queue_pair").unwrap_or(0) as u16,
+    })
+}
+
+fn range_of(table: &Table<'_>) -> Result<Option<(u64, u64)>, ScenarioError> {
+    let offset = table.integer("range_offset_bytes");
+    match table.integer("range_bytes") {
+        Some(bytes) => Ok(Some((offset.unwrap_or(0), bytes))),
+        None if offset.is_some() => Err(table.missing("range_bytes")),
+        None => Ok(None),
+    }
+}
+
+fn source_of(
+    table: &Table<'_>,
+    stream: &DeTable<'_>,
+    text: &str,
+    file: &dyn Fn(&str) -> Option<String>,
+) -> Result<SourcePlan, ScenarioError> {
+    let named = |key: &&str| stream.contains_key(*key);
+    let sources: Vec<&str> = SOURCES.into_iter().filter(|key| named(&key)).collect();
+    let &[source] = sources.as_slice() else {
+        let found = match sources.as_slice() {
+            [] => "nothing".to_owned(),
+            several => several.join(" and "),
+        };
+        let reason = format!(
+            "{found} says where the stream's requests come from; give one of queue_depth (a \
+             closed loop), rate_iops (an open loop), requests_csv or [[stream.request]] tables"
+        );
+        return Err(table.unfitting("name", reason));
+    };
+    let refuse = |keys: &[&'static str], why: &str| {
+        let found = keys.iter().find(|key| table.has(key));
+        found.map_or(Ok(()), |key| {
+            Err(table.unfitting(key, format!("{key} {why}; remove it")))
+        })
+    };
+    if source != "rate_iops" {
+        refuse(&["arrivals"], "is for streams with rate_iops")?;
+    }
+    match source {
+        "queue_depth" => Ok(SourcePlan::Closed(characteristics_of(table))),
+        "rate_iops" => Ok(SourcePlan::Open {
+            characteristics: characteristics_of(table),
+            rate_iops: table
+                .number("rate_iops")
+                .ok_or_else(|| table.missing("rate_iops"))?,
+            is_poisson: table.text("arrivals").unwrap_or("poisson") == "poisson",
+        }),
+        _ => {
+            refuse(&GENERATED, "has no effect on requests that are listed")?;
+            timed(table, stream, text, file).map(SourcePlan::Timed)
+        }
+    }
+}
+
+fn characteristics_of(table: &Table<'_>) -> Characteristics {
+    let usual = Characteristics::default();
+    // Sizes and queue depths are within 32 bits, by their rules.
+    let narrow = |key, usual: u32| table.integer(key).map_or(usual, |value| value as u32);
+    Characteristics {
+        write_ratio: table.number("write_ratio").unwrap_or(usual.write_ratio),
+        queue_depth: narrow("queue_depth", usual.queue_depth),
+        read_size: narrow("read_size_bytes", usual.read_size),
+        write_size: narrow("write_size_bytes", usual.write_size),
+        read_random: table.number("read_random").unwrap_or(usual.read_random),
+        write_random: table.number("write_random").unwrap_or(usual.write_random),
+        read_stride: table.integer("read_stride_bytes").unwrap_or(0),
+        write_stride: table.integer("write_stride_bytes").unwrap_or(0),
+    }
+}
+
+fn timed(
+    table: &Table<'_>,
+    stream: &DeTable<'_>,
+    text: &str,
+    file: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<drivelab_request::Command>, ScenarioError> {
+    if let Some(name) = table.text("requests_csv") {
+        let unread = || {
+            let reason = format!("there is no file {name:?} beside the scenario");
+            table.unfitting("requests_csv", reason)
+        };
+        let commands = commands_of_csv(name, &file(name).ok_or_else(unread)?)?;
+        if commands.is_empty() {
+            let reason = format!("{name} holds no requests; write a line for each");
+            return Err(table.unfitting("requests_csv", reason));
+        }
+        return Ok(commands);
+    }
+    let mut commands = Vec::new();
+    let mut last = Nanos::ZERO;
+    for (request, line) in array(stream, "request", text)? {
+        let request = Table::read(request, text, line, REQUEST, None)?;
+        let command = command_of(&request)?;
+        if command.arrival < last {
+            return Err(out_of_order(&request));
+        }
+        last = command.arrival;
+        commands.push(command);
+    }
+    if commands.is_empty() {
+        let reason = "the stream lists no requests; give [[stream.request]] tables".to_owned();
+        return Err(table.unfitting("name", reason));
+    }
+    Ok(commands)
+}

@@ -1,0 +1,229 @@
+//! A table of a scenario with its keys checked.
+
+use std::collections::BTreeMap;
+
+use drivelab_request::SECTOR_BYTES;
+use drivelab_workload::{Arrivals, MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{ScenarioError, Spot};
+use super::timed::ACTIONS;
+use crate::preset::document::{Value, line_at};
+use crate::preset::schema::{Rule, integer};
+
+/// 2^50: a drive of a pebibyte.
+const LARGEST_BYTES: u64 = 1 << 50;
+const MOST_REQUESTS: u64 = 10_000_000_000;
+/// Simulated time ends after 6.5 days.
+const LONGEST_NS: u64 = 1 << 49;
+
+const RATIO: Rule = Rule::Ratio {
+    least: 0.0,
+    most: 1.0,
+};
+const REQUEST_SIZE: Rule = Rule::Sectors {
+    least: SECTOR_BYTES as u64,
+    most: MAX_REQUEST_BYTES as u64,
+};
+const GAP: Rule = Rule::Sectors {
+    least: 0,
+    most: LARGEST_BYTES,
+};
+
+/// Keys of the scenario itself.
+pub(super) const SCENARIO: &[(&str, Rule)] = &[
+    ("summary", Rule::Text),
+    ("requests", integer(1, MOST_REQUESTS)),
+    ("duration_ns", integer(1, LONGEST_NS)),
+    ("warmup_requests", integer(0, MOST_REQUESTS)),
+    ("warmup_ns", integer(0, LONGEST_NS)),
+    ("interval_ns", integer(1, LONGEST_NS)),
+];
+
+/// Keys of a stream.
+pub(super) const STREAM: &[(&str, Rule)] = &[
+    ("name", Rule::Text),
+    ("queue_depth", integer(1, MAX_QUEUE_DEPTH as u64)),
+    (
+        "rate_iops",
+        Rule::Ratio {
+            least: *Arrivals::RATES.start(),
+            most: *Arrivals::RATES.end(),
+        },
+    ),
+    ("arrivals", Rule::Word(&["poisson", "fixed"])),
+    ("requests_csv", Rule::Text),
+    ("write_ratio", RATIO),
+    ("read_size_bytes", REQUEST_SIZE),
+    ("write_size_bytes", REQUEST_SIZE),
+    ("read_random", RATIO),
+    ("write_random", RATIO),
+    ("read_stride_bytes", GAP),
+    ("write_stride_bytes", GAP),
+    ("range_offset_bytes", GAP),
+    (
+        "range_bytes",
+        Rule::Sectors {
+            least: SECTOR_BYTES as u64,
+            most: LARGEST_BYTES,
+        },
+    ),
+    ("priority", integer(0, u8::MAX as u64)),
+    ("queue_pair", integer(0, u16::MAX as u64)),
+];
+
+/// Keys of a timed request, and the columns of a file of them.
+pub(super) const REQUEST: &[(&str, Rule)] = &[
+    ("at_ns", integer(0, LONGEST_NS)),
+    ("action", Rule::Word(ACTIONS)),
+    ("offset_bytes", GAP),
+    ("size_bytes", REQUEST_SIZE),
+    ("forced", Rule::Boolean),
+];
+
+/// Checked keys of one table.
+pub(super) struct Table<'a> {
+    pub keys: &'static [(&'static str, Rule)],
+    pub values: BTreeMap<&'a str, (Value, usize)>,
+    /// Where the table begins.
+    pub spot: Spot,
+}
+
+impl<'a> Table<'a> {
+    /// Checks every key but `nested`, the array of tables that may stand inside.
+    pub fn read(
+        table: &'a DeTable<'_>,
+        text: &str,
+        line: usize,
+        keys: &'static [(&'static str, Rule)],
+        nested: Option<&str>,
+    ) -> Result<Self, ScenarioError> {
+        let mut values = BTreeMap::new();
+        for (key, value) in table {
+            let name: &str = key.get_ref();
+            if nested == Some(name) {
+                continue;
+            }
+            let line = line_at(text, key.span().start);
+            let value = match value.get_ref() {
+                DeValue::Table(_) => Value::Other("(a table)".to_owned()),
+                scalar => Value::of(scalar),
+            };
+            check(keys, name, &value, &Spot { file: None, line }, nested)?;
+            values.insert(name, (value, line));
+        }
+        let spot = Spot { file: None, line };
+        Ok(Self { keys, values, spot })
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.values.contains_key(key)
+    }
+
+    pub fn integer(&self, key: &str) -> Option<u64> {
+        match self.values.get(key) {
+            Some((Value::Integer(value), _)) => u64::try_from(*value).ok(),
+            _ => None,
+        }
+    }
+
+    pub fn number(&self, key: &str) -> Option<f64> {
+        match self.values.get(key) {
+            Some((Value::Integer(value), _)) => Some(*value as f64),
+            Some((Value::Float(value), _)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    pub fn text(&self, key: &str) -> Option<&str> {
+        match self.values.get(key) {
+            Some((Value::Text(value), _)) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub fn is_set(&self, key: &str) -> bool {
+        matches!(self.values.get(key), Some((Value::Boolean(true), _)))
+    }
+
+    /// Where a key stands, or the table that lacks it.
+    pub fn spot_of(&self, key: &str) -> Spot {
+        let line = self.values.get(key).map(|&(_, line)| line);
+        Spot {
+            line: line.unwrap_or(self.spot.line),
+            ..self.spot.clone()
+        }
+    }
+
+    pub fn missing(&self, key: &str) -> ScenarioError {
+        let rule = self.keys.iter().find(|(name, _)| *name == key);
+        ScenarioError::MissingKey {
+            spot: self.spot.clone(),
+            key: key.to_owned(),
+            allowed: rule.map_or_else(String::new, |(_, rule)| rule.allowed()),
+        }
+    }
+
+    pub fn unfitting(&self, key: &str, reason: String) -> ScenarioError {
+        ScenarioError::Unfitting {
+            spot: self.spot_of(key),
+            reason,
+        }
+    }
+}
+
+/// Whether `keys` know `key`, and `value` is possible for it.
+pub(super) fn check(
+    keys: &[(&str, Rule)],
+    key: &str,
+    value: &Value,
+    spot: &Spot,
+    nested: Option<&str>,
+) -> Result<(), ScenarioError> {
+    let Some((_, rule)) = keys.iter().find(|(name, _)| *name == key) else {
+        let names = keys.iter().map(|(name, _)| (*name).to_owned());
+        let tables = nested.map(|name| format!("[[{name}]]"));
+        return Err(ScenarioError::UnknownKey {
+            spot: spot.clone(),
+            key: key.to_owned(),
+            valid: names.chain(tables).collect::<Vec<_>>().join(", "),
+        });
+    };
+    if rule.admits(value) {
+        return Ok(());
+    }
+    Err(ScenarioError::WrongValue {
+        spot: spot.clone(),
+        key: key.to_owned(),
+        value: value.to_string(),
+        allowed: rule.allowed(),
+    })
+}
+
+/// The tables of an array of tables, each with the line in which it begins; none where
+/// the key is missing.
+pub(super) fn array<'a, 'b>(
+    table: &'a DeTable<'b>,
+    key: &str,
+    text: &str,
+) -> Result<Vec<(&'a DeTable<'b>, usize)>, ScenarioError> {
+    let Some(value) = table.get(key) else {
+        return Ok(Vec::new());
+    };
+    let wrong = |value: &Spanned<DeValue<'_>>| ScenarioError::Unfitting {
+        spot: Spot {
+            file: None,
+            line: line_at(text, value.span().start),
+        },
+        reason: format!("{key} is an array of tables: begin each with [[{key}]]"),
+    };
+    let DeValue::Array(entries) = value.get_ref() else {
+        return Err(wrong(value));
+    };
+    let of_entry = |entry: &'a Spanned<DeValue<'b>>| match entry.get_ref() {
+        DeValue::Table(table) => Ok((table, line_at(text, entry.span().start))),
+        _ => Err(wrong(entry)),
+    };
+    entries.iter().map(of_entry).collect()
+}
