@@ -248,6 +248,26 @@ def resolve_preset(toml_text: str, base_texts: dict[str, str]) -> tuple[str, str
 def available_cores() -> int:
     """Return how many cores this process may use."""
 
+class Scenario:
+    """Several streams of requests on one simulated drive."""
+
+    summary: str | None
+    interval_ns: int | None
+    ends: bool
+
+    def __init__(self, text: str, files: dict[str, str]) -> None:
+        """Read a scenario; `files` gives the texts of the files that it names."""
+
+    @staticmethod
+    def closed(name: str, workload: CharacteristicsTuple) -> Scenario:
+        """Make one closed loop over the whole drive."""
+
+    def streams(self) -> list[dict[str, Any]]:
+        """Return the streams, in order."""
+
+def scenario_files(text: str) -> list[str]:
+    """Return the files that a scenario names; none when it is no scenario."""
+
 class Measuring:
     """Results in the order of the work, while threads measure ahead; close it."""
 
@@ -296,14 +316,18 @@ class SimulatedSsd:
 
     def simulate(
         self,
-        workload: CharacteristicsTuple,
+        scenario: Scenario,
         *,
         seed: int,
-        warmup_requests: int,
+        warmup_requests: int | None,
         requests: int | None,
         duration_ns: int | None,
+        interval_ns: int | None,
     ) -> dict[str, Any]:
-        """Run one workload in a closed loop from the prepared state and tell everything."""
+        """Run a scenario from the prepared state and tell everything.
+
+        What is not `None` counts instead of what the scenario says.
+        """
 
     def record_timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
         """Return the flash operations of one request at the start of the idle drive."""

@@ -33,7 +33,10 @@ WHOLE_OBJECTS = ("identity",)
 COMMAND_LINES: dict[str, list[str]] = {
     "drives": ["drives"],
     "measure": ["measure", "sim:x25m", "--write-ratio", "0.5", "--requests", "50"],
-    "simulate": ["simulate", "sim:x25m", "--write-ratio", "0.5", "--requests", "50"],
+    "simulate": [
+        *("simulate", "sim:x25m", "--write-ratio", "0.5", "--requests", "50"),
+        *("--interval", "1ms"),
+    ],
     "analytic": [
         *("analytic", "analytic:x25m-yoo2014", "--op", "read"),
         *("--record", "64KiB", "--file-size", "1MiB"),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
 import pytest
 
 from drivelab.cli import main as cli
-from drivelab.drives.measurement import OperationResult
-from drivelab.drives.simulation import supported_percentile_ns
+from drivelab.drives.simulation import percentile_is_supported, series_json, submitted_requests
+from drivelab.errors import RunError
 
-SMALL = f"sim:{Path(__file__).parent.parent / 'small_drive.toml'}"
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+SMALL = f"sim:{ROOT / 'tests' / 'small_drive.toml'}"
 MIXED = ("--write-ratio", "0.3", "--queue-depth", "16", "--requests", "2000")
 
 
@@ -68,8 +71,10 @@ def test_every_request_submitted_is_told(capsys) -> None:
     # When the window closes the other requests of the queue are outstanding.
     assert run["requests"] == 300 + 2000 + 15
     flash = run["flash"]
-    programs = flash["host_page_programs"] + flash["collection_page_programs"]
-    assert run["page_programs"] == programs
+    counted = flash["host_page_programs"] + flash["collection_page_programs"]
+    whole = answer(capsys, "simulate", SMALL, *MIXED[:-1], "2300")
+    assert counted < run["page_programs"]
+    assert run["page_programs"] == whole["page_programs"]
     assert run["loop_wall_seconds"] > 0
     assert run["peak_memory_bytes"] > 2**20
 
@@ -91,15 +96,7 @@ def test_seconds_are_simulated_time(capsys) -> None:
     ],
 )
 def test_percentile_needs_a_request_above_it(requests: int, percent: float, told: bool) -> None:
-    result = OperationResult(
-        requests=requests,
-        bytes=requests,
-        latency_ns_mean=7.0,
-        latency_ns_min=7,
-        latency_ns_max=7,
-        histogram={7: requests},
-    )
-    assert supported_percentile_ns(result, percent) == (7 if told else None)
+    assert percentile_is_supported(requests, percent) is told
 
 
 @pytest.mark.parametrize("drive", [SMALL, "sim:x25m", "sim:bench-64gib"])
@@ -139,3 +136,151 @@ def test_mistake_is_one_line(words: list[str], said: str, capsys) -> None:
 def test_window_without_requests_fails(capsys) -> None:
     assert cli.main(["simulate", "sim:x25m", "--seconds", "1us"]) == 1
     assert "no request completed in the 1000 ns" in capsys.readouterr().err
+
+
+SCENARIO = """
+summary = "two beside each other"
+duration_ns = 20_000_000
+
+[[stream]]
+name = "database"
+queue_depth = 4
+write_ratio = 0.5
+
+[[stream]]
+name = "log"
+rate_iops = 10_000
+arrivals = "fixed"
+write_ratio = 1.0
+write_random = 0.0
+range_bytes = 1_048_576
+
+[[stream]]
+name = "listed"
+requests_csv = "listed.csv"
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "scenario.toml"
+    path.write_text(SCENARIO)
+    listed = "at_ns,action,offset_bytes,size_bytes\n1000000,read,0,4096\n2000000,write,0,8192\n"
+    (tmp_path / "listed.csv").write_text(listed)
+    return path
+
+
+def test_streams_of_a_scenario_are_told_apart(scenario: Path, capsys) -> None:
+    run = answer(capsys, "simulate", SMALL, "--scenario", str(scenario))
+    assert (run["duration_ns"], run["stopped_by"]) == (20_000_000, "seconds")
+    database, log, listed = run["streams"]
+    assert [database["name"], log["name"], listed["name"]] == ["database", "log", "listed"]
+    assert [database["source"], log["source"], listed["source"]] == ["closed", "fixed", "listed"]
+    # One every 100 us from 100 us on, none at the end of the window.
+    assert (log["submitted_requests"], log["rate_iops"]) == (199, 10_000)
+    assert (log["range_offset_bytes"], log["range_bytes"]) == (0, 2**20)
+    assert set(log["operations"]) == {"write"}
+    assert "queue_depth" not in log["workload"]
+    assert listed["workload"] is None
+    assert {name: each["bytes"] for name, each in listed["operations"].items()} == {
+        "read": 4096,
+        "write": 8192,
+    }
+    counted = [stream["requests"] for stream in run["streams"]]
+    assert sum(counted) == run["counted_requests"]
+    assert sum(stream["submitted_requests"] for stream in run["streams"]) == run["requests"]
+
+
+def test_scenario_on_the_screen_names_its_streams(scenario: Path, capsys) -> None:
+    assert cli.main(["simulate", SMALL, "--scenario", str(scenario), "--interval", "1ms"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("scenario  two beside each other\n")
+    assert "10,000 a second arriving evenly, in 1 MiB from the start" in text
+    assert "1 read and 1 write, each at its time" in text
+    assert "over time 20 intervals of 1.00 ms" in text
+
+
+def test_time_series_adds_up_to_the_run(capsys, tmp_path: Path) -> None:
+    path = tmp_path / "series.csv"
+    run = answer(capsys, "simulate", SMALL, *MIXED, "--interval", "3ms", "--csv", str(path))
+    series = run["series"]
+    assert series["interval_ns"] == 3_000_000
+    for operation, found in run["streams"][0]["operations"].items():
+        rows = [row for row in series["rows"] if row["operation"] == operation]
+        assert sum(row["requests"] for row in rows) == found["requests"]
+        assert sum(row["bytes"] for row in rows) == found["bytes"]
+        assert max(row["latency_ns_max"] or 0 for row in rows) == found["latency_ns_max"]
+        assert rows[-1]["end_ns"] == run["duration_ns"]
+        assert all(one["end_ns"] == two["start_ns"] for one, two in itertools.pairwise(rows))
+    lines = path.read_text().splitlines()
+    assert lines[0] == "stream,operation,start_ns,end_ns,requests,bytes,iops," + (
+        "bandwidth_bytes_per_second,latency_ns_mean,latency_ns_max"
+    )
+    assert len(lines) == 1 + len(series["rows"])
+
+
+def test_what_completes_as_the_window_ends_has_no_interval_of_its_own() -> None:
+    bins = [(1, 10, 5, 5), (2, 20, 9, 6), (1, 10, 8, 8)]
+    told = series_json({"interval_ns": 100, "rows": [("a", "read", bins)]}, 200)
+    assert [(row["start_ns"], row["end_ns"], row["requests"]) for row in told["rows"]] == [
+        (0, 100, 1),
+        (100, 200, 3),
+    ]
+    last = told["rows"][-1]
+    assert (last["iops"], last["latency_ns_mean"], last["latency_ns_max"]) == (3e7, 17 / 3, 8)
+
+
+def test_a_lost_request_fails_the_run() -> None:
+    operation = {"histogram": {7: 5}}
+    stream = {"submitted_requests": 8, "operations": {"read": operation}}
+    told = {"warmup_requests": 2, "counted_requests": 5, "drained_requests": 1, "streams": [stream]}
+    assert submitted_requests(told) == 8
+    for key, value in (("drained_requests", 0), ("counted_requests", 6)):
+        with pytest.raises(RunError, match="the simulation lost requests"):
+            submitted_requests(told | {key: value})
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
+def test_examples_run(path: Path, capsys) -> None:
+    assert cli.main(["simulate", "sim:bench-64gib", "--scenario", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    described = lines.index("", 4)
+    assert max(len(line) for line in lines[described:]) <= 80
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--write-ratio", "1"], "a scenario says its own workloads: leave out --write-ratio"),
+        (["--csv", "a.csv"], "--csv is the time series: give --interval too"),
+        (["--interval", "1ms", "--csv", "a.txt"], "a.txt does not end in .csv"),
+    ],
+)
+def test_options_that_do_not_go_with_a_scenario(words, said, scenario, capsys) -> None:
+    assert cli.main(["simulate", SMALL, "--scenario", str(scenario), *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("queue_depth = 4", "queue_depth = 0"), "scenario.toml: line 7: queue_depth = 0 is not"),
+        (("range_bytes = 1_", "range_bytes = 4096_1_"), 'stream "log": its range of'),
+        (("duration_ns = 20_000_000", "requests = 0"), "line 3: requests = 0 is not possible"),
+        (("listed.csv", "none.csv"), "none.csv; name a list of requests"),
+        (("listed.csv", "."), "cannot be read as a list of requests: Is a directory"),
+    ],
+)
+def test_wrong_scenario_is_one_line(change, said, scenario: Path, capsys) -> None:
+    scenario.write_text(SCENARIO.replace(*change))
+    assert cli.main(["simulate", SMALL, "--scenario", str(scenario)]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert said in captured.err
+
+
+def test_scenario_without_an_end_has_the_usual_number_of_requests(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "endless.toml"
+    path.write_text('[[stream]]\nname = "a"\nqueue_depth = 8\n')
+    run = answer(capsys, "simulate", SMALL, "--scenario", str(path))
+    assert run["counted_requests"] == 1_000_000

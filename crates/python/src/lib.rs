@@ -9,6 +9,7 @@ mod errors;
 mod histogram;
 mod preset;
 mod replay;
+mod scenario;
 mod simulate;
 mod simulated;
 mod table;
@@ -24,6 +25,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     histogram::register(module)?;
     preset::register(module)?;
     replay::register(module)?;
+    scenario::register(module)?;
     simulated::register(module)?;
     table::register(module)?;
     tree::register(module)?;

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use drivelab_request::{Direction, Nanos, WindowPlan};
-use drivelab_sim::ssd::{LatencySplit, Load, Outcome, Part, Plan, Prepared, SimError};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_request::{CommandKind, Nanos};
+use drivelab_sim::scenario::{Scenario, ScenarioError};
+use drivelab_sim::ssd::{
+    LatencySplit, Outcome, Part, Plan, Prepared, Series, SimError, StreamOutcome,
+};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 use crate::batch_means::stopped_by;
 use crate::histogram::operation_dict;
@@ -19,23 +21,22 @@ pub struct Simulated {
     loop_time: Duration,
 }
 
-/// A closed loop of `workload` over the whole drive.
+/// Runs a scenario from the prepared state.
 ///
 /// # Errors
-/// [`SimError`] when the workload cannot be served.
+/// [`SimError`] when the scenario cannot be served.
 pub fn run(
     prepared: &Prepared,
-    workload: &Characteristics,
+    scenario: &Scenario,
     seed: u64,
-    window: WindowPlan,
     stop: &Arc<AtomicBool>,
 ) -> Result<Simulated, SimError> {
+    let unfit = |error: ScenarioError| SimError::Workload(error.to_string());
     let mut drive = prepared.worker_stopped_by(stop);
-    let generator = Generator::new(workload, 0, drive.capacity_bytes(), seed, 0)
-        .map_err(|error| SimError::Workload(error.to_string()))?;
-    let load = Load::closed(generator, workload.queue_depth);
+    let load = scenario.load(drive.capacity_bytes(), seed).map_err(unfit)?;
     let plan = Plan {
-        window,
+        window: scenario.window().map_err(unfit)?,
+        series_interval: scenario.interval,
         ..Plan::default()
     };
     let started = Instant::now();
@@ -60,16 +61,13 @@ pub fn simulated_dict<'py>(
     dict.set_item("warmup_requests", outcome.warmup_requests)?;
     dict.set_item("counted_requests", outcome.measured_requests)?;
     dict.set_item("drained_requests", outcome.drained_requests)?;
-    let operations = PyDict::new(py);
-    for direction in Direction::ALL {
-        let counted = outcome.of(direction);
-        if let Some(operation) = operation_dict(py, counted.bytes, &counted.latency)? {
-            let split = &outcome.split[direction.index()];
-            operation.set_item("parts", parts_dict(py, split)?)?;
-            operations.set_item(direction_name(direction), operation)?;
-        }
+    let streams = outcome.streams.iter().map(|stream| stream_dict(py, stream));
+    let streams = PyList::new(py, streams.collect::<PyResult<Vec<_>>>()?)?;
+    dict.set_item("streams", streams)?;
+    if let Some(series) = &outcome.series {
+        dict.set_item("series", series_dict(py, series, &outcome.streams)?)?;
     }
-    dict.set_item("operations", operations)?;
+    dict.set_item("all_page_programs", outcome.all_programs)?;
     dict.set_item("page_reads", outcome.page_reads)?;
     dict.set_item("host_page_programs", outcome.host_programs)?;
     dict.set_item("collection_page_programs", outcome.collection_programs)?;
@@ -79,6 +77,24 @@ pub fn simulated_dict<'py>(
     dict.set_item("channel_utilisation_ratio", &outcome.channel_utilisation)?;
     dict.set_item("unit_utilisation_ratio", &outcome.unit_utilisation)?;
     dict.set_item("variability_factor", outcome.variability_factor)?;
+    Ok(dict)
+}
+
+/// By operation what was counted; an operation without requests is left out.
+fn stream_dict<'py>(py: Python<'py>, stream: &StreamOutcome) -> PyResult<Bound<'py, PyDict>> {
+    let operations = PyDict::new(py);
+    for kind in CommandKind::ALL {
+        let command = &stream.commands[kind.index()];
+        let counted = &command.counted;
+        if let Some(operation) = operation_dict(py, counted.bytes, &counted.latency)? {
+            operation.set_item("parts", parts_dict(py, &command.split)?)?;
+            operations.set_item(kind.name(), operation)?;
+        }
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("name", &stream.name)?;
+    dict.set_item("submitted_requests", stream.submitted)?;
+    dict.set_item("operations", operations)?;
     Ok(dict)
 }
 
@@ -92,9 +108,35 @@ fn parts_dict<'py>(py: Python<'py>, split: &LatencySplit) -> PyResult<Bound<'py,
     Ok(dict)
 }
 
-const fn direction_name(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Read => "read",
-        Direction::Write => "write",
+/// The interval, and by stream and operation that has requests one tuple an interval:
+/// requests, bytes, sum and maximum of their latencies.
+fn series_dict<'py>(
+    py: Python<'py>,
+    series: &Series,
+    streams: &[StreamOutcome],
+) -> PyResult<Bound<'py, PyDict>> {
+    let rows = PyList::empty(py);
+    for (place, stream) in streams.iter().enumerate() {
+        for kind in CommandKind::ALL {
+            if stream.commands[kind.index()].counted.latency.count() == 0 {
+                continue;
+            }
+            let bins: Vec<_> = (0..series.intervals())
+                .map(|interval| {
+                    let bin = series.bin(interval, place, kind);
+                    (
+                        bin.requests,
+                        bin.bytes,
+                        bin.latency_sum_ns,
+                        bin.latency_max_ns,
+                    )
+                })
+                .collect();
+            rows.append((&stream.name, kind.name(), bins))?;
+        }
     }
+    let dict = PyDict::new(py);
+    dict.set_item("interval_ns", series.interval.0)?;
+    dict.set_item("rows", rows)?;
+    Ok(dict)
 }

@@ -19,6 +19,7 @@ use crate::closed_form::direction_named;
 use crate::errors::simulation_error;
 use crate::histogram::operation_dict;
 use crate::preset::{BaseTexts, configuration};
+use crate::scenario::{Overrides, PyScenario};
 use crate::simulate;
 use crate::workload::{CharacteristicsTuple, from_tuple};
 
@@ -127,28 +128,27 @@ impl SimulatedSsd {
         })
     }
 
-    /// Runs one workload in a closed loop and tells everything about it.
-    #[pyo3(signature = (workload, *, seed, warmup_requests, requests, duration_ns))]
+    /// Runs a scenario and tells everything about it.
+    #[pyo3(signature = (scenario, *, seed, warmup_requests, requests, duration_ns, interval_ns))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn simulate<'py>(
         &self,
         py: Python<'py>,
-        workload: CharacteristicsTuple,
+        scenario: &PyScenario,
         seed: u64,
-        warmup_requests: u64,
+        warmup_requests: Option<u64>,
         requests: Option<u64>,
         duration_ns: Option<u64>,
+        interval_ns: Option<u64>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let workload = from_tuple(workload);
-        let window = WindowPlan {
+        let scenario = scenario.with(&Overrides {
             warmup_requests,
             requests,
-            duration: duration_ns.map(Nanos),
-            ..WindowPlan::default()
-        };
+            duration_ns,
+            interval_ns,
+        });
         let prepared = self.prepared(py)?;
-        let simulated = interruptible(py, |stop| {
-            simulate::run(&prepared, &workload, seed, window, stop)
-        })?;
+        let simulated = interruptible(py, |stop| simulate::run(&prepared, &scenario, seed, stop))?;
         simulate::simulated_dict(py, &simulated)
     }
 

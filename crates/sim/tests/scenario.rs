@@ -1,5 +1,5 @@
 //! Scenarios: what they say, and one clear line for whatever they cannot mean.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use drivelab_request::{CommandKind, Nanos};
 use drivelab_sim::scenario::{Scenario, SourcePlan};
@@ -67,8 +67,16 @@ fn it_says_streams_of_all_three_kinds() {
         panic!("{database:?}");
     };
     assert_eq!(characteristics.queue_depth, 16);
-    assert_eq!((characteristics.read_size, characteristics.write_size), (8192, 4096));
-    let SourcePlan::Open { rate_iops, is_poisson, .. } = log.source else {
+    assert_eq!(
+        (characteristics.read_size, characteristics.write_size),
+        (8192, 4096)
+    );
+    let SourcePlan::Open {
+        rate_iops,
+        is_poisson,
+        ..
+    } = log.source
+    else {
         panic!("{log:?}");
     };
     assert_eq!((rate_iops, is_poisson), (2000.0, false));
@@ -79,7 +87,15 @@ fn it_says_streams_of_all_three_kinds() {
     };
     let told: Vec<_> = commands
         .iter()
-        .map(|c| (c.arrival.0, c.kind, c.offset_bytes, c.size_bytes, c.is_forced))
+        .map(|c| {
+            (
+                c.arrival.0,
+                c.kind,
+                c.offset_bytes,
+                c.size_bytes,
+                c.is_forced,
+            )
+        })
         .collect();
     assert_eq!(
         told,
@@ -95,7 +111,11 @@ fn it_says_streams_of_all_three_kinds() {
 #[test]
 fn generated_requests_lie_in_the_range_of_their_stream() {
     let mut load = read(THREE).unwrap().load(GIB, 7).unwrap();
-    let Source::Open { generator, arrivals } = &mut load.streams[1].source else {
+    let Source::Open {
+        generator,
+        arrivals,
+    } = &mut load.streams[1].source
+    else {
         panic!("the log is an open loop");
     };
     for number in 1..=2000 {
@@ -115,10 +135,19 @@ fn listed_requests_may_stand_in_the_scenario_and_all_of_them_are_counted() {
     scenario.warmup_requests = 1;
     assert_eq!(scenario.window().unwrap().requests, Some(1));
     scenario.warmup_requests = 2;
-    assert!(scenario.window().unwrap_err().to_string().contains("allowed: fewer"));
+    assert!(
+        scenario
+            .window()
+            .unwrap_err()
+            .to_string()
+            .contains("allowed: fewer")
+    );
     scenario.requests = Some(1);
     let said = scenario.window().unwrap_err().to_string();
-    assert!(said.contains("1 requests are to be counted, and 0 are listed"), "{said}");
+    assert!(
+        said.contains("1 requests are to be counted, and 0 are listed"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -150,40 +179,113 @@ fn a_stream_that_does_not_fit_the_drive_is_refused() {
 fn whatever_cannot_be_meant_is_one_line_that_says_what_can() {
     let request = |lines: &str| stream(&format!("[[stream.request]]\n{lines}"));
     let cases = [
-        ("requests = 1".to_owned(), "the scenario has 0 streams; allowed: 1 to 64 tables [[stream]]"),
-        ("stream = 3".to_owned(), "line 1: stream is an array of tables: begin each with [[stream]]"),
-        ("[stream]\nname = \"a\"".to_owned(), "line 1: stream is an array of tables"),
-        ("requests = \n".to_owned(), "line 1: not valid TOML"),
-        ("request = 1".to_owned(), "line 1: unknown key request; valid here: summary, requests, "),
-        ("requests = 0".to_owned(), "line 1: requests = 0 is not possible; allowed: an integer from 1"),
-        ("[[stream]]\nqueue_depth = 1".to_owned(), "line 1: name is missing; give text in quotes"),
-        (stream(""), "line 3: nothing says where the stream's requests come from; give one of"),
-        (stream("queue_depth = 1\nrate_iops = 5"), "line 3: queue_depth and rate_iops says"),
-        (stream("queue_depth = 0"), "line 4: queue_depth = 0 is not possible; allowed: an integer"),
-        (stream("depth = 1"), "line 4: unknown key depth; valid here: name, queue_depth, "),
-        (stream("queue_depth = 1\nwrite_ratio = 1.5"), "line 5: write_ratio = 1.5 is not possible"),
-        (stream("queue_depth = 1\nwrite_ratio = nan"), "line 5: write_ratio = NaN is not possible"),
-        (stream("queue_depth = 1\nread_size_bytes = 100"), "line 5: read_size_bytes = 100 is not"),
-        (stream("queue_depth = 1\narrivals = \"fixed\""), "line 5: arrivals is for streams with"),
-        (stream("rate_iops = 1e-9"), "line 4: rate_iops = 1e-9 is not possible"),
-        (stream("rate_iops = 1\narrivals = \"bursty\""), "allowed: \"poisson\" or \"fixed\""),
-        (stream("queue_depth = 1\nrange_offset_bytes = 512"), "line 2: range_bytes is missing"),
-        (stream("requests_csv = \"none.csv\""), "there is no file \"none.csv\" beside"),
-        (stream("requests_csv = \"backup.csv\"\nwrite_ratio = 1"), "write_ratio has no effect on"),
-        (request("action = \"read\""), "line 4: at_ns is missing"),
-        (request("at_ns = 1\naction = \"erase\""), "allowed: \"read\" or \"write\" or \"trim\" or"),
-        (request("at_ns = 1\naction = \"read\"\nsize_bytes = 512"), "offset_bytes is missing"),
-        (request("at_ns = 1\naction = \"flush\"\nsize_bytes = 512"), "remove size_bytes"),
         (
-            request("at_ns = 1\naction = \"read\"\noffset_bytes = 0\nsize_bytes = 512\nforced = true"),
+            "requests = 1".to_owned(),
+            "the scenario has 0 streams; allowed: 1 to 64 tables [[stream]]",
+        ),
+        (
+            "stream = 3".to_owned(),
+            "line 1: stream is an array of tables: begin each with [[stream]]",
+        ),
+        (
+            "[stream]\nname = \"a\"".to_owned(),
+            "line 1: stream is an array of tables",
+        ),
+        ("requests = \n".to_owned(), "line 1: not valid TOML"),
+        (
+            "request = 1".to_owned(),
+            "line 1: unknown key request; valid here: summary, requests, ",
+        ),
+        (
+            "requests = 0".to_owned(),
+            "line 1: requests = 0 is not possible; allowed: an integer from 1",
+        ),
+        (
+            "[[stream]]\nqueue_depth = 1".to_owned(),
+            "line 1: name is missing; give text in quotes",
+        ),
+        (
+            stream(""),
+            "line 3: nothing says where the stream's requests come from; give one of",
+        ),
+        (
+            stream("queue_depth = 1\nrate_iops = 5"),
+            "line 3: queue_depth and rate_iops says",
+        ),
+        (
+            stream("queue_depth = 0"),
+            "line 4: queue_depth = 0 is not possible; allowed: an integer",
+        ),
+        (
+            stream("depth = 1"),
+            "line 4: unknown key depth; valid here: name, queue_depth, ",
+        ),
+        (
+            stream("queue_depth = 1\nwrite_ratio = 1.5"),
+            "line 5: write_ratio = 1.5 is not possible",
+        ),
+        (
+            stream("queue_depth = 1\nwrite_ratio = nan"),
+            "line 5: write_ratio = NaN is not possible",
+        ),
+        (
+            stream("queue_depth = 1\nread_size_bytes = 100"),
+            "line 5: read_size_bytes = 100 is not",
+        ),
+        (
+            stream("queue_depth = 1\narrivals = \"fixed\""),
+            "line 5: arrivals is for streams with",
+        ),
+        (
+            stream("rate_iops = 1e-9"),
+            "line 4: rate_iops = 1e-9 is not possible",
+        ),
+        (
+            stream("rate_iops = 1\narrivals = \"bursty\""),
+            "allowed: \"poisson\" or \"fixed\"",
+        ),
+        (
+            stream("queue_depth = 1\nrange_offset_bytes = 512"),
+            "line 2: range_bytes is missing",
+        ),
+        (
+            stream("requests_csv = \"none.csv\""),
+            "there is no file \"none.csv\" beside",
+        ),
+        (
+            stream("requests_csv = \"backup.csv\"\nwrite_ratio = 1"),
+            "write_ratio has no effect on",
+        ),
+        (request("action = \"read\""), "line 4: at_ns is missing"),
+        (
+            request("at_ns = 1\naction = \"erase\""),
+            "allowed: \"read\" or \"write\" or \"trim\" or",
+        ),
+        (
+            request("at_ns = 1\naction = \"read\"\nsize_bytes = 512"),
+            "offset_bytes is missing",
+        ),
+        (
+            request("at_ns = 1\naction = \"flush\"\nsize_bytes = 512"),
+            "remove size_bytes",
+        ),
+        (
+            request(
+                "at_ns = 1\naction = \"read\"\noffset_bytes = 0\nsize_bytes = 512\nforced = true",
+            ),
             "line 9: a read cannot be forced",
         ),
         (
-            request("at_ns = 2\naction = \"flush\"\n[[stream.request]]\nat_ns = 1\naction = \"flush\""),
+            request(
+                "at_ns = 2\naction = \"flush\"\n[[stream.request]]\nat_ns = 1\naction = \"flush\"",
+            ),
             "line 8: this request arrives before the one above it",
         ),
         (
-            format!("{}[[stream]]\nname = \"a\"\nqueue_depth = 1", stream("queue_depth = 1")),
+            format!(
+                "{}[[stream]]\nname = \"a\"\nqueue_depth = 1",
+                stream("queue_depth = 1")
+            ),
             "line 5: two streams are called \"a\"",
         ),
     ];
@@ -197,18 +299,45 @@ fn whatever_cannot_be_meant_is_one_line_that_says_what_can() {
 #[test]
 fn a_line_of_a_file_that_is_no_request_is_named() {
     let cases = [
-        ("", "a.csv, line 1: the file is empty; its first line names columns: at_ns, action,"),
+        (
+            "",
+            "a.csv, line 1: the file is empty; its first line names columns: at_ns, action,",
+        ),
         ("at_ns,action\n", "a.csv holds no requests"),
-        ("at_ns,op\n", "a.csv, line 1: unknown column \"op\"; valid: at_ns, action,"),
-        ("at_ns,at_ns,action\n", "a.csv, line 1: column at_ns is named twice"),
+        (
+            "at_ns,op\n",
+            "a.csv, line 1: unknown column \"op\"; valid: at_ns, action,",
+        ),
+        (
+            "at_ns,at_ns,action\n",
+            "a.csv, line 1: column at_ns is named twice",
+        ),
         ("action\n", "a.csv, line 1: column at_ns is missing"),
-        ("at_ns,action\n0,flush\n1\n", "a.csv, line 3: 1 cells where 2 columns are named"),
-        ("at_ns,action\n0,erase\n", "a.csv, line 2: action = \"erase\" is not possible"),
-        ("at_ns,action\n-1,flush\n", "a.csv, line 2: at_ns = -1 is not possible"),
-        ("at_ns,action\n1e3,flush\n", "a.csv, line 2: at_ns = 1e3 is not possible"),
+        (
+            "at_ns,action\n0,flush\n1\n",
+            "a.csv, line 3: 1 cells where 2 columns are named",
+        ),
+        (
+            "at_ns,action\n0,erase\n",
+            "a.csv, line 2: action = \"erase\" is not possible",
+        ),
+        (
+            "at_ns,action\n-1,flush\n",
+            "a.csv, line 2: at_ns = -1 is not possible",
+        ),
+        (
+            "at_ns,action\n1e3,flush\n",
+            "a.csv, line 2: at_ns = 1e3 is not possible",
+        ),
         ("at_ns,action\n,flush\n", "a.csv, line 2: at_ns is missing"),
-        ("at_ns,action\n9,flush\n8,flush\n", "a.csv, line 3: this request arrives before"),
-        ("at_ns,action,offset_bytes\n0,read,0\n", "a.csv, line 2: size_bytes is missing"),
+        (
+            "at_ns,action\n9,flush\n8,flush\n",
+            "a.csv, line 3: this request arrives before",
+        ),
+        (
+            "at_ns,action,offset_bytes\n0,read,0\n",
+            "a.csv, line 2: size_bytes is missing",
+        ),
     ];
     let text = stream("requests_csv = \"a.csv\"");
     for (csv, said) in cases {

@@ -1,14 +1,16 @@
-"""Run a workload on a simulated drive and tell everything about the run.
+"""Run a workload, or a scenario of several, on a simulated drive and tell everything.
 
-Every request that is counted is told, by operation: rates, latencies up to 99.999 %, and
-where they went. A percentile that the count does not support stays empty. The same drive,
-workload and seed give the same numbers on any machine; only the cost of the run differs.
+Every request that is counted is told, by stream and operation: rates, latencies up to
+99.999 %, and where they went. A percentile that the count does not support stays empty. The
+same drive, workload and seed give the same numbers on any machine; only the cost differs.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import (
     add_characteristics,
@@ -18,11 +20,14 @@ from drivelab.cli.arguments import (
     whole_number,
 )
 from drivelab.cli.drive_options import characteristics_json, characteristics_of
+from drivelab.cli.outputs import write_output
 from drivelab.cli.terminal import show
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Mapping
+
+    from drivelab._core import Scenario
 
 _MOST_REQUESTS: Final = 10**10
 _DEFAULT_REQUESTS: Final = 1_000_000
@@ -35,10 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_characteristics(parser)
     parser.add_argument(
+        "--scenario",
+        type=Path,
+        metavar="FILE.toml",
+        help="several streams at once instead of characteristics (docs/scenarios.md)",
+    )
+    parser.add_argument(
         "--requests",
         type=whole_number(1, _MOST_REQUESTS),
         metavar="N",
-        help=f"requests counted [{_DEFAULT_REQUESTS}, unless --seconds is given]",
+        help=f"requests counted [as the scenario says, or {_DEFAULT_REQUESTS}]",
     )
     parser.add_argument(
         "--seconds",
@@ -49,9 +60,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--warmup-requests",
         type=whole_number(0, _MOST_REQUESTS),
-        default=0,
         metavar="N",
         help="requests completed before counting starts [0]",
+    )
+    parser.add_argument(
+        "--interval",
+        type=duration,
+        metavar="TIME",
+        help="tell also what completed in each interval of simulated time",
+    )
+    parser.add_argument(
+        "--csv", type=Path, metavar="FILE.csv", help="with --interval: the time series as a table"
     )
     parser.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
@@ -62,29 +81,85 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Simulate and print."""
     from drivelab.drives.registry import open_simulated
-    from drivelab.report.quantities import workload_text
 
-    workload = characteristics_of(args)
-    workload.validate()
-    if args.seconds == 0:
-        raise UsageError("--seconds is 0; allowed: more than 0, for example 100ms")
+    _check(args)
+    scenario = _scenario_of(args)
+    if args.csv and args.interval is None and scenario.interval_ns is None:
+        raise UsageError("--csv is the time series: give --interval too")
     requests = args.requests
-    if requests is None and args.seconds is None:
+    if requests is None and args.seconds is None and not scenario.ends:
         requests = _DEFAULT_REQUESTS
     with open_simulated(args.drive) as drive:
+        if args.scenario is None:
+            drive.check(characteristics_of(args))
         values = drive.simulate(
-            workload,
+            scenario,
             seed=args.seed,
             warmup_requests=args.warmup_requests,
             requests=requests,
             seconds=args.seconds,
+            interval_seconds=args.interval,
         )
-    (stream,) = values["streams"]
-    stream |= {"description": workload_text(workload), "workload": characteristics_json(workload)}
+    for stream, plan in zip(values["streams"], scenario.streams(), strict=True):
+        stream.update(_asked(plan))
+    if args.csv:
+        write_output(args.csv, _series_csv(values))
     if args.json:
         print(json.dumps(values, indent=2))
     else:
         from drivelab.cli.simulate_text import text
 
-        show(text(values))
+        told = text(values, title=scenario.summary)
+        show(f"{told}\nwrote {args.csv}" if args.csv else told)
     return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    for name in ("seconds", "interval"):
+        if getattr(args, name) == 0:
+            raise UsageError(f"--{name} is 0; allowed: more than 0, for example 100ms")
+    if args.csv is None:
+        return
+    if args.csv.suffix != ".csv":
+        raise UsageError(f"{args.csv} does not end in .csv, which is what is written there")
+    if args.csv.is_dir():
+        raise UsageError(f"{args.csv} is a folder; name a file")
+
+
+def _scenario_of(args: argparse.Namespace) -> Scenario:
+    from drivelab._core import Scenario
+    from drivelab.drives.scenarios import read_scenario
+    from drivelab.workloads.characteristics import FIELDS
+
+    if args.scenario is None:
+        workload = characteristics_of(args)
+        workload.validate()
+        return Scenario.closed("workload", workload.as_tuple())
+    for name in FIELDS:
+        if getattr(args, name) is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"a scenario says its own workloads: leave out {option} or --scenario")
+    return read_scenario(args.scenario)
+
+
+def _asked(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Say what a stream asks for: in words, and the characteristics where it has any."""
+    from drivelab.cli.simulate_text import stream_text
+    from drivelab.workloads.characteristics import Characteristics
+
+    workload = None
+    if plan["workload"] is not None:
+        workload = characteristics_json(Characteristics(*plan["workload"]))
+        if plan["source"] != "closed":
+            # An open loop waits for nobody.
+            del workload["queue_depth"]
+    return {"description": stream_text(plan), "workload": workload}
+
+
+def _series_csv(values: Mapping[str, Any]) -> str:
+    from drivelab.report.table import Table
+
+    rows = values["series"]["rows"]
+    columns = tuple(rows[0])
+    cells = tuple(tuple(row[column] for column in columns) for row in rows)
+    return Table(name="series", columns=columns, rows=cells).csv()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from drivelab.drives.simulation import PERCENTILES
-from drivelab.report.quantities import NOTHING
+from drivelab.report.quantities import NOTHING, listed, workload_text
 from drivelab.units import format_duration_ns, format_size
+from drivelab.workloads.characteristics import Characteristics
 
 COLUMNS: Final = 80
 _LABEL: Final = 10
@@ -15,19 +16,65 @@ _NAMES: Final = {"read": "reads", "write": "writes", "trim": "trims", "flush": "
 # Channels with more units than fit on a line are told by their ends and their mean.
 _UNIT_CELL: Final = 4
 _MOST_CHANNEL_LINES: Final = 16
+_BARS: Final = "▁▂▃▄▅▆▇█"
+_COURSE: Final = 44
+
+Values = Mapping[str, Any]
+# A row of a table is told of one operation; below them stands what all do together.
+Cells = Callable[[Values], Sequence[Sequence[str]]]
 
 
-def text(values: Mapping[str, Any]) -> str:
+def text(values: Values, *, title: str | None = None) -> str:
     """Write what `drivelab simulate` prints for people."""
-    streams: Sequence[Mapping[str, Any]] = values["streams"]
-    lines = list(_head(values))
-    for stream in streams:
-        lines += ["", *_stream(stream)]
+    streams: Sequence[Values] = values["streams"]
+    lines = [*_head(values, title), "", *_streams(streams)]
+    lines += ["", *_table("rate", ("requests", "IOPS", "MB/s"), streams, _rates, least=14)]
+    if sum(len(stream["operations"]) for stream in streams) > 1:
+        lines.append(_row("together", _rates(_together(values))[0], [14, 14, 14]))
+    percentiles = tuple(f"{percent:g}%" for percent in PERCENTILES.values())
+    latencies = ("mean", *percentiles, "max")
+    lines += ["", *_table("latency", latencies, streams, _latencies, least=8)]
+    if any(NOTHING in line for line in lines[-sum(len(s["operations"]) for s in streams) :]):
+        lines.append(_line("", f"{NOTHING} too few requests for this percentile"))
+    lines += ["", *_table("mean of", _parts_of(streams), streams, _parts, least=9)]
+    if values["series"] is not None:
+        lines += ["", *_courses(values["series"], alone=len(streams) == 1)]
     lines += ["", *_flash(values), "", *_busy(values), "", *_cost(values)]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _head(values: Mapping[str, Any]) -> Iterator[str]:
+def stream_text(plan: Values) -> str:
+    """Say what a stream asks for.
+
+    Parameters
+    ----------
+    plan
+        As `drivelab._core.Scenario.streams` gives it.
+    """
+    if plan["workload"] is None:
+        counts = {name: count for name, count in plan["listed"].items() if count}
+        kinds = [_NAMES[name] if count > 1 else name for name, count in counts.items()]
+        parts = [f"{count:,} {kind}" for count, kind in zip(counts.values(), kinds, strict=True)]
+        said = f"{listed(parts)}, each at its time"
+    else:
+        said = workload_text(Characteristics(*plan["workload"]))
+        if plan["source"] != "closed":
+            arrive = "at random" if plan["source"] == "poisson" else "evenly"
+            said = said.rpartition(", queue depth")[0]
+            said += f", {plan['rate_iops']:,g} a second arriving {arrive}"
+    if plan["range"]:
+        start, length = plan["range"]
+        where = f"from {format_size(start)} on" if start else "from the start"
+        said += f", in {format_size(length)} {where}"
+    for key in ("priority", "queue_pair"):
+        if plan[key]:
+            said += f", {key.replace('_', ' ')} {plan[key]}"
+    return said
+
+
+def _head(values: Values, title: str | None) -> Iterator[str]:
+    if title:
+        yield _line("scenario", title)
     drive = f"{values['drive']}, {values['condition']}, {format_size(values['capacity_bytes'])}"
     yield _line("simulated", f"{drive}, seed {values['seed']}")
     warmup = values["warmup_requests"]
@@ -39,53 +86,89 @@ def _head(values: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
-def _stream(stream: Mapping[str, Any]) -> Iterator[str]:
-    operations: Mapping[str, Mapping[str, Any]] = stream["operations"]
-    yield _line(stream["name"], stream["description"])
-    yield ""
-    rows = {_NAMES[name]: _rates(each) for name, each in operations.items()}
-    if len(rows) > 1:
-        rows["together"] = _rates(stream)
-    yield from _table("rate", ("requests", "IOPS", "MB/s"), rows, least=14)
-    yield ""
-    yield from _table(
-        "latency",
-        ("mean", *(f"{percent:g}%" for percent in PERCENTILES.values()), "max"),
-        {_NAMES[name]: _latencies(each) for name, each in operations.items()},
-        least=8,
-    )
-    if any(NOTHING in _latencies(each) for each in operations.values()):
-        yield f"{'':{_LABEL}}{NOTHING} too few requests for this percentile"
-    yield ""
-    parts = next(iter(operations.values()))["latency_parts"]
-    split = {}
-    for name, each in operations.items():
-        split[_NAMES[name]], split[f"{_NAMES[name]} %"] = _parts(each)
-    yield from _table("mean of", tuple(parts), split, least=9)
+def _streams(streams: Sequence[Values]) -> Iterator[str]:
+    width = max(_LABEL - 2, *(len(stream["name"]) for stream in streams))
+    for stream in streams:
+        yield f"{stream['name']:<{width}}  {stream['description']}"
 
 
-def _rates(values: Mapping[str, Any]) -> list[str]:
-    return [
+def _together(values: Values) -> dict[str, Any]:
+    names = ("requests", "iops", "bandwidth_bytes_per_second")
+    return {name: sum(stream[name] for stream in values["streams"]) for name in names}
+
+
+def _rates(values: Values) -> list[list[str]]:
+    rates = [
         f"{values['requests']:,}",
         f"{values['iops']:,.0f}",
         f"{values['bandwidth_bytes_per_second'] / 1e6:,.1f}",
     ]
+    return [rates]
 
 
-def _latencies(values: Mapping[str, Any]) -> list[str]:
-    names = ("mean", *PERCENTILES, "max")
-    found = [values[f"latency_ns_{name}"] for name in names]
-    return [NOTHING if each is None else format_duration_ns(each) for each in found]
+def _latencies(values: Values) -> list[list[str]]:
+    found = [values[f"latency_ns_{name}"] for name in ("mean", *PERCENTILES, "max")]
+    return [[NOTHING if each is None else format_duration_ns(each) for each in found]]
 
 
-def _parts(values: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def _parts_of(streams: Sequence[Values]) -> tuple[str, ...]:
+    operations = (each for stream in streams for each in stream["operations"].values())
+    return tuple(next(operations)["latency_parts"])
+
+
+def _parts(values: Values) -> list[list[str]]:
     means = [part["latency_ns_mean"] for part in values["latency_parts"].values()]
     whole = sum(means) or 1.0
     durations = [format_duration_ns(mean) if mean else NOTHING for mean in means]
-    return durations, [f"{100 * mean / whole:.1f} %" if mean else "" for mean in means]
+    return [durations, [f"{100 * mean / whole:.1f} %" if mean else "" for mean in means]]
 
 
-def _flash(values: Mapping[str, Any]) -> Iterator[str]:
+def _courses(series: Values, *, alone: bool) -> Iterator[str]:
+    """Draw what completed when, an interval or several a character."""
+    courses: dict[str, dict[str, list[Values]]] = {}
+    for row in series["rows"]:
+        courses.setdefault(row["stream"], {}).setdefault(row["operation"], []).append(row)
+    intervals = max(len(course) for each in courses.values() for course in each.values())
+    width = -(-intervals // _COURSE)
+    joined = f", {width} a character" if width > 1 else ""
+    length = format_duration_ns(series["interval_ns"])
+    yield _line("over time", f"{intervals:,} intervals of {length}{joined}")
+    for stream, operations in courses.items():
+        if not alone:
+            yield stream
+        for operation, course in operations.items():
+            label = _NAMES[operation] if alone else f"  {_NAMES[operation]}"
+            parts = [course[at : at + width] for at in range(0, len(course), width)]
+            yield _course(label, [_mean_iops(part) for part in parts], "{:,.0f} IOPS".format)
+            latencies = [_mean_latency(part) for part in parts]
+            yield _course("", latencies, format_duration_ns)
+
+
+def _course(label: str, told: Sequence[float], written: Callable[[float], str]) -> str:
+    most = max(told)
+    bars = "".join(_bar(value, most) for value in told)
+    # Nothing completed where there is no bar.
+    return _line(label, f"{bars}  {written(min(filter(None, told)))} to {written(most)}")
+
+
+def _mean_iops(rows: Sequence[Values]) -> float:
+    lasting = sum(row["end_ns"] - row["start_ns"] for row in rows)
+    return float(sum(row["requests"] for row in rows) * 1e9 / lasting)
+
+
+def _mean_latency(rows: Sequence[Values]) -> float:
+    requests = sum(row["requests"] for row in rows)
+    told = sum(row["requests"] * (row["latency_ns_mean"] or 0.0) for row in rows)
+    return float(told / requests) if requests else 0.0
+
+
+def _bar(value: float, most: float) -> str:
+    if not value:
+        return " "
+    return _BARS[min(int(value / most * len(_BARS)), len(_BARS) - 1)]
+
+
+def _flash(values: Values) -> Iterator[str]:
     flash = values["flash"]
     ratio = flash["write_amplification_ratio"]
     yield _line(
@@ -102,14 +185,14 @@ def _flash(values: Mapping[str, Any]) -> Iterator[str]:
         yield _line("", f"write amplification {ratio:.3f}")
 
 
-def _busy(values: Mapping[str, Any]) -> Iterator[str]:
+def _busy(values: Values) -> Iterator[str]:
     channels: Sequence[float] = values["channel_utilisation_ratio"]
     units: Sequence[float] = values["unit_utilisation_ratio"]
     # Channels come first in the order of units.
     of_channel = [units[channel :: len(channels)] for channel in range(len(channels))]
     plural = f"{values['unit']}s"
     if len(channels) > _MOST_CHANNEL_LINES:
-        yield _line("busy", f"channels {_spread(channels)}")
+        yield _line("busy, %", f"channels {_spread(channels)}")
         yield _line("", f"{plural} {_spread(units)}")
         return
     yield f"{'busy, %':<{_LABEL}}channel  its {plural}"
@@ -129,7 +212,7 @@ def _spread(shares: Sequence[float]) -> str:
     )
 
 
-def _cost(values: Mapping[str, Any]) -> Iterator[str]:
+def _cost(values: Values) -> Iterator[str]:
     seconds = values["loop_wall_seconds"]
     rates = [f"{values['requests'] / seconds / 1e6:.2f} million requests/s"]
     if values["page_programs"]:
@@ -148,9 +231,22 @@ def _line(label: str, said: str) -> str:
 
 
 def _table(
-    corner: str, titles: Sequence[str], rows: Mapping[str, Sequence[str]], *, least: int
+    corner: str, titles: Sequence[str], streams: Sequence[Values], cells: Cells, *, least: int
 ) -> Iterator[str]:
+    """Write a row an operation, and with several streams a line with the name of each."""
     widths = [max(least, len(title) + 1) for title in titles]
-    for label, cells in {corner: titles, **rows}.items():
-        row = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-        yield f"{label:<{_LABEL}}" + "".join(row)
+    yield _row(corner, titles, widths)
+    for stream in streams:
+        operations: Mapping[str, Values] = stream["operations"]
+        alone = len(streams) == 1
+        if not alone:
+            yield stream["name"]
+        for operation, values in operations.items():
+            labels = (_NAMES[operation], f"{_NAMES[operation]} %")
+            for label, row in zip(labels, cells(values), strict=False):
+                yield _row(label if alone else f"  {label}", row, widths)
+
+
+def _row(label: str, cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+    return f"{label:<{_LABEL}}" + "".join(padded)

@@ -12,7 +12,7 @@ from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.drives.memory import available_bytes, peak_bytes
 from drivelab.drives.presets import read_preset
-from drivelab.drives.simulation import stream_json
+from drivelab.drives.simulation import series_json, stream_json, submitted_requests
 from drivelab.errors import CannotAnswerError, RunError
 from drivelab.units import format_size
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Self
 
+    from drivelab._core import Scenario
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.drives.presets import PresetSource
     from drivelab.workloads.characteristics import Characteristics
@@ -100,7 +101,7 @@ class SimulatedDrive:
             warmup_requests=plan.warmup_requests,
             warmup_ns=round(plan.warmup_seconds * 1e9),
             requests=plan.requests,
-            duration_ns=None if plan.seconds is None else max(1, round(plan.seconds * 1e9)),
+            duration_ns=_nanoseconds(plan.seconds),
             half_width_ratio=plan.half_width_ratio,
             max_requests=plan.max_requests,
             workers=self._workers(plan.workers),
@@ -118,47 +119,50 @@ class SimulatedDrive:
 
     def simulate(
         self,
-        workload: Characteristics,
+        scenario: Scenario,
         *,
-        seed: int,
-        warmup_requests: int,
-        requests: int | None,
-        seconds: float | None,
+        seed: int = 0,
+        warmup_requests: int | None = None,
+        requests: int | None = None,
+        seconds: float | None = None,
+        interval_seconds: float | None = None,
     ) -> dict[str, Any]:
-        """Run one workload from the preset's condition; give everything (docs/json.md).
+        """Run a scenario from the preset's condition; give everything (docs/json.md).
 
         Parameters
         ----------
-        workload
-            Its requests lie anywhere on the drive; a fixed number is outstanding.
+        scenario
+            The streams, and how long they run unless something else is asked for.
         seed
             Key of all random numbers.
         warmup_requests
             Completed before the window opens.
         requests, seconds
             The window closes at so many requests or so much simulated time, whichever is
-            first; one of them is given.
+            first.
+        interval_seconds
+            Length of the intervals of the time series, in simulated time.
+
+        Raises
+        ------
+        UsageError
+            When the drive cannot be asked for this.
+        RunError
+            When the run fails, or loses a request.
         """
-        self.check(workload)
         self._workers(1)
         started = time.perf_counter()
         self._core.prepare()
         prepared = time.perf_counter()
         told = self._core.simulate(
-            workload.as_tuple(),
+            scenario,
             seed=seed,
             warmup_requests=warmup_requests,
             requests=requests,
-            duration_ns=None if seconds is None else max(1, round(seconds * 1e9)),
+            duration_ns=_nanoseconds(seconds),
+            interval_ns=_nanoseconds(interval_seconds),
         )
-        return self._described(told, seed=seed, preparation_wall_seconds=prepared - started)
-
-    def _described(
-        self, told: dict[str, Any], *, seed: int, preparation_wall_seconds: float
-    ) -> dict[str, Any]:
-        duration_ns = told["duration_ns"]
-        host, collection = told["host_page_programs"], told["collection_page_programs"]
-        geometry = self.preset["geometry"]
+        described = self._described(told, scenario)
         return {
             "drive": self.name,
             "kind": self.kind,
@@ -166,28 +170,37 @@ class SimulatedDrive:
             "capacity_bytes": self.capacity_bytes,
             "config_hash": self._core.config_hash,
             "seed": seed,
-            "requests": sum(told[f"{part}_requests"] for part in ("warmup", "counted", "drained")),
+            "requests": submitted_requests(told),
             "loop_wall_seconds": told["loop_wall_seconds"],
-            "page_programs": host + collection,
+            "page_programs": told["all_page_programs"],
             "peak_memory_bytes": peak_bytes(),
-            "preparation_wall_seconds": preparation_wall_seconds,
+            "preparation_wall_seconds": prepared - started,
+            **described,
+        }
+
+    def _described(self, told: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
+        duration_ns = told["duration_ns"]
+        series = told.get("series")
+        flash = ("page_reads", "host_page_programs", "collection_page_programs", "block_erases")
+        return {
             "duration_ns": duration_ns,
             "stopped_by": told["stopped_by"],
             "warmup_requests": told["warmup_requests"],
             "counted_requests": told["counted_requests"],
-            "streams": [stream_json("workload", told, duration_ns)],
+            "streams": [
+                stream_json(plan, stream, duration_ns)
+                for plan, stream in zip(scenario.streams(), told["streams"], strict=True)
+            ],
             "flash": {
-                "page_reads": told["page_reads"],
-                "host_page_programs": host,
-                "collection_page_programs": collection,
+                **{name: told[name] for name in flash},
                 "write_amplification_ratio": told["write_amplification_ratio"],
-                "block_erases": told["block_erases"],
                 "buffer_hit_pages": told["buffer_hit_pages"],
             },
             "variability_factor": told["variability_factor"],
-            "unit": "plane" if geometry["plane_mode"] else "die",
+            "unit": "plane" if self.preset["geometry"]["plane_mode"] else "die",
             "channel_utilisation_ratio": told["channel_utilisation_ratio"],
             "unit_utilisation_ratio": told["unit_utilisation_ratio"],
+            "series": None if series is None else series_json(series, duration_ns),
         }
 
     def timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
@@ -209,6 +222,10 @@ class SimulatedDrive:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _nanoseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else max(1, round(seconds * 1e9))
 
 
 def _workers_that_fit(name: str, state_bytes: int) -> int:

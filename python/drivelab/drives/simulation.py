@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.drives.measurement import OperationResult
+from drivelab.drives.measurement import percentile_ns
+from drivelab.errors import RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 PERCENTILES: Final = {
     "p50": 50.0,
@@ -21,61 +22,148 @@ PERCENTILES: Final = {
 _WHOLE: Final = 100_000
 
 
-def supported_percentile_ns(result: OperationResult, percent: float) -> int | None:
-    """Return the latency that `percent` of a hundred requests do not exceed, in ns.
+def percentile_is_supported(requests: int, percent: float) -> bool:
+    """Tell whether at least one of `requests` lies above the percentile.
 
-    ``None`` when not even one request lies above it: it would be the maximum under a name
-    that promises more.
+    Otherwise it would be the maximum under a name that promises more.
     """
-    above = result.requests * (_WHOLE - round(percent * 1000))
-    return result.percentile_ns(percent) if above >= _WHOLE else None
+    return requests * (_WHOLE - round(percent * 1000)) >= _WHOLE
 
 
-def stream_json(name: str, stream: Mapping[str, Any], duration_ns: int) -> dict[str, Any]:
+def submitted_requests(told: Mapping[str, Any]) -> int:
+    """Return how many requests a run submitted: all completed, and each was counted once.
+
+    Raises
+    ------
+    RunError
+        When the run's own numbers say that one was lost.
+    """
+    submitted: int = sum(stream["submitted_requests"] for stream in told["streams"])
+    completed = sum(told[f"{part}_requests"] for part in ("warmup", "counted", "drained"))
+    counted = sum(
+        sum(operation["histogram"].values())
+        for stream in told["streams"]
+        for operation in stream["operations"].values()
+    )
+    if submitted != completed or counted != told["counted_requests"]:
+        raise RunError(
+            f"the simulation lost requests: {submitted} submitted, {completed} completed, "
+            f"{counted} of {told['counted_requests']} in histograms; this is a fault of the "
+            "simulator, please report it with the preset and the seed"
+        )
+    return submitted
+
+
+def stream_json(
+    plan: Mapping[str, Any], told: Mapping[str, Any], duration_ns: int
+) -> dict[str, Any]:
     """Give one stream as ``--json`` prints it (docs/json.md).
 
     Parameters
     ----------
-    name
-        Of the stream.
-    stream
+    plan
+        The stream as the scenario says it.
+    told
         As the native core tells it: by operation counts, latencies and their parts.
     duration_ns
         Of the window in which they were counted.
     """
     operations = {
         operation: _operation_json(values, duration_ns)
-        for operation, values in stream["operations"].items()
+        for operation, values in told["operations"].items()
     }
-    total_bytes = sum(each["bytes"] for each in operations.values())
-    requests = sum(each["requests"] for each in operations.values())
+    start, length = plan["range"] or (None, None)
     return {
-        "name": name,
-        "requests": requests,
-        "bytes": total_bytes,
-        "iops": requests * 1e9 / duration_ns,
-        "bandwidth_bytes_per_second": total_bytes * 1e9 / duration_ns,
+        "name": plan["name"],
+        "source": plan["source"],
+        "rate_iops": plan["rate_iops"],
+        "range_offset_bytes": start,
+        "range_bytes": length,
+        "priority": plan["priority"],
+        "queue_pair": plan["queue_pair"],
+        "submitted_requests": told["submitted_requests"],
+        **_rates(
+            sum(each["requests"] for each in operations.values()),
+            sum(each["bytes"] for each in operations.values()),
+            duration_ns,
+        ),
         "operations": operations,
     }
 
 
-def _operation_json(values: Mapping[str, Any], duration_ns: int) -> dict[str, Any]:
-    values = dict(values)
-    parts: dict[str, tuple[int, int]] = values.pop("parts")
-    result = OperationResult(**values)
-    described = result.to_json()
-    histogram = described.pop("latency_ns_histogram")
+def series_json(series: Mapping[str, Any], duration_ns: int) -> dict[str, Any]:
+    """Give the time series as ``--json`` prints it: a row an interval, stream and operation."""
+    interval_ns = series["interval_ns"]
+    rows = []
+    for stream, operation, bins in series["rows"]:
+        for place, counts in enumerate(_within(bins, interval_ns, duration_ns)):
+            start_ns = place * interval_ns
+            # The last interval ends with the window.
+            end_ns = min(start_ns + interval_ns, duration_ns)
+            rows.append(
+                {
+                    "stream": stream,
+                    "operation": operation,
+                    "start_ns": start_ns,
+                    "end_ns": end_ns,
+                    **_interval_json(counts, end_ns - start_ns),
+                }
+            )
+    return {"interval_ns": interval_ns, "rows": rows}
+
+
+def _within(
+    bins: Sequence[Sequence[int]], interval_ns: int, duration_ns: int
+) -> Sequence[Sequence[int]]:
+    """Join what completes in the very instant in which the window ends to what was before."""
+    if (len(bins) - 1) * interval_ns < duration_ns or len(bins) == 1:
+        return bins
+    requests, moved_bytes, latency_sum_ns, latency_max_ns = bins[-1]
+    before = bins[-2]
+    joined = (
+        before[0] + requests,
+        before[1] + moved_bytes,
+        before[2] + latency_sum_ns,
+        max(before[3], latency_max_ns),
+    )
+    return [*bins[:-2], joined]
+
+
+def _interval_json(counts: Sequence[int], lasting_ns: int) -> dict[str, Any]:
+    requests, moved_bytes, latency_sum_ns, latency_max_ns = counts
     return {
-        **described,
-        "iops": result.requests * 1e9 / duration_ns,
-        "bandwidth_bytes_per_second": result.bytes * 1e9 / duration_ns,
+        **_rates(requests, moved_bytes, lasting_ns),
+        "latency_ns_mean": latency_sum_ns / requests if requests else None,
+        "latency_ns_max": latency_max_ns if requests else None,
+    }
+
+
+def _operation_json(values: Mapping[str, Any], duration_ns: int) -> dict[str, Any]:
+    requests, histogram = values["requests"], values["histogram"]
+    low, high = values["latency_ns_min"], values["latency_ns_max"]
+    return {
+        **_rates(requests, values["bytes"], duration_ns),
+        "latency_ns_mean": values["latency_ns_mean"],
+        "latency_ns_min": low,
+        "latency_ns_max": high,
         **{
-            f"latency_ns_{name}": supported_percentile_ns(result, percent)
+            f"latency_ns_{name}": percentile_ns(histogram, percent, low, high)
+            if percentile_is_supported(requests, percent)
+            else None
             for name, percent in PERCENTILES.items()
         },
         "latency_parts": {
-            part: {"latency_ns_mean": sum_ns / result.requests, "latency_ns_max": max_ns}
-            for part, (sum_ns, max_ns) in parts.items()
+            part: {"latency_ns_mean": sum_ns / requests, "latency_ns_max": max_ns}
+            for part, (sum_ns, max_ns) in values["parts"].items()
         },
-        "latency_ns_histogram": histogram,
+        "latency_ns_histogram": {str(number): histogram[number] for number in sorted(histogram)},
+    }
+
+
+def _rates(requests: int, moved_bytes: int, duration_ns: int) -> dict[str, Any]:
+    return {
+        "requests": requests,
+        "bytes": moved_bytes,
+        "iops": requests * 1e9 / duration_ns,
+        "bandwidth_bytes_per_second": moved_bytes * 1e9 / duration_ns,
     }

@@ -37,7 +37,10 @@ pub(crate) enum Rule {
         most: u64,
     },
     /// Whole sectors, in bytes.
-    Sectors { least: u64, most: u64 },
+    Sectors {
+        least: u64,
+        most: u64,
+    },
 }
 
 pub(crate) const fn integer(least: u64, most: u64) -> Rule {

@@ -100,11 +100,28 @@ impl Scenario {
     ///
     /// # Errors
     /// [`ScenarioError`] names the line, the key and what is allowed.
-    pub fn read(
-        text: &str,
-        file: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Self, ScenarioError> {
+    pub fn read(text: &str, file: &dyn Fn(&str) -> Option<String>) -> Result<Self, ScenarioError> {
         read::read(text, file)
+    }
+
+    /// One closed loop over the whole drive.
+    #[must_use]
+    pub fn closed(name: impl Into<String>, characteristics: Characteristics) -> Self {
+        Self {
+            summary: None,
+            requests: None,
+            duration: None,
+            warmup_requests: 0,
+            warmup: Nanos::ZERO,
+            interval: None,
+            streams: vec![StreamPlan {
+                name: name.into(),
+                source: SourcePlan::Closed(characteristics),
+                range: None,
+                priority: 0,
+                queue_pair: 0,
+            }],
+        }
     }
 
     /// When counting begins and ends.
@@ -165,18 +182,16 @@ impl Scenario {
 }
 
 impl StreamPlan {
-    fn stream(
-        &self,
-        capacity_bytes: u64,
-        seed: u64,
-        index: u64,
-    ) -> Result<Stream, ScenarioError> {
+    fn stream(&self, capacity_bytes: u64, seed: u64, index: u64) -> Result<Stream, ScenarioError> {
         let refused = |reason: String| ScenarioError::Stream {
             name: self.name.clone(),
             reason,
         };
         let (start, length) = self.range.unwrap_or((0, capacity_bytes));
-        if start.checked_add(length).is_none_or(|end| end > capacity_bytes) {
+        if start
+            .checked_add(length)
+            .is_none_or(|end| end > capacity_bytes)
+        {
             return Err(refused(format!(
                 "its range of {length} bytes at offset {start} does not lie on the drive of \
                  {capacity_bytes} bytes"

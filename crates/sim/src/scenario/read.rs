@@ -120,7 +120,7 @@ fn source_of(
     file: &dyn Fn(&str) -> Option<String>,
 ) -> Result<SourcePlan, ScenarioError> {
     let named = |key: &&str| stream.contains_key(*key);
-    let sources: Vec<&str> = SOURCES.into_iter().filter(|key| named(&key)).collect();
+    let sources: Vec<&str> = SOURCES.into_iter().filter(|key| named(key)).collect();
     let &[source] = sources.as_slice() else {
         let found = match sources.as_slice() {
             [] => "nothing".to_owned(),

@@ -20,8 +20,12 @@ pub(super) const ACTIONS: &[&str] = &["read", "write", "trim", "flush"];
 
 /// The request that a table describes.
 pub(super) fn command_of(table: &Table<'_>) -> Result<Command, ScenarioError> {
-    let at = table.integer("at_ns").ok_or_else(|| table.missing("at_ns"))?;
-    let action = table.text("action").ok_or_else(|| table.missing("action"))?;
+    let at = table
+        .integer("at_ns")
+        .ok_or_else(|| table.missing("at_ns"))?;
+    let action = table
+        .text("action")
+        .ok_or_else(|| table.missing("action"))?;
     let kind = CommandKind::ALL
         .into_iter()
         .find(|kind| kind.name() == action)
@@ -62,7 +66,10 @@ pub(super) fn commands_of_csv(file: &str, text: &str) -> Result<Vec<Command>, Sc
     let Some((number, header)) = lines.find(filled) else {
         return Err(ScenarioError::Unfitting {
             spot: spot(1),
-            reason: format!("the file is empty; its first line names columns: {}", names()),
+            reason: format!(
+                "the file is empty; its first line names columns: {}",
+                names()
+            ),
         });
     };
     let columns: Vec<&str> = header.split(',').map(str::trim).collect();
@@ -71,7 +78,10 @@ pub(super) fn commands_of_csv(file: &str, text: &str) -> Result<Vec<Command>, Sc
     for (number, line) in lines.filter(filled) {
         let table = row_of(&columns, line, spot(number))?;
         let command = command_of(&table)?;
-        if commands.last().is_some_and(|last| last.arrival > command.arrival) {
+        if commands
+            .last()
+            .is_some_and(|last| last.arrival > command.arrival)
+        {
             return Err(out_of_order(&table));
         }
         commands.push(command);
@@ -86,7 +96,11 @@ pub(super) fn out_of_order(table: &Table<'_>) -> ScenarioError {
 }
 
 fn names() -> String {
-    REQUEST.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    REQUEST
+        .iter()
+        .map(|(name, _)| *name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn check_columns(columns: &[&str], spot: &Spot) -> Result<(), ScenarioError> {
@@ -97,13 +111,20 @@ fn check_columns(columns: &[&str], spot: &Spot) -> Result<(), ScenarioError> {
     for (place, column) in columns.iter().enumerate() {
         if !REQUEST.iter().any(|(name, _)| name == column) {
             let valid = names();
-            return Err(unfitting(format!("unknown column {column:?}; valid: {valid}")));
+            return Err(unfitting(format!(
+                "unknown column {column:?}; valid: {valid}"
+            )));
         }
         if columns[..place].contains(column) {
-            return Err(unfitting(format!("column {column} is named twice; name it once")));
+            return Err(unfitting(format!(
+                "column {column} is named twice; name it once"
+            )));
         }
     }
-    match ["at_ns", "action"].into_iter().find(|name| !columns.contains(name)) {
+    match ["at_ns", "action"]
+        .into_iter()
+        .find(|name| !columns.contains(name))
+    {
         Some(missing) => Err(unfitting(format!("column {missing} is missing; name it"))),
         None => Ok(()),
     }

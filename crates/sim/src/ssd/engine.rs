@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use drivelab_ftl::{Firmware, OperationBuffer};
+use drivelab_ftl::{Firmware, OperationBuffer, OperationKind};
 use drivelab_request::{CommandKind, CompletionWindow, Nanos, WindowPlan};
 
 use super::buffer::WriteBuffer;
@@ -34,6 +34,15 @@ pub(super) struct Tally {
     /// By operation kind and cause.
     pub operations: [[u64; 2]; 3],
     pub buffer_hits: u64,
+}
+
+impl Tally {
+    /// Page programs, whatever for.
+    fn programs(&self) -> u64 {
+        self.operations[OperationKind::Program as usize]
+            .iter()
+            .sum()
+    }
 }
 
 /// The kinds of commands.
@@ -131,6 +140,7 @@ impl<F: Firmware> Engine<F> {
             return Err(error);
         }
         let mut outcome = std::mem::take(&mut self.outcome);
+        outcome.all_programs += self.tally.programs();
         let completed = self.window.completed();
         outcome.drained_requests = completed - outcome.warmup_requests - outcome.measured_requests;
         for (stream, running) in outcome.streams.iter_mut().zip(&self.streams) {
@@ -278,6 +288,7 @@ impl<F: Firmware> Engine<F> {
     #[cold]
     fn window_decided(&mut self, was_open: bool, at: u64) {
         if self.window.is_open() && !was_open {
+            self.outcome.all_programs = self.tally.programs();
             self.tally = Tally::default();
             self.flash.open_window(at);
             if let Some(series) = &mut self.series {

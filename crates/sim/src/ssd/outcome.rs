@@ -34,6 +34,8 @@ pub struct Outcome {
     pub host_programs: u64,
     /// Page programs for collection inside the window.
     pub collection_programs: u64,
+    /// Page programs of the whole run, warm-up and draining included.
+    pub all_programs: u64,
     /// Page reads inside the window.
     pub page_reads: u64,
     /// Blocks erased inside the window.
