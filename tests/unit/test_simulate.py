@@ -71,7 +71,7 @@ def test_every_request_submitted_is_told(capsys) -> None:
     # When the window closes the other requests of the queue are outstanding.
     assert run["requests"] == 300 + 2000 + 15
     flash = run["flash"]
-    counted = flash["host_page_programs"] + flash["collection_page_programs"]
+    counted = sum(flash[f"{cause}_page_programs"] for cause in ("host", "collection", "wear"))
     whole = answer(capsys, "simulate", SMALL, *MIXED[:-1], "2300")
     assert counted < run["page_programs"]
     assert run["page_programs"] == whole["page_programs"]

@@ -234,7 +234,7 @@ impl<F: Firmware> Checked<F> {
         if self.next_page[block] != page % layout.pages_per_block {
             return Err("the block's next page to program is another one");
         }
-        if operation.cause == Cause::Collection {
+        if operation.cause != Cause::Host {
             let source = all
                 .get(operation.after as usize)
                 .ok_or("a move does not wait for the read of its data")?;

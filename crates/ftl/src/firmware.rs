@@ -5,7 +5,7 @@ use std::ops::Range;
 use drivelab_request::{Direction, Nanos};
 use thiserror::Error;
 
-use crate::{FlashLayout, Lpn, Operation, OperationBuffer};
+use crate::{EraseCounts, FlashLayout, Lpn, Operation, OperationBuffer};
 
 /// What the host wants of a run of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -144,6 +144,11 @@ pub trait Firmware {
     /// `budget` operations may be appended. A firmware without work for idle
     /// time appends nothing.
     fn background(&mut self, _idle: Nanos, _budget: u32, _operations: &mut OperationBuffer) {}
+
+    /// How often blocks were erased, if the firmware tells.
+    fn erase_counts(&self) -> Option<EraseCounts> {
+        None
+    }
 
     /// Hints that the map entry of `page` is needed soon.
     #[inline]

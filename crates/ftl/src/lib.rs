@@ -11,8 +11,7 @@
 //! were emitted; across planes only [`Operation::after`] orders them. Mapping
 //! changes when an operation is emitted, not when the flash has executed it.
 //!
-//! Left out so far: caching the map in flash, wear levelling, separating hot
-//! from cold data, work in idle time.
+//! Left out so far: caching the map in flash, work in idle time.
 
 #[macro_use]
 mod named;
@@ -29,6 +28,7 @@ mod placement;
 mod policies;
 mod space;
 mod victim;
+mod wear;
 
 pub use address::{FlashLayout, LayoutError, Lpn, Ppn};
 pub use check::{Checked, ContractError};
@@ -39,3 +39,4 @@ pub use page_map::PageMap;
 pub use placement::{Allocation, StripingOrder};
 pub use policies::{Pace, Policies};
 pub use victim::VictimPolicy;
+pub use wear::EraseCounts;

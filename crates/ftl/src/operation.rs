@@ -28,6 +28,13 @@ pub enum Cause {
     Host,
     /// Garbage collection.
     Collection,
+    /// Wear levelling.
+    Wear,
+}
+
+impl Cause {
+    /// Every cause, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::Host, Self::Collection, Self::Wear];
 }
 
 /// One flash operation.
@@ -66,7 +73,9 @@ pub struct Counts {
     pub lookups: u64,
     /// Valid pages moved by collection.
     pub moves: u64,
-    /// Blocks collected.
+    /// Valid pages moved by wear levelling.
+    pub wear_moves: u64,
+    /// Blocks collected; those of wear levelling do not count.
     pub collections: u64,
     /// Reads of pages that were never written: no flash operation answers them.
     pub unmapped_reads: u64,
@@ -74,6 +83,18 @@ pub struct Counts {
     pub trimmed_reads: u64,
     /// Pages whose data a trim gave up.
     pub trims: u64,
+}
+
+impl Counts {
+    /// Where a move counts.
+    #[inline]
+    pub(crate) fn moves_for(&mut self, levels: bool) -> &mut u64 {
+        if levels {
+            &mut self.wear_moves
+        } else {
+            &mut self.moves
+        }
+    }
 }
 
 /// The caller's buffer: operations in order of emission, and the counts.

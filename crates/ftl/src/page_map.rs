@@ -18,8 +18,8 @@ use crate::operation::{Cause, Operation, OperationBuffer, OperationKind, TRIMMED
 use crate::placement::{Dynamic, Modulo, Place, Placement, Striped};
 use crate::space::{Frontier, Space, Victim};
 use crate::{
-    Action, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, Pace, PageRun,
-    Policies, Ppn,
+    Action, EraseCounts, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, Pace,
+    PageRun, Policies, Ppn,
 };
 
 /// Page mapping over the memory `M`.
@@ -108,6 +108,32 @@ impl<M: Memory> PageMap<M> {
         self.space.free_blocks(plane)
     }
 
+    /// How often blocks were erased.
+    #[must_use]
+    pub fn erase_counts(&self) -> EraseCounts {
+        self.space.erase_counts()
+    }
+
+    /// How often one block was erased.
+    #[must_use]
+    pub fn erase_count(&self, block: u32) -> u32 {
+        self.space.erase_count(block)
+    }
+
+    /// States how often blocks were erased: between `mean - spread` and
+    /// `mean + spread` times (not below 0), each number as likely as another.
+    pub fn set_worn(&mut self, mean: u32, spread: u32) {
+        self.space.set_erase_counts(|block| {
+            // A different number for every block: the upper half of a product with an
+            // odd constant, mixed (Knuth's multiplicative hashing, twice).
+            let mixed = (u64::from(block) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let drawn = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32;
+            let most = 2 * u64::from(spread) + 1;
+            let above = ((drawn * most) >> 32) as u32;
+            (mean + above).saturating_sub(spread)
+        });
+    }
+
     /// Whether `page` holds the newest data of some logical page, by the bitmap.
     #[must_use]
     pub fn is_valid(&self, page: Ppn) -> bool {
@@ -181,7 +207,11 @@ impl<M: Memory> PageMap<M> {
         out: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
         let plane = P::for_write(self, logical);
-        if self.space.host_pages_left(plane) == 0 {
+        let frontier = match self.policies.hot_blocks {
+            None => Frontier::Host,
+            Some(blocks) => self.frontier_of(logical, blocks),
+        };
+        if self.space.pages_left(plane, frontier) == 0 {
             self.make_room(plane, request, out)?;
         }
         let old = self.map.get(logical as usize);
@@ -206,7 +236,7 @@ impl<M: Memory> PageMap<M> {
         }
         program.ppn = self
             .space
-            .next_page(plane, Frontier::Host)
+            .next_page(plane, frontier)
             .ok_or(FirmwareError::NoSpace { plane })?;
         if old < TRIMMED {
             self.invalidate(old);
@@ -218,6 +248,24 @@ impl<M: Memory> PageMap<M> {
             self.collect_a_little(plane, request, out)?;
         }
         Ok(())
+    }
+
+    /// Hot is what was written last into one of the `blocks` blocks of its plane that
+    /// were filled last, by the host itself.
+    #[inline(never)]
+    fn frontier_of(&self, logical: u32, blocks: u32) -> Frontier {
+        let old = self.map.get(logical as usize);
+        if old >= TRIMMED {
+            return Frontier::Host;
+        }
+        let block = self.by_pages.quotient(old);
+        let plane = self.by_plane_pages.quotient(old);
+        let is_young = self.space.is_open(plane, block) || self.space.age(plane, block) < blocks;
+        if is_young && !self.space.is_collected(block) {
+            Frontier::Hot
+        } else {
+            Frontier::Host
+        }
     }
 
     /// Before the host's next block is opened: collects until the reserve is
@@ -281,7 +329,7 @@ impl<M: Memory> PageMap<M> {
         let first = victim.block * self.layout.pages_per_block;
         let mut operation = Operation {
             kind: OperationKind::Read,
-            cause: Cause::Collection,
+            cause: victim.cause,
             plane,
             ppn: Ppn(first),
             lpn: NOTHING,
@@ -319,7 +367,8 @@ impl<M: Memory> PageMap<M> {
                 word * 64 + bits.trailing_zeros()
             };
         }
-        out.counts.moves += u64::from(moved);
+        let levels = victim.cause == Cause::Wear;
+        *out.counts.moves_for(levels) += u64::from(moved);
         self.space.advance_victim(plane, from);
         if self.space.valid_pages(victim.block) == 0 {
             out.push(Operation {
@@ -327,7 +376,7 @@ impl<M: Memory> PageMap<M> {
                 lpn: NOTHING,
                 ..operation
             });
-            out.counts.collections += 1;
+            out.counts.collections += u64::from(!levels);
             self.space.finish_victim(plane);
             self.space.give_back(plane, victim.block);
         }
@@ -514,6 +563,10 @@ impl<M: Memory> Firmware for PageMap<M> {
             after: NOTHING,
             request: 0,
         })
+    }
+
+    fn erase_counts(&self) -> Option<EraseCounts> {
+        Some(self.space.erase_counts())
     }
 
     #[inline]

@@ -27,6 +27,15 @@ pub struct Policies {
     /// Collection that has begun on a plane (at the layout's `reserve_blocks`) goes
     /// on until so many of its blocks are free; one more than the reserve if not given.
     pub stop_blocks: Option<u32>,
+    /// The free block that was erased least often is filled first: dynamic wear
+    /// levelling.
+    pub least_worn_first: bool,
+    /// A block that lags more than so many erases behind another of its plane is
+    /// emptied and erased, whatever it holds: static wear levelling.
+    pub wear_spread: Option<u32>,
+    /// Overwrites of what the host wrote into the last so many blocks of a plane go to
+    /// a block of their own.
+    pub hot_blocks: Option<u32>,
     /// What decides on which plane a page is written.
     pub allocation: Allocation,
     /// The order in which planes are taken.
@@ -58,6 +67,9 @@ impl Policies {
         victim: VictimPolicy::Greedy,
         victim_choices: 10,
         stop_blocks: None,
+        least_worn_first: false,
+        wear_spread: None,
+        hot_blocks: None,
         allocation: Allocation::Static,
         order: StripingOrder::Cwdp,
         axes: [1; 4],
@@ -72,8 +84,8 @@ impl Policies {
     /// Blocks that are open in a plane at the same time.
     #[must_use]
     pub fn open_blocks(&self) -> u32 {
-        // One for the host, one for collection.
-        2
+        // One for the host, one for collection, one for what is hot.
+        2 + u32::from(self.hot_blocks.is_some())
     }
 
     /// Blocks of a plane that can hold no data of the host: with one free block

@@ -3,23 +3,28 @@
 //!
 //! ```text
 //!   free list ──> frontier (host) ──> closed ──> victim ──> erased ──> free list
-//!            └──> frontier (collection) ──> closed ─┘
+//!            ├──> frontier (hot) ──> closed ─────────┤
+//!            └──> frontier (collection) ──> closed ──┘
 //! ```
 
 use std::ops::Range;
 
 use crate::memory::{Cells, Memory};
+use crate::operation::Cause;
 use crate::victim::{ClosedBlocks, VictimRule};
 use crate::{FlashLayout, NOTHING, Policies, Ppn};
 
-/// Which of the two open blocks of a plane.
+/// Which of the open blocks of a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frontier {
     Host,
+    /// What the host overwrites often, where that is kept apart.
+    Hot,
     Collection,
 }
 
-/// Fields of a plane's record; 16 words, one cache line.
+/// Fields of a plane's record; what every write needs lies in the first 16 words,
+/// one cache line.
 #[derive(Clone, Copy)]
 #[repr(usize)]
 enum Field {
@@ -42,6 +47,12 @@ enum Field {
     Collecting,
     /// Valid pages, where pages may move between planes.
     Valid,
+    /// 1 if the victim is one of wear levelling.
+    VictimLevels,
+    HotNext,
+    HotLeft,
+    /// 1 from a victim of wear levelling to the next of collection.
+    Levelled,
 }
 
 /// Words of the whole drive.
@@ -54,7 +65,7 @@ enum Register {
 
 const REGISTERS: usize = 8;
 
-const PLANE_WORDS: usize = 16;
+const PLANE_WORDS: usize = 32;
 
 /// Set in a block's count while the block is not closed: it never looks like a
 /// good victim then.
@@ -67,6 +78,8 @@ pub(crate) struct Victim {
     pub block: u32,
     /// The next of its pages to look at.
     pub page: u32,
+    /// Collection or wear levelling.
+    pub cause: Cause,
 }
 
 /// Blocks, their counts of valid pages, and the frontiers.
@@ -77,11 +90,16 @@ pub(crate) struct Space<M: Memory> {
     counts: M::Narrow,
     /// Of every block, how many blocks its plane had closed before it.
     closed_at: M::Wide,
+    /// Of every block, its erases; see `wear.rs`.
+    pub(crate) erases: M::Wide,
     /// Words of the whole drive, see [`Register`].
     registers: M::Wide,
     rule: VictimRule<M>,
     choices: u32,
     stop_blocks: u32,
+    least_worn_first: bool,
+    wear_spread: Option<u32>,
+    separates: bool,
 }
 
 impl<M: Memory> Clone for Space<M> {
@@ -92,10 +110,14 @@ impl<M: Memory> Clone for Space<M> {
             free: self.free.clone(),
             counts: self.counts.clone(),
             closed_at: self.closed_at.clone(),
+            erases: self.erases.clone(),
             registers: self.registers.clone(),
             rule: self.rule,
             choices: self.choices,
             stop_blocks: self.stop_blocks,
+            least_worn_first: self.least_worn_first,
+            wear_spread: self.wear_spread,
+            separates: self.separates,
         }
     }
 }
@@ -124,18 +146,27 @@ impl<M: Memory> Space<M> {
             free,
             counts,
             closed_at: M::Wide::filled(layout.blocks() as usize, 0),
+            erases: M::Wide::filled(layout.blocks() as usize, 0),
             registers: M::Wide::filled(REGISTERS, 0),
             rule: policies.victim.rule(),
             choices: policies.victim_choices,
             stop_blocks: policies.stop_blocks(layout.reserve_blocks),
+            least_worn_first: policies.least_worn_first,
+            wear_spread: policies.wear_spread,
+            separates: policies.hot_blocks.is_some(),
         }
+    }
+
+    pub(crate) fn erases_len(&self) -> u32 {
+        self.layout.blocks()
     }
 
     /// Bytes of the tables for `layout`.
     pub fn table_bytes(layout: &FlashLayout) -> u64 {
         let planes = u64::from(layout.planes);
-        // A word in the free list, one for the time of closing, and a count of half a word.
-        planes * (PLANE_WORDS as u64 * 4 + u64::from(layout.blocks_per_plane) * 10)
+        // A word in the free list, one for the time of closing, one for the erases, and a
+        // count of half a word.
+        planes * (PLANE_WORDS as u64 * 4 + u64::from(layout.blocks_per_plane) * 14)
     }
 
     #[inline(always)]
@@ -180,24 +211,34 @@ impl<M: Memory> Space<M> {
         self.field(plane, Field::FreeCount)
     }
 
-    /// Pages left in the host's open block of a plane.
+    /// Pages left in an open block of a plane.
     #[inline]
-    pub fn host_pages_left(&self, plane: u32) -> u32 {
-        self.field(plane, Field::HostLeft)
+    pub fn pages_left(&self, plane: u32, frontier: Frontier) -> u32 {
+        self.field(plane, Self::fields(frontier).1)
+    }
+
+    #[inline(always)]
+    fn fields(frontier: Frontier) -> (Field, Field) {
+        match frontier {
+            Frontier::Host => (Field::HostNext, Field::HostLeft),
+            Frontier::Hot => (Field::HotNext, Field::HotLeft),
+            Frontier::Collection => (Field::CollectionNext, Field::CollectionLeft),
+        }
     }
 
     /// Hands out the next page of a frontier, opening a block if need be.
     /// `None` when no block is free.
     #[inline]
     pub fn next_page(&mut self, plane: u32, frontier: Frontier) -> Option<Ppn> {
-        let (next_field, left_field) = match frontier {
-            Frontier::Host => (Field::HostNext, Field::HostLeft),
-            Frontier::Collection => (Field::CollectionNext, Field::CollectionLeft),
-        };
+        let (next_field, left_field) = Self::fields(frontier);
         let mut left = self.field(plane, left_field);
         let page = if left == 0 {
             left = self.layout.pages_per_block;
-            self.take_free(plane)? * self.layout.pages_per_block
+            let block = self.take_free(plane)?;
+            if self.separates {
+                self.set_collected(block, frontier == Frontier::Collection);
+            }
+            block * self.layout.pages_per_block
         } else {
             self.field(plane, next_field)
         };
@@ -224,6 +265,9 @@ impl<M: Memory> Space<M> {
             return None;
         }
         let blocks = self.layout.blocks_per_plane;
+        if self.least_worn_first {
+            self.least_worn_to_head(plane);
+        }
         let head = self.field(plane, Field::FreeHead);
         let block = self.free.get((plane * blocks + head) as usize);
         self.set_field(
@@ -235,6 +279,24 @@ impl<M: Memory> Space<M> {
         Some(block)
     }
 
+    /// Exchanges the head of a plane's free list with the block erased least often,
+    /// of equals the first in the list.
+    fn least_worn_to_head(&mut self, plane: u32) {
+        let blocks = self.layout.blocks_per_plane;
+        let (head, count) = (
+            self.field(plane, Field::FreeHead),
+            self.field(plane, Field::FreeCount),
+        );
+        let place = |position: u32| (plane * blocks + (head + position) % blocks) as usize;
+        let erases = |position: &u32| self.erase_count(self.free.get(place(*position)));
+        let Some(least) = (0..count).min_by_key(erases) else {
+            return;
+        };
+        let (first, other) = (self.free.get(place(0)), self.free.get(place(least)));
+        self.free.set(place(0), other);
+        self.free.set(place(least), first);
+    }
+
     /// Puts an erased block at the end of its plane's free list.
     pub fn give_back(&mut self, plane: u32, block: u32) {
         let blocks = self.layout.blocks_per_plane;
@@ -244,6 +306,7 @@ impl<M: Memory> Space<M> {
         self.free.set((plane * blocks + tail) as usize, block);
         self.set_field(plane, Field::FreeCount, count + 1);
         self.counts.set(block as usize, NOT_CLOSED);
+        self.count_erase(block);
     }
 
     /// One more valid page in `block`.
@@ -286,12 +349,30 @@ impl<M: Memory> Space<M> {
         (block != NOTHING).then(|| Victim {
             block,
             page: self.field(plane, Field::VictimPage),
+            cause: match self.field(plane, Field::VictimLevels) {
+                0 => Cause::Collection,
+                _ => Cause::Wear,
+            },
         })
     }
 
-    /// Asks the rule for a block to collect. `None` when no closed block has an
-    /// invalid page.
+    /// The block that wear levelling empties now, if it is to.
+    fn choose_lagging(&mut self, plane: u32, spread: u32) -> Option<Victim> {
+        // One at a time, and only while its pages have somewhere to go.
+        let may = self.field(plane, Field::Levelled) == 0 && self.free_blocks(plane) >= 2;
+        let lagging = may.then(|| self.lagging(plane, spread)).flatten();
+        self.set_field(plane, Field::Levelled, lagging.is_some().into());
+        Some(self.take_victim(plane, lagging?, Cause::Wear))
+    }
+
+    /// Asks the rule for a block to collect, and before that wear levelling for one
+    /// that lags. `None` when no closed block has an invalid page.
     pub fn choose_victim(&mut self, plane: u32) -> Option<Victim> {
+        if let Some(spread) = self.wear_spread
+            && let Some(victim) = self.choose_lagging(plane, spread)
+        {
+            return Some(victim);
+        }
         let first = plane * self.layout.blocks_per_plane;
         let range = first as usize..(first + self.layout.blocks_per_plane) as usize;
         let (fewest, count) = self.counts.smallest(range)?;
@@ -305,25 +386,30 @@ impl<M: Memory> Space<M> {
             fewest: (fewest as u32, count.into()),
             choices,
         })?;
-        Some(self.take_victim(plane, block))
+        Some(self.take_victim(plane, block, Cause::Collection))
     }
 
     /// Makes the closed block `block` the plane's victim.
-    fn take_victim(&mut self, plane: u32, block: u32) -> Victim {
+    fn take_victim(&mut self, plane: u32, block: u32, cause: Cause) -> Victim {
         let valid = self.valid_pages(block);
         // A victim is no candidate again; its count keeps falling meanwhile.
         self.counts.set(block as usize, valid as u16 | NOT_CLOSED);
         self.set_field(plane, Field::Victim, block);
         self.set_field(plane, Field::VictimPage, 0);
-        // Moving `valid` pages must be done after `pages - valid` host writes.
+        let levels = cause == Cause::Wear;
+        self.set_field(plane, Field::VictimLevels, levels.into());
+        // Moving `valid` pages must be done after `pages - valid` host writes; levelling
+        // wins nothing, and takes one write a move.
+        let pages = self.layout.pages_per_block;
+        let price = if levels { valid } else { pages - valid };
         self.set_field(plane, Field::Credit, 0);
         self.set_field(plane, Field::CreditPerWrite, valid);
-        self.set_field(
-            plane,
-            Field::CreditPerMove,
-            self.layout.pages_per_block - valid,
-        );
-        Victim { block, page: 0 }
+        self.set_field(plane, Field::CreditPerMove, price);
+        Victim {
+            block,
+            page: 0,
+            cause,
+        }
     }
 
     /// Whether collection is to go on: from the moment the free blocks of a plane
@@ -352,6 +438,11 @@ impl<M: Memory> Space<M> {
     pub fn closed_valid(&self, block: u32) -> Option<u32> {
         let count = self.counts.get(block as usize);
         (count & NOT_CLOSED == 0).then_some(count.into())
+    }
+
+    /// Whether `block` is being filled.
+    pub fn is_open(&self, plane: u32, block: u32) -> bool {
+        self.closed_valid(block).is_none() && self.field(plane, Field::Victim) != block
     }
 
     /// How many blocks of its plane have been closed since `block` was.
@@ -397,6 +488,7 @@ impl<M: Memory> Space<M> {
         self.free.checkpoint();
         self.counts.checkpoint();
         self.closed_at.checkpoint();
+        self.erases.checkpoint();
         self.registers.checkpoint();
     }
 
@@ -405,6 +497,7 @@ impl<M: Memory> Space<M> {
         self.free.rollback(&then.free);
         self.counts.rollback(&then.counts);
         self.closed_at.rollback(&then.closed_at);
+        self.erases.rollback(&then.erases);
         self.registers.rollback(&then.registers);
     }
 }

@@ -16,13 +16,28 @@ fn policies() -> impl Strategy<Value = Policies> {
         prop::sample::select(StripingOrder::ALL),
         [1..3_u32, 1..3_u32, 1..3_u32, 1..3_u32],
     );
-    (pace, victim, 1..5_u32, 0..4_u32, placement).prop_map(
-        |(pace, victim, victim_choices, more, (allocation, order, axes))| Policies {
+    let wear = (
+        any::<bool>(),
+        prop::option::of(0..3_u32),
+        prop::option::of(0..4_u32),
+    );
+    (pace, victim, 1..5_u32, 0..4_u32, placement, wear).prop_map(
+        |(
+            pace,
+            victim,
+            victim_choices,
+            more,
+            (allocation, order, axes),
+            (least_worn_first, wear_spread, hot_blocks),
+        )| Policies {
             pace,
             victim,
             victim_choices,
             // As far above the reserve, which is 2 or 3; none is as usual.
             stop_blocks: (more > 0).then_some(3 + more),
+            least_worn_first,
+            wear_spread,
+            hot_blocks,
             allocation,
             order,
             axes,

@@ -71,7 +71,9 @@ pub fn simulated_dict<'py>(
     dict.set_item("page_reads", outcome.page_reads)?;
     dict.set_item("host_page_programs", outcome.host_programs)?;
     dict.set_item("collection_page_programs", outcome.collection_programs)?;
+    dict.set_item("wear_page_programs", outcome.wear_programs)?;
     dict.set_item("block_erases", outcome.erases)?;
+    dict.set_item("erase_counts", erase_counts_dict(py, outcome)?)?;
     dict.set_item("buffer_hit_pages", outcome.buffer_hits)?;
     dict.set_item("write_amplification_ratio", outcome.write_amplification())?;
     dict.set_item("channel_utilisation_ratio", &outcome.channel_utilisation)?;
@@ -96,6 +98,22 @@ fn stream_dict<'py>(py: Python<'py>, stream: &StreamOutcome) -> PyResult<Bound<'
     dict.set_item("submitted_requests", stream.submitted)?;
     dict.set_item("operations", operations)?;
     Ok(dict)
+}
+
+/// How often blocks were erased, by name; `None` of a firmware that does not tell.
+fn erase_counts_dict<'py>(
+    py: Python<'py>,
+    outcome: &Outcome,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(counts) = outcome.erase_counts else {
+        return Ok(None);
+    };
+    let dict = PyDict::new(py);
+    dict.set_item("least", counts.least)?;
+    dict.set_item("mean", counts.mean)?;
+    dict.set_item("most", counts.most)?;
+    dict.set_item("standard_deviation", counts.standard_deviation)?;
+    Ok(Some(dict))
 }
 
 /// Sum and maximum of every part, by its name.

@@ -295,6 +295,7 @@ fn recorded_dict<'py>(
     let cause = match recorded.operation.cause {
         Cause::Host => "host",
         Cause::Collection => "collection",
+        Cause::Wear => "wear",
     };
     dict.set_item("kind", kind)?;
     dict.set_item("cause", cause)?;

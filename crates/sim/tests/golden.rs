@@ -30,6 +30,8 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
         text = text.replace(&format!("split: {:?}, ", outcome.split), "");
         text = text.replace(&format!("streams: {:?}, ", outcome.streams), "");
         text = text.replace(&format!("series: {:?}, ", outcome.series), "");
+        text = text.replace("wear_programs: 0, ", "");
+        text = text.replace(&format!("erase_counts: {:?}, ", outcome.erase_counts), "");
     }
     fingerprint(&text)
 }

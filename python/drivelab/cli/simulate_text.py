@@ -180,7 +180,8 @@ def _flash(values: Values) -> Iterator[str]:
         yield _line(
             "",
             f"{flash['host_page_programs']:,} page programs for the host, "
-            f"{flash['collection_page_programs']:,} for collection",
+            f"{flash['collection_page_programs']:,} for collection, "
+            f"{flash['wear_page_programs']:,} to level wear",
         )
         yield _line("", f"write amplification {ratio:.3f}")
 

@@ -36,7 +36,7 @@ class PresetDrive:
     kind
         Simulated or closed form.
     condition
-        ``fresh``, ``filled`` or ``preconditioned``.
+        ``fresh``, ``filled``, ``preconditioned`` or ``worn``.
     capacity_bytes
         Bytes that workloads may address.
     summary

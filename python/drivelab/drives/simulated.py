@@ -181,7 +181,13 @@ class SimulatedDrive:
     def _described(self, told: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
         duration_ns = told["duration_ns"]
         series = told.get("series")
-        flash = ("page_reads", "host_page_programs", "collection_page_programs", "block_erases")
+        flash = (
+            "page_reads",
+            "host_page_programs",
+            "collection_page_programs",
+            "wear_page_programs",
+            "block_erases",
+        )
         return {
             "duration_ns": duration_ns,
             "stopped_by": told["stopped_by"],
@@ -194,6 +200,7 @@ class SimulatedDrive:
             "flash": {
                 **{name: told[name] for name in flash},
                 "write_amplification_ratio": told["write_amplification_ratio"],
+                "erase_counts": told["erase_counts"],
                 "buffer_hit_pages": told["buffer_hit_pages"],
             },
             "variability_factor": told["variability_factor"],

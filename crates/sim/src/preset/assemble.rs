@@ -10,7 +10,7 @@ use super::choices::{
 };
 use super::config::{
     Buffer, ClosedFormSettings, Collection, Geometry, Mapping, Published, Scheduling, SsdConfig,
-    Timing, Variability,
+    Timing, Variability, Wear,
 };
 use super::document::{CAPACITY_KEYS, Entries, Entry, Value};
 use super::error::{PresetError, SpareShortage};
@@ -46,6 +46,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         },
         mapping: mapping(&keys)?,
         collection: collection(&keys)?,
+        wear: wear(&keys)?,
         host: host(&keys)?,
         buffer: Buffer {
             write_buffer_bytes: keys.integer("buffer.write_buffer_bytes")?,
@@ -247,7 +248,29 @@ fn collection(keys: &Keys<'_>) -> Result<Collection, PresetError> {
         pace: keys.word("collection.pace", Pace::from_word)?,
         reserve_blocks_per_plane,
         stop_blocks_per_plane: stop.filter(|&stop: &u32| stop != reserve_blocks_per_plane + 1),
+        hot_blocks_per_plane: keys.optional_integer("collection.hot_blocks_per_plane")?,
     })
+}
+
+fn wear(keys: &Keys<'_>) -> Result<Wear, PresetError> {
+    let least_worn_first = keys.entry("wear.least_worn_first").is_some();
+    let mut wear = Wear {
+        least_worn_first: least_worn_first && keys.boolean("wear.least_worn_first")?,
+        static_spread: keys.optional_integer("wear.static_spread")?,
+        ..Wear::default()
+    };
+    if keys.word("condition", Condition::from_word)? == Condition::Worn {
+        let mean: u32 = keys.integer("wear.worn_erase_count")?;
+        let key = "wear.worn_erase_spread";
+        let spread = keys.optional_integer(key)?;
+        if spread.is_some_and(|spread: u32| spread > mean) {
+            let allowed = format!("at most worn_erase_count, {mean}");
+            return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+        }
+        wear.worn_erase_count = Some(mean);
+        wear.worn_erase_spread = spread.filter(|&spread| spread > 0);
+    }
+    Ok(wear)
 }
 
 fn published(keys: &Keys<'_>) -> Result<BTreeMap<String, Published>, PresetError> {

@@ -70,6 +70,8 @@ choices! {
         Filled = "filled",
         /// 128 KiB sequential writes of twice the capacity.
         Preconditioned = "preconditioned",
+        /// As preconditioned, with blocks that were erased as often as `[wear]` says.
+        Worn = "worn",
     }
 }
 

@@ -41,6 +41,9 @@ pub struct SsdConfig {
     pub mapping: Mapping,
     /// Garbage collection.
     pub collection: Collection,
+    /// Wear levelling, and how worn the drive is.
+    #[serde(skip_serializing_if = "Wear::is_usual")]
+    pub wear: Wear,
     /// The link to the host.
     pub host: Host,
     /// The write buffer.
@@ -150,6 +153,34 @@ pub struct Collection {
     /// more than it starts at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_blocks_per_plane: Option<u32>,
+    /// Overwrites of what the host wrote into the last so many blocks of a plane go to
+    /// a block of their own; absent where hot data is not kept apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hot_blocks_per_plane: Option<u32>,
+}
+
+/// Wear levelling, and how worn the drive is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Wear {
+    /// The free block with the fewest erases is filled first.
+    pub least_worn_first: bool,
+    /// A block that lags more than so many erases behind another of its plane is
+    /// emptied, whatever it holds; absent for never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub static_spread: Option<u32>,
+    /// Of a worn drive, the mean erases of its blocks; absent for another condition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worn_erase_count: Option<u32>,
+    /// Of a worn drive, how far a block's erases may lie from the mean; absent for not
+    /// at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worn_erase_spread: Option<u32>,
+}
+
+impl Wear {
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The link to the host; with a free interface the numbers are zero, except `commands`.
@@ -357,6 +388,9 @@ impl SsdConfig {
                 .victim_choices
                 .unwrap_or(usual.victim_choices),
             stop_blocks: self.collection.stop_blocks_per_plane,
+            least_worn_first: self.wear.least_worn_first,
+            wear_spread: self.wear.static_spread,
+            hot_blocks: self.collection.hot_blocks_per_plane,
             allocation: self.mapping.allocation,
             order: self.mapping.order,
             axes: [

@@ -21,7 +21,7 @@ pub use choices::{
 };
 pub use config::{
     Buffer, ClosedFormSettings, Collection, Geometry, Host, Mapping, Published, Scheduling,
-    SsdConfig, Timing, Variability,
+    SsdConfig, Timing, Variability, Wear,
 };
 pub use error::{Place, PresetError, SpareShortage};
 

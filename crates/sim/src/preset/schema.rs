@@ -89,6 +89,11 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("collection.victim_choices", integer(1, 1 << 10)),
     ("collection.reserve_blocks_per_plane", integer(2, 1 << 20)),
     ("collection.stop_blocks_per_plane", integer(3, 1 << 20)),
+    ("collection.hot_blocks_per_plane", integer(1, 1 << 20)),
+    ("wear.least_worn_first", Rule::Boolean),
+    ("wear.static_spread", integer(0, 1 << 30)),
+    ("wear.worn_erase_count", integer(0, 1 << 30)),
+    ("wear.worn_erase_spread", integer(0, 1 << 30)),
     ("host.interface", Rule::Word(HostInterface::WORDS)),
     (
         "host.link_bytes_per_second",

@@ -207,6 +207,14 @@ fn messages_name_key_value_line_and_what_is_allowed() {
             &["stop_blocks_per_plane = 5", "more than the 5 free blocks"],
         ),
         (
+            "condition = \"worn\"",
+            &["wear.worn_erase_count", "an integer from 0"],
+        ),
+        (
+            "condition = \"worn\"\n[wear]\nworn_erase_count = 5\nworn_erase_spread = 6",
+            &["worn_erase_spread = 6", "at most worn_erase_count, 5"],
+        ),
+        (
             "[timing]\nread_cell_ns = 1000000001",
             &["from 0 to 1000000000"],
         ),
@@ -311,7 +319,11 @@ fn a_higher_stop_of_collection_needs_more_spare() {
 #[test]
 fn what_is_usual_leaves_no_trace_in_the_hash() {
     let base = preset(YOO).hash();
-    for usual in ["victim_choices = 4", "stop_blocks_per_plane = 5"] {
+    for usual in [
+        "victim_choices = 4",
+        "stop_blocks_per_plane = 5",
+        "[wear]\nleast_worn_first = false\nworn_erase_count = 9",
+    ] {
         assert_eq!(
             derived(&format!("[collection]\n{usual}")).unwrap().hash(),
             base

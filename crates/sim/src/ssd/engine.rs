@@ -32,7 +32,7 @@ pub(super) const INTERRUPT: usize = 4;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     /// By operation kind and cause.
-    pub operations: [[u64; 2]; 3],
+    pub operations: [[u64; 3]; 3],
     pub buffer_hits: u64,
 }
 
@@ -323,10 +323,15 @@ impl<F: Firmware> Engine<F> {
         outcome.warmup_requests = self.window.warmup_requests();
         outcome.measured_requests = self.window.requests();
         let tally = &self.tally;
-        let [reads, [host_programs, collection_programs], erases] = tally.operations;
+        let [
+            reads,
+            [host_programs, collection_programs, wear_programs],
+            erases,
+        ] = tally.operations;
         outcome.page_reads = reads.iter().sum();
         outcome.host_programs = host_programs;
         outcome.collection_programs = collection_programs;
+        outcome.wear_programs = wear_programs;
         outcome.erases = erases.iter().sum();
         outcome.buffer_hits = tally.buffer_hits;
         outcome.unit_utilisation = units.into_iter().map(share).collect();

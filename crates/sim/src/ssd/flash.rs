@@ -81,7 +81,7 @@ impl Unit {
     /// Time spent on collection until `now`, the operation in hand included.
     #[inline]
     pub fn collected_until(&self, now: u64) -> u64 {
-        let collects = self.phase != Phase::Idle && self.cause == Cause::Collection;
+        let collects = self.phase != Phase::Idle && self.cause != Cause::Host;
         self.collected + u64::from(collects) * now.saturating_sub(self.began)
     }
 }

@@ -217,7 +217,7 @@ impl<F: Firmware> Engine<F> {
         let (kind, cause) = (state.kind, state.cause);
         let collected_before = state.collected;
         state.busy += now - began;
-        state.collected += (now - began) * u64::from(cause == Cause::Collection);
+        state.collected += (now - began) * u64::from(cause != Cause::Host);
         state.phase = Phase::Idle;
         let flight = self.flash.in_flight[done as usize];
         match self.flash.dequeue(unit) {

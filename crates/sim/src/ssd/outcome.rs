@@ -2,6 +2,7 @@
 
 use super::series::Series;
 use super::split::LatencySplit;
+use drivelab_ftl::EraseCounts;
 use drivelab_request::{BatchMeans, ClosedBy, CommandKind, Counted, Direction, Nanos};
 
 /// The result of a run. A latency runs from submission by the host to completion.
@@ -36,6 +37,8 @@ pub struct Outcome {
     pub collection_programs: u64,
     /// Page programs of the whole run, warm-up and draining included.
     pub all_programs: u64,
+    /// Page programs for wear levelling inside the window.
+    pub wear_programs: u64,
     /// Page reads inside the window.
     pub page_reads: u64,
     /// Blocks erased inside the window.
@@ -47,6 +50,9 @@ pub struct Outcome {
     /// Share of the window in which each die (or plane, in plane mode) worked
     /// or waited for its channel with an operation in hand, 0 to 1.
     pub unit_utilisation: Vec<f64>,
+    /// How often blocks were erased, when the run was over and the drive drained; `None`
+    /// of a firmware that does not tell.
+    pub erase_counts: Option<EraseCounts>,
     /// The variability factor of this run, 1 if the preset has none.
     pub variability_factor: f64,
 }
@@ -102,9 +108,8 @@ impl Outcome {
     /// Flash page programs over host page programs; `None` without writes.
     #[must_use]
     pub fn write_amplification(&self) -> Option<f64> {
-        (self.host_programs > 0).then(|| {
-            (self.host_programs + self.collection_programs) as f64 / self.host_programs as f64
-        })
+        let programs = self.host_programs + self.collection_programs + self.wear_programs;
+        (self.host_programs > 0).then(|| programs as f64 / self.host_programs as f64)
     }
 }
 

@@ -33,7 +33,8 @@ struct Shared {
 impl Prepared {
     /// Brings a drive into its condition, without simulating time: `fresh`
     /// holds nothing, `filled` was written once in order, `preconditioned` was
-    /// written in order with 128 KiB requests, twice the capacity.
+    /// written in order with 128 KiB requests, twice the capacity, and `worn` is
+    /// that with blocks erased as often as the preset says.
     ///
     /// # Errors
     /// [`SimError`] when the geometry leaves no space to work in.
@@ -51,10 +52,13 @@ impl Prepared {
         let passes = match config.condition {
             Condition::Fresh => 0,
             Condition::Filled => 1,
-            Condition::Preconditioned => 2,
+            Condition::Preconditioned | Condition::Worn => 2,
         };
         for _ in 0..passes {
             write_in_order(&mut firmware, config.geometry.page_size_bytes, stop)?;
+        }
+        if let Some(erases) = config.wear.worn_erase_count {
+            firmware.set_worn(erases, config.wear.worn_erase_spread.unwrap_or(0));
         }
         firmware.checkpoint();
         Ok(Self(Arc::new(Shared {
@@ -258,6 +262,7 @@ impl Ssd {
         match result {
             Ok(mut outcome) => {
                 outcome.variability_factor = factor;
+                outcome.erase_counts = Some(self.engine.firmware.erase_counts());
                 Ok(outcome)
             }
             Err(error) => {

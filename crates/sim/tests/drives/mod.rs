@@ -62,6 +62,14 @@ fn host() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Keys of wear levelling and of hot data apart, both off in half of the drives.
+fn wear() -> impl Strategy<Value = (String, bool)> {
+    let on = (any::<bool>(), 0..4_u32).prop_map(|(first, spread)| {
+        format!("[wear]\nleast_worn_first = {first}\nstatic_spread = {spread}\n")
+    });
+    (prop_oneof![Just(String::new()), on], any::<bool>())
+}
+
 /// Keys of the mapping, usual in half of the drives, and a rule for victims.
 fn choices() -> impl Strategy<Value = (String, &'static str)> {
     let word = prop::sample::select::<&'static str>;
@@ -86,21 +94,26 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
         any::<bool>(),
         prop_oneof![Just(0.0), Just(0.1)],
     );
-    let rest = (rest, choices());
+    let rest = (rest, choices(), wear());
     (shape, pages, timing(), host(), buffer_pages, rest).prop_map(
         |(shape, (page_bytes, pages), timing, host, buffer_pages, rest)| {
             let (channels, ways, dies, planes, plane_mode) = shape;
-            let ((in_order, whole_block, sigma), (mapping, policy)) = rest;
+            let ((in_order, whole_block, sigma), (mapping, policy), (wear, is_hot_apart)) = rest;
+            // One more open block needs more spare.
+            let (ratio, hot) = match is_hot_apart {
+                true => ("0.72", "hot_blocks_per_plane = 2\n"),
+                false => ("0.61", ""),
+            };
             let text = format!(
                 "name = \"random\"\nkind = \"ssd\"\nsummary = \"-\"\n\
                  condition = \"preconditioned\"\n\
                  [geometry]\nchannels = {channels}\nways_per_channel = {ways}\n\
                  dies_per_way = {dies}\nplanes_per_die = {planes}\nblocks_per_plane = 12\n\
                  pages_per_block = {pages}\npage_size_bytes = {page_bytes}\n\
-                 over_provisioning_ratio = 0.61\nplane_mode = {plane_mode}\n\
+                 over_provisioning_ratio = {ratio}\nplane_mode = {plane_mode}\n\
                  [timing]\n{timing}\n\
                  [scheduling]\ndispatch = \"{}\"\n\
-                 [mapping]\n{mapping}\n[collection]\npolicy = \"{policy}\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n\
+                 [mapping]\n{mapping}\n[collection]\npolicy = \"{policy}\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n{hot}{wear}\
                  [host]\n{host}\n[buffer]\nwrite_buffer_bytes = {}\n\
                  [variability]\nsigma = {sigma}\n",
                 if in_order { "in_order" } else { "per_die" },

@@ -98,12 +98,13 @@ impl Story {
 
     fn assert_counts(&self, outcome: &Outcome) {
         let (mut counts, mut hits) = (0, 0);
-        let (mut reads, mut host, mut collection, mut erases) = (0, 0, 0, 0);
+        let (mut reads, mut host, mut collection, mut wear, mut erases) = (0, 0, 0, 0, 0);
         for entry in &self.journal {
             match entry {
                 Entry::Operation(OperationKind::Read, _) => reads += counts,
                 Entry::Operation(OperationKind::Program, Cause::Host) => host += counts,
                 Entry::Operation(OperationKind::Program, Cause::Collection) => collection += counts,
+                Entry::Operation(OperationKind::Program, Cause::Wear) => wear += counts,
                 Entry::Operation(OperationKind::Erase, _) => erases += counts,
                 Entry::Hit => hits += counts,
                 Entry::Completion { .. } => {}
@@ -117,6 +118,7 @@ impl Story {
             outcome.collection_programs, collection,
             "programs to collect"
         );
+        assert_eq!(outcome.wear_programs, wear, "programs to level wear");
         assert_eq!(outcome.erases, erases, "erases");
         assert_eq!(outcome.buffer_hits, hits, "buffer hits");
     }

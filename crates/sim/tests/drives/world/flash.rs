@@ -113,7 +113,7 @@ impl World {
         let task = state.task.take().unwrap();
         let began = state.since;
         state.busy.push((began, self.now));
-        if task.operation.cause == Cause::Collection {
+        if task.operation.cause != Cause::Host {
             state.collecting.push((began, self.now));
         }
         state.stage = Stage::Idle;

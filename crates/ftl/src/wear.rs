@@ -1,0 +1,98 @@
+//! How often blocks were erased, and the levelling of it.
+//!
+//! Levelling is dynamic where the free block with the fewest erases is opened
+//! first, and static where a block that lags too far behind the most erased one of
+//! its plane is emptied though its data is valid: data that nobody overwrites keeps
+//! its block from being used. One such block is emptied between two ordinary
+//! collections at most.
+
+use crate::memory::{Cells, Memory};
+use crate::space::Space;
+
+/// Erases of the blocks of a drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EraseCounts {
+    /// Of the block that was erased least often.
+    pub least: u32,
+    /// Of the block that was erased most often.
+    pub most: u32,
+    /// Of all blocks.
+    pub mean: f64,
+    /// Of all blocks, around their mean.
+    pub standard_deviation: f64,
+}
+
+impl EraseCounts {
+    /// Least, most, mean and standard deviation of `counts`.
+    pub fn of(counts: impl Iterator<Item = u32> + Clone) -> Self {
+        let (mut least, mut most, mut sum, mut blocks) = (u32::MAX, 0, 0_u64, 0_u64);
+        for count in counts.clone() {
+            least = least.min(count);
+            most = most.max(count);
+            sum += u64::from(count);
+            blocks += 1;
+        }
+        if blocks == 0 {
+            return Self::default();
+        }
+        let mean = sum as f64 / blocks as f64;
+        let squares: f64 = counts.map(|count| (f64::from(count) - mean).powi(2)).sum();
+        Self {
+            least,
+            most,
+            mean,
+            standard_deviation: (squares / blocks as f64).sqrt(),
+        }
+    }
+}
+
+/// In a block's word: its data was moved there by collection.
+const COLLECTED: u32 = 1 << 31;
+
+impl<M: Memory> Space<M> {
+    /// How often `block` was erased.
+    pub fn erase_count(&self, block: u32) -> u32 {
+        self.erases.get(block as usize) & !COLLECTED
+    }
+
+    /// Erases of all blocks.
+    pub fn erase_counts(&self) -> EraseCounts {
+        let blocks = 0..self.erases_len();
+        EraseCounts::of(blocks.map(|block| self.erase_count(block)))
+    }
+
+    /// States how often each block was erased.
+    pub fn set_erase_counts(&mut self, mut count: impl FnMut(u32) -> u32) {
+        for block in 0..self.erases_len() {
+            self.erases.set(block as usize, count(block) & !COLLECTED);
+        }
+    }
+
+    /// `block` was erased once more, or as often as can be counted.
+    pub(crate) fn count_erase(&mut self, block: u32) {
+        let count = (self.erase_count(block) + 1).min(COLLECTED - 1);
+        self.erases.set(block as usize, count);
+    }
+
+    /// `block` is opened for what collection moves, or for the host's data.
+    pub(crate) fn set_collected(&mut self, block: u32, is_collected: bool) {
+        let word = self.erase_count(block) | if is_collected { COLLECTED } else { 0 };
+        self.erases.set(block as usize, word);
+    }
+
+    /// Whether what `block` holds has survived a collection.
+    pub(crate) fn is_collected(&self, block: u32) -> bool {
+        self.erases.get(block as usize) & COLLECTED != 0
+    }
+
+    /// The closed block of `plane` with the fewest erases, if it lags more than
+    /// `spread` behind the block with the most.
+    pub(crate) fn lagging(&self, plane: u32, spread: u32) -> Option<u32> {
+        let most = self.blocks_of(plane).map(|block| self.erase_count(block));
+        let most = most.max()?;
+        let closed = self.blocks_of(plane);
+        let closed = closed.filter(|&block| self.closed_valid(block).is_some());
+        let lagging = closed.min_by_key(|&block| self.erase_count(block))?;
+        (most - self.erase_count(lagging) > spread).then_some(lagging)
+    }
+}
