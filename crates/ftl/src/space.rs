@@ -23,8 +23,7 @@ pub(crate) enum Frontier {
     Collection,
 }
 
-/// Fields of a plane's record; what every write needs lies in the first 16 words,
-/// one cache line.
+/// Fields of a plane's record; what every write needs comes first.
 #[derive(Clone, Copy)]
 #[repr(usize)]
 enum Field {
@@ -65,7 +64,20 @@ enum Register {
 
 const REGISTERS: usize = 8;
 
+/// Words of a plane's record; first those of every plane that every write needs, a
+/// cache line each, then the others.
 const PLANE_WORDS: usize = 32;
+const LINE_WORDS: usize = 16;
+
+#[inline(always)]
+fn place_of(layout: &FlashLayout, plane: u32, field: Field) -> usize {
+    let (plane, field) = (plane as usize, field as usize);
+    if field < LINE_WORDS {
+        plane * LINE_WORDS + field
+    } else {
+        (layout.planes as usize + plane - 1) * LINE_WORDS + field
+    }
+}
 
 /// Set in a block's count while the block is not closed: it never looks like a
 /// good victim then.
@@ -128,12 +140,12 @@ impl<M: Memory> Space<M> {
         let mut planes = M::Wide::filled(layout.planes as usize * PLANE_WORDS, 0);
         let mut free = M::Wide::filled(layout.blocks() as usize, 0);
         for plane in 0..layout.planes {
-            let word = plane as usize * PLANE_WORDS;
-            planes.set(word + Field::FreeCount as usize, layout.blocks_per_plane);
-            planes.set(word + Field::Victim as usize, NOTHING);
+            let place = |field| place_of(&layout, plane, field);
+            planes.set(place(Field::FreeCount), layout.blocks_per_plane);
+            planes.set(place(Field::Victim), NOTHING);
             // Any number but 0; neighbouring planes must differ in every bit.
             let random = (plane + 1).wrapping_mul(0x9E37_79B1);
-            planes.set(word + Field::Random as usize, random.max(1));
+            planes.set(place(Field::Random), random.max(1));
             for block in 0..layout.blocks_per_plane {
                 let index = plane * layout.blocks_per_plane + block;
                 free.set(index as usize, index);
@@ -171,14 +183,12 @@ impl<M: Memory> Space<M> {
 
     #[inline(always)]
     fn field(&self, plane: u32, field: Field) -> u32 {
-        self.planes
-            .get(plane as usize * PLANE_WORDS + field as usize)
+        self.planes.get(place_of(&self.layout, plane, field))
     }
 
     #[inline(always)]
     fn set_field(&mut self, plane: u32, field: Field, value: u32) {
-        self.planes
-            .set(plane as usize * PLANE_WORDS + field as usize, value);
+        self.planes.set(place_of(&self.layout, plane, field), value);
     }
 
     /// Whose turn it is, where planes take turns.
