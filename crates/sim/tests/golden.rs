@@ -30,6 +30,7 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
         text = text.replace(&format!("split: {:?}, ", outcome.split), "");
         text = text.replace(&format!("streams: {:?}, ", outcome.streams), "");
         text = text.replace(&format!("series: {:?}, ", outcome.series), "");
+        text = text.replace(&format!("all_programs: {}, ", outcome.all_programs), "");
         text = text.replace("wear_programs: 0, ", "");
         text = text.replace(&format!("erase_counts: {:?}, ", outcome.erase_counts), "");
     }
