@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
 use super::error::{Place, PresetError};
+use super::schema::is_one_line;
 
 /// A scalar of a preset.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,7 +98,7 @@ pub(super) fn read(label: &str, text: &str) -> Result<Entries, PresetError> {
     })?;
     let table = document.get_ref();
     let preset = match table.get("name").map(Spanned::get_ref) {
-        Some(DeValue::String(name)) => name.to_string(),
+        Some(DeValue::String(name)) if is_one_line(name) => name.to_string(),
         _ => label.to_owned(),
     };
     let mut entries = Entries::new();

@@ -196,7 +196,7 @@ impl Rule {
             Self::Integer { least, most } => format!("an integer from {least} to {most}"),
             Self::Ratio { least, most } => format!("a number from {least} to {most}"),
             Self::Boolean => "true or false".to_owned(),
-            Self::Text => "text in quotes, not empty".to_owned(),
+            Self::Text => "text in quotes, one line, not empty".to_owned(),
             Self::Word(words) => words
                 .iter()
                 .map(|word| format!("{word:?}"))
@@ -222,7 +222,7 @@ impl Rule {
                 (least..=most).contains(&(*value as f64))
             }
             (Self::Boolean, Value::Boolean(_)) => true,
-            (Self::Text, Value::Text(value)) => !value.trim().is_empty(),
+            (Self::Text, Value::Text(value)) => is_one_line(value) && !value.trim().is_empty(),
             (Self::Word(words), Value::Text(value)) => words.contains(&value.as_str()),
             (Self::PageSize, Value::Integer(value)) => u64::try_from(*value)
                 .is_ok_and(|value| value.is_power_of_two() && (512..=1 << 20).contains(&value)),
@@ -241,6 +241,11 @@ impl Rule {
     }
 }
 
+/// Whether a text could stand in a message of one line.
+pub(super) fn is_one_line(text: &str) -> bool {
+    !text.chars().any(char::is_control)
+}
+
 /// Checks that every key is known and every value of its type and in its range.
 pub(super) fn check(entries: &Entries) -> Result<(), PresetError> {
     for (key, entry) in entries {
@@ -249,7 +254,7 @@ pub(super) fn check(entries: &Entries) -> Result<(), PresetError> {
         }
         let Some(rule) = rule(key) else {
             return Err(PresetError::UnknownKey {
-                key: key.clone(),
+                key: key.escape_debug().to_string(),
                 place: entry.place.clone(),
                 valid: valid_beside(key),
             });

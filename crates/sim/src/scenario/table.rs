@@ -186,7 +186,7 @@ pub(super) fn check(
         let tables = nested.map(|name| format!("[[{name}]]"));
         return Err(ScenarioError::UnknownKey {
             spot: spot.clone(),
-            key: key.to_owned(),
+            key: key.escape_debug().to_string(),
             valid: names.chain(tables).collect::<Vec<_>>().join(", "),
         });
     };
