@@ -546,7 +546,7 @@ impl<M: Memory> Firmware for PageMap<M> {
         self.placement.completed(operation.plane);
     }
 
-    #[inline]
+    #[inline(always)]
     fn read_one(&mut self, page: Lpn) -> Option<Operation> {
         if page.0 >= self.layout.logical_pages {
             return None;

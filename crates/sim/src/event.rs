@@ -25,6 +25,33 @@ pub const END_OF_TIME: u64 = (1 << (64 - LEAF_BITS)) - 1;
 
 const NEVER: u64 = u64::MAX;
 
+/// Time and leaf of an event: keys are in the order in which events are served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EventKey(u64);
+
+impl EventKey {
+    /// The event of `leaf` at `time`, or just before [`END_OF_TIME`].
+    #[inline(always)]
+    #[must_use]
+    pub fn new(time: u64, leaf: usize) -> Self {
+        Self(time.min(END_OF_TIME - 1) << LEAF_BITS | leaf as u64)
+    }
+
+    /// When.
+    #[inline(always)]
+    #[must_use]
+    pub const fn time(self) -> u64 {
+        self.0 >> LEAF_BITS
+    }
+
+    /// Whose.
+    #[inline(always)]
+    #[must_use]
+    pub const fn leaf(self) -> usize {
+        (self.0 & (MAX_LEAVES as u64 - 1)) as usize
+    }
+}
+
 /// Pending events, the earliest first.
 #[derive(Clone, Debug)]
 pub struct EventTree {
@@ -56,19 +83,18 @@ impl EventTree {
         self.first_of_side = NEVER;
     }
 
-    /// The earliest event: its time and leaf.
+    /// The earliest event.
     #[inline(always)]
     #[must_use]
-    pub fn first(&self) -> Option<(u64, usize)> {
+    pub fn first(&self) -> Option<EventKey> {
         let key = self.keys[1].min(self.first_of_side);
-        (key != NEVER).then_some((key >> LEAF_BITS, (key & (MAX_LEAVES as u64 - 1)) as usize))
+        (key != NEVER).then_some(EventKey(key))
     }
 
     /// Sets the event of unit `leaf` to `time`, or to just before [`END_OF_TIME`].
     #[inline(always)]
     pub fn set(&mut self, leaf: usize, time: u64) {
-        let time = time.min(END_OF_TIME - 1);
-        self.replace(leaf, time << LEAF_BITS | leaf as u64);
+        self.replace(leaf, EventKey::new(time, leaf).0);
     }
 
     /// Removes the event of unit `leaf`.
@@ -80,11 +106,8 @@ impl EventTree {
     /// Sets the event of the queue at `place` beside the tree, or removes it.
     #[inline(always)]
     pub fn set_side(&mut self, place: usize, time: Option<u64>) {
-        let leaf = (self.units + place) as u64;
-        self.side[place] = match time {
-            Some(time) => time.min(END_OF_TIME - 1) << LEAF_BITS | leaf,
-            None => NEVER,
-        };
+        let leaf = self.units + place;
+        self.side[place] = time.map_or(NEVER, |time| EventKey::new(time, leaf).0);
         let [a, b, c, d, e, f] = self.side;
         self.first_of_side = a.min(b).min(c.min(d)).min(e.min(f));
     }
@@ -132,7 +155,8 @@ mod tests {
                     .enumerate()
                     .filter_map(|(leaf, time)| time.map(|time| (time, leaf)))
                     .min();
-                prop_assert_eq!(tree.first(), expected);
+                let first = tree.first().map(|key| (key.time(), key.leaf()));
+                prop_assert_eq!(first, expected);
             }
         }
     }

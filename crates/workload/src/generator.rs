@@ -123,7 +123,7 @@ impl Generator {
     }
 
     /// The next request; the stream never ends.
-    #[inline]
+    #[inline(always)]
     pub fn next_request(&mut self) -> Request {
         let direction = if self.write.happens(&mut self.rng) {
             Direction::Write

@@ -5,26 +5,23 @@
 //! program completes. Pages go to the flash at once, in the order of arrival;
 //! overwriting a page that still waits is not merged with it.
 
-use rustc_hash::FxHashMap;
+/// Tables of fewer entries save nothing.
+const LEAST_ENTRIES: u64 = 16;
 
 #[derive(Clone, Debug)]
 pub(super) struct WriteBuffer {
     capacity: u32,
     used: u32,
-    /// How many copies of a logical page wait for their program. Only looked
-    /// up, never walked: its order cannot matter.
-    waiting: FxHashMap<u32, u32>,
+    waiting: Copies,
 }
 
 impl WriteBuffer {
     /// A buffer of `capacity` pages; 0 switches it off.
     pub fn new(capacity: u32) -> Self {
-        let mut waiting = FxHashMap::default();
-        waiting.reserve(2 * capacity.min(1 << 12) as usize);
         Self {
             capacity,
             used: 0,
-            waiting,
+            waiting: Copies::new(capacity),
         }
     }
 
@@ -48,28 +45,144 @@ impl WriteBuffer {
     /// The data of logical page `page` has arrived.
     #[inline]
     pub fn insert(&mut self, page: u32) {
-        *self.waiting.entry(page).or_insert(0) += 1;
+        self.waiting.add(page);
     }
 
     /// The program of logical page `page` is complete: its space is free again.
     #[inline]
     pub fn remove(&mut self, page: u32) {
         self.used -= 1;
-        if let Some(copies) = self.waiting.get_mut(&page) {
-            *copies -= 1;
-            if *copies == 0 {
-                self.waiting.remove(&page);
-            }
-        }
+        self.waiting.subtract(page);
     }
 
     /// Whether the newest data of logical page `page` is still here.
     #[inline]
     pub fn holds(&self, page: u32) -> bool {
-        !self.waiting.is_empty() && self.waiting.contains_key(&page)
+        self.used > 0 && self.waiting.has(page)
     }
 
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.used == 0
+    }
+}
+
+/// How many copies of each logical page wait for their program.
+///
+/// Open addressing with linear probing; at most half full. Removing moves the
+/// entries behind into the gap (Knuth, volume 3, algorithm 6.4 R), so that the
+/// table never needs cleaning.
+#[derive(Clone, Debug)]
+struct Copies {
+    /// Page and copies; none where there are 0 copies. A power of two of them.
+    entries: Vec<(u32, u32)>,
+    shift: u32,
+}
+
+impl Copies {
+    fn new(capacity: u32) -> Self {
+        let entries = (2 * u64::from(capacity)).next_power_of_two();
+        let entries = if capacity == 0 {
+            1
+        } else {
+            entries.max(LEAST_ENTRIES)
+        };
+        Self {
+            entries: vec![(0, 0); entries as usize],
+            shift: (u64::BITS - entries.trailing_zeros()).min(u64::BITS - 1),
+        }
+    }
+
+    /// Where `page` is looked for first.
+    #[inline]
+    fn home(&self, page: u32) -> usize {
+        // Fibonacci hashing (Knuth, volume 3, section 6.4).
+        (u64::from(page).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize & self.mask()
+    }
+
+    #[inline]
+    fn mask(&self) -> usize {
+        self.entries.len() - 1
+    }
+
+    /// Where `page` is, or the gap where it would be.
+    #[inline]
+    fn find(&self, page: u32) -> usize {
+        let mut place = self.home(page);
+        loop {
+            let (held, copies) = self.entries[place];
+            if copies == 0 || held == page {
+                return place;
+            }
+            place = (place + 1) & self.mask();
+        }
+    }
+
+    #[inline]
+    fn has(&self, page: u32) -> bool {
+        self.entries[self.find(page)].1 > 0
+    }
+
+    #[inline]
+    fn add(&mut self, page: u32) {
+        let place = self.find(page);
+        let copies = self.entries[place].1 + 1;
+        self.entries[place] = (page, copies);
+    }
+
+    #[inline]
+    fn subtract(&mut self, page: u32) {
+        let mut gap = self.find(page);
+        let copies = self.entries[gap].1;
+        if copies != 1 {
+            self.entries[gap].1 = copies.saturating_sub(1);
+            return;
+        }
+        let mask = self.mask();
+        let mut place = gap;
+        loop {
+            place = (place + 1) & mask;
+            let (held, copies) = self.entries[place];
+            if copies == 0 {
+                break;
+            }
+            // It may move to the gap unless that lies before its home.
+            let from_home = place.wrapping_sub(self.home(held)) & mask;
+            if from_home >= place.wrapping_sub(gap) & mask {
+                self.entries[gap] = (held, copies);
+                gap = place;
+            }
+        }
+        self.entries[gap] = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Copies;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn copies_are_counted_as_in_a_list(
+            capacity in 1..40_u32,
+            steps in prop::collection::vec((any::<bool>(), 0..60_u32), 0..400),
+        ) {
+            let mut copies = Copies::new(capacity);
+            let mut list: Vec<u32> = Vec::new();
+            for (adds, page) in steps {
+                let page = page.wrapping_mul(0x1357_9BDF);
+                if adds && list.len() < capacity as usize {
+                    copies.add(page);
+                    list.push(page);
+                } else if let Some(place) = list.iter().position(|&held| held == page) {
+                    copies.subtract(page);
+                    list.swap_remove(place);
+                }
+                for page in (0..60_u32).map(|page| page.wrapping_mul(0x1357_9BDF)) {
+                    prop_assert_eq!(copies.has(page), list.contains(&page));
+                }
+            }
+        }
     }
 }

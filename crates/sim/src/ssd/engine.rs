@@ -15,7 +15,7 @@ use super::series::Series;
 use super::split::PARTS;
 use super::timing::Timing;
 use super::{Plan, SimError};
-use crate::event::{END_OF_TIME, EventTree, MAX_LEAVES, SIDE_LEAVES};
+use crate::event::{END_OF_TIME, EventKey, EventTree, MAX_LEAVES, SIDE_LEAVES};
 use crate::preset::{Dispatch, SsdConfig};
 
 /// Later than this a run is refused: queues may reach as far again.
@@ -53,6 +53,9 @@ pub(super) struct Engine<F> {
     pub firmware: F,
     pub timing: Timing,
     pub events: EventTree,
+    /// Every event before it has been served: the one in hand, or one of the same
+    /// time that has caused it.
+    pub current: EventKey,
     pub flash: Flash,
     pub host: Host,
     pub buffer: WriteBuffer,
@@ -74,6 +77,7 @@ pub(super) struct Engine<F> {
     buffer_pages: u32,
     pub capacity_bytes: u64,
     pub page_shift: u32,
+    pub pages_per_plane: u32,
     pub units: u32,
     pub ways: u32,
     pub dies_per_way: u32,
@@ -104,6 +108,7 @@ impl<F: Firmware> Engine<F> {
             firmware,
             timing: Timing::new(config, 1.0),
             events: EventTree::new(units as usize),
+            current: EventKey::default(),
             flash: Flash::new(units, channels, in_order),
             host: Host::new(config),
             buffer: WriteBuffer::new(buffer_pages),
@@ -120,6 +125,7 @@ impl<F: Firmware> Engine<F> {
             outcome: Outcome::default(),
             buffer_pages,
             page_shift: page_bytes.trailing_zeros(),
+            pages_per_plane: geometry.blocks_per_plane * geometry.pages_per_block,
             units,
             ways: geometry.ways_per_channel,
             dies_per_way: geometry.dies_per_way,
@@ -190,6 +196,7 @@ impl<F: Firmware> Engine<F> {
     fn reset(&mut self, plan: Plan, timing: Timing) {
         self.timing = timing;
         self.events.clear();
+        self.current = EventKey::default();
         let (units, channels) = (self.units, self.flash.channels.len() as u32);
         let recording = self.flash.recording.take();
         self.flash = Flash::new(units, channels, self.flash.dispatch.in_order);
@@ -214,7 +221,9 @@ impl<F: Firmware> Engine<F> {
     }
 
     fn advance(&mut self) -> Result<(), SimError> {
-        while let Some((now, leaf)) = self.events.first() {
+        while let Some(key) = self.events.first() {
+            let (now, leaf) = (key.time(), key.leaf());
+            self.current = self.current.max(key);
             if now >= self.deadline {
                 self.pass_time(now)?;
             }
@@ -290,6 +299,7 @@ impl<F: Firmware> Engine<F> {
         if self.window.is_open() && !was_open {
             self.outcome.all_programs = self.tally.programs();
             self.tally = Tally::default();
+            self.settle_channels(at);
             self.flash.open_window(at);
             if let Some(series) = &mut self.series {
                 series.open(at);
@@ -301,6 +311,7 @@ impl<F: Firmware> Engine<F> {
     }
 
     fn close_window(&mut self, at: u64) {
+        self.settle_channels(at);
         let (units, channels) = self.flash.close_window(at);
         let window = self.window.duration();
         let share = |busy: u64| match window {

@@ -1,74 +1,59 @@
-//! What the flash consists of: units, channels, dispatch, operations in flight.
+//! What the flash consists of: units, channels, dispatch.
 //! Their ways are in [`super::operation`].
 
-use drivelab_ftl::{Cause, OperationKind};
+use std::collections::VecDeque;
+
+use drivelab_ftl::Cause;
+use rustc_hash::FxHashMap;
 
 use super::outcome::RecordedOperation;
+use super::queue::{Pool, Queue, Task};
+use crate::event::EventKey;
 
-pub(super) const NONE: u32 = u32::MAX;
-
-/// Operations in flight at once: some 200 MB, far above what a controller queues.
-pub(super) const MAX_IN_FLIGHT: u32 = 1 << 22;
-
-/// On whose account an operation runs: the slot of the request that waits for it,
-/// or one of the two names below.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Account(pub u32);
-
-impl Account {
-    /// Nobody waits.
-    pub const NOBODY: Self = Self(u32::MAX);
-    /// It empties a page of the write buffer.
-    pub const BUFFER: Self = Self(u32::MAX - 1);
-}
-
-/// An operation between emission and completion.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct InFlight {
-    /// When dispatch has handed it over.
-    pub available: u64,
-    /// What [`Unit::collected_until`] was when it was emitted.
-    pub collected: u64,
-    /// The next in the same queue.
-    pub next: u32,
-    pub account: Account,
-    pub plane: u32,
-    pub ppn: u32,
-    pub lpn: u32,
-    pub kind: OperationKind,
-    pub cause: Cause,
-}
+/// Operations queued at once: some 200 MB, far above what a controller queues.
+pub(super) const MAX_QUEUED: u32 = 1 << 22;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Phase {
     Idle,
-    /// Needs the channel at its event: a read in the cell array, a program that
-    /// dispatch has not handed over yet.
-    BeforeTransfer,
-    /// The last stages: transfer of a read, transfer and cell of a program, cell of an erase.
-    Finishing,
+    /// The channel is or will be asked for; [`Unit::end`] is the earliest end.
+    Asked,
+    /// [`Unit::end`] is the end.
+    Promised,
 }
 
-/// A die (in plane mode a plane): one cache line.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
+/// A die (in plane mode a plane). What every event needs is in the first of its two
+/// cache lines.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Unit {
+    /// In hand, unless idle.
+    pub task: Task,
     pub began: u64,
+    pub end: u64,
+    pub channel: u16,
+    pub phase: Phase,
     pub busy: u64,
     /// Of `busy`, for collection.
     pub collected: u64,
-    pub current: u32,
-    pub head: u32,
-    pub tail: u32,
-    pub channel: u32,
-    pub phase: Phase,
-    /// Of the current operation.
-    pub kind: OperationKind,
-    pub cause: Cause,
+    queue: Queue,
 }
 
 impl Unit {
+    fn idle(channel: u32) -> Self {
+        Self {
+            task: Task::NONE,
+            began: 0,
+            end: 0,
+            channel: channel as u16,
+            phase: Phase::Idle,
+            busy: 0,
+            collected: 0,
+            queue: Queue::default(),
+        }
+    }
+
     /// Time at work until `now`, the operation in hand included.
     #[inline]
     fn busy_until(&self, now: u64) -> u64 {
@@ -81,18 +66,32 @@ impl Unit {
     /// Time spent on collection until `now`, the operation in hand included.
     #[inline]
     pub fn collected_until(&self, now: u64) -> u64 {
-        let collects = self.phase != Phase::Idle && self.cause != Cause::Host;
+        let collects = self.phase != Phase::Idle && self.task.cause != Cause::Host;
         self.collected + u64::from(collects) * now.saturating_sub(self.began)
     }
 }
 
-/// A channel carries one transfer at a time, in the order in which they were asked
-/// for. Whoever asks is told at once when its transfer ends: nothing can come
-/// between, so nobody waits in a queue and no event is needed.
-#[derive(Clone, Copy, Debug)]
+/// A channel carries one transfer at a time, in the order in which they are asked
+/// for.
+///
+/// When a read will ask is known as soon as it begins, so no event is spent on the
+/// asking: it is put in line, and the unit's event is set to when the transfer ends
+/// if nobody comes between. Whoever asks later for an earlier time does, and the
+/// unit's event then finds that it is early and is set anew.
+///
+/// ```text
+///   promised: ... |####|   free_at      asks: 1 ...|####|   2 ......|####|
+///   a program that asks now                          ^ goes before 2, which ends later
+/// ```
+#[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(super) struct Channel {
     pub free_at: u64,
     busy: u64,
+    /// When the last of those in line ends at the earliest.
+    asked_end: u64,
+    /// When and for which unit the channel will be asked.
+    asks: VecDeque<EventKey>,
 }
 
 impl Channel {
@@ -105,6 +104,35 @@ impl Channel {
         (start, self.free_at)
     }
 
+    /// `key` stands in line for `time`; answers when that ends at the earliest.
+    #[inline(always)]
+    pub fn ask(&mut self, key: EventKey, time: u64) -> u64 {
+        match self.asks.back() {
+            Some(&last) if last > key => return self.ask_between(key, time),
+            Some(_) => self.asked_end = self.asked_end.max(key.time()) + time,
+            None => self.asked_end = self.free_at.max(key.time()) + time,
+        }
+        self.asks.push_back(key);
+        self.asked_end
+    }
+
+    #[inline(never)]
+    fn ask_between(&mut self, key: EventKey, time: u64) -> u64 {
+        let place = self.asks.partition_point(|&other| other < key);
+        self.asks.insert(place, key);
+        self.free_at.max(key.time()) + time
+    }
+
+    /// The first in line, if it asks at `latest` or before.
+    #[inline(always)]
+    pub fn next_ask(&mut self, latest: EventKey) -> Option<EventKey> {
+        let first = *self.asks.front()?;
+        if first > latest {
+            return None;
+        }
+        self.asks.pop_front()
+    }
+
     /// Time at work until `now`: what is promised beyond lies without a gap before `free_at`.
     fn busy_until(&self, now: u64) -> u64 {
         self.busy - self.free_at.saturating_sub(now).min(self.busy)
@@ -112,12 +140,12 @@ impl Channel {
 }
 
 /// The controller's dispatch stage.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Dispatch {
     pub in_order: bool,
     pub free_at: u64,
-    pub head: u32,
-    pub tail: u32,
+    /// In order: what waits to be handed over.
+    pub line: Queue,
 }
 
 /// Everything below the firmware.
@@ -126,122 +154,74 @@ pub(super) struct Flash {
     pub units: Vec<Unit>,
     pub channels: Vec<Channel>,
     pub dispatch: Dispatch,
-    pub in_flight: Vec<InFlight>,
-    vacant: u32,
+    /// Where the tasks of all queues are.
+    pub pool: Pool,
     /// Busy times of units and channels when the window opened.
     at_opening: (Vec<u64>, Vec<u64>),
     pub recording: Option<Recording>,
 }
 
-/// Every operation of a run, and where those in flight stand in it.
+/// Every operation of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recording {
     pub operations: Vec<RecordedOperation>,
-    /// By slot of the operation in flight.
-    places: Vec<u32>,
+    /// By unit and tag: which operation it is. Only looked up: its order cannot matter.
+    places: FxHashMap<(u32, u16), usize>,
 }
 
 impl Recording {
-    #[cold]
-    fn open(&mut self, slot: u32, operation: RecordedOperation) {
-        let slot = slot as usize;
-        self.places.resize(self.places.len().max(slot + 1), NONE);
-        self.places[slot] = self.operations.len() as u32;
+    /// Begins the record of an operation; answers its tag.
+    pub fn open(&mut self, operation: RecordedOperation) -> u16 {
+        let place = self.operations.len();
+        let tag = place as u16;
+        self.places.insert((operation.unit, tag), place);
         self.operations.push(operation);
+        tag
     }
 }
 
 impl Flash {
     pub fn new(units: u32, channels: u32, in_order: bool) -> Self {
-        let unit = |index| Unit {
-            began: 0,
-            busy: 0,
-            collected: 0,
-            current: NONE,
-            head: NONE,
-            tail: NONE,
-            channel: index % channels,
-            phase: Phase::Idle,
-            kind: OperationKind::Read,
-            cause: Cause::Host,
-        };
         let channel = Channel {
             free_at: 0,
             busy: 0,
+            asked_end: 0,
+            asks: VecDeque::new(),
         };
         Self {
-            units: (0..units).map(unit).collect(),
+            units: (0..units)
+                .map(|index| Unit::idle(index % channels))
+                .collect(),
             channels: vec![channel; channels as usize],
             dispatch: Dispatch {
                 in_order,
                 free_at: 0,
-                head: NONE,
-                tail: NONE,
+                line: Queue::default(),
             },
-            in_flight: Vec::new(),
-            vacant: NONE,
+            pool: Pool::default(),
             at_opening: (vec![0; units as usize], vec![0; channels as usize]),
             recording: None,
         }
     }
 
-    #[inline]
-    pub fn allocate(&mut self, flight: InFlight) -> u32 {
-        let slot = self.vacant;
-        if slot == NONE {
-            self.in_flight.push(flight);
-            return (self.in_flight.len() - 1) as u32;
-        }
-        let place = &mut self.in_flight[slot as usize];
-        self.vacant = place.next;
-        *place = flight;
-        drivelab_ftl::prefetch(&self.in_flight, self.vacant as usize);
-        slot
-    }
-
-    #[inline]
-    pub fn release(&mut self, slot: u32) {
-        self.in_flight[slot as usize].next = self.vacant;
-        self.vacant = slot;
-    }
-
-    /// Puts `slot` behind the others of `unit`.
-    #[inline]
-    pub fn enqueue(&mut self, unit: u32, slot: u32) {
-        let state = &mut self.units[unit as usize];
-        let tail = std::mem::replace(&mut state.tail, slot);
-        if state.head == NONE {
-            state.head = slot;
-        } else {
-            self.in_flight[tail as usize].next = slot;
-        }
+    /// Puts `task` behind the others of `unit`.
+    #[inline(always)]
+    pub fn enqueue(&mut self, unit: u32, task: Task) {
+        self.units[unit as usize].queue.push(task, &mut self.pool);
     }
 
     /// Takes the first operation that waits for `unit`.
-    #[inline]
-    pub fn dequeue(&mut self, unit: u32) -> Option<u32> {
-        let state = &mut self.units[unit as usize];
-        let slot = state.head;
-        (slot != NONE).then(|| {
-            state.head = self.in_flight[slot as usize].next;
-            drivelab_ftl::prefetch(&self.in_flight, state.head as usize);
-            slot
-        })
-    }
-
-    /// Begins the record of an operation.
-    pub fn record(&mut self, slot: u32, operation: RecordedOperation) {
-        if let Some(recording) = &mut self.recording {
-            recording.open(slot, operation);
-        }
-    }
-
-    /// The record of an operation in flight, if one is made.
     #[inline(always)]
-    pub fn recorded(&mut self, slot: u32) -> Option<&mut RecordedOperation> {
+    pub fn dequeue(&mut self, unit: u32) -> Option<Task> {
+        self.units[unit as usize].queue.pop(&mut self.pool)
+    }
+
+    /// The record of a task of `unit`, if one is made.
+    #[inline(always)]
+    pub fn recorded(&mut self, unit: u32, tag: u16) -> Option<&mut RecordedOperation> {
         let recording = self.recording.as_mut()?;
-        let place = recording.places[slot as usize];
-        recording.operations.get_mut(place as usize)
+        let place = *recording.places.get(&(unit, tag))?;
+        recording.operations.get_mut(place)
     }
 
     /// The account of busy times begins at `now`: work in progress counts from here.

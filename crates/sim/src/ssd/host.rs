@@ -18,9 +18,9 @@ use drivelab_request::{Command, CommandKind};
 
 use super::SimError;
 use super::engine::{ACKNOWLEDGE, ARRIVAL, Engine, INTERRUPT, LINK};
-use super::flash::Account;
 use super::link::{Job, Link};
 use super::load::Running;
+use super::queue::Account;
 use super::queue_pair::{PairSettings, QueuePairs};
 use super::split::{PARTS, Part, Parts};
 use crate::preset::SsdConfig;
@@ -285,7 +285,7 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     fn start_read(&mut self, slot: u32, run: PageRun, now: u64) {
         if run.pages == 1
-            && self.buffer.is_empty()
+            && !self.buffer.holds(run.first.0)
             && let Some(operation) = self.firmware.read_one(run.first)
         {
             self.out.counts.lookups += 1;
@@ -326,8 +326,8 @@ impl<F: Firmware> Engine<F> {
     #[inline(never)]
     fn emit(&mut self, account: Account, waits: Waits, now: u64) -> u32 {
         let mut pending = 0;
-        for index in 0..self.out.operations().len() {
-            let operation = self.out.operations()[index];
+        let out = std::mem::take(&mut self.out);
+        for operation in out.operations() {
             let is_awaited = match waits {
                 Waits::All => true,
                 Waits::Host => operation.cause == Cause::Host,
@@ -337,8 +337,9 @@ impl<F: Firmware> Engine<F> {
             };
             pending += u32::from(is_awaited);
             let account = if is_awaited { account } else { Account::NOBODY };
-            self.enter_flash(&operation, account, now);
+            self.enter_flash(operation, account, now);
         }
+        self.out = out;
         if account != Account::BUFFER {
             let entry = &mut self.host.slots[account.0 as usize];
             entry.pending = pending;
@@ -380,8 +381,7 @@ impl<F: Firmware> Engine<F> {
 
     /// Pages of a write have arrived in the buffer, and go on to the flash.
     fn fill_buffer(&mut self, slot: u32, first: u32, pages: u32, now: u64) {
-        let entry = self.host.slots[slot as usize];
-        let run = entry.run;
+        let run = self.run_of(slot);
         let last = first + pages == run.pages;
         let piece = PageRun {
             first: Lpn(run.first.0 + first),

@@ -185,7 +185,12 @@ impl Drawn {
     fn take<F: Firmware>(&mut self, firmware: &F, page_shift: u32) -> Request {
         let request = self.ring[self.next];
         let drawn = self.generator.next_request();
-        self.ring[self.next] = drawn;
+        // Field by field: a copy of the whole would wait until every field has reached
+        // the cache.
+        let place = &mut self.ring[self.next];
+        place.offset_bytes = drawn.offset_bytes;
+        place.size_bytes = drawn.size_bytes;
+        place.direction = drawn.direction;
         self.next = (self.next + 1) % AHEAD;
         firmware.prefetch_map(Lpn((drawn.offset_bytes >> page_shift) as u32));
         let nearer = &self.ring[(self.next + HALF) % AHEAD];

@@ -18,6 +18,7 @@ mod measuring;
 mod operation;
 mod outcome;
 mod prepare;
+mod queue;
 mod queue_pair;
 mod series;
 mod split;

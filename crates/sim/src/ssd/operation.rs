@@ -13,15 +13,17 @@
 //! the order in which the firmware emitted them. A channel carries one
 //! transfer at a time, first come, first served. Dispatch is a server in order of
 //! arrival, so its end times never decrease and `per_die` needs no event for it:
-//! a read costs two events, a program or an erase one.
+//! an operation costs one event, and one more where another transfer came between.
 
-use drivelab_ftl::{Cause, Firmware, NOTHING, Operation, OperationKind, Ppn};
+use drivelab_ftl::{Cause, Firmware, NOTHING, Operation, OperationKind};
 
 use super::SimError;
 use super::engine::{DISPATCH, Engine};
-use super::flash::{Account, InFlight, MAX_IN_FLIGHT, NONE, Phase};
+use super::flash::{MAX_QUEUED, Phase};
 use super::outcome::RecordedOperation;
+use super::queue::{Account, Task};
 use super::split::Parts;
+use crate::event::EventKey;
 
 impl<F: Firmware> Engine<F> {
     #[inline(always)]
@@ -35,54 +37,63 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
+    fn plane_of(&self, task: &Task) -> u32 {
+        task.ppn.0 / self.pages_per_plane
+    }
+
     /// An operation that the firmware emitted at `now` enters the flash.
     #[inline(always)]
     pub(super) fn enter_flash(&mut self, operation: &Operation, account: Account, now: u64) {
         let kind = operation.kind as usize;
         let unit = self.unit_of(operation.plane);
-        let flight = InFlight {
+        let state = &self.flash.units[unit as usize];
+        let mut task = Task {
             available: now,
-            collected: self.flash.units[unit as usize].collected_until(now),
-            next: NONE,
+            collected: state.collected_until(now),
             account,
-            plane: operation.plane,
-            ppn: operation.ppn.0,
+            ppn: operation.ppn,
             lpn: operation.lpn,
             kind: operation.kind,
             cause: operation.cause,
+            tag: 0,
         };
-        let slot = self.flash.allocate(flight);
-        if slot >= MAX_IN_FLIGHT {
-            self.failure = Some(SimError::InFlight {
-                most: MAX_IN_FLIGHT,
-            });
-        }
+        let is_idle = state.phase == Phase::Idle;
         if self.flash.recording.is_some() {
-            self.begin_record(operation, unit, slot);
+            task.tag = self.begin_record(operation, unit);
         }
         if self.flash.dispatch.in_order {
-            self.queue_for_dispatch(slot, now);
+            self.queue_for_dispatch(task, now);
             return;
         }
         let start = self.flash.dispatch.free_at.max(now);
-        let available = start + self.timing.dispatch[kind];
-        self.flash.dispatch.free_at = available;
-        self.flash.in_flight[slot as usize].available = available;
-        if let Some(record) = self.flash.recorded(slot) {
-            record.dispatch = (start, available);
+        task.available = start + self.timing.dispatch[kind];
+        self.flash.dispatch.free_at = task.available;
+        if let Some(record) = self.flash.recorded(unit, task.tag) {
+            record.dispatch = (start, task.available);
         }
-        if self.flash.units[unit as usize].phase == Phase::Idle {
-            self.begin(unit, slot, available, now);
+        if is_idle {
+            self.begin(unit, task, task.available, now);
         } else {
-            self.flash.enqueue(unit, slot);
+            self.flash.enqueue(unit, task);
+            self.check_queued();
+        }
+    }
+
+    #[inline(always)]
+    fn check_queued(&mut self) {
+        if self.flash.pool.waiting > MAX_QUEUED {
+            self.failure = Some(SimError::InFlight { most: MAX_QUEUED });
         }
     }
 
     #[cold]
-    fn begin_record(&mut self, operation: &Operation, unit: u32, slot: u32) {
+    fn begin_record(&mut self, operation: &Operation, unit: u32) -> u16 {
         let channels = self.flash.channels.len() as u32;
         let (ways, dies) = (self.ways, self.dies_per_way);
-        let record = RecordedOperation {
+        let Some(recording) = &mut self.flash.recording else {
+            return 0;
+        };
+        recording.open(RecordedOperation {
             operation: *operation,
             channel: operation.plane % channels,
             way: operation.plane / channels % ways,
@@ -92,26 +103,22 @@ impl<F: Firmware> Engine<F> {
             dispatch: (0, 0),
             transfer: (0, 0),
             cell: (0, 0),
-        };
-        self.flash.record(slot, record);
+        })
     }
 
     #[inline(never)]
-    fn queue_for_dispatch(&mut self, slot: u32, now: u64) {
+    fn queue_for_dispatch(&mut self, task: Task, now: u64) {
         let dispatch = &mut self.flash.dispatch;
-        if dispatch.head == NONE {
-            dispatch.head = slot;
-            dispatch.tail = slot;
-            if dispatch.free_at > now {
-                let at = dispatch.free_at;
+        let is_first = dispatch.line.is_empty();
+        dispatch.line.push(task, &mut self.flash.pool);
+        self.check_queued();
+        if is_first {
+            if self.flash.dispatch.free_at > now {
+                let at = self.flash.dispatch.free_at;
                 self.events.set_side(DISPATCH, Some(at));
             } else {
                 self.dispatch_in_order(now);
             }
-        } else {
-            let tail = dispatch.tail;
-            dispatch.tail = slot;
-            self.flash.in_flight[tail as usize].next = slot;
         }
     }
 
@@ -120,91 +127,131 @@ impl<F: Firmware> Engine<F> {
     #[inline(never)]
     pub(super) fn dispatch_in_order(&mut self, now: u64) {
         loop {
-            let slot = self.flash.dispatch.head;
-            if slot == NONE {
+            let dispatch = &mut self.flash.dispatch;
+            let Some(&task) = dispatch.line.front(&self.flash.pool) else {
                 self.events.set_side(DISPATCH, None);
                 return;
-            }
-            let free_at = self.flash.dispatch.free_at;
-            if free_at > now {
-                self.events.set_side(DISPATCH, Some(free_at));
+            };
+            if dispatch.free_at > now {
+                self.events.set_side(DISPATCH, Some(dispatch.free_at));
                 return;
             }
-            let flight = &self.flash.in_flight[slot as usize];
-            let (next, kind) = (flight.next, flight.kind);
-            let unit = self.unit_of(flight.plane);
+            let unit = self.unit_of(self.plane_of(&task));
             if self.flash.units[unit as usize].phase != Phase::Idle {
                 // The unit's completion calls again.
                 self.events.set_side(DISPATCH, None);
                 return;
             }
-            let end = now + self.timing.dispatch[kind as usize];
+            let end = now + self.timing.dispatch[task.kind as usize];
             let dispatch = &mut self.flash.dispatch;
-            dispatch.head = next;
+            dispatch.line.pop(&mut self.flash.pool);
             dispatch.free_at = end;
-            if let Some(record) = self.flash.recorded(slot) {
+            if let Some(record) = self.flash.recorded(unit, task.tag) {
                 record.dispatch = (now, end);
             }
-            self.begin(unit, slot, end, now);
+            self.begin(unit, task, end, now);
         }
     }
 
-    /// `unit` is idle and takes `slot`, whose first stage starts at `at`.
+    /// `unit` is idle and takes `task`, whose first stage starts at `at`.
     #[inline(always)]
-    fn begin(&mut self, unit: u32, slot: u32, at: u64, now: u64) {
-        let flight = &self.flash.in_flight[slot as usize];
-        let (kind, cause) = (flight.kind, flight.cause);
+    fn begin(&mut self, unit: u32, task: Task, at: u64, now: u64) {
+        let kind = task.kind as usize;
         let state = &mut self.flash.units[unit as usize];
-        state.current = slot;
+        state.task = task;
         state.began = at;
-        state.kind = kind;
-        state.cause = cause;
-        if kind == OperationKind::Program {
-            if at <= now {
-                self.transfer(unit, now);
-            } else {
-                state.phase = Phase::BeforeTransfer;
-                self.events.set(unit as usize, at);
-            }
+        if task.kind == OperationKind::Erase {
+            state.phase = Phase::Promised;
+            state.end = at + self.timing.cell[kind];
+            self.events.set(unit as usize, state.end);
+            self.record_cell(unit, task.tag, (at, at + self.timing.cell[kind]));
             return;
         }
-        let end = at + self.timing.cell[kind as usize];
-        state.phase = match kind {
-            OperationKind::Read => Phase::BeforeTransfer,
-            _ => Phase::Finishing,
-        };
-        self.events.set(unit as usize, end);
-        if let Some(record) = self.flash.recorded(slot) {
-            record.cell = (at, end);
-            record.transfer = (end, end);
+        let asks_at = at + self.timing.before_transfer[kind];
+        if task.kind == OperationKind::Read {
+            self.record_cell(unit, task.tag, (at, asks_at));
+        }
+        if asks_at <= now {
+            self.transfer(unit, now);
+            return;
+        }
+        let state = &mut self.flash.units[unit as usize];
+        let channel = &mut self.flash.channels[state.channel as usize];
+        let key = EventKey::new(asks_at, unit as usize);
+        let moved = channel.ask(key, self.timing.register[kind]);
+        state.phase = Phase::Asked;
+        state.end = moved + self.timing.after_transfer[kind];
+        self.events.set(unit as usize, state.end);
+    }
+
+    #[inline(always)]
+    fn record_cell(&mut self, unit: u32, tag: u16, cell: (u64, u64)) {
+        if let Some(record) = self.flash.recorded(unit, tag) {
+            record.cell = cell;
+            record.transfer = (cell.1, cell.1);
         }
     }
 
     /// The pending event of `unit` is due.
     #[inline(always)]
     pub(super) fn unit_event(&mut self, unit: u32, now: u64) {
-        if self.flash.units[unit as usize].phase == Phase::BeforeTransfer {
-            self.transfer(unit, now);
-        } else {
+        let state = &self.flash.units[unit as usize];
+        if state.phase == Phase::Asked {
+            self.settle(state.channel, self.current);
+        }
+        if self.flash.units[unit as usize].end <= now {
             self.finish(unit, now);
         }
     }
 
-    /// The operation on `unit` asks for the channel.
+    /// The operation on `unit` asks for the channel now.
     #[inline(always)]
     fn transfer(&mut self, unit: u32, now: u64) {
-        let state = &mut self.flash.units[unit as usize];
-        state.phase = Phase::Finishing;
-        let (slot, kind) = (state.current, state.kind as usize);
-        let channel = &mut self.flash.channels[state.channel as usize];
-        let (start, moved) = channel.reserve(now, self.timing.register[kind]);
-        let end = moved + self.timing.after_transfer[kind];
+        let channel = self.flash.units[unit as usize].channel;
+        self.settle(channel, self.current);
+        let end = self.promise(unit, now);
         self.events.set(unit as usize, end);
-        if let Some(record) = self.flash.recorded(slot) {
+    }
+
+    /// Promises its transfer to everybody who asked `channel` until `latest`.
+    #[inline(always)]
+    fn settle(&mut self, channel: u16, latest: EventKey) {
+        while let Some(key) = self.flash.channels[channel as usize].next_ask(latest) {
+            let unit = key.leaf() as u32;
+            let earliest = self.flash.units[unit as usize].end;
+            let end = self.promise(unit, key.time());
+            if end > earliest {
+                self.events.set(unit as usize, end);
+            }
+        }
+    }
+
+    /// Promises the next time of its channel to `unit`, which asked at `asked_at`;
+    /// answers when its operation ends.
+    #[inline(always)]
+    fn promise(&mut self, unit: u32, asked_at: u64) -> u64 {
+        let state = &mut self.flash.units[unit as usize];
+        let kind = state.task.kind as usize;
+        let channel = &mut self.flash.channels[state.channel as usize];
+        let (start, moved) = channel.reserve(asked_at, self.timing.register[kind]);
+        let end = moved + self.timing.after_transfer[kind];
+        state.end = end;
+        state.phase = Phase::Promised;
+        let tag = state.task.tag;
+        if let Some(record) = self.flash.recorded(unit, tag) {
             record.transfer = (start, moved);
             if record.operation.kind == OperationKind::Program {
                 record.cell = (moved, end);
             }
+        }
+        end
+    }
+
+    /// Promises what was asked of the channels until `now`.
+    pub(super) fn settle_channels(&mut self, now: u64) {
+        let latest = EventKey::new(now, self.units as usize);
+        for channel in 0..self.flash.channels.len() {
+            self.settle(channel as u16, latest);
         }
     }
 
@@ -213,49 +260,44 @@ impl<F: Firmware> Engine<F> {
     #[inline(never)]
     fn finish(&mut self, unit: u32, now: u64) {
         let state = &mut self.flash.units[unit as usize];
-        let (done, began) = (state.current, state.began);
-        let (kind, cause) = (state.kind, state.cause);
+        let (task, began) = (state.task, state.began);
+        let kind = task.kind as usize;
         let collected_before = state.collected;
         state.busy += now - began;
-        state.collected += (now - began) * u64::from(cause != Cause::Host);
+        state.collected += (now - began) * u64::from(task.cause != Cause::Host);
         state.phase = Phase::Idle;
-        let flight = self.flash.in_flight[done as usize];
         match self.flash.dequeue(unit) {
             None => self.events.cancel(unit as usize),
-            Some(next) => {
-                let available = self.flash.in_flight[next as usize].available;
-                self.begin(unit, next, available.max(now), now);
-            }
+            Some(next) => self.begin(unit, next, next.available.max(now), now),
         }
-        self.flash.release(done);
-        if self.flash.dispatch.in_order && self.flash.dispatch.head != NONE {
+        if self.flash.dispatch.in_order && !self.flash.dispatch.line.is_empty() {
             self.dispatch_in_order(now);
         }
         self.firmware.completed(&Operation {
-            kind,
-            cause,
-            plane: flight.plane,
-            ppn: Ppn(flight.ppn),
-            lpn: flight.lpn,
+            kind: task.kind,
+            cause: task.cause,
+            plane: self.plane_of(&task),
+            ppn: task.ppn,
+            lpn: task.lpn,
             after: NOTHING,
             request: 0,
         });
-        self.tally.operations[kind as usize][cause as usize] += 1;
-        if flight.account == Account::NOBODY {
+        self.tally.operations[kind][task.cause as usize] += 1;
+        if task.account == Account::NOBODY {
             return;
         }
-        if flight.account == Account::BUFFER {
-            self.page_flushed(flight.lpn, now);
+        if task.account == Account::BUFFER {
+            self.page_flushed(task.lpn, now);
             return;
         }
-        let cell = self.timing.cell[kind as usize];
+        let cell = self.timing.cell[kind];
         let parts = Parts {
             began,
-            dispatch: self.timing.dispatch[kind as usize],
+            dispatch: self.timing.dispatch[kind],
             cell,
             channel: now - began - cell,
-            collected: collected_before - flight.collected,
+            collected: collected_before - task.collected,
         };
-        self.page_done(flight.account.0, parts, now);
+        self.page_done(task.account.0, parts, now);
     }
 }

@@ -82,8 +82,18 @@ impl LatencySplit {
     pub(super) fn record(&mut self, parts: &[u64; PARTS]) {
         for (part, &nanos) in parts.iter().enumerate() {
             self.sum_ns[part] += nanos;
-            self.max_ns[part] = self.max_ns[part].max(nanos);
+            if nanos > self.max_ns[part] {
+                self.raise(part, nanos);
+            }
         }
+    }
+
+    /// Apart, because it is rare: the larger of 64-bit numbers without a branch takes
+    /// many instructions.
+    #[cold]
+    #[inline(never)]
+    fn raise(&mut self, part: usize, nanos: u64) {
+        self.max_ns[part] = nanos;
     }
 }
 

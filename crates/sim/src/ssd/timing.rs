@@ -14,6 +14,8 @@ pub(crate) struct Timing {
     pub register: [u64; 3],
     /// The cell array.
     pub cell: [u64; 3],
+    /// From the beginning until the channel is needed: the cell array for a read.
+    pub before_transfer: [u64; 3],
     /// From the end of the transfer to the end: the cell array for a program.
     pub after_transfer: [u64; 3],
     /// Command cost on the host link, by kind of command.
@@ -54,6 +56,7 @@ impl Timing {
                 scale(timing.program_cell_ns),
                 scale(timing.erase_cell_ns),
             ],
+            before_transfer: [scale(timing.read_cell_ns), 0, 0],
             after_transfer: [0, scale(timing.program_cell_ns), 0],
             command: [
                 scale(host.read_command_ns),

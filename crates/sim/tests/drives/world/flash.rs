@@ -79,10 +79,12 @@ impl World {
         state.task = Some(task);
         state.since = start;
         match task.operation.kind {
-            OperationKind::Read => state.stage = Stage::WantsChannel(start + read),
+            OperationKind::Read if start + read > now => {
+                state.stage = Stage::WantsChannel(start + read);
+            }
             OperationKind::Erase => state.stage = Stage::EndsAt(start + erase),
             OperationKind::Program if start > now => state.stage = Stage::WantsChannel(start),
-            OperationKind::Program => self.transfer(unit),
+            OperationKind::Read | OperationKind::Program => self.transfer(unit),
         }
     }
 

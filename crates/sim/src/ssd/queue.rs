@@ -1,0 +1,239 @@
+//! Operations on their way through the flash, and the queues in which they wait.
+//!
+//! ```text
+//!   queue:  head chunk ─> chunk ─> tail chunk        pool: chunks, the last freed first
+//!           |..ttttt|  -> |ttttttt| -> |ttt....|
+//! ```
+//!
+//! Thousands of operations wait while a drive collects. Chunks that were just emptied
+//! are filled next, so that they are still in the cache, and a task lies in one line
+//! of it.
+
+use drivelab_ftl::{Cause, NOTHING, OperationKind, Ppn, prefetch};
+
+/// Tasks of a chunk.
+const CHUNK: usize = 16;
+
+/// On whose account an operation runs: the slot of the request that waits for it,
+/// or one of the two names below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Account(pub u32);
+
+impl Account {
+    /// Nobody waits.
+    pub const NOBODY: Self = Self(u32::MAX);
+    /// It empties a page of the write buffer.
+    pub const BUFFER: Self = Self(u32::MAX - 1);
+}
+
+/// An operation between emission and completion. Its plane follows from its page.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+pub(super) struct Task {
+    /// When dispatch has handed it over.
+    pub available: u64,
+    /// How long its unit had collected when it was emitted.
+    pub collected: u64,
+    pub account: Account,
+    pub ppn: Ppn,
+    pub lpn: u32,
+    pub kind: OperationKind,
+    pub cause: Cause,
+    /// Names it among the tasks of its unit where operations are recorded.
+    pub tag: u16,
+}
+
+impl Task {
+    pub const NONE: Self = Self {
+        available: 0,
+        collected: 0,
+        account: Account::NOBODY,
+        ppn: Ppn(NOTHING),
+        lpn: NOTHING,
+        kind: OperationKind::Read,
+        cause: Cause::Host,
+        tag: 0,
+    };
+
+    /// Writes it field by field: a copy of the whole would wait until every field has
+    /// reached the cache.
+    #[inline(always)]
+    pub fn put(self, place: &mut Self) {
+        place.available = self.available;
+        place.collected = self.collected;
+        place.account = self.account;
+        place.ppn = self.ppn;
+        place.lpn = self.lpn;
+        place.kind = self.kind;
+        place.cause = self.cause;
+        place.tag = self.tag;
+    }
+}
+
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Chunk([Task; CHUNK]);
+
+/// The chunks of all queues.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pool {
+    chunks: Vec<Chunk>,
+    /// The next chunk of the same queue, or of those that are free.
+    next: Vec<u32>,
+    free: Option<u32>,
+    /// Tasks in all queues.
+    pub waiting: u32,
+}
+
+impl Pool {
+    #[inline(never)]
+    fn take(&mut self) -> u32 {
+        if let Some(chunk) = self.free {
+            let next = self.next[chunk as usize];
+            self.free = (next != NOTHING).then_some(next);
+            return chunk;
+        }
+        self.chunks.push(Chunk([Task::NONE; CHUNK]));
+        self.next.push(NOTHING);
+        (self.chunks.len() - 1) as u32
+    }
+
+    fn give_back(&mut self, chunk: u32) {
+        self.next[chunk as usize] = self.free.unwrap_or(NOTHING);
+        self.free = Some(chunk);
+    }
+}
+
+/// Tasks, first in, first out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queue {
+    head: u32,
+    tail: u32,
+    /// Place of the first task in the head chunk, and behind the last in the tail chunk.
+    first: u16,
+    end: u16,
+    len: u32,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            head: NOTHING,
+            tail: NOTHING,
+            first: 0,
+            // Full: the first task takes a chunk.
+            end: CHUNK as u16,
+            len: 0,
+        }
+    }
+}
+
+impl Queue {
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Puts `task` behind the others.
+    #[inline(always)]
+    pub fn push(&mut self, task: Task, pool: &mut Pool) {
+        if self.end as usize == CHUNK {
+            self.extend(pool);
+        }
+        let chunk = &mut pool.chunks[self.tail as usize].0;
+        task.put(&mut chunk[self.end as usize % CHUNK]);
+        self.end += 1;
+        self.len += 1;
+        pool.waiting += 1;
+    }
+
+    #[inline(never)]
+    fn extend(&mut self, pool: &mut Pool) {
+        let chunk = pool.take();
+        pool.next[chunk as usize] = NOTHING;
+        if self.head == NOTHING {
+            self.head = chunk;
+        } else {
+            pool.next[self.tail as usize] = chunk;
+        }
+        self.tail = chunk;
+        self.end = 0;
+    }
+
+    /// The first task.
+    pub fn front<'a>(&self, pool: &'a Pool) -> Option<&'a Task> {
+        let chunk = pool.chunks.get(self.head as usize)?;
+        (self.len > 0).then(|| &chunk.0[self.first as usize % CHUNK])
+    }
+
+    /// Takes the first task; the one behind it is brought near.
+    #[inline(always)]
+    pub fn pop(&mut self, pool: &mut Pool) -> Option<Task> {
+        if self.len == 0 {
+            return None;
+        }
+        let task = pool.chunks[self.head as usize].0[self.first as usize % CHUNK];
+        self.len -= 1;
+        self.first += 1;
+        pool.waiting -= 1;
+        if self.len == 0 {
+            // The chunk in hand is the last one, and is filled anew.
+            self.first = 0;
+            self.end = 0;
+        } else {
+            if self.first as usize == CHUNK {
+                self.shrink(pool);
+            }
+            let chunk = &pool.chunks[self.head as usize].0;
+            prefetch(chunk, self.first as usize % CHUNK);
+        }
+        Some(task)
+    }
+
+    #[inline(never)]
+    fn shrink(&mut self, pool: &mut Pool) {
+        let empty = self.head;
+        self.head = pool.next[empty as usize];
+        self.first = 0;
+        pool.give_back(empty);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHUNK, Pool, Queue, Task};
+    use drivelab_ftl::Ppn;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn queues_of_one_pool_keep_their_order(
+            steps in prop::collection::vec((0..3_usize, 0..40_u32, 0..40_u32), 1..60),
+        ) {
+            let mut pool = Pool::default();
+            let mut queues = [Queue::default(); 3];
+            let mut oracle: [VecDeque<u32>; 3] = Default::default();
+            let mut number = 0;
+            for (place, pushed, popped) in steps {
+                for _ in 0..pushed {
+                    number += 1;
+                    let task = Task { ppn: Ppn(number), ..Task::NONE };
+                    queues[place].push(task, &mut pool);
+                    oracle[place].push_back(number);
+                }
+                for _ in 0..popped {
+                    let front = queues[place].front(&pool).map(|task| task.ppn.0);
+                    let task = queues[place].pop(&mut pool).map(|task| task.ppn.0);
+                    let expected = oracle[place].pop_front();
+                    prop_assert_eq!((front, task), (expected, expected));
+                }
+                let waiting: usize = oracle.iter().map(VecDeque::len).sum();
+                prop_assert_eq!(pool.waiting as usize, waiting);
+            }
+            // Empty chunks were filled again: there are no more than all tasks and a
+            // begun one at both ends of each queue need.
+            prop_assert!(pool.chunks.len() <= number as usize / CHUNK + 2 * queues.len());
+        }
+    }
+}
