@@ -11,6 +11,8 @@
 //! were emitted; across planes only [`Operation::after`] orders them. Mapping
 //! changes when an operation is emitted, not when the flash has executed it.
 //!
+//! A state is saved as what differs from another (`snapshot.rs`).
+//!
 //! Left out so far: caching the map in flash, work in idle time.
 
 #[macro_use]
@@ -26,6 +28,7 @@ mod operation;
 mod page_map;
 mod placement;
 mod policies;
+mod snapshot;
 mod space;
 mod victim;
 mod wear;
@@ -38,5 +41,6 @@ pub use operation::{Cause, Counts, NOTHING, Operation, OperationBuffer, Operatio
 pub use page_map::PageMap;
 pub use placement::{Allocation, StripingOrder};
 pub use policies::{Pace, Policies};
+pub use snapshot::StateError;
 pub use victim::VictimPolicy;
 pub use wear::EraseCounts;

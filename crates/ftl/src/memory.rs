@@ -12,6 +12,8 @@ use crate::large_pages;
 pub trait Cells<T: Copy + Ord>: Clone {
     /// `len` cells of `value`.
     fn filled(len: usize, value: T) -> Self;
+    /// How many cells there are.
+    fn size(&self) -> usize;
     /// The value at `index`.
     fn get(&self, index: usize) -> T;
     /// Replaces the value at `index`.
@@ -69,6 +71,10 @@ impl<T: Copy> Clone for ExclusiveCells<T> {
 impl<T: Copy + Ord> Cells<T> for ExclusiveCells<T> {
     fn filled(len: usize, value: T) -> Self {
         Self(large_pages::filled(len, value))
+    }
+
+    fn size(&self) -> usize {
+        self.0.len()
     }
 
     #[inline(always)]
@@ -170,6 +176,10 @@ impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
             marks: 0,
             state: Marks::Off,
         }
+    }
+
+    fn size(&self) -> usize {
+        self.values.len()
     }
 
     #[inline(always)]

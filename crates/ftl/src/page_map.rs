@@ -28,13 +28,13 @@ pub struct PageMap<M: Memory> {
     policies: Policies,
     pub(crate) placement: Placement,
     pub(crate) map: M::Wide,
-    owner: M::Wide,
-    valid: M::Bits,
+    pub(crate) owner: M::Wide,
+    pub(crate) valid: M::Bits,
     pub(crate) space: Space<M>,
-    words_per_block: u32,
+    pub(crate) words_per_block: u32,
     pub(crate) by_planes: Divisor,
     pub(crate) by_plane_pages: Divisor,
-    by_pages: Divisor,
+    pub(crate) by_pages: Divisor,
 }
 
 impl<M: Memory> Clone for PageMap<M> {
@@ -163,7 +163,7 @@ impl<M: Memory> PageMap<M> {
 
     /// Block, word and bit of a physical page.
     #[inline(always)]
-    fn place(&self, page: u32) -> (u32, usize, u64) {
+    pub(crate) fn place(&self, page: u32) -> (u32, usize, u64) {
         let block = self.by_pages.quotient(page);
         let in_block = page - block * self.layout.pages_per_block;
         let word = block * self.words_per_block + in_block / 64;
@@ -171,7 +171,7 @@ impl<M: Memory> PageMap<M> {
     }
 
     #[inline]
-    fn invalidate(&mut self, page: u32) {
+    pub(crate) fn invalidate(&mut self, page: u32) {
         let (block, word, bit) = self.place(page);
         self.valid.set(word, self.valid.get(word) & !bit);
         self.space.count_down(block);
@@ -179,7 +179,7 @@ impl<M: Memory> PageMap<M> {
 
     /// Makes `page` the place of `logical`.
     #[inline]
-    fn occupy(&mut self, page: Ppn, logical: u32) {
+    pub(crate) fn occupy(&mut self, page: Ppn, logical: u32) {
         let (block, word, bit) = self.place(page.0);
         self.valid.set(word, self.valid.get(word) | bit);
         self.space.count_up(block);

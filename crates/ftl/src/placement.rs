@@ -154,7 +154,8 @@ impl Placement {
         self.load.fill(0);
     }
 
-    fn striped(&self, turn: u32) -> u32 {
+    /// The plane of the `turn`th page in striping order.
+    pub fn striped(&self, turn: u32) -> u32 {
         self.stripe.get(turn as usize).copied().unwrap_or(turn)
     }
 }

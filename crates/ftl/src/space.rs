@@ -23,10 +23,14 @@ pub(crate) enum Frontier {
     Collection,
 }
 
+impl Frontier {
+    pub const ALL: [Self; 3] = [Self::Host, Self::Hot, Self::Collection];
+}
+
 /// Fields of a plane's record; what every write needs comes first.
 #[derive(Clone, Copy)]
 #[repr(usize)]
-enum Field {
+pub(crate) enum Field {
     HostNext,
     HostLeft,
     CollectionNext,
@@ -81,7 +85,7 @@ fn place_of(layout: &FlashLayout, plane: u32, field: Field) -> usize {
 
 /// Set in a block's count while the block is not closed: it never looks like a
 /// good victim then.
-const NOT_CLOSED: u16 = 1 << 15;
+pub(crate) const NOT_CLOSED: u16 = 1 << 15;
 
 /// A victim in the middle of its collection.
 #[derive(Clone, Copy, Debug)]
@@ -96,16 +100,16 @@ pub(crate) struct Victim {
 
 /// Blocks, their counts of valid pages, and the frontiers.
 pub(crate) struct Space<M: Memory> {
-    layout: FlashLayout,
-    planes: M::Wide,
-    free: M::Wide,
-    counts: M::Narrow,
+    pub(crate) layout: FlashLayout,
+    pub(crate) planes: M::Wide,
+    pub(crate) free: M::Wide,
+    pub(crate) counts: M::Narrow,
     /// Of every block, how many blocks its plane had closed before it.
-    closed_at: M::Wide,
+    pub(crate) closed_at: M::Wide,
     /// Of every block, its erases; see `wear.rs`.
     pub(crate) erases: M::Wide,
     /// Words of the whole drive, see [`Register`].
-    registers: M::Wide,
+    pub(crate) registers: M::Wide,
     rule: VictimRule<M>,
     choices: u32,
     stop_blocks: u32,
@@ -182,12 +186,12 @@ impl<M: Memory> Space<M> {
     }
 
     #[inline(always)]
-    fn field(&self, plane: u32, field: Field) -> u32 {
+    pub(crate) fn field(&self, plane: u32, field: Field) -> u32 {
         self.planes.get(place_of(&self.layout, plane, field))
     }
 
     #[inline(always)]
-    fn set_field(&mut self, plane: u32, field: Field, value: u32) {
+    pub(crate) fn set_field(&mut self, plane: u32, field: Field, value: u32) {
         self.planes.set(place_of(&self.layout, plane, field), value);
     }
 
@@ -228,7 +232,7 @@ impl<M: Memory> Space<M> {
     }
 
     #[inline(always)]
-    fn fields(frontier: Frontier) -> (Field, Field) {
+    pub(crate) fn fields(frontier: Frontier) -> (Field, Field) {
         match frontier {
             Frontier::Host => (Field::HostNext, Field::HostLeft),
             Frontier::Hot => (Field::HotNext, Field::HotLeft),

@@ -21,6 +21,7 @@ mod prepare;
 mod queue;
 mod queue_pair;
 mod series;
+mod snapshot;
 mod split;
 mod timing;
 mod variability;
@@ -34,6 +35,7 @@ pub use measuring::Measuring;
 pub use outcome::{CommandOutcome, Outcome, RecordedOperation, StreamOutcome};
 pub use prepare::{Prepared, Ssd};
 pub use series::{Bin, MOST_BINS, Series};
+pub use snapshot::SnapshotError;
 pub use split::{LatencySplit, PARTS, Part};
 
 /// How long a run is, and which part of the drive it covers.

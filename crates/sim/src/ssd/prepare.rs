@@ -12,7 +12,7 @@ use super::load::Load;
 use super::measuring::Measuring;
 use super::outcome::{Outcome, RecordedOperation};
 use super::timing::Timing;
-use super::{Plan, SimError, variability};
+use super::{Plan, SimError, SnapshotError, snapshot, variability};
 use crate::preset::{Condition, SsdConfig};
 
 /// Bytes of one preconditioning write.
@@ -270,6 +270,32 @@ impl Ssd {
                 Err(error)
             }
         }
+    }
+
+    /// The state of the firmware between two runs, as bytes that [`Ssd::load`] takes:
+    /// a few for each page whose place differs from the prepared state.
+    #[must_use]
+    pub fn save(&self) -> Vec<u8> {
+        let changes = self.engine.firmware.changes_since(&self.prepared);
+        snapshot::framed(&self.config.hash(), &changes)
+    }
+
+    /// Takes up the state that [`Ssd::save`] wrote on a drive of the same
+    /// configuration: what follows is as if the runs before it had been made here.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] where the bytes are of another configuration or version, or
+    /// damaged; the drive has then returned to its prepared state.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        self.reset();
+        let changes = snapshot::unframed(&self.config.hash(), bytes)?;
+        self.engine
+            .firmware
+            .apply_changes(changes)
+            .map_err(|error| {
+                self.reset();
+                SnapshotError::Damaged(error)
+            })
     }
 
     /// Returns to the prepared state.

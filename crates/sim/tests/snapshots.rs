@@ -1,0 +1,202 @@
+//! A drive's state between two runs: written, read back, refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod drives;
+
+use drivelab_request::{Direction, Nanos, Request};
+use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::{Load, Plan, Prepared, SnapshotError, Ssd};
+use drivelab_workload::{Characteristics, Generator};
+use drives::{draws, placed, small_drives};
+use proptest::prelude::*;
+
+fn small(changes: &str) -> Prepared {
+    let text = format!(
+        "base = \"bench-64gib\"\nname = \"snapshot\"\ngeometry.channels = 2\n\
+         geometry.ways_per_channel = 1\ngeometry.blocks_per_plane = 24\n{changes}"
+    );
+    Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap()
+}
+
+/// Random writes, `requests` of them; what the run told.
+fn written(drive: &mut Ssd, requests: u64, index: u64) -> String {
+    let workload = Characteristics {
+        write_ratio: 1.0,
+        queue_depth: 16,
+        ..Characteristics::default()
+    };
+    let generator = Generator::new(&workload, 0, drive.capacity_bytes(), 3, index).unwrap();
+    let load = Load::closed(generator, 16);
+    format!(
+        "{:?}",
+        drive
+            .run(load, Plan::counting(0, requests), 3, index)
+            .unwrap()
+    )
+}
+
+fn checksum(bytes: &[u8]) -> [u8; 8] {
+    let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    sum.to_le_bytes()
+}
+
+#[test]
+fn a_run_goes_on_from_a_snapshot_as_if_there_had_been_none() {
+    for changes in [
+        "",
+        "mapping.allocation = \"least_loaded\"\nmapping.order = \"pdwc\"\n",
+    ] {
+        let prepared = small(changes);
+        let mut drive = prepared.worker();
+        written(&mut drive, 70_000, 0);
+        let snapshot = drive.save();
+        let expected = written(&mut drive, 30_000, 1);
+        let end = drive.save();
+        let mut other = prepared.worker();
+        // What it holds before does not matter.
+        written(&mut other, 5_000, 2);
+        other.load(&snapshot).unwrap();
+        assert_eq!(other.save(), snapshot);
+        assert_eq!(written(&mut other, 30_000, 1), expected);
+        assert_eq!(other.save(), end);
+        // And back: nothing that a snapshot changed is left.
+        other.reset();
+        assert_eq!(other.save(), prepared.worker().save());
+    }
+}
+
+/// One run whose second half comes when the first is long done, and the second half
+/// alone from a snapshot of the first.
+#[test]
+fn splitting_a_run_by_a_snapshot_changes_nothing() {
+    const PAUSE: u64 = 1_000_000_000_000;
+    let prepared = small("");
+    let request = |place: u64, start: u64| Request {
+        arrival: Nanos(start + place * 1_000),
+        offset_bytes: place.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 20_000 * 4096,
+        size_bytes: 4096,
+        direction: Direction::ALL[usize::from(!place.is_multiple_of(4))],
+    };
+    let first: Vec<Request> = (0..20_000).map(|place| request(place, 0)).collect();
+    let second = |start: u64| (20_000..30_000).map(move |place| request(place, start));
+    let whole: Vec<Request> = first.iter().copied().chain(second(PAUSE)).collect();
+    let mut drive = prepared.worker();
+    let whole = drive
+        .run(Load::timed(whole), Plan::counting(20_000, 10_000), 0, 0)
+        .unwrap();
+    let end = drive.save();
+    drive.reset();
+    drive
+        .run(Load::timed(first), Plan::counting(0, 20_000), 0, 0)
+        .unwrap();
+    let snapshot = drive.save();
+    let mut other = prepared.worker();
+    other.load(&snapshot).unwrap();
+    let parts = other
+        .run(Load::timed(second(0)), Plan::counting(0, 10_000), 0, 0)
+        .unwrap();
+    assert_eq!(parts.read.latency, whole.read.latency);
+    assert_eq!(parts.write.latency, whole.write.latency);
+    assert_eq!(parts.collection_programs, whole.collection_programs);
+    assert_eq!(parts.erases, whole.erases);
+    assert!(whole.collection_programs > 0);
+    assert_eq!(other.save(), end);
+}
+
+#[test]
+fn snapshots_of_something_else_are_refused() {
+    let prepared = small("");
+    let mut drive = prepared.worker();
+    written(&mut drive, 1_000, 0);
+    let good = drive.save();
+    let mut refuse = |bytes: &[u8]| drive.load(bytes).unwrap_err();
+    assert_eq!(refuse(b"a,b\n1,2\n"), SnapshotError::NoSnapshot);
+    assert_eq!(refuse(&good[..good.len() - 1]), SnapshotError::Checksum);
+    let mut other = good.clone();
+    other[14] = 2;
+    let message = refuse(&other).to_string();
+    assert!(
+        message.contains("version 2, this program reads version 1"),
+        "{message}"
+    );
+    let mut elsewhere = small("geometry.over_provisioning_ratio = 0.4\n").worker();
+    let message = elsewhere.load(&good).unwrap_err().to_string();
+    let hashes = [prepared.config().hash(), elsewhere_hash()];
+    assert!(
+        hashes.iter().all(|hash| message.contains(hash)),
+        "{message}"
+    );
+    // Refused, the drive is as it was prepared.
+    assert_eq!(drive.save(), prepared.worker().save());
+}
+
+fn elsewhere_hash() -> String {
+    small("geometry.over_provisioning_ratio = 0.4\n")
+        .config()
+        .hash()
+}
+
+/// At most 16 bytes a page that changed, beside the records of the planes and of
+/// the blocks (12 bytes each).
+#[test]
+fn a_snapshot_is_as_small_as_what_changed() {
+    let prepared = small("");
+    let planes = u64::from(prepared.config().planes());
+    let blocks = planes * 24;
+    let mut drive = prepared.worker();
+    let none = drive.save().len() as u64;
+    assert!(none < 100, "{none}");
+    for requests in [1_000, 10_000] {
+        written(&mut drive, requests, requests);
+        let outcome = drive.save().len() as u64;
+        // Every write changes at most one page, and collection moves others.
+        let moved = 2 * requests;
+        assert!(
+            outcome <= 16 * moved + planes * 160 + blocks * 15,
+            "{requests}: {outcome}"
+        );
+        drive.reset();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// Any drive, any load; then bytes changed at random, and the checksum with
+    /// them: an error, or a drive that still serves, never a panic.
+    #[test]
+    fn damaged_snapshots_never_make_the_drive_fail(
+        (config, draws, damage) in (
+            small_drives(),
+            draws(60),
+            prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        )
+    ) {
+        let prepared = Prepared::new(config).unwrap();
+        let mut drive = prepared.worker();
+        let requests = placed(&draws, drive.capacity_bytes());
+        let plan = Plan::counting(0, requests.len() as u64);
+        drive.run(Load::timed(requests.clone()), plan, 0, 0).unwrap();
+        let good = drive.save();
+        let mut other = prepared.worker();
+        other.load(&good).unwrap();
+        prop_assert_eq!(other.save(), good.clone());
+        let mut bytes = good.clone();
+        for (place, value) in damage {
+            let place = place.index(good.len());
+            bytes[place] ^= value;
+        }
+        if bytes != good {
+            prop_assert!(other.load(&bytes).is_err());
+        }
+        let content = bytes.len() - 8;
+        let sum = checksum(&bytes[..content]);
+        bytes[content..].copy_from_slice(&sum);
+        if other.load(&bytes).is_ok() {
+            // It may run out of space, as a firmware may; it does not panic.
+            let _ = other.run(Load::timed(requests), plan, 0, 0);
+        }
+    }
+}
