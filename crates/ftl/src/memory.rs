@@ -24,6 +24,9 @@ pub trait Cells<T: Copy + Ord>: Clone {
     fn smallest(&self, range: Range<usize>) -> Option<(usize, T)>;
     /// From now on remembers what [`Cells::rollback`] needs.
     fn checkpoint(&mut self);
+    /// Returns to the last checkpoint. `then` is a copy made at that moment; `changed`
+    /// is told of every cell that had another value, and of the value it has now.
+    fn rollback_telling(&mut self, then: &Self, changed: impl FnMut(usize, T));
     /// Returns to the last checkpoint. `then` is a copy made at that moment.
     fn rollback(&mut self, then: &Self);
 }
@@ -101,6 +104,11 @@ impl<T: Copy + Ord> Cells<T> for ExclusiveCells<T> {
     fn rollback(&mut self, then: &Self) {
         self.0.copy_from_slice(&then.0);
     }
+
+    #[inline]
+    fn rollback_telling(&mut self, then: &Self, changed: impl FnMut(usize, T)) {
+        return_to(&mut self.0, &then.0, 0, changed);
+    }
 }
 
 /// [`Cells`] of [`Undo`]: values and, since the checkpoint, which were replaced.
@@ -151,6 +159,39 @@ impl<T: Copy> UndoCells<T> {
 
     fn chunks(&self) -> usize {
         self.values.len().div_ceil(Self::CELLS)
+    }
+
+    /// Has every chunk that was changed since the checkpoint returned by `back`, which
+    /// is given its cells, those of `then`, and the index of the first.
+    #[inline(always)]
+    fn return_chunks(&mut self, then: &Self, mut back: impl FnMut(&mut [T], &[T], usize)) {
+        if self.state != Marks::On {
+            back(&mut self.values, &then.values, 0);
+            self.start_marks();
+            return;
+        }
+        for (word, marks) in self.replaced.iter_mut().enumerate() {
+            while *marks != 0 {
+                let chunk = word * 64 + marks.trailing_zeros() as usize;
+                *marks &= *marks - 1;
+                let start = chunk * Self::CELLS;
+                if start + Self::CELLS <= self.values.len() {
+                    // A constant length is copied without a call.
+                    let cells = start..start + Self::CELLS;
+                    back(&mut self.values[cells.clone()], &then.values[cells], start);
+                } else {
+                    back(&mut self.values[start..], &then.values[start..], start);
+                }
+            }
+        }
+        self.marks = 0;
+    }
+
+    fn start_marks(&mut self) {
+        self.replaced.clear();
+        self.replaced.resize(self.chunks().div_ceil(64), 0);
+        self.marks = 0;
+        self.state = Marks::On;
     }
 
     #[inline(always)]
@@ -205,32 +246,33 @@ impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
     }
 
     fn checkpoint(&mut self) {
-        self.replaced.clear();
-        self.replaced.resize(self.chunks().div_ceil(64), 0);
-        self.marks = 0;
-        self.state = Marks::On;
+        self.start_marks();
     }
 
     fn rollback(&mut self, then: &Self) {
-        if self.state == Marks::On {
-            for (word, marks) in self.replaced.iter_mut().enumerate() {
-                while *marks != 0 {
-                    let chunk = word * 64 + marks.trailing_zeros() as usize;
-                    *marks &= *marks - 1;
-                    let start = chunk * Self::CELLS;
-                    if start + Self::CELLS <= self.values.len() {
-                        // A constant length is copied without a call.
-                        let cells = start..start + Self::CELLS;
-                        self.values[cells.clone()].copy_from_slice(&then.values[cells]);
-                    } else {
-                        self.values[start..].copy_from_slice(&then.values[start..]);
-                    }
-                }
-            }
-            self.marks = 0;
-        } else {
-            self.values.copy_from_slice(&then.values);
-            self.checkpoint();
+        self.return_chunks(then, |values, before, _| values.copy_from_slice(before));
+    }
+
+    #[inline]
+    fn rollback_telling(&mut self, then: &Self, mut changed: impl FnMut(usize, T)) {
+        self.return_chunks(then, |values, before, start| {
+            return_to(values, before, start, &mut changed);
+        });
+    }
+}
+
+/// `values`, the first of which has the index `start`, become `before`.
+#[inline(always)]
+fn return_to<T: Copy + Ord>(
+    values: &mut [T],
+    before: &[T],
+    start: usize,
+    mut changed: impl FnMut(usize, T),
+) {
+    for (offset, (value, &before)) in values.iter_mut().zip(before).enumerate() {
+        if *value != before {
+            *value = before;
+            changed(start + offset, before);
         }
     }
 }

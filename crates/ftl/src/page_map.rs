@@ -39,12 +39,19 @@ pub struct PageMap<M: Memory> {
 
 impl<M: Memory> Clone for PageMap<M> {
     fn clone(&self) -> Self {
+        self.clone_but(self.owner.clone())
+    }
+}
+
+impl<M: Memory> PageMap<M> {
+    /// A copy with another reverse map.
+    fn clone_but(&self, owner: M::Wide) -> Self {
         Self {
             layout: self.layout,
             policies: self.policies,
             placement: self.placement.clone(),
             map: self.map.clone(),
-            owner: self.owner.clone(),
+            owner,
             valid: self.valid.clone(),
             space: self.space.clone(),
             words_per_block: self.words_per_block,
@@ -79,7 +86,14 @@ impl<M: Memory> PageMap<M> {
         })
     }
 
-    /// Bytes of the tables for `layout`; what undoing needs adds a thousandth.
+    /// Bytes of the reverse map for `layout`.
+    #[must_use]
+    pub fn reverse_map_bytes(layout: &FlashLayout) -> u64 {
+        layout.physical_pages() * 4
+    }
+
+    /// Bytes of the tables for `layout`, the reverse map included; what undoing needs
+    /// adds a thousandth.
     #[must_use]
     pub fn table_bytes(layout: &FlashLayout) -> u64 {
         let blocks = u64::from(layout.planes) * u64::from(layout.blocks_per_plane);
@@ -152,13 +166,52 @@ impl<M: Memory> PageMap<M> {
     }
 
     /// Returns to the checkpoint, at the cost of what was written since. `then`
-    /// is a copy made at the checkpoint.
+    /// is a copy made at the checkpoint; one without reverse map takes longer.
     pub fn rollback(&mut self, then: &Self) {
-        self.map.rollback(&then.map);
-        self.owner.rollback(&then.owner);
+        if then.owner.size() == self.owner.size() {
+            self.map.rollback(&then.map);
+            self.owner.rollback(&then.owner);
+        } else {
+            self.rollback_maps(then);
+        }
         self.valid.rollback(&then.valid);
         self.space.rollback(&then.space);
         self.placement.settle();
+    }
+
+    fn rollback_maps(&mut self, then: &Self) {
+        let owner = &mut self.owner;
+        // A valid page whose owner was replaced was free in between: its old owner has
+        // moved. Of pages that are not valid nobody asks for the owner.
+        self.map.rollback_telling(&then.map, |logical, place| {
+            if place < TRIMMED {
+                owner.set(place as usize, logical as u32);
+            }
+        });
+    }
+
+    /// Gives up the reverse map, which follows from the map. From here on this state
+    /// only serves [`PageMap::with_reverse_map`] and as what others return to.
+    #[must_use]
+    pub fn without_reverse_map(mut self) -> Self {
+        self.owner = M::Wide::filled(0, NOTHING);
+        self
+    }
+
+    /// A copy that works, of a state that may have given up its reverse map.
+    #[must_use]
+    pub fn with_reverse_map(&self) -> Self {
+        if self.owner.size() > 0 {
+            return self.clone();
+        }
+        let mut owner = M::Wide::filled(self.layout.physical_pages() as usize, NOTHING);
+        for logical in 0..self.layout.logical_pages {
+            let place = self.map.get(logical as usize);
+            if place < TRIMMED {
+                owner.set(place as usize, logical);
+            }
+        }
+        self.clone_but(owner)
     }
 
     /// Block, word and bit of a physical page.

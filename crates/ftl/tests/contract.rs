@@ -170,7 +170,8 @@ proptest! {
 
     #[test]
     fn rollback_makes_the_future_repeat_itself(
-        ((layout, policies), before, after) in (drives(), draws(150), draws(150))
+        ((layout, policies), before, after) in (drives(), draws(150), draws(150)),
+        has_reverse_map in any::<bool>(),
     ) {
         let mut firmware = PageMap::<Undo>::erased(layout, policies).unwrap();
         let mut out = OperationBuffer::default();
@@ -178,7 +179,13 @@ proptest! {
             firmware.submit(&[run(&layout, draw)], &mut out).unwrap();
         }
         firmware.checkpoint();
-        let then = firmware.clone();
+        let (mut firmware, then) = match has_reverse_map {
+            true => (firmware.clone(), firmware),
+            false => {
+                let then = firmware.without_reverse_map();
+                (then.with_reverse_map(), then)
+            }
+        };
         let play = |firmware: &mut PageMap<Undo>| {
             let mut out = OperationBuffer::default();
             for &draw in &after {

@@ -342,7 +342,8 @@ fn check_flash(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     if pages >= u64::from(u32::MAX) {
         let key = "geometry.blocks_per_plane";
         let allowed = format!(
-            "channels x ways x dies x planes x blocks x pages below {}, here {pages}",
+            "channels x ways x dies x planes x blocks x pages below {}, here {pages}: take larger \
+             pages (geometry.page_size_bytes) or fewer blocks, a drive scaled down",
             u32::MAX
         );
         return Err(schema::wrong_value(key, keys.need(key)?, allowed));

@@ -15,6 +15,10 @@ use super::timing::Timing;
 use super::{Plan, SimError, SnapshotError, snapshot, variability};
 use crate::preset::{Condition, SsdConfig};
 
+/// A prepared state gives up a reverse map of more bytes: what workers return to then
+/// takes half the memory, and returning twice the time.
+const LARGE_REVERSE_MAP_BYTES: u64 = 256 << 20;
+
 /// Bytes of one preconditioning write.
 const PRECONDITIONING_BYTES: u64 = 128 << 10;
 
@@ -61,15 +65,21 @@ impl Prepared {
             firmware.set_worn(erases, config.wear.worn_erase_spread.unwrap_or(0));
         }
         firmware.checkpoint();
+        let reverse_map = PageMap::<Undo>::reverse_map_bytes(firmware.layout());
+        let is_large = reverse_map > LARGE_REVERSE_MAP_BYTES;
         Ok(Self(Arc::new(Shared {
             config: Arc::new(config),
-            firmware: Arc::new(firmware),
+            firmware: Arc::new(if is_large {
+                firmware.without_reverse_map()
+            } else {
+                firmware
+            }),
             resting: Mutex::new(Vec::new()),
         })))
     }
 
-    /// Bytes that the state of such a drive takes: once for the prepared state
-    /// and once for every worker.
+    /// Bytes that the state of such a drive takes for every worker; the prepared state
+    /// takes as much, or about half where the drive is large.
     #[must_use]
     pub fn state_bytes(config: &SsdConfig) -> u64 {
         PageMap::<Undo>::table_bytes(&config.layout())
@@ -85,7 +95,7 @@ impl Prepared {
     #[must_use]
     pub fn worker(&self) -> Ssd {
         Ssd {
-            engine: Engine::new(&self.0.config, PageMap::clone(&self.0.firmware)),
+            engine: Engine::new(&self.0.config, self.0.firmware.with_reverse_map()),
             config: Arc::clone(&self.0.config),
             prepared: Arc::clone(&self.0.firmware),
         }
