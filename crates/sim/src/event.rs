@@ -17,6 +17,9 @@ const LEAF_BITS: u32 = 14;
 /// Queues beside the tree.
 pub const SIDE_LEAVES: usize = 6;
 
+/// Those with events in most requests: the first of the others is kept beside them.
+const BUSY_SIDE_LEAVES: std::ops::Range<usize> = 1..3;
+
 /// Largest number of resources, those beside the tree included.
 pub const MAX_LEAVES: usize = 1 << LEAF_BITS;
 
@@ -61,6 +64,7 @@ pub struct EventTree {
     units: usize,
     side: [u64; SIDE_LEAVES],
     first_of_side: u64,
+    first_of_rest: u64,
 }
 
 impl EventTree {
@@ -73,6 +77,7 @@ impl EventTree {
             units: units.max(1),
             side: [NEVER; SIDE_LEAVES],
             first_of_side: NEVER,
+            first_of_rest: NEVER,
         }
     }
 
@@ -81,6 +86,7 @@ impl EventTree {
         self.keys.fill(NEVER);
         self.side.fill(NEVER);
         self.first_of_side = NEVER;
+        self.first_of_rest = NEVER;
     }
 
     /// The earliest event.
@@ -109,7 +115,10 @@ impl EventTree {
         let leaf = self.units + place;
         self.side[place] = time.map_or(NEVER, |time| EventKey::new(time, leaf).0);
         let [a, b, c, d, e, f] = self.side;
-        self.first_of_side = a.min(b).min(c.min(d)).min(e.min(f));
+        if !BUSY_SIDE_LEAVES.contains(&place) {
+            self.first_of_rest = a.min(d).min(e.min(f));
+        }
+        self.first_of_side = b.min(c).min(self.first_of_rest);
     }
 
     #[inline(always)]

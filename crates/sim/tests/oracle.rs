@@ -18,7 +18,9 @@ fn assert_every_request_agrees(drive: &mut Ssd, load: &Load, story: &Story) {
     for (place, (request, latency, at)) in story.completions().into_iter().enumerate() {
         let plan = Plan::counting(place as u64, 1);
         let outcome = run(drive, load, plan).unwrap();
-        let counted = &outcome.of(request.direction).latency;
+        let counted = &outcome.streams[0].commands[request.kind.index()]
+            .counted
+            .latency;
         assert_eq!(counted.max_ns(), Some(latency), "request {place}");
         assert_eq!(outcome.window.0, at - before, "completion {place}");
         before = at;
@@ -51,7 +53,7 @@ proptest! {
             return Ok(());
         };
         let world = World::new(&config, drive.firmware().clone(), outcome.variability_factor);
-        let arrivals = Arrivals::Closed(Box::new(generator), workload.queue_depth);
+        let arrivals = Arrivals::Closed(Box::new(generator.map(Into::into)), workload.queue_depth);
         let story = world.run(vec![arrivals], plan);
         story.assert_agrees(&outcome);
     }
@@ -75,10 +77,11 @@ proptest! {
             let workload = fitted(workload, &config);
             let generator = Generator::new(&workload, 0, capacity, 11, index).unwrap();
             let queue_depth = workload.queue_depth;
-            arrivals.push(Arrivals::Closed(Box::new(generator.clone()), queue_depth));
+            let drawn = generator.clone().map(Into::into);
+            arrivals.push(Arrivals::Closed(Box::new(drawn), queue_depth));
             streams.push(Stream::new("closed", Source::Closed { generator, queue_depth }));
         }
-        let commands = requests.iter().map(|&request| request.into()).collect();
+        let commands = requests.clone();
         streams.insert(1, Stream::new("timed", Source::Timed { commands }));
         arrivals.insert(1, Arrivals::Open(requests.into()));
         let load = Load { streams };

@@ -6,7 +6,7 @@ use drivelab_ftl::Policies;
 use drivelab_request::Direction;
 
 use super::choices::{
-    Allocation, Condition, Dispatch, DriveKind, Pace, StripingOrder, VictimPolicy,
+    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, Pace, StripingOrder, VictimPolicy,
 };
 use super::config::{
     Buffer, ClosedFormSettings, Collection, Geometry, Mapping, Published, Scheduling, SsdConfig,
@@ -48,9 +48,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         collection: collection(&keys)?,
         wear: wear(&keys)?,
         host: host(&keys)?,
-        buffer: Buffer {
-            write_buffer_bytes: keys.integer("buffer.write_buffer_bytes")?,
-        },
+        buffer: buffer(&keys)?,
         variability: Variability {
             sigma: keys.ratio("variability.sigma")?,
         },
@@ -271,6 +269,17 @@ fn wear(keys: &Keys<'_>) -> Result<Wear, PresetError> {
         wear.worn_erase_spread = spread.filter(|&spread| spread > 0);
     }
     Ok(wear)
+}
+
+fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
+    let write_buffer_bytes = keys.integer("buffer.write_buffer_bytes")?;
+    // Without a buffer there is nothing to decide.
+    let policy = keys.optional_word("buffer.policy", BufferPolicy::from_word)?;
+    let policy = policy.filter(|_| write_buffer_bytes > 0);
+    Ok(Buffer {
+        write_buffer_bytes,
+        policy: policy.unwrap_or(BufferPolicy::WriteBack),
+    })
 }
 
 fn published(keys: &Keys<'_>) -> Result<BTreeMap<String, Published>, PresetError> {

@@ -86,6 +86,16 @@ choices! {
 }
 
 choices! {
+    /// When a write into the buffer is complete.
+    BufferPolicy {
+        /// When its data is there.
+        WriteBack = "write_back",
+        /// When it is programmed.
+        WriteThrough = "write_through",
+    }
+}
+
+choices! {
     /// The link between host and drive.
     HostInterface {
         /// Requests and data cross in no time, any number at once.

@@ -9,8 +9,8 @@ use serde::{Serialize, Serializer};
 
 use super::assemble::assemble;
 use super::choices::{
-    Allocation, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder, VictimPolicy,
-    allocation_word, order_word, pace_word, victim_word,
+    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder,
+    VictimPolicy, allocation_word, order_word, pace_word, victim_word,
 };
 use super::document::read_with_base;
 use super::error::PresetError;
@@ -228,6 +228,9 @@ pub struct Host {
 pub struct Buffer {
     /// Bytes that may wait for the flash after their write was completed; 0 for no buffer.
     pub write_buffer_bytes: u64,
+    /// When a write is complete.
+    #[serde(skip_serializing_if = "is_write_back")]
+    pub policy: BufferPolicy,
 }
 
 /// Differences between one run and the next.
@@ -277,6 +280,10 @@ pub struct Published {
 
 fn is_zero(value: &u64) -> bool {
     *value == 0
+}
+
+fn is_write_back(policy: &BufferPolicy) -> bool {
+    *policy == BufferPolicy::WriteBack
 }
 
 fn is_one(value: &u32) -> bool {

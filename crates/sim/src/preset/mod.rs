@@ -17,7 +17,8 @@ mod host;
 pub(crate) mod schema;
 
 pub use choices::{
-    Allocation, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder, VictimPolicy,
+    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder,
+    VictimPolicy,
 };
 pub use config::{
     Buffer, ClosedFormSettings, Collection, Geometry, Host, Mapping, Published, Scheduling,

@@ -3,7 +3,8 @@
 use drivelab_request::{Direction, SECTOR_BYTES};
 
 use super::choices::{
-    Allocation, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder, VictimPolicy,
+    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder,
+    VictimPolicy,
 };
 use super::document::{Entries, Entry, Value};
 use super::error::PresetError;
@@ -126,6 +127,7 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("host.interrupt_completions", integer(1, 256)),
     ("host.interrupt_wait_ns", TIME),
     ("buffer.write_buffer_bytes", integer(0, 1 << 32)),
+    ("buffer.policy", Rule::Word(BufferPolicy::WORDS)),
     (
         "variability.sigma",
         Rule::Ratio {

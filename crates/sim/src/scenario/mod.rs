@@ -227,11 +227,10 @@ impl StreamPlan {
             },
         };
         Ok(Stream {
-            name: self.name.clone(),
-            source,
             range: self.range,
             priority: self.priority,
             queue_pair: self.queue_pair,
+            ..Stream::new(self.name.clone(), source)
         })
     }
 }

@@ -5,6 +5,9 @@
 //! program completes. Pages go to the flash at once, in the order of arrival;
 //! overwriting a page that still waits is not merged with it.
 
+/// Mark of copies that are trimmed.
+const TRIMMED: u32 = 1 << 31;
+
 /// Tables of fewer entries save nothing.
 const LEAST_ENTRIES: u64 = 16;
 
@@ -13,15 +16,18 @@ pub(super) struct WriteBuffer {
     capacity: u32,
     used: u32,
     waiting: Copies,
+    /// A write is complete only when it is programmed.
+    pub writes_through: bool,
 }
 
 impl WriteBuffer {
     /// A buffer of `capacity` pages; 0 switches it off.
-    pub fn new(capacity: u32) -> Self {
+    pub fn new(capacity: u32, writes_through: bool) -> Self {
         Self {
             capacity,
             used: 0,
             waiting: Copies::new(capacity),
+            writes_through,
         }
     }
 
@@ -46,6 +52,11 @@ impl WriteBuffer {
     #[inline]
     pub fn insert(&mut self, page: u32) {
         self.waiting.add(page);
+    }
+
+    /// Logical page `page` is trimmed: what waits of it is worth nothing.
+    pub fn trim(&mut self, page: u32) {
+        self.waiting.trim(page);
     }
 
     /// The program of logical page `page` is complete: its space is free again.
@@ -74,7 +85,8 @@ impl WriteBuffer {
 /// table never needs cleaning.
 #[derive(Clone, Debug)]
 struct Copies {
-    /// Page and copies; none where there are 0 copies. A power of two of them.
+    /// Page and copies, with a mark if they are trimmed; none where there are 0. A
+    /// power of two of them.
     entries: Vec<(u32, u32)>,
     shift: u32,
 }
@@ -120,21 +132,29 @@ impl Copies {
 
     #[inline]
     fn has(&self, page: u32) -> bool {
-        self.entries[self.find(page)].1 > 0
+        (1..TRIMMED).contains(&self.entries[self.find(page)].1)
     }
 
     #[inline]
     fn add(&mut self, page: u32) {
         let place = self.find(page);
-        let copies = self.entries[place].1 + 1;
+        let copies = (self.entries[place].1 & !TRIMMED) + 1;
         self.entries[place] = (page, copies);
+    }
+
+    fn trim(&mut self, page: u32) {
+        let place = self.find(page);
+        let copies = &mut self.entries[place].1;
+        if *copies > 0 {
+            *copies |= TRIMMED;
+        }
     }
 
     #[inline]
     fn subtract(&mut self, page: u32) {
         let mut gap = self.find(page);
         let copies = self.entries[gap].1;
-        if copies != 1 {
+        if copies & !TRIMMED != 1 {
             self.entries[gap].1 = copies.saturating_sub(1);
             return;
         }
@@ -166,13 +186,18 @@ mod tests {
         #[test]
         fn copies_are_counted_as_in_a_list(
             capacity in 1..40_u32,
-            steps in prop::collection::vec((any::<bool>(), 0..60_u32), 0..400),
+            steps in prop::collection::vec((0..5_u32, 0..60_u32), 0..400),
         ) {
             let mut copies = Copies::new(capacity);
             let mut list: Vec<u32> = Vec::new();
-            for (adds, page) in steps {
+            let mut trimmed = Vec::new();
+            for (step, page) in steps {
                 let page = page.wrapping_mul(0x1357_9BDF);
-                if adds && list.len() < capacity as usize {
+                if step == 0 {
+                    copies.trim(page);
+                    trimmed.push(page);
+                } else if step < 3 && list.len() < capacity as usize {
+                    trimmed.retain(|&given_up| given_up != page);
                     copies.add(page);
                     list.push(page);
                 } else if let Some(place) = list.iter().position(|&held| held == page) {
@@ -180,7 +205,8 @@ mod tests {
                     list.swap_remove(place);
                 }
                 for page in (0..60_u32).map(|page| page.wrapping_mul(0x1357_9BDF)) {
-                    prop_assert_eq!(copies.has(page), list.contains(&page));
+                    let is_valid = list.contains(&page) && !trimmed.contains(&page);
+                    prop_assert_eq!(copies.has(page), is_valid);
                 }
             }
         }

@@ -16,7 +16,7 @@ use super::split::PARTS;
 use super::timing::Timing;
 use super::{Plan, SimError};
 use crate::event::{END_OF_TIME, EventKey, EventTree, MAX_LEAVES, SIDE_LEAVES};
-use crate::preset::{Dispatch, SsdConfig};
+use crate::preset::{BufferPolicy, Dispatch, SsdConfig};
 
 /// Later than this a run is refused: queues may reach as far again.
 const LAST_NOW: u64 = END_OF_TIME / 2;
@@ -102,6 +102,7 @@ impl<F: Firmware> Engine<F> {
         let (units, channels) = (config.units(), geometry.channels);
         let page_bytes = geometry.page_size_bytes;
         let buffer_pages = (config.buffer.write_buffer_bytes / u64::from(page_bytes)) as u32;
+        let writes_through = config.buffer.policy == BufferPolicy::WriteThrough;
         let in_order = config.scheduling.dispatch == Dispatch::InOrder;
         Self {
             capacity_bytes: u64::from(firmware.layout().logical_pages) * u64::from(page_bytes),
@@ -111,7 +112,7 @@ impl<F: Firmware> Engine<F> {
             current: EventKey::default(),
             flash: Flash::new(units, channels, in_order),
             host: Host::new(config),
-            buffer: WriteBuffer::new(buffer_pages),
+            buffer: WriteBuffer::new(buffer_pages, writes_through),
             out: OperationBuffer::with_capacity(1024),
             tally: Tally::default(),
             window: CompletionWindow::new(WindowPlan::default()),
@@ -202,7 +203,7 @@ impl<F: Firmware> Engine<F> {
         self.flash = Flash::new(units, channels, self.flash.dispatch.in_order);
         self.flash.recording = recording;
         self.host.reset();
-        self.buffer = WriteBuffer::new(self.buffer_pages);
+        self.buffer = WriteBuffer::new(self.buffer_pages, self.buffer.writes_through);
         self.out = OperationBuffer::with_capacity(1024);
         self.tally = Tally::default();
         self.submitted = 0;

@@ -17,10 +17,11 @@ use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun};
 use drivelab_request::{Command, CommandKind};
 
 use super::SimError;
-use super::engine::{ACKNOWLEDGE, ARRIVAL, Engine, INTERRUPT, LINK};
+use super::engine::{ARRIVAL, Engine, INTERRUPT, LINK};
+use super::flush::Barriers;
 use super::link::{Job, Link};
 use super::load::Running;
-use super::queue::Account;
+use super::queue::{Account, Beneficiary};
 use super::queue_pair::{PairSettings, QueuePairs};
 use super::split::{PARTS, Part, Parts};
 use crate::preset::SsdConfig;
@@ -33,26 +34,26 @@ const MOST_IN_NO_TIME: u64 = 1 << 20;
 
 /// A request between submission and completion.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
-    command: Command,
-    run: PageRun,
+pub(super) struct Slot {
+    pub command: Command,
+    pub run: PageRun,
     /// Whose it is, and through which queue pair it came.
     stream: u16,
     pair: u16,
     submitted: u64,
     /// When it came as far as it is: into the drive, into the flash.
-    since: u64,
+    pub since: u64,
     /// Where its latency went so far; the host's part is what the others leave.
-    parts: [u64; PARTS],
+    pub parts: [u64; PARTS],
     /// Flash operations it still waits for.
-    pending: u32,
+    pub pending: u32,
     /// Pages of a buffered write that have space in the buffer already.
-    reserved: u32,
+    pub reserved: u32,
 }
 
 /// For which of its operations a request waits.
 #[derive(Clone, Copy, Debug)]
-enum Waits {
+pub(super) enum Waits {
     /// A read.
     All,
     /// A write: not for the collection that it made necessary.
@@ -66,10 +67,12 @@ enum Waits {
 pub(super) struct Host {
     pairs: QueuePairs,
     link: Link,
-    acknowledged: VecDeque<(u64, u32)>,
+    pub acknowledged: VecDeque<(u64, u32)>,
     /// Writes waiting for space in the buffer.
-    blocked: VecDeque<u32>,
-    slots: Vec<Slot>,
+    pub blocked: VecDeque<u32>,
+    /// Flushes that wait.
+    pub barriers: Barriers,
+    pub slots: Vec<Slot>,
     vacant: Vec<u32>,
 }
 
@@ -80,6 +83,7 @@ impl Host {
             link: Link::new(config.host.interface),
             acknowledged: VecDeque::new(),
             blocked: VecDeque::new(),
+            barriers: Barriers::new(),
             slots: Vec::new(),
             vacant: Vec::new(),
         }
@@ -90,6 +94,7 @@ impl Host {
         self.link.reset();
         self.acknowledged.clear();
         self.blocked.clear();
+        self.barriers = Barriers::new();
         self.slots.clear();
         self.vacant.clear();
     }
@@ -123,11 +128,7 @@ impl<F: Firmware> Engine<F> {
         let action = match command.kind {
             CommandKind::Read => Action::Read,
             CommandKind::Write => Action::Write,
-            CommandKind::Trim | CommandKind::Flush => {
-                let reason = format!("a {} is not served yet", command.kind);
-                self.failure = Some(SimError::Workload(reason));
-                return;
-            }
+            CommandKind::Trim | CommandKind::Flush => Action::Trim,
         };
         let run = PageRun::covering(
             action,
@@ -196,7 +197,7 @@ impl<F: Firmware> Engine<F> {
         (0..).zip(&self.streams).filter_map(arrival).min()
     }
 
-    fn run_of(&self, slot: u32) -> PageRun {
+    pub(super) fn run_of(&self, slot: u32) -> PageRun {
         self.host.slots[slot as usize].run
     }
 
@@ -211,55 +212,29 @@ impl<F: Firmware> Engine<F> {
         match run.action {
             Action::Read if !self.timing.has_link() => self.start_read(slot, run, now),
             Action::Read => self.put_on_link(slot, Job::ReadCommand, self.timing.command[0], now),
-            Action::Write | Action::Trim if self.buffer.is_on() => {
+            Action::Write if self.buffer.is_on() => {
                 self.host.slots[slot as usize].since = now;
                 self.host.blocked.push_back(slot);
                 if self.host.blocked.len() == 1 {
                     self.admit_blocked(now);
                 }
             }
-            Action::Write | Action::Trim if !self.timing.has_link() => {
-                self.start_write(slot, run, now)
-            }
-            Action::Write | Action::Trim => {
+            Action::Write if !self.timing.has_link() => self.start_write(slot, run, now),
+            Action::Write => {
                 let entry = &self.host.slots[slot as usize];
                 let (pages, bytes) = (entry.run.pages, u64::from(entry.command.size_bytes));
                 let time = self.timing.command[1] + self.timing.link_transfer(bytes);
                 self.put_on_link(slot, Job::WriteData { first: 0, pages }, time, now);
             }
+            Action::Trim => {
+                let kind = self.host.slots[slot as usize].command.kind;
+                let time = self.timing.command[kind.index()];
+                self.put_on_link(slot, Job::Command, time, now);
+            }
         }
     }
 
-    /// Gives free buffer space to the writes that wait for it, in order.
-    fn admit_blocked(&mut self, now: u64) {
-        while let Some(&slot) = self.host.blocked.front() {
-            let entry = &mut self.host.slots[slot as usize];
-            let missing = entry.run.pages - entry.reserved;
-            let pages = self.buffer.reserve(missing);
-            if pages == 0 {
-                return;
-            }
-            let first = entry.reserved;
-            entry.reserved += pages;
-            // The link carries the request's bytes, page by page of its run.
-            let size = u64::from(entry.command.size_bytes);
-            let share = |pages: u32| size * u64::from(pages) / u64::from(entry.run.pages);
-            let bytes = share(first + pages) - share(first);
-            let command = if first == 0 {
-                self.timing.command[1]
-            } else {
-                0
-            };
-            if pages == missing {
-                entry.parts[Part::Buffer as usize] = now - entry.since;
-                self.host.blocked.pop_front();
-            }
-            let time = command + self.timing.link_transfer(bytes);
-            self.put_on_link(slot, Job::WriteData { first, pages }, time, now);
-        }
-    }
-
-    fn put_on_link(&mut self, slot: u32, job: Job, time: u64, now: u64) {
+    pub(super) fn put_on_link(&mut self, slot: u32, job: Job, time: u64, now: u64) {
         if let Some(end) = self.host.link.put(slot, job, time, now) {
             self.events.set_side(LINK, Some(end));
         }
@@ -273,6 +248,7 @@ impl<F: Firmware> Engine<F> {
         };
         match done.job {
             Job::ReadCommand => self.start_read(done.slot, self.run_of(done.slot), now),
+            Job::Command => self.start_command(done.slot, now),
             Job::ReadData => self.complete_at_host(done.slot, now),
             Job::WriteData { .. } if !self.buffer.is_on() => {
                 self.start_write(done.slot, self.run_of(done.slot), now);
@@ -292,7 +268,7 @@ impl<F: Firmware> Engine<F> {
             let entry = &mut self.host.slots[slot as usize];
             entry.pending = 1;
             entry.since = now;
-            self.enter_flash(&operation, Account(slot), now);
+            self.enter_flash(&operation, Account::request(slot), now);
         } else {
             self.start_large_read(slot, run, now);
         }
@@ -316,7 +292,7 @@ impl<F: Firmware> Engine<F> {
             });
             return;
         }
-        if self.emit(Account(slot), Waits::All, now) == 0 {
+        if self.emit(Account::request(slot), Waits::All, now) == 0 {
             self.send_data(slot, now);
         }
     }
@@ -324,7 +300,7 @@ impl<F: Firmware> Engine<F> {
     /// What the firmware wrote into the buffer enters the flash on the account of
     /// `account`; answers for how many operations it waits.
     #[inline(never)]
-    fn emit(&mut self, account: Account, waits: Waits, now: u64) -> u32 {
+    pub(super) fn emit(&mut self, account: Account, waits: Waits, now: u64) -> u32 {
         let mut pending = 0;
         let out = std::mem::take(&mut self.out);
         for operation in out.operations() {
@@ -340,8 +316,8 @@ impl<F: Firmware> Engine<F> {
             self.enter_flash(operation, account, now);
         }
         self.out = out;
-        if account != Account::BUFFER {
-            let entry = &mut self.host.slots[account.0 as usize];
+        if let Beneficiary::Request(slot) = account.beneficiary() {
+            let entry = &mut self.host.slots[slot as usize];
             entry.pending = pending;
             entry.since = now;
         }
@@ -366,61 +342,6 @@ impl<F: Firmware> Engine<F> {
             }
         }
         Ok(())
-    }
-
-    /// A write without buffer: complete when its pages are programmed.
-    #[inline(never)]
-    fn start_write(&mut self, slot: u32, run: PageRun, now: u64) {
-        self.out.clear();
-        if let Err(error) = self.firmware.submit(&[run], &mut self.out) {
-            self.failure = Some(error.into());
-            return;
-        }
-        self.emit(Account(slot), Waits::Host, now);
-    }
-
-    /// Pages of a write have arrived in the buffer, and go on to the flash.
-    fn fill_buffer(&mut self, slot: u32, first: u32, pages: u32, now: u64) {
-        let run = self.run_of(slot);
-        let last = first + pages == run.pages;
-        let piece = PageRun {
-            first: Lpn(run.first.0 + first),
-            pages,
-            first_partial: run.first_partial && first == 0,
-            last_partial: run.last_partial && last,
-            ..run
-        };
-        for page in 0..pages {
-            self.buffer.insert(piece.first.0 + page);
-        }
-        self.out.clear();
-        if let Err(error) = self.firmware.submit(&[piece], &mut self.out) {
-            self.failure = Some(error.into());
-            return;
-        }
-        self.emit(Account::BUFFER, Waits::Programs, now);
-        if last {
-            let at = now + self.timing.acknowledge;
-            if self.host.acknowledged.is_empty() {
-                self.events.set_side(ACKNOWLEDGE, Some(at));
-            }
-            self.host.acknowledged.push_back((at, slot));
-        }
-    }
-
-    pub(super) fn acknowledge_event(&mut self, now: u64) {
-        let Some((_, slot)) = self.host.acknowledged.pop_front() else {
-            return;
-        };
-        let next = self.host.acknowledged.front().map(|&(at, _)| at);
-        self.events.set_side(ACKNOWLEDGE, next);
-        self.complete_at_host(slot, now);
-    }
-
-    /// A page of a buffered write is programmed.
-    pub(super) fn page_flushed(&mut self, page: u32, now: u64) {
-        self.buffer.remove(page);
-        self.admit_blocked(now);
     }
 
     /// A flash operation that request `slot` waits for is complete.
@@ -450,7 +371,7 @@ impl<F: Firmware> Engine<F> {
 
     /// A request is complete that did not go straight from the flash to the host.
     #[inline(never)]
-    fn complete_at_host(&mut self, slot: u32, now: u64) {
+    pub(super) fn complete_at_host(&mut self, slot: u32, now: u64) {
         if self.timing.has_interrupts {
             self.post(slot, now);
         } else {

@@ -8,6 +8,8 @@ use crate::preset::HostInterface;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Job {
     ReadCommand,
+    /// What has no data: a trim, a flush.
+    Command,
     ReadData,
     /// Pages `first .. first + pages` of the request's run arrive.
     WriteData {
@@ -23,67 +25,63 @@ pub(super) struct LinkJob {
     pub job: Job,
 }
 
-/// A lane carries one thing at a time, first come, first served.
-#[derive(Clone, Debug, Default)]
-struct Lane {
-    free_at: u64,
-    jobs: VecDeque<LinkJob>,
-}
-
-impl Lane {
-    fn first_end(&self) -> u64 {
-        self.jobs.front().map_or(u64::MAX, |job| job.end)
-    }
-}
-
 /// The link: commands and data to the drive on its first lane; data to the host on
-/// its second, or on the first where there is but one.
+/// its second, or on the first where there is but one. A lane carries one thing at a
+/// time, first come, first served.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
-    lanes: [Lane; 2],
+    lanes: [VecDeque<LinkJob>; 2],
+    free_at: [u64; 2],
+    /// When the first job of each lane ends.
+    ends: [u64; 2],
     to_host: usize,
 }
+
+const NEVER: u64 = u64::MAX;
 
 impl Link {
     pub fn new(interface: HostInterface) -> Self {
         let is_full_duplex = matches!(interface, HostInterface::Sas | HostInterface::Nvme);
         Self {
-            lanes: [Lane::default(), Lane::default()],
+            lanes: [VecDeque::new(), VecDeque::new()],
+            free_at: [0; 2],
+            ends: [NEVER; 2],
             to_host: usize::from(is_full_duplex),
         }
     }
 
     pub fn reset(&mut self) {
-        self.lanes = [Lane::default(), Lane::default()];
+        self.lanes.iter_mut().for_each(VecDeque::clear);
+        self.free_at = [0; 2];
+        self.ends = [NEVER; 2];
     }
 
     /// Puts a job that takes `time` behind the others of its lane; answers when the
-    /// first of all ends, if that is this one.
-    #[inline]
+    /// first of all ends, if that has changed.
+    #[inline(always)]
     pub fn put(&mut self, slot: u32, job: Job, time: u64, now: u64) -> Option<u64> {
         let lane = match job {
             Job::ReadData => self.to_host,
-            Job::ReadCommand | Job::WriteData { .. } => 0,
+            Job::ReadCommand | Job::Command | Job::WriteData { .. } => 0,
         };
-        let other_end = self.lanes[1 - lane].first_end();
-        let lane = &mut self.lanes[lane];
-        let end = lane.free_at.max(now) + time;
-        lane.free_at = end;
-        let is_first = lane.jobs.is_empty() && end < other_end;
-        lane.jobs.push_back(LinkJob { end, slot, job });
-        is_first.then_some(end)
+        let end = self.free_at[lane].max(now) + time;
+        self.free_at[lane] = end;
+        self.lanes[lane].push_back(LinkJob { end, slot, job });
+        if self.ends[lane] != NEVER {
+            return None;
+        }
+        self.ends[lane] = end;
+        Some(end.min(self.ends[1 - lane]))
     }
 
     /// Takes the job that ends first, that to the drive of two; and when the next ends.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self) -> (Option<LinkJob>, Option<u64>) {
-        let [to_drive, to_host] = &mut self.lanes;
-        let done = if to_drive.first_end() <= to_host.first_end() {
-            to_drive.jobs.pop_front()
-        } else {
-            to_host.jobs.pop_front()
-        };
-        let next = to_drive.first_end().min(to_host.first_end());
-        (done, (next != u64::MAX).then_some(next))
+        let lane = usize::from(self.ends[1] < self.ends[0]);
+        let jobs = &mut self.lanes[lane];
+        let done = jobs.pop_front();
+        self.ends[lane] = jobs.front().map_or(NEVER, |job| job.end);
+        let next = self.ends[0].min(self.ends[1]);
+        (done, (next != NEVER).then_some(next))
     }
 }

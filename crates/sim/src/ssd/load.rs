@@ -40,10 +40,26 @@ pub struct Stream {
     /// The bytes of the drive in which they must lie: offset and length; the whole
     /// drive if not given. A generator was given its own range.
     pub range: Option<(u64, u64)>,
+    /// As what generated writes are sent.
+    pub writes: WriteMode,
+    /// A flush follows every so many generated writes; 0 for none.
+    pub flush_interval: u32,
     /// Its priority class; 0 goes first.
     pub priority: u8,
     /// The queue pair through which it submits; 0 on an interface that has one.
     pub queue_pair: u16,
+}
+
+/// As what the writes of a generator are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteMode {
+    /// As writes.
+    #[default]
+    Plain,
+    /// As writes that are complete only when they are in the flash.
+    Forced,
+    /// As trims of the same ranges.
+    Trim,
 }
 
 /// Where the commands of a stream come from.
@@ -78,6 +94,8 @@ impl Stream {
             name: name.into(),
             source,
             range: None,
+            writes: WriteMode::Plain,
+            flush_interval: 0,
             priority: 0,
             queue_pair: 0,
         }
@@ -212,6 +230,10 @@ pub(super) struct Running {
     start: u64,
     end: u64,
     pub queue_pair: u16,
+    writes: WriteMode,
+    /// Writes until the next flush, and then again; 0 for none.
+    until_flush: u32,
+    flush_interval: u32,
     pub submitted: u64,
     pub completed: u64,
 }
@@ -238,6 +260,9 @@ impl Running {
             start,
             end: start + length,
             queue_pair: stream.queue_pair,
+            writes: stream.writes,
+            until_flush: stream.flush_interval,
+            flush_interval: stream.flush_interval,
             submitted: 0,
             completed: 0,
         }
@@ -246,16 +271,39 @@ impl Running {
     /// The next command.
     #[inline(always)]
     pub fn take<F: Firmware>(&mut self, firmware: &F, page_shift: u32) -> Option<Command> {
+        let is_plain = self.writes == WriteMode::Plain && self.flush_interval == 0;
         match &mut self.feed {
-            Feed::Drawn(drawn, None) => Some(drawn.take(firmware, page_shift).into()),
-            Feed::Drawn(drawn, Some((arrivals, next))) => {
-                let mut command = Command::from(drawn.take(firmware, page_shift));
-                command.arrival = *next;
-                *next = arrivals.next_arrival();
-                Some(command)
-            }
+            Feed::Drawn(drawn, None) if is_plain => Some(drawn.take(firmware, page_shift).into()),
+            Feed::Drawn(..) => self.take_changed(firmware, page_shift),
             Feed::Timed(commands) => commands.next(),
         }
+    }
+
+    /// The next command of a generator with arrivals, flushes or another kind of writes.
+    #[inline(never)]
+    fn take_changed<F: Firmware>(&mut self, firmware: &F, page_shift: u32) -> Option<Command> {
+        let Feed::Drawn(drawn, arrivals) = &mut self.feed else {
+            return None;
+        };
+        let mut command = if self.flush_interval > 0 && self.until_flush == 0 {
+            self.until_flush = self.flush_interval;
+            Command::flush(Nanos::ZERO)
+        } else {
+            Command::from(drawn.take(firmware, page_shift))
+        };
+        if command.kind == CommandKind::Write {
+            self.until_flush = self.until_flush.saturating_sub(1);
+            match self.writes {
+                WriteMode::Plain => {}
+                WriteMode::Forced => command.is_forced = true,
+                WriteMode::Trim => command.kind = CommandKind::Trim,
+            }
+        }
+        if let Some((arrivals, next)) = arrivals {
+            command.arrival = *next;
+            *next = arrivals.next_arrival();
+        }
+        Some(command)
     }
 
     /// When the next command of an open loop arrives.

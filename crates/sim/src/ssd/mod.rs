@@ -11,6 +11,7 @@
 mod buffer;
 mod engine;
 mod flash;
+mod flush;
 mod host;
 mod link;
 mod load;
@@ -25,12 +26,13 @@ mod snapshot;
 mod split;
 mod timing;
 mod variability;
+mod writes;
 
 use drivelab_ftl::{FirmwareError, LayoutError};
 use drivelab_request::{Command, Nanos, WindowPlan};
 use thiserror::Error;
 
-pub use load::{Load, MOST_STREAMS, Source, Stream};
+pub use load::{Load, MOST_STREAMS, Source, Stream, WriteMode};
 pub use measuring::Measuring;
 pub use outcome::{CommandOutcome, Outcome, RecordedOperation, StreamOutcome};
 pub use prepare::{Prepared, Ssd};

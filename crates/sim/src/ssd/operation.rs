@@ -21,7 +21,7 @@ use super::SimError;
 use super::engine::{DISPATCH, Engine};
 use super::flash::{MAX_QUEUED, Phase};
 use super::outcome::RecordedOperation;
-use super::queue::{Account, Task};
+use super::queue::{Account, Beneficiary, Task};
 use super::split::Parts;
 use crate::event::EventKey;
 
@@ -283,12 +283,11 @@ impl<F: Firmware> Engine<F> {
             request: 0,
         });
         self.tally.operations[kind][task.cause as usize] += 1;
-        if task.account == Account::NOBODY {
-            return;
-        }
-        if task.account == Account::BUFFER {
-            self.page_flushed(task.lpn, now);
-            return;
+        let beneficiary = task.account.beneficiary();
+        match beneficiary {
+            Beneficiary::Nobody => return,
+            Beneficiary::Buffer(stretch) => return self.page_flushed(task.lpn, stretch, now),
+            Beneficiary::Request(_) | Beneficiary::Forced(_) => {}
         }
         let cell = self.timing.cell[kind];
         let parts = Parts {
@@ -298,6 +297,10 @@ impl<F: Firmware> Engine<F> {
             channel: now - began - cell,
             collected: collected_before - task.collected,
         };
-        self.page_done(task.account.0, parts, now);
+        if let Beneficiary::Forced(slot) = beneficiary {
+            self.forced_page_done(slot, task.lpn, parts, now);
+        } else if let Beneficiary::Request(slot) = beneficiary {
+            self.page_done(slot, parts, now);
+        }
     }
 }

@@ -14,16 +14,63 @@ use drivelab_ftl::{Cause, NOTHING, OperationKind, Ppn, prefetch};
 /// Tasks of a chunk.
 const CHUNK: usize = 16;
 
-/// On whose account an operation runs: the slot of the request that waits for it,
-/// or one of the two names below.
+/// On whose account an operation runs.
+///
+/// ```text
+///   0 .. 2^30        the slot of the request that waits for it
+///   2^30 .. 2^31     the same, of a write whose pages lie in the write buffer
+///   2^31 ..          a page of the write buffer goes; the stretch between two flushes
+///   the largest      nobody waits
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Account(pub u32);
+pub(super) struct Account(u32);
+
+/// Of [`Account`], with its number resolved.
+pub(super) enum Beneficiary {
+    /// A request in this slot.
+    Request(u32),
+    /// A write in this slot, and its page of the buffer.
+    Forced(u32),
+    /// A page of the buffer, of the stretch with this number, modulo [`STRETCHES`].
+    Buffer(u32),
+    Nobody,
+}
+
+/// Numbers of stretches are told apart modulo this.
+pub(super) const STRETCHES: u32 = FORCED;
+
+const FORCED: u32 = 1 << 30;
+const BUFFER: u32 = 1 << 31;
 
 impl Account {
     /// Nobody waits.
     pub const NOBODY: Self = Self(u32::MAX);
-    /// It empties a page of the write buffer.
-    pub const BUFFER: Self = Self(u32::MAX - 1);
+
+    /// A request waits; slots are fewer than 2^30.
+    #[inline(always)]
+    pub const fn request(slot: u32) -> Self {
+        Self(slot)
+    }
+
+    /// A write waits whose page lies in the write buffer.
+    pub const fn forced(slot: u32) -> Self {
+        Self(slot | FORCED)
+    }
+
+    /// It empties a page of the write buffer, in the stretch of this number.
+    pub const fn buffer(stretch: u32) -> Self {
+        Self(BUFFER | (stretch % STRETCHES))
+    }
+
+    #[inline(always)]
+    pub const fn beneficiary(self) -> Beneficiary {
+        match self.0 {
+            slot @ 0..FORCED => Beneficiary::Request(slot),
+            u32::MAX => Beneficiary::Nobody,
+            stretch @ BUFFER.. => Beneficiary::Buffer(stretch ^ BUFFER),
+            slot => Beneficiary::Forced(slot ^ FORCED),
+        }
+    }
 }
 
 /// An operation between emission and completion. Its plane follows from its page.

@@ -110,6 +110,20 @@ pub(super) struct Parts {
 }
 
 impl Parts {
+    /// The parts of the time from `since` to `now`, when it was complete, of an
+    /// operation that may have been emitted before.
+    pub fn of_time(&self, since: u64, now: u64) -> [u64; PARTS] {
+        let mut left = now - since;
+        let mut take = |nanos: u64| {
+            let taken = nanos.min(left);
+            left -= taken;
+            taken
+        };
+        let (cell, channel) = (take(self.cell), take(self.channel));
+        let (dispatch, collection) = (take(self.dispatch), take(self.collected));
+        [0, 0, left, dispatch, channel, cell, collection]
+    }
+
     /// The parts of a latency from `emitted` on, without host and buffer.
     #[inline(always)]
     pub fn of_latency(&self, emitted: u64) -> [u64; PARTS] {

@@ -2,7 +2,7 @@
 //!
 //! Nothing is kept up to date: whoever asks has everything computed anew.
 
-use drivelab_request::{ClosedBy, Request};
+use drivelab_request::{ClosedBy, Command};
 use drivelab_sim::ssd::{PARTS, Plan};
 
 use super::story::Entry;
@@ -117,7 +117,7 @@ impl Ledger {
 
     pub fn completion(
         &mut self,
-        request: Request,
+        request: Command,
         stream: usize,
         latency: u64,
         parts: [u64; PARTS],

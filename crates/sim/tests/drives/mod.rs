@@ -11,7 +11,7 @@ pub mod ledger;
 pub mod story;
 pub mod world;
 
-use drivelab_request::{Direction, HalfWidth, Nanos, Request};
+use drivelab_request::{Command, CommandKind, HalfWidth, Nanos};
 use drivelab_sim::preset::{Allocation, SsdConfig, StripingOrder, VictimPolicy};
 use drivelab_sim::ssd::Plan;
 use drivelab_workload::Characteristics;
@@ -88,7 +88,7 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
         prop_oneof![Just(512_u32), Just(4096), Just(16384)],
         1..20_u32,
     );
-    let buffer_pages = prop_oneof![Just(0), 1..24_u64];
+    let buffer_pages = (prop_oneof![Just(0), 1..24_u64], any::<bool>());
     let rest = (
         any::<bool>(),
         any::<bool>(),
@@ -114,11 +114,12 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
                  [timing]\n{timing}\n\
                  [scheduling]\ndispatch = \"{}\"\n\
                  [mapping]\n{mapping}\n[collection]\npolicy = \"{policy}\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n{hot}{wear}\
-                 [host]\n{host}\n[buffer]\nwrite_buffer_bytes = {}\n\
+                 [host]\n{host}\n[buffer]\nwrite_buffer_bytes = {}\npolicy = \"{}\"\n\
                  [variability]\nsigma = {sigma}\n",
                 if in_order { "in_order" } else { "per_die" },
                 if whole_block { "whole_block" } else { "paced" },
-                buffer_pages * u64::from(page_bytes),
+                buffer_pages.0 * u64::from(page_bytes),
+                if buffer_pages.1 { "write_through" } else { "write_back" },
             );
             SsdConfig::from_text(&text).unwrap()
         },
@@ -188,32 +189,39 @@ pub fn plans() -> impl Strategy<Value = Plan> {
     )
 }
 
-/// One request of an open loop before it is placed: gap to the one before it,
-/// place, sectors, whether it writes.
-pub type Draw = (u64, u32, u32, bool);
+/// One command of an open loop before it is placed: gap to the one before it,
+/// place, sectors, what it does and whether a write is forced.
+pub type Draw = (u64, u32, u32, (CommandKind, bool));
 
-/// Up to `most` requests of an open loop.
+/// Up to `most` commands of an open loop.
 pub fn draws(most: usize) -> impl Strategy<Value = Vec<Draw>> {
     let gap = prop_oneof![1 => Just(0), 2 => 0..30_000_u64];
-    prop::collection::vec((gap, any::<u32>(), 1..60_u32, any::<bool>()), 1..most)
+    let kind = prop_oneof![
+        4 => Just((CommandKind::Read, false)),
+        4 => Just((CommandKind::Write, false)),
+        2 => Just((CommandKind::Write, true)),
+        1 => Just((CommandKind::Trim, false)),
+        1 => Just((CommandKind::Flush, false)),
+    ];
+    prop::collection::vec((gap, any::<u32>(), 1..60_u32, kind), 1..most)
 }
 
-/// The requests that `draws` mean on a drive of `capacity_bytes`.
-pub fn placed(draws: &[Draw], capacity_bytes: u64) -> Vec<Request> {
+/// The commands that `draws` mean on a drive of `capacity_bytes`.
+pub fn placed(draws: &[Draw], capacity_bytes: u64) -> Vec<Command> {
     let sectors = capacity_bytes / 512;
     let mut now = 0;
-    let place = |&(gap, place, size, is_write): &Draw| {
+    let place = |&(gap, place, size, (kind, is_forced)): &Draw| {
         now += gap;
         let size = u64::from(size).min(sectors);
-        Request {
+        if kind == CommandKind::Flush {
+            return Command::flush(Nanos(now));
+        }
+        Command {
             arrival: Nanos(now),
             offset_bytes: u64::from(place) % (sectors - size + 1) * 512,
             size_bytes: size as u32 * 512,
-            direction: if is_write {
-                Direction::Write
-            } else {
-                Direction::Read
-            },
+            kind,
+            is_forced,
         }
     };
     draws.iter().map(place).collect()

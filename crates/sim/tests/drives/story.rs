@@ -1,7 +1,7 @@
 //! What the oracle saw, and the comparison with what the simulator says.
 
 use drivelab_ftl::{Cause, OperationKind};
-use drivelab_request::{Direction, Histogram, Request};
+use drivelab_request::{Command, CommandKind, Direction, Histogram};
 use drivelab_sim::ssd::{Outcome, PARTS, Part};
 
 use super::ledger::Ledger;
@@ -20,7 +20,7 @@ pub enum Entry {
     /// A request was completed.
     Completion {
         /// The request.
-        request: Request,
+        request: Command,
         /// Of which stream.
         stream: usize,
         /// From its submission, ns.
@@ -44,7 +44,7 @@ pub struct Story {
 
 impl Story {
     /// Request, latency and time of every completion, in order.
-    pub fn completions(&self) -> Vec<(Request, u64, u64)> {
+    pub fn completions(&self) -> Vec<(Command, u64, u64)> {
         let completion = |entry: &Entry| match *entry {
             Entry::Completion {
                 request,
@@ -71,7 +71,7 @@ impl Story {
             let mut latency = Histogram::new();
             let mut bytes = 0;
             for (request, nanos, _) in &completions[warmup..end] {
-                if request.direction == direction {
+                if request.kind == CommandKind::from(direction) {
                     latency.record(*nanos);
                     bytes += u64::from(request.size_bytes);
                 }
@@ -140,7 +140,7 @@ impl Story {
             let (mut sum_ns, mut max_ns) = ([0; PARTS], [0; PARTS]);
             for (request, latency, parts) in &all[warmup..end] {
                 assert_eq!(parts.iter().sum::<u64>(), *latency);
-                if request.direction == direction {
+                if request.kind == CommandKind::from(direction) {
                     for (part, &nanos) in parts.iter().enumerate() {
                         sum_ns[part] += nanos;
                         max_ns[part] = nanos.max(max_ns[part]);
@@ -159,7 +159,7 @@ impl Story {
         let (_, end, _) = self.ledger.closed.unwrap();
         let mut submitted = vec![0; outcome.streams.len()];
         let mut place = 0;
-        let mut sums = vec![[[0_u64; 3]; 2]; outcome.streams.len()];
+        let mut sums = vec![[[0_u64; 3]; 4]; outcome.streams.len()];
         for entry in &self.journal {
             let Entry::Completion {
                 request,
@@ -172,7 +172,7 @@ impl Story {
             };
             submitted[stream] += 1;
             if (warmup..end).contains(&place) {
-                let sum = &mut sums[stream][request.direction.index()];
+                let sum = &mut sums[stream][request.kind.index()];
                 sum[0] += 1;
                 sum[1] += u64::from(request.size_bytes);
                 sum[2] += parts[Part::Queueing as usize];
@@ -181,12 +181,12 @@ impl Story {
         }
         for (index, stream) in outcome.streams.iter().enumerate() {
             assert_eq!(stream.submitted, submitted[index], "submitted");
-            for direction in Direction::ALL {
-                let found = &stream.commands[direction.index()];
+            for kind in CommandKind::ALL {
+                let found = &stream.commands[kind.index()];
                 let count = found.counted.latency.count();
                 let queueing = found.split.sum_ns[Part::Queueing as usize];
                 let found = [count, found.counted.bytes, queueing];
-                assert_eq!(found, sums[index][direction.index()], "stream {index}");
+                assert_eq!(found, sums[index][kind.index()], "stream {index}");
             }
         }
     }

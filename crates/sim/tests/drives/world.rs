@@ -15,10 +15,10 @@ mod flash;
 use std::collections::VecDeque;
 
 use drivelab_ftl::{
-    Cause, Firmware, Lpn, Operation, OperationBuffer, OperationKind, PageMap, PageRun, Undo,
+    Action, Cause, Firmware, Lpn, Operation, OperationBuffer, OperationKind, PageMap, PageRun, Undo,
 };
-use drivelab_request::{Direction, Request};
-use drivelab_sim::preset::{HostInterface, SsdConfig};
+use drivelab_request::{Command, CommandKind};
+use drivelab_sim::preset::{BufferPolicy, HostInterface, SsdConfig};
 use drivelab_sim::ssd::{PARTS, Part, Plan};
 
 use super::ledger::Ledger;
@@ -27,7 +27,10 @@ use super::story::{Entry, Story};
 #[derive(Clone, Copy)]
 enum Beneficiary {
     Request(usize),
-    Buffer,
+    /// The copy of a page in the buffer with this number.
+    Buffer(usize),
+    /// The same, of a write that waits for it.
+    Forced(usize, usize),
     Nobody,
 }
 
@@ -38,6 +41,7 @@ struct Task {
     beneficiary: Beneficiary,
     /// When dispatch hands it over, if that is known.
     handed_over: u64,
+    emitted: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -66,18 +70,21 @@ struct Channel {
 #[derive(Clone, Copy)]
 enum Crossing {
     ReadCommand(usize),
+    NoData(usize),
     ReadData(usize),
     /// Pages from the second number on, so many as the third.
     WriteData(usize, u32, u32),
 }
 
 struct Pending {
-    request: Request,
+    request: Command,
     stream: usize,
     submitted: u64,
     /// Operations until its data is there.
     missing: usize,
     admitted_pages: u32,
+    /// Pages whose data is in the buffer.
+    arrived_pages: u32,
     /// Until when its time is told, and where that went.
     told: u64,
     parts: [u64; PARTS],
@@ -94,9 +101,9 @@ impl Pending {
 /// Where requests come from.
 pub enum Arrivals {
     /// So many outstanding, drawn from this.
-    Closed(Box<dyn Iterator<Item = Request>>, u32),
+    Closed(Box<dyn Iterator<Item = Command>>, u32),
     /// At their own times.
-    Open(VecDeque<Request>),
+    Open(VecDeque<Command>),
 }
 
 /// The oracle.
@@ -122,9 +129,22 @@ pub struct World {
     outside: VecDeque<usize>,
     wants_buffer: VecDeque<usize>,
     buffer_used: u64,
-    /// Logical pages in the buffer, with repetitions.
-    buffered: Vec<u32>,
+    /// What the buffer holds, and how much it ever held.
+    buffered: Vec<Held>,
+    ever_buffered: usize,
+    /// Flushes, and the copies for which each waits.
+    flushes: Vec<(usize, Vec<usize>)>,
     journal: Vec<Entry>,
+}
+
+/// A copy of a page in the buffer.
+#[derive(Clone, Copy)]
+struct Held {
+    number: usize,
+    page: u32,
+    is_trimmed: bool,
+    /// Its write waits for its program.
+    is_forced: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -181,6 +201,8 @@ impl World {
             wants_buffer: VecDeque::new(),
             buffer_used: 0,
             buffered: Vec::new(),
+            ever_buffered: 0,
+            flushes: Vec::new(),
             journal: Vec::new(),
         }
     }
@@ -288,6 +310,7 @@ impl World {
             submitted: self.now,
             missing: 0,
             admitted_pages: 0,
+            arrived_pages: 0,
             told: self.now,
             parts: [0; PARTS],
         });
@@ -303,23 +326,31 @@ impl World {
         self.requests[index].tell(Part::Host, self.now);
         let request = self.requests[index].request;
         let host = &self.config.host;
-        match request.direction {
-            Direction::Read if self.has_link() => {
+        match request.kind {
+            CommandKind::Read if self.has_link() => {
                 let time = self.scaled(host.read_command_ns);
                 self.cross(time, Crossing::ReadCommand(index));
             }
-            Direction::Read => self.start_read(index),
-            Direction::Write if self.buffer_pages() > 0 => {
+            CommandKind::Read => self.start_read(index),
+            CommandKind::Write if self.buffer_pages() > 0 => {
                 self.wants_buffer.push_back(index);
                 self.admit();
             }
-            Direction::Write if self.has_link() => {
+            CommandKind::Write if self.has_link() => {
                 let time =
                     self.scaled(host.write_command_ns) + self.link_time(request.size_bytes.into());
                 let pages = self.pages_of(&request).count() as u32;
                 self.cross(time, Crossing::WriteData(index, 0, pages));
             }
-            Direction::Write => self.start_write(index),
+            CommandKind::Write => self.start_write(index),
+            CommandKind::Trim | CommandKind::Flush => {
+                let own = match request.kind {
+                    CommandKind::Trim => host.trim_command_ns,
+                    _ => host.flush_command_ns,
+                };
+                let time = self.scaled(own.unwrap_or(host.write_command_ns));
+                self.cross(time, Crossing::NoData(index));
+            }
         }
     }
 
@@ -335,12 +366,13 @@ impl World {
         match self.link[lane].pop_front().unwrap().1 {
             Crossing::ReadCommand(index) => self.start_read(index),
             Crossing::ReadData(index) => self.complete(index),
+            Crossing::NoData(index) => self.without_data(index),
             Crossing::WriteData(index, _, _) if self.buffer_pages() == 0 => self.start_write(index),
             Crossing::WriteData(index, first, pages) => self.buffer_filled(index, first, pages),
         }
     }
 
-    fn pages_of(&self, request: &Request) -> std::ops::Range<u64> {
+    fn pages_of(&self, request: &Command) -> std::ops::Range<u64> {
         let last = request.offset_bytes + u64::from(request.size_bytes) - 1;
         request.offset_bytes / self.page_bytes()..last / self.page_bytes() + 1
     }
@@ -379,12 +411,17 @@ impl World {
     }
 
     /// One page of a request as the firmware takes it.
-    fn one_page(&self, request: &Request, page: u64) -> PageRun {
+    fn one_page(&self, request: &Command, page: u64) -> PageRun {
         let start = page * self.page_bytes();
         let end = start + self.page_bytes();
-        let partial = request.offset_bytes > start || request.end_bytes() < end;
+        let request_end = request.offset_bytes + u64::from(request.size_bytes);
+        let partial = request.offset_bytes > start || request_end < end;
         PageRun {
-            action: request.direction.into(),
+            action: match request.kind {
+                CommandKind::Read => Action::Read,
+                CommandKind::Write => Action::Write,
+                CommandKind::Trim | CommandKind::Flush => Action::Trim,
+            },
             first: Lpn(page as u32),
             pages: 1,
             first_partial: partial,
@@ -397,7 +434,8 @@ impl World {
         let request = self.requests[index].request;
         let mut out = OperationBuffer::default();
         for page in self.pages_of(&request) {
-            if self.buffered.contains(&(page as u32)) {
+            let holds = |held: &Held| u64::from(held.page) == page && !held.is_trimmed;
+            if self.buffered.iter().any(holds) {
                 self.journal.push(Entry::Hit);
             } else {
                 let run = self.one_page(&request, page);
@@ -436,27 +474,97 @@ impl World {
 
     fn buffer_filled(&mut self, index: usize, first: u32, pages: u32) {
         let request = self.requests[index].request;
+        let is_forced =
+            request.is_forced || self.config.buffer.policy == BufferPolicy::WriteThrough;
         let all = self.pages_of(&request);
         let piece = all.start + u64::from(first)..all.start + u64::from(first + pages);
         let mut out = OperationBuffer::default();
+        let before = self.ever_buffered;
         for page in piece.clone() {
-            self.buffered.push(page as u32);
+            let page_held = page as u32;
+            // The data is newer than a trim of what waits.
+            for held in self.buffered.iter_mut().filter(|h| h.page == page_held) {
+                held.is_trimmed = false;
+            }
+            self.buffered.push(Held {
+                number: self.ever_buffered,
+                page: page_held,
+                is_trimmed: false,
+                is_forced,
+            });
+            self.ever_buffered += 1;
             let run = self.one_page(&request, page);
             self.firmware.submit(&[run], &mut out).unwrap();
         }
+        self.requests[index].arrived_pages += pages;
+        if is_forced {
+            let pending = &mut self.requests[index];
+            pending.missing += pages as usize;
+            // Its parts are told from the arrival of its last piece on.
+            if piece.end == all.end {
+                pending.tell(Part::Host, self.now);
+            }
+        }
+        let mut number = before;
         for operation in out.operations() {
-            let is_flush =
+            let is_program =
                 operation.cause == Cause::Host && operation.kind == OperationKind::Program;
-            let beneficiary = if is_flush {
-                Beneficiary::Buffer
-            } else {
-                Beneficiary::Nobody
+            let beneficiary = match (is_program, is_forced) {
+                (false, _) => Beneficiary::Nobody,
+                (true, true) => Beneficiary::Forced(index, number),
+                (true, false) => Beneficiary::Buffer(number),
             };
+            number += usize::from(is_program);
             self.emit(*operation, beneficiary);
         }
-        if piece.end == all.end {
+        if piece.end == all.end && !is_forced {
             let at = self.now + self.scaled(self.config.host.write_acknowledge_ns);
             self.acknowledgements.push_back((at, index));
+        }
+    }
+
+    /// A trim or a flush has arrived.
+    fn without_data(&mut self, index: usize) {
+        self.requests[index].tell(Part::Host, self.now);
+        let request = self.requests[index].request;
+        if request.kind == CommandKind::Flush {
+            let waits = self.buffered.iter().filter(|held| !held.is_forced);
+            let waits: Vec<usize> = waits.map(|held| held.number).collect();
+            if waits.is_empty() {
+                self.complete(index);
+            } else {
+                self.flushes.push((index, waits));
+            }
+            return;
+        }
+        for page in self.pages_of(&request) {
+            let run = self.one_page(&request, page);
+            if !run.first_partial {
+                let same = |held: &&mut Held| u64::from(held.page) == page;
+                self.buffered
+                    .iter_mut()
+                    .filter(same)
+                    .for_each(|held| held.is_trimmed = true);
+            }
+            let mut out = OperationBuffer::default();
+            self.firmware.submit(&[run], &mut out).unwrap();
+            assert!(out.operations().is_empty());
+        }
+        self.complete(index);
+    }
+
+    /// A page of the buffer is programmed: there is space, and flushes may be done.
+    fn buffered_page_done(&mut self, number: usize) {
+        self.buffer_used -= 1;
+        self.buffered.retain(|held| held.number != number);
+        self.admit();
+        for (_, waits) in &mut self.flushes {
+            waits.retain(|&waits| waits != number);
+        }
+        while let Some(place) = self.flushes.iter().position(|(_, waits)| waits.is_empty()) {
+            let (index, _) = self.flushes.remove(place);
+            self.requests[index].tell(Part::Buffer, self.now);
+            self.complete(index);
         }
     }
 

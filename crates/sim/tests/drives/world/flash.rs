@@ -1,7 +1,7 @@
 //! The oracle's flash: dispatch, units and channels.
 
 use drivelab_ftl::{Cause, Firmware, Operation, OperationKind};
-use drivelab_request::Direction;
+use drivelab_request::CommandKind;
 use drivelab_sim::preset::Dispatch;
 use drivelab_sim::ssd::Part;
 
@@ -14,6 +14,7 @@ impl World {
             operation,
             beneficiary,
             handed_over: 0,
+            emitted: self.now,
         };
         if self.config.scheduling.dispatch == Dispatch::InOrder {
             self.dispatch_line.push_back(task);
@@ -126,12 +127,17 @@ impl World {
         self.firmware.completed(&task.operation);
         match task.beneficiary {
             Beneficiary::Nobody => {}
-            Beneficiary::Buffer => {
-                self.buffer_used -= 1;
-                let page = task.operation.lpn;
-                let place = self.buffered.iter().position(|&held| held == page).unwrap();
-                self.buffered.swap_remove(place);
-                self.admit();
+            Beneficiary::Buffer(number) => self.buffered_page_done(number),
+            Beneficiary::Forced(index, number) => {
+                self.buffered_page_done(number);
+                self.requests[index].missing -= 1;
+                let request = self.requests[index].request;
+                let pages = self.pages_of(&request).count() as u32;
+                let has_arrived = self.requests[index].arrived_pages == pages;
+                if has_arrived && self.requests[index].missing == 0 {
+                    self.tell_of_flash(index, unit, &task, began);
+                    self.complete(index);
+                }
             }
             Beneficiary::Request(index) => {
                 let pending = &mut self.requests[index];
@@ -140,8 +146,8 @@ impl World {
                 if pending.missing > 0 {
                     return;
                 }
-                self.tell_of_flash(index, unit, task.operation.kind, began);
-                if self.has_link() && request.direction == Direction::Read {
+                self.tell_of_flash(index, unit, &task, began);
+                if self.has_link() && request.kind == CommandKind::Read {
                     let time = self.link_time(request.size_bytes.into());
                     self.cross(time, Crossing::ReadData(index));
                 } else {
@@ -150,28 +156,32 @@ impl World {
             }
         }
     }
-    /// The last operation of a request is complete: where its time went since it
-    /// was emitted.
-    fn tell_of_flash(&mut self, index: usize, unit: usize, kind: OperationKind, began: u64) {
+
+    /// The last operation of a request is complete: where its time went since the
+    /// last moment that was told, to which stages before it do not count.
+    fn tell_of_flash(&mut self, index: usize, unit: usize, task: &Task, began: u64) {
+        let kind = task.operation.kind;
         let dispatch = self.dispatch_time(kind);
         let timing = &self.config.timing;
         let cell = self.scaled(match kind {
             OperationKind::Read => timing.read_cell_ns,
             _ => timing.program_cell_ns,
         });
-        let pending = &mut self.requests[index];
-        let emitted = pending.told;
+        let emitted = task.emitted;
         let overlap = |&(from, to): &(u64, u64)| to.min(began).saturating_sub(from.max(emitted));
         let collecting: u64 = self.units[unit].collecting.iter().map(overlap).sum();
-        let waited = began - emitted - dispatch;
+        let pending = &mut self.requests[index];
+        let mut left = self.now - pending.told;
         for (part, nanos) in [
-            (Part::Collection, collecting.min(waited)),
-            (Part::Queueing, waited - collecting.min(waited)),
-            (Part::Dispatch, dispatch),
             (Part::Cell, cell),
             (Part::Channel, self.now - began - cell),
+            (Part::Dispatch, dispatch),
+            (Part::Collection, collecting),
+            (Part::Queueing, u64::MAX),
         ] {
+            let nanos = nanos.min(left);
             pending.parts[part as usize] += nanos;
+            left -= nanos;
         }
         pending.told = self.now;
     }
