@@ -329,6 +329,14 @@ class SimulatedSsd:
         What is not `None` counts instead of what the scenario says.
         """
 
+    def record_span(
+        self, scenario: Scenario, *, seed: int, from_ns: int, to_ns: int, most: int
+    ) -> list[dict[str, Any]]:
+        """Return the flash operations under way in a span of a run, at most `most` and one more.
+
+        Times are ns from the beginning of the run; operations are in order of emission.
+        """
+
     def record_timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
         """Return the flash operations of one request at the start of the idle drive."""
 

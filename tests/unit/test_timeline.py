@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
 import json
+import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from pathlib import Path
@@ -16,6 +18,7 @@ from drivelab._core import ClosedForm
 from drivelab.cli import main as cli
 from drivelab.drives.presets import read_preset
 from drivelab.drives.simulated import SimulatedDrive
+from drivelab.report import timeline_figure
 from drivelab.report.timeline import COLUMNS, duration_ns, stages
 from drivelab.report.timeline_figure import describe, draw
 
@@ -305,3 +308,99 @@ def test_fresh_drive_has_nothing_to_read(small, tmp_path: Path, capsys) -> None:
 def test_unknown_drive_lists_the_presets(capsys) -> None:
     assert cli.main(["timeline", "x26m", "--op", "read", "--record", "4k", "--json"]) == 2
     assert "the presets are bench-64gib" in capsys.readouterr().err
+
+
+SPAN = ("--queue-depth", "8", "--write-ratio", "0.5", "--from", "40ms", "--for", "2ms")
+
+
+def span_of(small, tmp_path: Path, *words: str) -> tuple[dict, Path]:
+    path = tmp_path / "span.svg"
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        command = ["timeline", small("bench-64gib"), *SPAN, *words, "-o", str(path), "--json"]
+        assert cli.main(command) == 0
+    return json.loads(out.getvalue()), path
+
+
+def test_span_of_a_run_is_what_is_under_way_in_it(small, tmp_path: Path) -> None:
+    values, _ = span_of(small, tmp_path, "--csv", str(tmp_path / "span.csv"))
+    assert (values["from_ns"], values["to_ns"], values["duration_ns"]) == (
+        *(40_000_000, 42_000_000, 2_000_000),
+    )
+    lines = (tmp_path / "span.csv").read_text().splitlines()
+    columns = lines[0].split(",")
+    rows = [dict(zip(columns, line.split(","), strict=True)) for line in lines[1:]]
+    assert rows
+    assert all(int(row["end_ns"]) > 40_000_000 for row in rows)
+    assert all(int(row["start_ns"]) < 42_000_000 for row in rows)
+    # Whole bars, also of what began before the span or ends behind it.
+    lasting = {
+        (row["kind"], int(row["end_ns"]) - int(row["start_ns"]))
+        for row in rows
+        if row["stage"] == "cell"
+    }
+    assert lasting - {("erase", 3_800_000)} == {("read", 75_000), ("program", 750_000)}
+    for channel in {row["channel"] for row in rows}:
+        assert_disjoint(
+            {key: int(row[key]) for key in ("start_ns", "end_ns")}
+            for row in rows
+            if row["stage"] == "register" and row["channel"] == channel
+        )
+
+
+def test_drawing_of_a_span_has_channels_and_its_own_time(small, tmp_path: Path) -> None:
+    _, path = span_of(small, tmp_path)
+    text = path.read_text()
+    ET.fromstring(text)  # noqa: S314
+    for said in (
+        "flash operations in 2.00 ms",
+        "50 % writes: 4 KiB random reads, 4 KiB random writes, queue depth 8",
+        "time since 40.0 ms of the run (ms)",
+        "register transfer",
+    ):
+        assert said in text
+    labels = re.findall(r">(channel \d+)<", text)
+    assert labels
+    assert labels == sorted(labels)
+
+
+def test_legend_is_as_wide_as_the_plot() -> None:
+    looks = list(timeline_figure._LOOKS.values())
+    for count in range(1, len(looks) + 1):
+        columns = timeline_figure._legend_columns(looks[:count])
+        assert 1 <= columns <= count
+    # All of them are wider than a page.
+    assert timeline_figure._legend_columns(looks) < len(looks)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--for", "1ms", "--op", "read"], "--op and --record draw one request, --for a span"),
+        (["--for", "0"], "--for is 0; allowed: more than 0"),
+        (["--from", "1ms", "--op", "read", "--record", "4k"], "--from is for a span of a run"),
+        (["--queue-depth", "4", "--op", "read", "--record", "4k"], "--queue-depth is for a span"),
+        ([], "nothing to draw: give --op and --record for one request, or --for"),
+        (["--for", "1s", "--queue-depth", "64"], "more than 4096 flash operations are under way"),
+        (["--for", "1ms", "--scenario", "none.toml"], "there is no file none.toml"),
+    ],
+)
+def test_span_that_cannot_be_drawn_is_one_line(words, said, small, tmp_path, capsys) -> None:
+    out = str(tmp_path / "t.svg")
+    assert cli.main(["timeline", small("bench-64gib"), *words, "-o", out]) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err
+    assert captured.err.count("\n") == 1
+    assert not Path(out).exists()
+
+
+def test_span_in_which_nothing_happens_is_refused(small, tmp_path: Path, capsys) -> None:
+    scenario = tmp_path / "one.toml"
+    request = 'at_ns = 0\naction = "read"\noffset_bytes = 0\nsize_bytes = 4096\n'
+    scenario.write_text(f'[[stream]]\nname = "a"\n[[stream.request]]\n{request}')
+    words = ["timeline", small("bench-64gib"), "--scenario", str(scenario), "--csv"]
+    words.append(str(tmp_path / "t.csv"))
+    assert cli.main([*words, "--for", "1ms"]) == 0
+    capsys.readouterr()
+    assert cli.main([*words, "--from", "1s", "--for", "1ms"]) == 2
+    said = capsys.readouterr().err
+    assert "no flash operation is under way from 1.00 s to 1.00 s of the run: name another" in said

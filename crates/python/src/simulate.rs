@@ -1,5 +1,6 @@
 //! A run of a simulated drive, with what it cost.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -7,7 +8,8 @@ use std::time::{Duration, Instant};
 use drivelab_request::{CommandKind, Nanos};
 use drivelab_sim::scenario::{Scenario, ScenarioError};
 use drivelab_sim::ssd::{
-    LatencySplit, Outcome, Part, Plan, Prepared, Series, SimError, StreamOutcome,
+    LatencySplit, Load, Outcome, Part, Plan, Prepared, RecordedOperation, Series, SimError, Ssd,
+    StreamOutcome,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -31,14 +33,8 @@ pub fn run(
     seed: u64,
     stop: &Arc<AtomicBool>,
 ) -> Result<Simulated, SimError> {
-    let unfit = |error: ScenarioError| SimError::Workload(error.to_string());
     let mut drive = prepared.worker_stopped_by(stop);
-    let load = scenario.load(drive.capacity_bytes(), seed).map_err(unfit)?;
-    let plan = Plan {
-        window: scenario.window().map_err(unfit)?,
-        series_interval: scenario.interval,
-        ..Plan::default()
-    };
+    let (load, plan) = asked(&drive, scenario, seed)?;
     let started = Instant::now();
     let outcome = drive.run(load, plan, seed, 0)?;
     let loop_time = started.elapsed();
@@ -47,6 +43,36 @@ pub fn run(
         Nanos::ZERO => Err(SimError::NoTime),
         _ => Ok(Simulated { outcome, loop_time }),
     }
+}
+
+/// The flash operations that are under way in a span of a run, ns from its beginning.
+///
+/// # Errors
+/// [`SimError`] when the scenario cannot be served.
+pub fn record(
+    prepared: &Prepared,
+    scenario: &Scenario,
+    seed: u64,
+    span: Range<u64>,
+    stop: &Arc<AtomicBool>,
+) -> Result<Vec<RecordedOperation>, SimError> {
+    let mut drive = prepared.worker_stopped_by(stop);
+    let (load, plan) = asked(&drive, scenario, seed)?;
+    drive
+        .run_recorded(load, plan, seed, span)
+        .map(|(_, recorded)| recorded)
+}
+
+/// What a scenario asks of a drive.
+fn asked(drive: &Ssd, scenario: &Scenario, seed: u64) -> Result<(Load, Plan), SimError> {
+    let unfit = |error: ScenarioError| SimError::Workload(error.to_string());
+    let load = scenario.load(drive.capacity_bytes(), seed).map_err(unfit)?;
+    let plan = Plan {
+        window: scenario.window().map_err(unfit)?,
+        series_interval: scenario.interval,
+        ..Plan::default()
+    };
+    Ok((load, plan))
 }
 
 /// What Python makes its answer of.

@@ -152,6 +152,33 @@ impl SimulatedSsd {
         simulate::simulated_dict(py, &simulated)
     }
 
+    /// The flash operations under way in a span of a scenario's run, at most one more
+    /// than `most`.
+    #[pyo3(signature = (scenario, *, seed, from_ns, to_ns, most))]
+    fn record_span<'py>(
+        &self,
+        py: Python<'py>,
+        scenario: &PyScenario,
+        seed: u64,
+        from_ns: u64,
+        to_ns: u64,
+        most: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let scenario = scenario.with(&Overrides {
+            warmup_requests: Some(0),
+            requests: None,
+            duration_ns: Some(to_ns),
+            interval_ns: None,
+        });
+        let prepared = self.prepared(py)?;
+        let recorded = interruptible(py, |stop| {
+            simulate::record(&prepared, &scenario, seed, from_ns..to_ns, stop)
+        })?;
+        let rows = recorded.iter().take(most.saturating_add(1));
+        let rows = rows.map(|operation| recorded_dict(py, operation));
+        PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
+    }
+
     /// The flash operations of one request on the idle drive.
     fn record_timeline<'py>(
         &self,

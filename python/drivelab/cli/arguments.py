@@ -119,13 +119,13 @@ def add_drive(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("drive", metavar="DRIVE", help=DRIVE_HELP)
 
 
-def add_record(parser: argparse.ArgumentParser) -> None:
+def add_record(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add ``--op`` and ``--record``: one request of one kind."""
     parser.add_argument(
-        "--op", required=True, choices=("read", "write"), help="the kind of request"
+        "--op", required=required, choices=("read", "write"), help="the kind of request"
     )
     parser.add_argument(
-        "--record", required=True, type=size, metavar="SIZE", help="bytes of the request"
+        "--record", required=required, type=size, metavar="SIZE", help="bytes of the request"
     )
 
 

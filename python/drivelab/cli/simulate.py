@@ -21,13 +21,12 @@ from drivelab.cli.arguments import (
 )
 from drivelab.cli.drive_options import characteristics_json, characteristics_of
 from drivelab.cli.outputs import write_output
+from drivelab.cli.scenario_options import add_scenario, scenario_of
 from drivelab.cli.terminal import show
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from drivelab._core import Scenario
 
 _MOST_REQUESTS: Final = 10**10
 _DEFAULT_REQUESTS: Final = 1_000_000
@@ -39,12 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "drive", metavar="DRIVE", help="a simulated drive: sim:PRESET or sim:FILE.toml"
     )
     add_characteristics(parser)
-    parser.add_argument(
-        "--scenario",
-        type=Path,
-        metavar="FILE.toml",
-        help="several streams at once instead of characteristics (docs/scenarios.md)",
-    )
+    add_scenario(parser)
     parser.add_argument(
         "--requests",
         type=whole_number(1, _MOST_REQUESTS),
@@ -83,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     from drivelab.drives.registry import open_simulated
 
     _check(args)
-    scenario = _scenario_of(args)
+    scenario = scenario_of(args)
     if args.csv and args.interval is None and scenario.interval_ns is None:
         raise UsageError("--csv is the time series: give --interval too")
     requests = args.requests
@@ -124,22 +118,6 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(f"{args.csv} does not end in .csv, which is what is written there")
     if args.csv.is_dir():
         raise UsageError(f"{args.csv} is a folder; name a file")
-
-
-def _scenario_of(args: argparse.Namespace) -> Scenario:
-    from drivelab._core import Scenario
-    from drivelab.drives.scenarios import read_scenario
-    from drivelab.workloads.characteristics import FIELDS
-
-    if args.scenario is None:
-        workload = characteristics_of(args)
-        workload.validate()
-        return Scenario.closed("workload", workload.as_tuple())
-    for name in FIELDS:
-        if getattr(args, name) is not None:
-            option = f"--{name.replace('_', '-')}"
-            raise UsageError(f"a scenario says its own workloads: leave out {option} or --scenario")
-    return read_scenario(args.scenario)
 
 
 def _asked(plan: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,28 +1,37 @@
-"""Draw when dispatch, channels and flash units work on one request, as the simulator ran it.
+"""Draw when dispatch, channels and flash units work, as the simulator ran it.
 
-The request is the first of an idle drive in its preset's condition, at the start of its
-address range. Every bar is an operation of the simulator, none is computed for the drawing.
+With --op and --record it is one request, the first of an idle drive in its preset's condition,
+at the start of its address range. With --for it is a span of a run: of the workload that the
+characteristics say, or of a scenario. Every bar is an operation of the simulator, none is
+computed for the drawing.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.cli.arguments import add_json, add_record
+from drivelab.cli.arguments import add_characteristics, add_json, add_record, duration, seed
 from drivelab.cli.outputs import write_output
+from drivelab.cli.scenario_options import add_scenario, scenario_of
 from drivelab.cli.terminal import show
 from drivelab.errors import UsageError
 from drivelab.units import format_duration_ns
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Mapping, Sequence
+
+    from drivelab.drives.simulated import SimulatedDrive
+    from drivelab.report.table import Table
 
 # More bars than this are a texture, not a diagram.
 MAX_OPERATIONS: Final = 4096
+# More rows than this are lines.
+MAX_ROWS: Final = 400
 _SECTOR_BYTES: Final = 512
+_OF_A_RUN: Final = ("from", "scenario", "seed")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,9 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "drive", metavar="DRIVE", help="a simulated SSD: a preset, with or without sim:, or a file"
     )
-    add_record(parser)
+    add_record(parser, required=False)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.svg", help="the drawing")
     parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="the stages as a table")
+    group = parser.add_argument_group("a span of a run")
+    group.add_argument(
+        "--for", dest="lasting", type=duration, metavar="TIME", help="simulated time to draw"
+    )
+    group.add_argument(
+        "--from", type=duration, metavar="TIME", help="where the span begins in the run [0]"
+    )
+    group.add_argument("--seed", type=seed, metavar="N", help="key of all random numbers [0]")
+    add_scenario(parser)
+    add_characteristics(parser)
     add_json(parser)
 
 
@@ -41,40 +60,126 @@ def run(args: argparse.Namespace) -> int:
     from drivelab.drives.simulated import SimulatedDrive
 
     _check_outputs(args)
+    _check_options(args)
     name = args.drive.removeprefix("analytic:").removeprefix("sim:")
     with SimulatedDrive.open(f"sim:{name}") as drive:
-        _check_record(args.record, drive.preset["geometry"]["page_size_bytes"])
-        operations = drive.timeline(args.op, args.record)
-        drive_name = drive.name
-    from drivelab.report.timeline import duration_ns, stages
-
-    if len(operations) > MAX_OPERATIONS:
-        raise UsageError(
-            f"the request takes {len(operations)} flash operations; a diagram shows at most "
-            f"{MAX_OPERATIONS}: use a smaller --record"
-        )
-    table = stages(operations)
+        if args.lasting is None:
+            values, table, drawing = _one_request(args, drive)
+        else:
+            values, table, drawing = _span_of_a_run(args, drive)
     if args.output:
-        from drivelab.report.timeline_figure import describe, draw
+        from drivelab.report.timeline_figure import draw
 
-        title = describe(args.op, args.record, len(operations), duration_ns(table))
-        write_output(args.output, draw(table, name=drive_name, title=title))
+        write_output(args.output, draw(table, name=drive.name, **drawing))
     if args.csv:
         write_output(args.csv, table.csv())
-    values = {
-        "drive": drive_name,
-        "op": args.op,
-        "record_bytes": args.record,
-        "duration_ns": duration_ns(table),
+    values |= {
         "svg": str(args.output) if args.output else None,
         "csv": str(args.csv) if args.csv else None,
-        "operations": operations,
     }
     if args.json:
         print(json.dumps(values, indent=2))
     else:
         show(_text(values))
     return 0
+
+
+def _one_request(
+    args: argparse.Namespace, drive: SimulatedDrive
+) -> tuple[dict[str, Any], Table, dict[str, Any]]:
+    from drivelab.report.timeline import duration_ns, stages
+    from drivelab.report.timeline_figure import describe
+
+    _check_record(args.record, drive.preset["geometry"]["page_size_bytes"])
+    operations = drive.timeline(args.op, args.record)
+    if len(operations) > MAX_OPERATIONS:
+        raise UsageError(
+            f"the request takes {len(operations)} flash operations; a diagram shows at most "
+            f"{MAX_OPERATIONS}: use a smaller --record"
+        )
+    table = stages(operations)
+    end_ns = duration_ns(table)
+    values = {
+        "drive": drive.name,
+        "op": args.op,
+        "record_bytes": args.record,
+        "from_ns": 0,
+        "to_ns": end_ns,
+        "duration_ns": end_ns,
+        "operations": operations,
+    }
+    title = describe(args.op, args.record, len(operations), end_ns)
+    return values, table, {"title": title}
+
+
+def _span_of_a_run(
+    args: argparse.Namespace, drive: SimulatedDrive
+) -> tuple[dict[str, Any], Table, dict[str, Any]]:
+    from drivelab.cli.simulate_text import stream_text
+    from drivelab.report.quantities import listed
+    from drivelab.report.timeline import stages
+    from drivelab.report.timeline_figure import describe_span
+
+    scenario = scenario_of(args)
+    from_ns = round((getattr(args, "from") or 0.0) * 1e9)
+    to_ns = from_ns + max(1, round(args.lasting * 1e9))
+    operations = drive.timeline_of_run(
+        scenario, seed=args.seed or 0, from_ns=from_ns, to_ns=to_ns, most=MAX_OPERATIONS
+    )
+    if len(operations) > MAX_OPERATIONS:
+        raise UsageError(
+            f"more than {MAX_OPERATIONS} flash operations are under way in the span, which is "
+            "what a diagram shows at most: use a shorter --for"
+        )
+    table = stages(operations, (from_ns, to_ns))
+    if not table.rows:
+        raise UsageError(
+            f"no flash operation is under way from {format_duration_ns(from_ns)} to "
+            f"{format_duration_ns(to_ns)} of the run: name another --from, or a longer --for"
+        )
+    drawn = {operation["unit"] for operation in operations}
+    if len(drawn) > MAX_ROWS:
+        raise UsageError(
+            f"{len(drawn)} units work in the span; a diagram has at most {MAX_ROWS} rows: use a "
+            "shorter --for, or a drive with fewer dies"
+        )
+    values = {
+        "drive": drive.name,
+        "op": None,
+        "record_bytes": None,
+        "from_ns": from_ns,
+        "to_ns": to_ns,
+        "duration_ns": to_ns - from_ns,
+        "operations": operations,
+    }
+    plans = scenario.streams()
+    what = stream_text(plans[0])
+    if len(plans) > 1:
+        names = listed([plan["name"] for plan in plans])
+        what = scenario.summary or f"streams {names}"
+    shown = len({row["operation"] for row in table.records()})
+    title = describe_span(shown, (from_ns, to_ns))
+    return values, table, {"title": title, "note": what, "span": (from_ns, to_ns)}
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    from drivelab.workloads.characteristics import FIELDS
+
+    if args.lasting is not None:
+        if args.op or args.record is not None:
+            raise UsageError("--op and --record draw one request, --for a span of a run: give one")
+        if args.lasting == 0:
+            raise UsageError("--for is 0; allowed: more than 0, for example 2ms")
+        return
+    for name in (*_OF_A_RUN, *FIELDS):
+        if getattr(args, name) is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} is for a span of a run: give --for too, for example 2ms")
+    if args.op is None or args.record is None:
+        raise UsageError(
+            "nothing to draw: give --op and --record for one request, or --for and a workload "
+            "for a span of a run"
+        )
 
 
 def _check_outputs(args: argparse.Namespace) -> None:
@@ -103,9 +208,10 @@ def _check_record(record_bytes: int, page_bytes: int) -> None:
 def _text(values: Mapping[str, Any]) -> str:
     operations: Sequence[Mapping[str, Any]] = values["operations"]
     units = {operation["unit"] for operation in operations}
-    lines = [
-        f"{values['drive']}: {len(operations)} flash operations on {len(units)} units, "
-        f"over after {format_duration_ns(values['duration_ns'])}"
-    ]
+    when = f"over after {format_duration_ns(values['duration_ns'])}"
+    if values["op"] is None:
+        start, end = (format_duration_ns(values[name]) for name in ("from_ns", "to_ns"))
+        when = f"from {start} to {end} of the run"
+    lines = [f"{values['drive']}: {len(operations)} flash operations on {len(units)} units, {when}"]
     lines += [f"wrote {values[kind]}" for kind in ("svg", "csv") if values[kind]]
     return "\n".join(lines)

@@ -215,6 +215,25 @@ class SimulatedDrive:
         self._workers(1)
         return self._core.record_timeline(direction, record_bytes)
 
+    def timeline_of_run(
+        self, scenario: Scenario, *, seed: int, from_ns: int, to_ns: int, most: int
+    ) -> list[dict[str, Any]]:
+        """Return the flash operations under way in a span of a run, at most `most` and one more.
+
+        Parameters
+        ----------
+        scenario
+            What runs, from the preset's condition.
+        seed
+            Key of all random numbers.
+        from_ns, to_ns
+            The span, in ns from the beginning of the run.
+        most
+            So many are wanted; one more says that there are more.
+        """
+        self._workers(1)
+        return self._core.record_span(scenario, seed=seed, from_ns=from_ns, to_ns=to_ns, most=most)
+
     def _workers(self, wanted: int | None) -> int:
         """Return how many threads to use: no more than memory has room for their states."""
         if self._most_workers is None:

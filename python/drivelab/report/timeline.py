@@ -10,6 +10,7 @@ unit has a queue, behind it.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.report.table import Table
@@ -45,7 +46,7 @@ _PATHS: Final = {
 _NATIVE_NAMES: Final = {"dispatch": "dispatch", "register": "transfer", "cell": "cell"}
 
 
-def stages(operations: Sequence[Operation]) -> Table:
+def stages(operations: Sequence[Operation], span: tuple[int, int] | None = None) -> Table:
     """Return one row a stage and wait that lasts, operation by operation.
 
     Parameters
@@ -53,24 +54,52 @@ def stages(operations: Sequence[Operation]) -> Table:
     operations
         As `drivelab._core.SimulatedSsd.record_timeline` returns them: in the order of
         dispatch, each with its place and the start and end of every stage in ns.
+    span
+        Of a longer run, with what is under way from here to there, in ns: only rows inside are
+        given, and whoever waits for someone unseen waits for its unit. Without it the
+        operations are all there were.
     """
     transfer_ends = {
         (operation["channel"], operation["transfer_end_ns"]) for operation in operations
     }
-    unit_free_ns: dict[int, int] = {}
-    dispatch_free_ns = 0
+    before_ns = _unit_free(operations)
+    dispatch_free_ns: int | None = None
     rows = []
     for ordinal, operation in enumerate(operations):
-        free_ns = unit_free_ns.get(operation["unit"], 0)
+        free_ns = before_ns.get(ordinal)
+        if free_ns is None:
+            free_ns = 0 if span is None else _span(operation, _PATHS[operation["kind"]][0])[0]
         spans = [
             *_waits_for_dispatch(operation, dispatch_free_ns, free_ns),
             *_passage(operation, free_ns, transfer_ends),
         ]
         identity = tuple(operation[name] for name in _IDENTITY)
-        rows += [(ordinal, *identity, *span) for span in spans if span[1] < span[2]]
-        dispatch_free_ns = max(dispatch_free_ns, operation["dispatch_end_ns"])
-        unit_free_ns[operation["unit"]] = max(free_ns, *(end_ns for _, _, end_ns in spans))
+        rows += [(ordinal, *identity, *one) for one in spans if _lasts(one, span)]
+        dispatch_free_ns = max(dispatch_free_ns or 0, operation["dispatch_end_ns"])
     return Table(name="timeline", columns=COLUMNS, rows=tuple(rows))
+
+
+def _lasts(one: Span, span: tuple[int, int] | None) -> bool:
+    _, start_ns, end_ns = one
+    inside = span is None or (end_ns > span[0] and start_ns < span[1])
+    return start_ns < end_ns and inside
+
+
+def _unit_free(operations: Sequence[Operation]) -> dict[int, int]:
+    """Return for each operation, by ordinal, when its unit was done with all it served before."""
+    by_unit: dict[int, list[tuple[int, int]]] = {}
+    for ordinal, operation in enumerate(operations):
+        start_ns, _ = _span(operation, _PATHS[operation["kind"]][0])
+        by_unit.setdefault(operation["unit"], []).append((start_ns, ordinal))
+    free_ns = {}
+    for served in by_unit.values():
+        served.sort()
+        latest = 0
+        for (_, earlier), (_, ordinal) in itertools.pairwise(served):
+            path = _PATHS[operations[earlier]["kind"]]
+            latest = max(latest, *(_span(operations[earlier], stage)[1] for stage in path))
+            free_ns[ordinal] = latest
+    return free_ns
 
 
 def duration_ns(table: Table) -> int:
@@ -85,11 +114,11 @@ def _span(operation: Operation, stage: str) -> tuple[int, int]:
 
 
 def _waits_for_dispatch(
-    operation: Operation, dispatch_free_ns: int, unit_free_ns: int
+    operation: Operation, dispatch_free_ns: int | None, unit_free_ns: int
 ) -> Iterator[Span]:
     # The head of the line started when its unit became free, later than dispatch itself did.
     start_ns, _ = _span(operation, "dispatch")
-    if dispatch_free_ns < start_ns == unit_free_ns:
+    if dispatch_free_ns is not None and dispatch_free_ns < start_ns == unit_free_ns:
         yield "wait_unit", dispatch_free_ns, start_ns
 
 

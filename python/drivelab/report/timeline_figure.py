@@ -1,4 +1,7 @@
-"""The timing diagram of one request: a row for dispatch, a row for every flash unit at work."""
+"""Timing diagrams: a row for dispatch, a row for every flash unit at work.
+
+That of a span of a run has a row for every channel too, and its times begin with the span.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,10 @@ if TYPE_CHECKING:
 _PLOT_INCHES: Final = 7.1
 _DISPATCH: Final = "dispatch stage"
 _TITLE_INCHES: Final = 0.6
+# A further line of the head: a note, or a second line of the legend.
+_LINE_INCHES: Final = 0.18
+# The patch of an entry of the legend and the space around it.
+_ENTRY_INCHES: Final = 0.42
 _AXIS_INCHES: Final = 0.6
 _RIGHT_INCHES: Final = 0.35
 # Rows of full height while they fit on a page; more of them become thinner.
@@ -39,6 +46,7 @@ _CHARACTER_INCHES: Final = 0.075
 _LABEL_CHARACTER_INCHES: Final = 0.066
 # Bold characters that fit above the plot.
 _TITLE_CHARACTERS: Final = 84
+_NOTE_CHARACTERS: Final = 112
 
 _PALE_GREEN: Final = "#A9DEC9"
 _PALE_BLUE: Final = "#BFDDF0"
@@ -71,7 +79,14 @@ def _look_of(row: Row) -> str:
     return f"cell {row['kind']}" if row["stage"] == "cell" else str(row["stage"])
 
 
-def draw(table: Table, *, name: str, title: str) -> str:
+def draw(
+    table: Table,
+    *,
+    name: str,
+    title: str,
+    span: tuple[int, int] | None = None,
+    note: str = "",
+) -> str:
     """Draw a timing diagram.
 
     Parameters
@@ -82,6 +97,11 @@ def draw(table: Table, *, name: str, title: str) -> str:
         The drive; shortened when it is long.
     title
         What the drive does.
+    span
+        Of a longer run: from when to when it is drawn, in ns. Without it the table is all of
+        one request.
+    note
+        A line below the title, shortened when it is long.
 
     Returns
     -------
@@ -91,9 +111,13 @@ def draw(table: Table, *, name: str, title: str) -> str:
     rows = table.records()
     units = _units(rows)
     has_dispatch = any(row["stage"] == "dispatch" for row in rows)
-    count = len(units) + has_dispatch
+    channels = [] if span is None else _channels(rows)
+    count = len(units) + len(channels) + has_dispatch
     row_inches = min(_ROW_INCHES, max(_SMALLEST_ROW_INCHES, _COMFORTABLE_INCHES / count))
-    height = _TITLE_INCHES + count * row_inches + _AXIS_INCHES
+    looks = _legend(rows)
+    columns = _legend_columns(looks)
+    lines = bool(note) + -(-len(looks) // columns) - 1
+    height = _TITLE_INCHES + lines * _LINE_INCHES + count * row_inches + _AXIS_INCHES
     label_inches = 0.2 + _LABEL_CHARACTER_INCHES * max(map(len, (_DISPATCH, *units.values())))
     width = label_inches + _PLOT_INCHES + _RIGHT_INCHES
     left = label_inches / width
@@ -101,10 +125,20 @@ def draw(table: Table, *, name: str, title: str) -> str:
 
     def draw_into(figure: Figure) -> None:
         diagram = _Diagram(
-            figure.add_axes(place), rows, units, row_inches, has_dispatch=has_dispatch
+            figure.add_axes(place),
+            rows,
+            units,
+            row_inches,
+            channels=channels,
+            has_dispatch=has_dispatch,
         )
-        diagram.draw(duration_ns(table))
-        _head(figure, left, rows, f"{_shortened(name, len(title))}: {title}")
+        if span is None:
+            diagram.draw_request(duration_ns(table))
+        else:
+            diagram.draw_span(*span)
+        heading = f"{_shortened(name, len(title))}: {title}"
+        _head(figure, left, heading, note)
+        _draw_legend(figure, left, looks, columns, below_inches=bool(note) * _LINE_INCHES)
 
     return document(draw_into, (width, height))
 
@@ -119,35 +153,60 @@ class _Diagram:
         units: dict[int, str],
         row_inches: float,
         *,
+        channels: Sequence[int],
         has_dispatch: bool,
     ) -> None:
         self.axes = axes
         self.rows = rows
-        self.units = units
         self.row_inches = row_inches
         self.has_dispatch = has_dispatch
         self.dispatched = _dispatch_starts(rows)
-        self.places = {unit: place + has_dispatch for place, unit in enumerate(units)}
+        self.labels = [_DISPATCH] * has_dispatch
+        self.labels += [f"channel {channel}" for channel in channels]
+        self.channels = {channel: place + has_dispatch for place, channel in enumerate(channels)}
+        self.places = {unit: place + len(self.labels) for place, unit in enumerate(units)}
+        self.labels += units.values()
 
-    def draw(self, end_ns: int) -> None:
-        name, factor = ("ms", 1e6) if end_ns >= 2e6 else ("µs", 1e3)
-        self.factor = factor
-        self.inches_per_time = _PLOT_INCHES / max(end_ns / factor, 1e-9)
-        self._stripes()
-        for look_name in _LOOKS:
-            self._bars(look_name)
+    def draw_request(self, end_ns: int) -> None:
+        """Draw everything that one request takes."""
+        name = self._scale(0, end_ns)
+        self._everything()
         self._numbers()
-        self._labels()
-        self.axes.axvline(end_ns / factor, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
-        self.axes.set_xlim(0, end_ns / factor * 1.012 or 1)
+        self.axes.axvline(end_ns / self.factor, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
+        self.axes.set_xlim(0, end_ns / self.factor * 1.012 or 1)
         self.axes.set_xlabel(
             f"time since the request arrived ({name}); numbers count the record's pages"
         )
+
+    def draw_span(self, from_ns: int, to_ns: int) -> None:
+        """Draw what is under way in a span of a run."""
+        name = self._scale(from_ns, to_ns)
+        self._everything()
+        for above in (self.has_dispatch, len(self.channels) + self.has_dispatch):
+            self.axes.axhline(above - 0.5, color=GREY, linewidth=0.8)
+        self.axes.set_xlim(0, (to_ns - from_ns) / self.factor)
+        run = "the run began"
+        if from_ns:
+            run = f"{format_duration_ns(from_ns).replace('us', 'µs')} of the run"
+        self.axes.set_xlabel(f"time since {run} ({name})")
+
+    def _scale(self, from_ns: int, to_ns: int) -> str:
+        name, factor = ("ms", 1e6) if to_ns - from_ns >= 2e6 else ("µs", 1e3)
+        self.from_ns = from_ns
+        self.factor = factor
+        self.inches_per_time = _PLOT_INCHES / max((to_ns - from_ns) / factor, 1e-9)
+        return name
+
+    def _everything(self) -> None:
+        self._stripes()
+        for look_name in _LOOKS:
+            self._bars(look_name)
+        self._labels()
         self.axes.grid(visible=False, axis="y")
 
     def _stripes(self) -> None:
         # A paler ground under every second row leads the eye to its label.
-        for place in range(0, len(self.units) + self.has_dispatch, 2):
+        for place in range(0, len(self.labels), 2):
             self.axes.axhspan(place - 0.5, place + 0.5, color="#F7F8F9", zorder=0, linewidth=0)
 
     def _place(self, row: Row) -> int | None:
@@ -168,6 +227,8 @@ class _Diagram:
                 places = [self._place(row)]
                 if look_name == "dispatch" and self.has_dispatch:
                     places.append(0)
+                if look_name == "register" and self.channels:
+                    places.append(self.channels[int(number(row["channel"]))])
                 boxes += [self._box(row, place) for place in places if place is not None]
             if boxes:
                 self.axes.add_collection(
@@ -182,7 +243,9 @@ class _Diagram:
                 )
 
     def _box(self, row: Row, place: int) -> list[tuple[float, float]]:
-        start, end = (number(row[key]) / self.factor for key in ("start_ns", "end_ns"))
+        start, end = (
+            (number(row[key]) - self.from_ns) / self.factor for key in ("start_ns", "end_ns")
+        )
         low, high = place - _BAR / 2, place + _BAR / 2
         return [(start, low), (end, low), (end, high), (start, high)]
 
@@ -209,17 +272,23 @@ class _Diagram:
                 )
 
     def _labels(self) -> None:
-        labels = [_DISPATCH] * self.has_dispatch + list(self.units.values())
         every = max(1, round(0.14 / self.row_inches + 0.3))
-        places = range(0, len(labels), every)
-        self.axes.set_yticks(list(places), [labels[place] for place in places], fontsize=8)
+        places = range(0, len(self.labels), every)
+        self.axes.set_yticks(list(places), [self.labels[place] for place in places], fontsize=8)
         self.axes.tick_params(axis="y", length=0)
-        self.axes.set_ylim(len(labels) - 0.5, -0.5)
+        self.axes.set_ylim(len(self.labels) - 0.5, -0.5)
 
 
-def _head(figure: Figure, left: float, rows: Sequence[Row], title: str) -> None:
+def _head(figure: Figure, left: float, title: str, note: str) -> None:
     height = figure.get_figheight()
     figure.text(left, 1 - 0.22 / height, title, fontsize=10, fontweight="bold")
+    if len(note) > _NOTE_CHARACTERS:
+        note = f"{note[: _NOTE_CHARACTERS - 1]}…"
+    figure.text(left, 1 - (0.22 + _LINE_INCHES) / height, note, fontsize=8.5)
+
+
+def _legend(rows: Sequence[Row]) -> list[_Look]:
+    """Return the looks that are drawn."""
     drawn = {_look_of(row) for row in rows}
     starts = _dispatch_starts(rows)
     if not any(
@@ -229,17 +298,33 @@ def _head(figure: Figure, left: float, rows: Sequence[Row], title: str) -> None:
     looks = [look for name, look in _LOOKS.items() if name in drawn]
     if any(row["cause"] != "host" for row in rows):
         looks.append(_COLLECTION)
+    return looks
+
+
+def _legend_columns(looks: Sequence[_Look]) -> int:
+    """Return how many entries fit beside each other."""
+    for columns in range(len(looks), 1, -1):
+        widest = sorted((len(look.label) for look in looks), reverse=True)[:columns]
+        inches = sum(widest) * _LABEL_CHARACTER_INCHES + columns * _ENTRY_INCHES
+        if inches <= _PLOT_INCHES:
+            return columns
+    return 1
+
+
+def _draw_legend(
+    figure: Figure, left: float, looks: Sequence[_Look], columns: int, *, below_inches: float
+) -> None:
     figure.legend(
         handles=[
             Patch(facecolor=look.face, edgecolor=look.edge, hatch=look.hatch, label=look.label)
             for look in looks
         ],
         loc="upper left",
-        bbox_to_anchor=(left, 1 - 0.3 / height),
+        bbox_to_anchor=(left, 1 - (0.3 + below_inches) / figure.get_figheight()),
         bbox_transform=figure.transFigure,
         borderaxespad=0,
         borderpad=0,
-        ncols=max(1, len(looks)),
+        ncols=columns,
         columnspacing=1.2,
         handlelength=1.6,
     )
@@ -271,9 +356,21 @@ def _units(rows: Sequence[Row]) -> dict[int, str]:
     return labels
 
 
+def _channels(rows: Sequence[Row]) -> list[int]:
+    transfers = (row for row in rows if row["stage"] == "register")
+    return sorted({int(number(row["channel"])) for row in transfers})
+
+
 def _shortened(name: str, title_characters: int) -> str:
     room = max(12, _TITLE_CHARACTERS - title_characters - 2)
     return name if len(name) <= room else f"…{name[1 - room :]}"
+
+
+def describe_span(operations: int, span: tuple[int, int]) -> str:
+    """Return the title of the diagram of a span: how much of a run is drawn."""
+    noun = "flash operation" if operations == 1 else "flash operations"
+    lasting = format_duration_ns(span[1] - span[0]).replace("us", "µs")
+    return f"{operations:,} {noun} in {lasting}"
 
 
 def describe(op: str, record_bytes: int, operations: int, end_ns: int) -> str:

@@ -1,5 +1,6 @@
 //! The event loop of a simulated SSD, and what it counts.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -350,14 +351,16 @@ impl<F: Firmware> Engine<F> {
         outcome.channel_utilisation = channels.into_iter().map(share).collect();
     }
 
-    /// Records every operation of the next run.
-    pub fn record(&mut self) {
-        self.flash.recording = Some(Recording::default());
+    /// Records the operations of the next run that are under way in `span`.
+    pub fn record(&mut self, span: Range<u64>) {
+        self.flash.recording = Some(Recording::of(span));
     }
 
     /// The operations recorded since [`Engine::record`], in order of emission.
     pub fn recorded(&mut self) -> Vec<RecordedOperation> {
         let recording = self.flash.recording.take();
-        recording.map(|made| made.operations).unwrap_or_default()
+        recording
+            .map(Recording::into_operations)
+            .unwrap_or_default()
     }
 }

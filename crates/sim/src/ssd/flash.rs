@@ -2,8 +2,9 @@
 //! Their ways are in [`super::operation`].
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
-use drivelab_ftl::Cause;
+use drivelab_ftl::{Cause, OperationKind};
 use rustc_hash::FxHashMap;
 
 use super::outcome::RecordedOperation;
@@ -161,23 +162,79 @@ pub(super) struct Flash {
     pub recording: Option<Recording>,
 }
 
-/// Every operation of a run.
-#[derive(Clone, Debug, Default)]
+/// The most operations that a record holds; what comes after them is left out.
+const MOST_RECORDED: usize = 1 << 20;
+/// So many may be kept before those that are over are looked for.
+const FEW_RECORDED: usize = 1 << 8;
+/// One second: no operation waits so long for its channel.
+const PATIENCE: u64 = 1_000_000_000;
+
+/// The operations that are under way in a span of time, each with its place in the
+/// order of emission.
+#[derive(Clone, Debug)]
 pub(super) struct Recording {
-    pub operations: Vec<RecordedOperation>,
-    /// By unit and tag: which operation it is. Only looked up: its order cannot matter.
-    places: FxHashMap<(u32, u16), usize>,
+    span: Range<u64>,
+    emitted: u64,
+    /// Those that came to be over while others took their tags.
+    kept: Vec<(u64, RecordedOperation)>,
+    /// By unit and tag. Looked up, thinned and sorted: its order cannot matter.
+    tagged: FxHashMap<(u32, u16), (u64, RecordedOperation)>,
+    /// How many are tagged before it is thinned.
+    limit: usize,
 }
 
 impl Recording {
-    /// Begins the record of an operation; answers its tag.
-    pub fn open(&mut self, operation: RecordedOperation) -> u16 {
-        let place = self.operations.len();
-        let tag = place as u16;
-        self.places.insert((operation.unit, tag), place);
-        self.operations.push(operation);
+    pub fn of(span: Range<u64>) -> Self {
+        Self {
+            span,
+            emitted: 0,
+            kept: Vec::new(),
+            tagged: FxHashMap::default(),
+            limit: FEW_RECORDED,
+        }
+    }
+
+    /// Begins the record of an operation, if it can be under way in the span; answers
+    /// its tag.
+    pub fn open(&mut self, operation: RecordedOperation, now: u64) -> u16 {
+        let tag = self.emitted as u16;
+        let key = (operation.unit, tag);
+        // Emitted 65,536 operations ago: it is over.
+        let last = self.tagged.remove(&key);
+        let start = self.span.start;
+        self.kept
+            .extend(last.filter(|(_, last)| last.end() > start));
+        if self.tagged.len() >= self.limit {
+            self.tagged
+                .retain(|_, (_, o)| o.end() > start || !is_over(o, now));
+            self.limit = FEW_RECORDED.max(2 * self.tagged.len());
+        }
+        if now < self.span.end && self.kept.len() + self.tagged.len() < MOST_RECORDED {
+            self.tagged.insert(key, (self.emitted, operation));
+        }
+        self.emitted += 1;
         tag
     }
+
+    /// What was recorded, in the order of emission.
+    pub fn into_operations(self) -> Vec<RecordedOperation> {
+        let mut operations = self.kept;
+        operations.extend(self.tagged.into_values());
+        operations.sort_unstable_by_key(|&(place, _)| place);
+        let operations = operations.into_iter().map(|(_, operation)| operation);
+        operations.filter(|o| o.end() > self.span.start).collect()
+    }
+}
+
+/// Whether the times of an operation cannot change any more.
+fn is_over(operation: &RecordedOperation, now: u64) -> bool {
+    let (start, end) = operation.transfer;
+    let has_all = match operation.operation.kind {
+        // While it waits for the channel its transfer has no length.
+        OperationKind::Read => start < end || end.saturating_add(PATIENCE) < now,
+        OperationKind::Program | OperationKind::Erase => operation.cell.1 > 0,
+    };
+    has_all && operation.end() <= now
 }
 
 impl Flash {
@@ -220,8 +277,10 @@ impl Flash {
     #[inline(always)]
     pub fn recorded(&mut self, unit: u32, tag: u16) -> Option<&mut RecordedOperation> {
         let recording = self.recording.as_mut()?;
-        let place = *recording.places.get(&(unit, tag))?;
-        recording.operations.get_mut(place)
+        recording
+            .tagged
+            .get_mut(&(unit, tag))
+            .map(|entry| &mut entry.1)
     }
 
     /// The account of busy times begins at `now`: work in progress counts from here.

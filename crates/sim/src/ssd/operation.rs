@@ -59,7 +59,7 @@ impl<F: Firmware> Engine<F> {
         };
         let is_idle = state.phase == Phase::Idle;
         if self.flash.recording.is_some() {
-            task.tag = self.begin_record(operation, unit);
+            task.tag = self.begin_record(operation, unit, now);
         }
         if self.flash.dispatch.in_order {
             self.queue_for_dispatch(task, now);
@@ -87,13 +87,13 @@ impl<F: Firmware> Engine<F> {
     }
 
     #[cold]
-    fn begin_record(&mut self, operation: &Operation, unit: u32) -> u16 {
+    fn begin_record(&mut self, operation: &Operation, unit: u32, now: u64) -> u16 {
         let channels = self.flash.channels.len() as u32;
         let (ways, dies) = (self.ways, self.dies_per_way);
         let Some(recording) = &mut self.flash.recording else {
             return 0;
         };
-        recording.open(RecordedOperation {
+        let record = RecordedOperation {
             operation: *operation,
             channel: operation.plane % channels,
             way: operation.plane / channels % ways,
@@ -103,7 +103,8 @@ impl<F: Firmware> Engine<F> {
             dispatch: (0, 0),
             transfer: (0, 0),
             cell: (0, 0),
-        })
+        };
+        recording.open(record, now)
     }
 
     #[inline(never)]

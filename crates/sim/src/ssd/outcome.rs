@@ -136,3 +136,11 @@ pub struct RecordedOperation {
     /// The cell array.
     pub cell: (u64, u64),
 }
+
+impl RecordedOperation {
+    /// When its last stage ended.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.dispatch.1.max(self.transfer.1).max(self.cell.1)
+    }
+}

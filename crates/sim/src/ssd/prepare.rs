@@ -1,5 +1,6 @@
 //! A drive brought into its preset's condition, and measured from there.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -148,10 +149,9 @@ impl Prepared {
             direction,
         };
         let mut drive = self.worker();
-        drive.engine.record();
         let load = Load::timed([request]);
-        drive.run(load, Plan::counting(0, 1), 0, 0)?;
-        Ok(drive.engine.recorded())
+        let (_, recorded) = drive.run_recorded(load, Plan::counting(0, 1), 0, 0..u64::MAX)?;
+        Ok(recorded)
     }
 
     /// Measures every `(index, characteristics)` of `work`, each from the
@@ -306,6 +306,24 @@ impl Ssd {
                 self.reset();
                 SnapshotError::Damaged(error)
             })
+    }
+
+    /// As [`Ssd::run`], with index 0; also answers the flash operations that are under
+    /// way in `span`, ns from the beginning, in order of emission.
+    ///
+    /// # Errors
+    /// As [`Ssd::run`].
+    pub fn run_recorded(
+        &mut self,
+        load: Load,
+        plan: Plan,
+        seed: u64,
+        span: Range<u64>,
+    ) -> Result<(Outcome, Vec<RecordedOperation>), SimError> {
+        self.engine.record(span);
+        let outcome = self.run(load, plan, seed, 0);
+        let recorded = self.engine.recorded();
+        Ok((outcome?, recorded))
     }
 
     /// Returns to the prepared state.

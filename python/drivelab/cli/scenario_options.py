@@ -1,0 +1,46 @@
+"""Options of the commands that run something on a simulated drive: one workload or a scenario."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from drivelab.cli.drive_options import characteristics_of
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    from drivelab._core import Scenario
+
+
+def add_scenario(parser: argparse.ArgumentParser) -> None:
+    """Add ``--scenario``."""
+    parser.add_argument(
+        "--scenario",
+        type=Path,
+        metavar="FILE.toml",
+        help="several streams at once instead of characteristics (docs/scenarios.md)",
+    )
+
+
+def scenario_of(args: argparse.Namespace) -> Scenario:
+    """Read the scenario, or make one of the workload: a closed loop called ``workload``.
+
+    Raises
+    ------
+    UsageError
+        When both are given, or the one that is given is wrong.
+    """
+    from drivelab._core import Scenario
+    from drivelab.drives.scenarios import read_scenario
+    from drivelab.workloads.characteristics import FIELDS
+
+    if args.scenario is None:
+        workload = characteristics_of(args)
+        workload.validate()
+        return Scenario.closed("workload", workload.as_tuple())
+    for name in FIELDS:
+        if getattr(args, name) is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"a scenario says its own workloads: leave out {option} or --scenario")
+    return read_scenario(args.scenario)
