@@ -34,7 +34,7 @@ SMALL_JOB = [
 ]
 # Words, and what the line has to say.
 WRONG_WORDS: list[tuple[list[str], str]] = [
-    (["nonsense"], "the commands are drives, measure, model"),
+    (["nonsense"], "the commands are drives, measure, simulate, model"),
     (["measure"], "the following arguments are required: DRIVE"),
     (["measure", ""], "sim:x25m"),
     (["measure", "sim:nonsense"], "x25m-yoo2014"),
