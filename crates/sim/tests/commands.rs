@@ -5,7 +5,7 @@
 use drivelab_request::{Command, CommandKind, Nanos};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{
-    Load, Outcome, PARTS, Part, Plan, Prepared, Source, Ssd, Stream, WriteMode,
+    Load, Outcome, PARTS, Part, Plan, Prepared, SimError, Source, Ssd, Stream, WriteMode,
 };
 use drivelab_workload::{Characteristics, Generator};
 
@@ -255,4 +255,30 @@ fn a_generator_flushes_after_so_many_writes() {
         counted.latency.count()
     });
     assert_eq!(counts, [0, 40, 0, 10]);
+}
+
+#[test]
+fn reads_of_trimmed_data_that_cost_nothing_do_not_run_for_ever() {
+    // The first read of page 0 takes 60 us; from the trim at 10 us on none takes time.
+    let free = drive(&[("host.interface = \"sata\"", "host.interface = \"free\"")]);
+    let page = Characteristics {
+        write_ratio: 0.0,
+        read_size: PAGE,
+        write_size: PAGE,
+        ..Characteristics::default()
+    };
+    let source = Source::Closed {
+        generator: Generator::new(&page, 0, PAGE.into(), 3, 0).unwrap(),
+        queue_depth: 1,
+    };
+    let trim = Source::Timed {
+        commands: vec![command(CommandKind::Trim, 10, 0, 1)],
+    };
+    let load = Load {
+        streams: vec![Stream::new("reads", source), Stream::new("trim", trim)],
+    };
+    let mut plan = Plan::default();
+    plan.window.duration = Some(Nanos(1_000_000));
+    let error = free.worker().run(load, plan, 0, 0).unwrap_err();
+    assert_eq!(error, SimError::NoTime);
 }

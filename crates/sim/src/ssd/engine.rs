@@ -67,6 +67,9 @@ pub(super) struct Engine<F> {
     /// or closes, or simulated time ends.
     deadline: u64,
     pub submitted: u64,
+    /// A moment, and how many were submitted then or before: while time stands still,
+    /// the last one.
+    pub stood: (u64, u64),
     pub streams: Vec<Running>,
     /// What the window counted, of each stream all kinds of commands.
     counted: Vec<CommandOutcome>,
@@ -119,6 +122,7 @@ impl<F: Firmware> Engine<F> {
             window: CompletionWindow::new(WindowPlan::default()),
             deadline: 0,
             submitted: 0,
+            stood: (0, 0),
             streams: Vec::new(),
             counted: Vec::new(),
             series: None,
@@ -208,6 +212,7 @@ impl<F: Firmware> Engine<F> {
         self.out = OperationBuffer::with_capacity(1024);
         self.tally = Tally::default();
         self.submitted = 0;
+        self.stood = (0, 0);
         self.outcome = Outcome {
             variability_factor: 1.0,
             ..Outcome::default()

@@ -165,12 +165,15 @@ impl<F: Firmware> Engine<F> {
     }
 
     /// Looked up now and then: whether to go on has become pointless.
-    fn reason_to_stop(&self, now: u64) -> Option<SimError> {
+    fn reason_to_stop(&mut self, now: u64) -> Option<SimError> {
         if self.stop.load(Ordering::Relaxed) {
             return Some(SimError::Stopped);
         }
+        if now != self.stood.0 {
+            self.stood = (now, self.submitted);
+        }
         // A window that waits for time would do so for ever.
-        let stands_still = now == 0 && self.submitted > MOST_IN_NO_TIME;
+        let stands_still = self.submitted - self.stood.1 > MOST_IN_NO_TIME;
         (stands_still && self.window.next_time().is_some()).then_some(SimError::NoTime)
     }
 

@@ -149,7 +149,7 @@ pub enum SimError {
     /// All measured requests completed in one instant: no rate can be told.
     #[error(
         "the measured requests took no simulated time: measure more of them, on a drive whose \
-         times are not all 0"
+         times are not all 0, and not of trimmed data alone"
     )]
     NoTime,
     /// Nothing completed between the opening and the closing of the window.
