@@ -50,6 +50,8 @@ pub struct Checked<F> {
     next_page: Vec<u32>,
     /// Per logical page: where its newest data lies, or nothing.
     newest: Vec<u32>,
+    /// Per logical page: given up since it was written.
+    trimmed: Vec<bool>,
 }
 
 impl<F: Firmware> Checked<F> {
@@ -62,6 +64,7 @@ impl<F: Firmware> Checked<F> {
             content: vec![NOTHING; layout.physical_pages() as usize],
             next_page: vec![0; layout.blocks() as usize],
             newest: vec![NOTHING; layout.logical_pages as usize],
+            trimmed: vec![false; layout.logical_pages as usize],
         }
     }
 
@@ -178,6 +181,7 @@ impl<F: Firmware> Checked<F> {
         for run in runs.iter().filter(|run| run.action == Action::Trim) {
             for page in run.whole_pages() {
                 self.newest[page as usize] = NOTHING;
+                self.trimmed[page as usize] = true;
             }
         }
     }
@@ -248,6 +252,7 @@ impl<F: Firmware> Checked<F> {
         self.next_page[block] += 1;
         self.content[page as usize] = lpn;
         self.newest[lpn as usize] = page;
+        self.trimmed[lpn as usize] = false;
         Ok(())
     }
 
@@ -267,6 +272,46 @@ impl<F: Firmware> Checked<F> {
         self.content[pages].fill(NOTHING);
         self.next_page[(first / layout.pages_per_block) as usize] = 0;
         Ok(())
+    }
+}
+
+/// In the place of the firmware inside: what breaks the contract is an error at the
+/// moment it is emitted.
+impl<F: Firmware> Firmware for Checked<F> {
+    fn layout(&self) -> &FlashLayout {
+        self.firmware.layout()
+    }
+
+    fn submit(
+        &mut self,
+        batch: &[PageRun],
+        operations: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        // Reads without data are counted here: they need no word of the firmware.
+        let mut counts = operations.counts;
+        for run in batch.iter().filter(|run| run.action == Action::Read) {
+            for page in run.first.0..run.first.0.saturating_add(run.pages) {
+                let page = page as usize;
+                if self.newest.get(page) == Some(&NOTHING) {
+                    let was_trimmed = self.trimmed[page];
+                    counts.trimmed_reads += u64::from(was_trimmed);
+                    counts.unmapped_reads += u64::from(!was_trimmed);
+                }
+            }
+        }
+        let result = Checked::submit(self, batch, operations);
+        operations.counts.trimmed_reads = counts.trimmed_reads;
+        operations.counts.unmapped_reads = counts.unmapped_reads;
+        result.map_err(|error| match error {
+            ContractError::Refused(error) => error,
+            broken => FirmwareError::Contract {
+                what: broken.to_string(),
+            },
+        })
+    }
+
+    fn completed(&mut self, operation: &Operation) {
+        self.firmware.completed(operation);
     }
 }
 

@@ -91,6 +91,18 @@ pub enum FirmwareError {
         /// The pages there are.
         logical_pages: u32,
     },
+    /// A firmware of the user's own failed.
+    #[error("the firmware failed: {what}")]
+    External {
+        /// How.
+        what: String,
+    },
+    /// A firmware under its checker broke its contract.
+    #[error("{what}")]
+    Contract {
+        /// Which operation, and which clause.
+        what: String,
+    },
     /// Collection found no block from which a page can be won.
     #[error(
         "plane {plane} has no invalid page left to collect: raise the over-provisioning or the \

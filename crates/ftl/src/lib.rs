@@ -21,6 +21,7 @@ mod named;
 mod address;
 mod check;
 mod divisor;
+mod external;
 mod firmware;
 mod large_pages;
 mod memory;
@@ -35,6 +36,7 @@ mod wear;
 
 pub use address::{FlashLayout, LayoutError, Lpn, Ppn};
 pub use check::{Checked, ContractError};
+pub use external::{External, ExternalError};
 pub use firmware::{Action, Firmware, FirmwareError, PageRun};
 pub use memory::{Cells, Exclusive, ExclusiveCells, Memory, Undo, UndoCells, prefetch};
 pub use operation::{Cause, Counts, NOTHING, Operation, OperationBuffer, OperationKind};

@@ -10,6 +10,7 @@
 
 mod buffer;
 mod engine;
+mod external;
 mod flash;
 mod flush;
 mod host;
@@ -28,10 +29,11 @@ mod timing;
 mod variability;
 mod writes;
 
-use drivelab_ftl::{FirmwareError, LayoutError};
+use drivelab_ftl::{ExternalError, FirmwareError, LayoutError};
 use drivelab_request::{Command, Nanos, WindowPlan};
 use thiserror::Error;
 
+pub use external::ExternalSsd;
 pub use load::{Load, MOST_STREAMS, Source, Stream, WriteMode};
 pub use measuring::Measuring;
 pub use outcome::{CommandOutcome, Outcome, RecordedOperation, StreamOutcome};
@@ -76,6 +78,15 @@ pub enum SimError {
     /// The preset's geometry leaves the firmware no space.
     #[error(transparent)]
     Layout(#[from] LayoutError),
+    /// A library cannot be the firmware.
+    #[error(transparent)]
+    External(#[from] ExternalError),
+    /// A firmware of the user's own starts from a condition that it could not bring about.
+    #[error(
+        "a drive with a firmware of its own cannot be worn: choose the condition fresh, filled or \
+         preconditioned"
+    )]
+    WornExternal,
     /// The firmware refused a request.
     #[error(transparent)]
     Firmware(#[from] FirmwareError),

@@ -54,12 +54,7 @@ impl Prepared {
     pub fn stoppable(config: SsdConfig, stop: &AtomicBool) -> Result<Self, SimError> {
         Engine::<PageMap<Undo>>::check(&config)?;
         let mut firmware = PageMap::erased(config.layout(), config.policies())?;
-        let passes = match config.condition {
-            Condition::Fresh => 0,
-            Condition::Filled => 1,
-            Condition::Preconditioned | Condition::Worn => 2,
-        };
-        for _ in 0..passes {
+        for _ in 0..passes(config.condition) {
             write_in_order(&mut firmware, config.geometry.page_size_bytes, stop)?;
         }
         if let Some(erases) = config.wear.worn_erase_count {
@@ -171,9 +166,18 @@ impl Prepared {
     }
 }
 
+/// How often a drive in `condition` was written in order.
+pub(super) const fn passes(condition: Condition) -> u32 {
+    match condition {
+        Condition::Fresh => 0,
+        Condition::Filled => 1,
+        Condition::Preconditioned | Condition::Worn => 2,
+    }
+}
+
 /// One pass of sequential writes over the whole drive.
-fn write_in_order(
-    firmware: &mut PageMap<Undo>,
+pub(super) fn write_in_order(
+    firmware: &mut impl Firmware,
     page_bytes: u32,
     stop: &AtomicBool,
 ) -> Result<(), SimError> {
@@ -263,9 +267,7 @@ impl Ssd {
         seed: u64,
         index: u64,
     ) -> Result<Outcome, SimError> {
-        let pairs = self.config.host.queue_pair_weights.len();
-        load.check(self.capacity_bytes(), pairs)?;
-        check(&load, plan)?;
+        check(&self.config, &load, plan)?;
         let factor = variability::factor(self.config.variability.sigma, seed, index);
         let timing = Timing::new(&self.config, factor);
         let result = self.engine.run(load, plan, timing);
@@ -333,7 +335,9 @@ impl Ssd {
 }
 
 /// Whether a run can be made of `load` and `plan`.
-fn check(load: &Load, plan: Plan) -> Result<(), SimError> {
+pub(super) fn check(config: &SsdConfig, load: &Load, plan: Plan) -> Result<(), SimError> {
+    let pairs = config.host.queue_pair_weights.len();
+    load.check(config.geometry.user_capacity_bytes, pairs)?;
     let window = plan.window;
     let most = match window.half_width {
         Some(half_width) => Some(half_width.max_requests),

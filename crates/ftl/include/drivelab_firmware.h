@@ -1,0 +1,112 @@
+/*
+ * Drivelab: the interface of a firmware written by its users.
+ *
+ * A shared library that defines the functions below takes the place of the
+ * built-in firmware of a simulated drive. It decides where pages lie and what is
+ * collected when; the simulator decides how long everything takes. Every
+ * operation is checked at the moment it is emitted, and the first one that breaks
+ * the contract ends the run with a message that says which and why.
+ *
+ * The contract
+ *   - Operations of one plane are executed in the order in which they are emitted.
+ *   - `after` names an earlier operation of the same call, or DRIVELAB_NOTHING.
+ *   - A page is programmed once between two erases of its block, and the pages of
+ *     a block in order.
+ *   - A read names the page that holds the newest data of its logical page.
+ *   - An erase never takes the newest data of a logical page with it.
+ *   - Every page of a write is programmed with cause host exactly once.
+ *   - A move (a program of another cause) waits for the read of its data.
+ *   - A page trimmed since it was written is neither read nor moved.
+ *
+ * Physical pages are numbered (plane * blocks_per_plane + block) * pages_per_block
+ * + page, planes channel fastest, then way, die, plane of the die. An instance is
+ * used by one thread at a time; several may exist. A crash of the library is a
+ * crash of the program.
+ */
+#ifndef DRIVELAB_FIRMWARE_H
+#define DRIVELAB_FIRMWARE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What drivelab_firmware_version returns. */
+#define DRIVELAB_FIRMWARE_VERSION 1u
+
+/* No operation, no logical page. */
+#define DRIVELAB_NOTHING UINT32_MAX
+
+/* Kinds of runs. */
+#define DRIVELAB_READ 0u
+#define DRIVELAB_WRITE 1u
+#define DRIVELAB_TRIM 2u
+
+/* Kinds of operations. */
+#define DRIVELAB_PAGE_READ 0u
+#define DRIVELAB_PAGE_PROGRAM 1u
+#define DRIVELAB_BLOCK_ERASE 2u
+
+/* Causes of operations. */
+#define DRIVELAB_FOR_HOST 0u
+#define DRIVELAB_FOR_COLLECTION 1u
+#define DRIVELAB_FOR_WEAR 2u
+
+/* What drivelab_firmware_submit returns. */
+#define DRIVELAB_OK 0
+#define DRIVELAB_NO_SPACE 1
+
+struct drivelab_layout {
+    uint32_t planes;           /* of the whole drive */
+    uint32_t blocks_per_plane;
+    uint32_t pages_per_block;
+    uint32_t logical_pages;    /* that the host can address */
+    uint32_t reserve_blocks;   /* free blocks of a plane at which collection starts */
+};
+
+/* A run of neighbouring logical pages. */
+struct drivelab_run {
+    uint32_t action;           /* DRIVELAB_READ, DRIVELAB_WRITE or DRIVELAB_TRIM */
+    uint32_t first;            /* logical page */
+    uint32_t pages;
+    uint32_t first_partial;    /* 1: the first page is covered in part only */
+    uint32_t last_partial;     /* 1: the last page is covered in part only */
+};
+
+struct drivelab_operation {
+    uint32_t kind;
+    uint32_t cause;
+    uint32_t plane;
+    uint32_t page;             /* physical; of an erase, the block's first */
+    uint32_t logical;          /* logical page; DRIVELAB_NOTHING for an erase */
+    uint32_t after;            /* index of the operation to wait for */
+    uint32_t request;          /* index of the run that it serves */
+};
+
+/* Takes an operation; returns its index. */
+struct drivelab_sink {
+    void *sink;
+    uint32_t (*emit)(void *sink, const struct drivelab_operation *operation);
+};
+
+/* DRIVELAB_FIRMWARE_VERSION as the library was built with it. */
+uint32_t drivelab_firmware_version(void);
+
+/* The firmware of a fresh drive; NULL if it cannot work on that layout. */
+void *drivelab_firmware_create(const struct drivelab_layout *layout);
+
+void drivelab_firmware_destroy(void *firmware);
+
+/* Emits what serves `count` runs, in order. Runs lie on the drive. */
+int drivelab_firmware_submit(void *firmware, const struct drivelab_run *runs, uint32_t count,
+                             const struct drivelab_sink *out);
+
+/* Optional: the flash has executed an operation. */
+void drivelab_firmware_completed(void *firmware, const struct drivelab_operation *operation);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
