@@ -32,6 +32,7 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
         text = text.replace(&format!("series: {:?}, ", outcome.series), "");
         text = text.replace(&format!("all_programs: {}, ", outcome.all_programs), "");
         text = text.replace("wear_programs: 0, ", "");
+        text = text.replace("coalesced_pages: 0, ", "");
         text = text.replace(&format!("erase_counts: {:?}, ", outcome.erase_counts), "");
     }
     fingerprint(&text)

@@ -276,9 +276,17 @@ fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
     // Without a buffer there is nothing to decide.
     let policy = keys.optional_word("buffer.policy", BufferPolicy::from_word)?;
     let policy = policy.filter(|_| write_buffer_bytes > 0);
+    let policy = policy.unwrap_or(BufferPolicy::WriteBack);
+    let gathers = write_buffer_bytes > 0 && policy == BufferPolicy::WriteBack;
+    let mark = |key: &str| -> Result<u64, PresetError> {
+        let bytes = keys.optional_integer(key)?;
+        Ok(bytes.filter(|_| gathers).unwrap_or_default())
+    };
     Ok(Buffer {
         write_buffer_bytes,
-        policy: policy.unwrap_or(BufferPolicy::WriteBack),
+        policy,
+        flush_start_bytes: mark("buffer.flush_start_bytes")?,
+        flush_stop_bytes: mark("buffer.flush_stop_bytes")?,
     })
 }
 
@@ -404,12 +412,27 @@ fn check_spare(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
 
 fn check_buffer(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     let page_bytes = u64::from(config.geometry.page_size_bytes);
-    if config.buffer.write_buffer_bytes.is_multiple_of(page_bytes) {
-        return Ok(());
+    let buffer = &config.buffer;
+    let size = buffer.write_buffer_bytes;
+    if !size.is_multiple_of(page_bytes) {
+        let key = "buffer.write_buffer_bytes";
+        let allowed = format!("0 for no buffer, or a multiple of the page size, {page_bytes}");
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
     }
-    let key = "buffer.write_buffer_bytes";
-    let allowed = format!("0 for no buffer, or a multiple of the page size, {page_bytes}");
-    Err(schema::wrong_value(key, keys.need(key)?, allowed))
+    let (start, stop) = (buffer.flush_start_bytes, buffer.flush_stop_bytes);
+    if !start.is_multiple_of(page_bytes) || start > size {
+        let key = "buffer.flush_start_bytes";
+        let allowed =
+            format!("a multiple of the page size, {page_bytes}, up to the buffer's {size}");
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
+    if !stop.is_multiple_of(page_bytes) || (stop > 0 && stop >= start) {
+        let key = "buffer.flush_stop_bytes";
+        let allowed =
+            format!("a multiple of the page size, {page_bytes}, below flush_start_bytes, {start}");
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
+    Ok(())
 }
 
 fn check_rho(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {

@@ -231,6 +231,12 @@ pub struct Buffer {
     /// When a write is complete.
     #[serde(skip_serializing_if = "is_write_back")]
     pub policy: BufferPolicy,
+    /// Bytes that wait in it before any goes to the flash; 0 if all go at once.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub flush_start_bytes: u64,
+    /// Bytes that then are left.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub flush_stop_bytes: u64,
 }
 
 /// Differences between one run and the next.

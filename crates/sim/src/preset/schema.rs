@@ -127,6 +127,8 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("host.interrupt_completions", integer(1, 256)),
     ("host.interrupt_wait_ns", TIME),
     ("buffer.write_buffer_bytes", integer(0, 1 << 32)),
+    ("buffer.flush_start_bytes", integer(0, 1 << 32)),
+    ("buffer.flush_stop_bytes", integer(0, 1 << 32)),
     ("buffer.policy", Rule::Word(BufferPolicy::WORDS)),
     (
         "variability.sigma",

@@ -255,6 +255,15 @@ fn messages_name_key_value_line_and_what_is_allowed() {
             ],
         ),
         (
+            "[buffer]\nwrite_buffer_bytes = 32768\nflush_start_bytes = 65536",
+            &["flush_start_bytes = 65536", "up to the buffer's 32768"],
+        ),
+        (
+            "[buffer]\nwrite_buffer_bytes = 32768\nflush_start_bytes = 16384\n\
+             flush_stop_bytes = 16384",
+            &["flush_stop_bytes = 16384", "below flush_start_bytes, 16384"],
+        ),
+        (
             "[buffer]\nwrite_buffer_bytes = 100",
             &["multiple of the page size"],
         ),

@@ -2,8 +2,11 @@
 //! has not programmed yet.
 //!
 //! A page occupies the buffer from the moment its space is reserved until its
-//! program completes. Pages go to the flash at once, in the order of arrival;
-//! overwriting a page that still waits is not merged with it.
+//! program completes. Pages go to the flash at once, in the order of arrival, unless
+//! they are gathered first ([`super::gathered`]).
+
+use super::gathered::{Gathered, Marks};
+use crate::preset::{BufferPolicy, SsdConfig};
 
 /// Mark of copies that are trimmed.
 const TRIMMED: u32 = 1 << 31;
@@ -11,23 +14,54 @@ const TRIMMED: u32 = 1 << 31;
 /// Tables of fewer entries save nothing.
 const LEAST_ENTRIES: u64 = 16;
 
+/// What a buffer is like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BufferSettings {
+    /// Its size; 0 switches it off.
+    pub pages: u32,
+    /// A write is complete only when it is programmed.
+    pub writes_through: bool,
+    pub marks: Marks,
+}
+
+impl BufferSettings {
+    pub fn new(config: &SsdConfig) -> Self {
+        let buffer = &config.buffer;
+        let page_bytes = u64::from(config.geometry.page_size_bytes);
+        let pages = |bytes: u64| (bytes / page_bytes) as u32;
+        Self {
+            pages: pages(buffer.write_buffer_bytes),
+            writes_through: buffer.policy == BufferPolicy::WriteThrough,
+            marks: Marks {
+                start: pages(buffer.flush_start_bytes),
+                stop: pages(buffer.flush_stop_bytes),
+            },
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct WriteBuffer {
+    pub settings: BufferSettings,
     capacity: u32,
     used: u32,
     waiting: Copies,
-    /// A write is complete only when it is programmed.
-    pub writes_through: bool,
+    pub gathered: Gathered,
+    /// Pages that have been handed to the flash.
+    in_flash: u32,
 }
 
 impl WriteBuffer {
-    /// A buffer of `capacity` pages; 0 switches it off.
-    pub fn new(capacity: u32, writes_through: bool) -> Self {
+    /// An empty buffer.
+    pub fn new(settings: BufferSettings) -> Self {
+        let capacity = settings.pages;
         Self {
+            settings,
             capacity,
             used: 0,
             waiting: Copies::new(capacity),
-            writes_through,
+            gathered: Gathered::default(),
+            in_flash: 0,
         }
     }
 
@@ -59,11 +93,40 @@ impl WriteBuffer {
         self.waiting.trim(page);
     }
 
+    /// So many pages that have arrived go to the flash.
+    #[inline]
+    pub fn hand_over(&mut self, pages: u32) {
+        self.in_flash += pages;
+    }
+
     /// The program of logical page `page` is complete: its space is free again.
     #[inline]
     pub fn remove(&mut self, page: u32) {
+        self.in_flash -= 1;
         self.used -= 1;
         self.waiting.subtract(page);
+    }
+
+    /// Logical page `page`, which was gathered, goes without a program.
+    pub fn drop_gathered(&mut self, page: u32) {
+        self.used -= 1;
+        self.waiting.subtract(page);
+    }
+
+    /// Data that arrived found its page gathered: the space reserved for it is free.
+    pub fn release_one(&mut self) {
+        self.used -= 1;
+    }
+
+    /// Pages wait for others before they go to the flash.
+    #[inline]
+    pub fn gathers(&self) -> bool {
+        self.settings.marks.start > 0
+    }
+
+    /// Whatever has space waits for others: without a push nothing would ever be freed.
+    pub fn is_stuck(&self) -> bool {
+        self.in_flash == 0 && self.used == self.gathered.len() && self.used > 0
     }
 
     /// Whether the newest data of logical page `page` is still here.

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use drivelab_ftl::{Firmware, OperationBuffer, OperationKind};
 use drivelab_request::{CommandKind, CompletionWindow, Nanos, WindowPlan};
 
-use super::buffer::WriteBuffer;
+use super::buffer::{BufferSettings, WriteBuffer};
 use super::flash::{Flash, Recording};
 use super::host::Host;
 use super::load::{Load, Running, Source};
@@ -17,7 +17,7 @@ use super::split::PARTS;
 use super::timing::Timing;
 use super::{Plan, SimError};
 use crate::event::{END_OF_TIME, EventKey, EventTree, MAX_LEAVES, SIDE_LEAVES};
-use crate::preset::{BufferPolicy, Dispatch, SsdConfig};
+use crate::preset::{Dispatch, SsdConfig};
 
 /// Later than this a run is refused: queues may reach as far again.
 const LAST_NOW: u64 = END_OF_TIME / 2;
@@ -35,6 +35,7 @@ pub(super) struct Tally {
     /// By operation kind and cause.
     pub operations: [[u64; 3]; 3],
     pub buffer_hits: u64,
+    pub coalesced: u64,
 }
 
 impl Tally {
@@ -78,7 +79,6 @@ pub(super) struct Engine<F> {
     /// Set from outside when nobody wants the result any more.
     pub stop: Arc<AtomicBool>,
     outcome: Outcome,
-    buffer_pages: u32,
     pub capacity_bytes: u64,
     pub page_shift: u32,
     pub pages_per_plane: u32,
@@ -105,8 +105,6 @@ impl<F: Firmware> Engine<F> {
         let geometry = &config.geometry;
         let (units, channels) = (config.units(), geometry.channels);
         let page_bytes = geometry.page_size_bytes;
-        let buffer_pages = (config.buffer.write_buffer_bytes / u64::from(page_bytes)) as u32;
-        let writes_through = config.buffer.policy == BufferPolicy::WriteThrough;
         let in_order = config.scheduling.dispatch == Dispatch::InOrder;
         Self {
             capacity_bytes: u64::from(firmware.layout().logical_pages) * u64::from(page_bytes),
@@ -116,7 +114,7 @@ impl<F: Firmware> Engine<F> {
             current: EventKey::default(),
             flash: Flash::new(units, channels, in_order),
             host: Host::new(config),
-            buffer: WriteBuffer::new(buffer_pages, writes_through),
+            buffer: WriteBuffer::new(BufferSettings::new(config)),
             out: OperationBuffer::with_capacity(1024),
             tally: Tally::default(),
             window: CompletionWindow::new(WindowPlan::default()),
@@ -129,7 +127,6 @@ impl<F: Firmware> Engine<F> {
             failure: None,
             stop: Arc::default(),
             outcome: Outcome::default(),
-            buffer_pages,
             page_shift: page_bytes.trailing_zeros(),
             pages_per_plane: geometry.blocks_per_plane * geometry.pages_per_block,
             units,
@@ -148,6 +145,11 @@ impl<F: Firmware> Engine<F> {
         self.reset(plan, timing);
         self.begin_load(load, plan);
         self.advance()?;
+        // What still waits for others to fill the buffer goes too.
+        while self.buffer.gathered.len() > 0 {
+            self.push_gathered(0, self.current.time());
+            self.advance()?;
+        }
         if let Some(error) = self.stalled() {
             return Err(error);
         }
@@ -208,7 +210,7 @@ impl<F: Firmware> Engine<F> {
         self.flash = Flash::new(units, channels, self.flash.dispatch.in_order);
         self.flash.recording = recording;
         self.host.reset();
-        self.buffer = WriteBuffer::new(self.buffer_pages, self.buffer.writes_through);
+        self.buffer = WriteBuffer::new(self.buffer.settings);
         self.out = OperationBuffer::with_capacity(1024);
         self.tally = Tally::default();
         self.submitted = 0;
@@ -352,6 +354,7 @@ impl<F: Firmware> Engine<F> {
         outcome.wear_programs = wear_programs;
         outcome.erases = erases.iter().sum();
         outcome.buffer_hits = tally.buffer_hits;
+        outcome.coalesced_pages = tally.coalesced;
         outcome.unit_utilisation = units.into_iter().map(share).collect();
         outcome.channel_utilisation = channels.into_iter().map(share).collect();
     }

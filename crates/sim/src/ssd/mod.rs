@@ -13,6 +13,7 @@ mod engine;
 mod external;
 mod flash;
 mod flush;
+mod gathered;
 mod host;
 mod link;
 mod load;

@@ -45,6 +45,8 @@ pub struct Outcome {
     pub erases: u64,
     /// Pages read from the write buffer inside the window.
     pub buffer_hits: u64,
+    /// Pages written inside the window that replaced one gathered in the write buffer.
+    pub coalesced_pages: u64,
     /// Share of the window in which each channel transferred, 0 to 1.
     pub channel_utilisation: Vec<f64>,
     /// Share of the window in which each die (or plane, in plane mode) worked

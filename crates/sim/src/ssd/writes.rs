@@ -12,7 +12,7 @@
 //! in part keep their data. A flush is complete when every page that had been
 //! completed from the buffer is in the flash ([`super::flush`]).
 
-use drivelab_ftl::{Firmware, Lpn, PageRun};
+use drivelab_ftl::{Action, Firmware, Lpn, PageRun};
 use drivelab_request::CommandKind;
 
 use super::engine::{ACKNOWLEDGE, Engine};
@@ -29,6 +29,7 @@ impl<F: Firmware> Engine<F> {
             let missing = entry.run.pages - entry.reserved;
             let pages = self.buffer.reserve(missing);
             if pages == 0 {
+                self.make_space(now);
                 return;
             }
             let first = entry.reserved;
@@ -66,35 +67,127 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn fill_buffer(&mut self, slot: u32, first: u32, pages: u32, now: u64) {
         let run = self.run_of(slot);
         let last = first + pages == run.pages;
-        let piece = PageRun {
+        let mut piece = PageRun {
             first: Lpn(run.first.0 + first),
             pages,
             first_partial: run.first_partial && first == 0,
             last_partial: run.last_partial && last,
             ..run
         };
+        let is_forced =
+            self.buffer.settings.writes_through || self.host.slots[slot as usize].command.is_forced;
+        if self.buffer.gathers() {
+            if !is_forced {
+                self.gather(piece, now);
+                if last {
+                    self.acknowledge(slot, now);
+                }
+                self.admit_blocked(now);
+                return;
+            }
+            self.ungather(&mut piece);
+        }
         for page in 0..pages {
             self.buffer.insert(piece.first.0 + page);
         }
+        self.buffer.hand_over(pages);
         self.out.clear();
         if let Err(error) = self.firmware.submit(&[piece], &mut self.out) {
             self.failure = Some(error.into());
             return;
         }
-        let is_forced = self.host.slots[slot as usize].command.is_forced;
-        if self.buffer.writes_through || is_forced {
+        if is_forced {
             self.force(slot, (first, last), now);
+            if self.buffer.gathers() {
+                // It may have taken the place of pages that were gathered.
+                self.admit_blocked(now);
+            }
             return;
         }
         self.host.barriers.hand_over(pages);
         let stretch = self.host.barriers.open();
         self.emit(Account::buffer(stretch), Waits::Programs, now);
         if last {
-            let at = now + self.timing.acknowledge;
-            if self.host.acknowledged.is_empty() {
-                self.events.set_side(ACKNOWLEDGE, Some(at));
+            self.acknowledge(slot, now);
+        }
+    }
+
+    /// A write's last data is in the buffer.
+    #[inline(always)]
+    fn acknowledge(&mut self, slot: u32, now: u64) {
+        let at = now + self.timing.acknowledge;
+        if self.host.acknowledged.is_empty() {
+            self.events.set_side(ACKNOWLEDGE, Some(at));
+        }
+        self.host.acknowledged.push_back((at, slot));
+    }
+
+    /// Pages that arrived wait for others, unless that makes enough of them.
+    #[inline(never)]
+    fn gather(&mut self, piece: PageRun, now: u64) {
+        let whole = piece.whole_pages();
+        for page in piece.first.0..piece.first.0 + piece.pages {
+            if self.buffer.gathered.put(page, whole.contains(&page)) {
+                self.buffer.release_one();
+                self.tally.coalesced += 1;
+            } else {
+                self.buffer.insert(page);
             }
-            self.host.acknowledged.push_back((at, slot));
+        }
+        let marks = self.buffer.settings.marks;
+        if self.buffer.gathered.len() >= marks.start {
+            self.push_gathered(marks.stop, now);
+        }
+    }
+
+    /// The oldest gathered pages go to the flash until `left` are left.
+    pub(super) fn push_gathered(&mut self, left: u32, now: u64) {
+        self.out.clear();
+        let mut pages = 0;
+        while self.buffer.gathered.len() > left
+            && let Some((page, is_whole)) = self.buffer.gathered.oldest()
+        {
+            let run = PageRun {
+                action: Action::Write,
+                first: Lpn(page),
+                pages: 1,
+                first_partial: !is_whole,
+                last_partial: !is_whole,
+            };
+            if let Err(error) = self.firmware.submit(&[run], &mut self.out) {
+                self.failure = Some(error.into());
+                return;
+            }
+            pages += 1;
+        }
+        self.buffer.hand_over(pages);
+        self.host.barriers.hand_over(pages);
+        let stretch = self.host.barriers.open();
+        self.emit(Account::buffer(stretch), Waits::Programs, now);
+    }
+
+    /// A forced write replaces what was gathered of its pages.
+    fn ungather(&mut self, piece: &mut PageRun) {
+        let (first, last) = (piece.first.0, piece.first.0 + piece.pages - 1);
+        for page in first..=last {
+            if let Some(was_whole) = self.buffer.gathered.remove(page) {
+                self.buffer.drop_gathered(page);
+                self.tally.coalesced += 1;
+                piece.first_partial &= !(was_whole && page == first);
+                piece.last_partial &= !(was_whole && page == last);
+            }
+        }
+    }
+
+    /// A write finds no space: gathered pages go, all of them if nothing else could
+    /// ever make some.
+    fn make_space(&mut self, now: u64) {
+        let stop = self.buffer.settings.marks.stop;
+        if self.buffer.gathered.len() > stop {
+            self.push_gathered(stop, now);
+        }
+        if self.buffer.is_stuck() {
+            self.push_gathered(0, now);
         }
     }
 
@@ -153,6 +246,9 @@ impl<F: Firmware> Engine<F> {
         let entry = &mut self.host.slots[slot as usize];
         entry.since = now;
         if entry.command.kind == CommandKind::Flush {
+            if self.buffer.gathered.len() > 0 {
+                self.push_gathered(0, now);
+            }
             if self.host.barriers.flush(slot) {
                 self.complete_at_host(slot, now);
             }
@@ -161,6 +257,9 @@ impl<F: Firmware> Engine<F> {
         let run = entry.run;
         if self.buffer.is_on() {
             for page in run.whole_pages() {
+                if self.buffer.gathered.remove(page).is_some() {
+                    self.buffer.drop_gathered(page);
+                }
                 self.buffer.trim(page);
             }
         }
@@ -170,5 +269,6 @@ impl<F: Firmware> Engine<F> {
             return;
         }
         self.complete_at_host(slot, now);
+        self.admit_blocked(now);
     }
 }

@@ -88,7 +88,13 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
         prop_oneof![Just(512_u32), Just(4096), Just(16384)],
         1..20_u32,
     );
-    let buffer_pages = (prop_oneof![Just(0), 1..24_u64], any::<bool>());
+    let buffer_pages = prop_oneof![Just(0), 1..24_u64];
+    let buffer_pages = (
+        buffer_pages,
+        prop::bool::weighted(0.2),
+        0..25_u64,
+        any::<u64>(),
+    );
     let rest = (
         any::<bool>(),
         any::<bool>(),
@@ -104,6 +110,8 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
                 true => ("0.72", "hot_blocks_per_plane = 2\n"),
                 false => ("0.61", ""),
             };
+            let start = buffer_pages.2.min(buffer_pages.0);
+            let stop = buffer_pages.3 % start.max(1);
             let text = format!(
                 "name = \"random\"\nkind = \"ssd\"\nsummary = \"-\"\n\
                  condition = \"preconditioned\"\n\
@@ -114,12 +122,14 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
                  [timing]\n{timing}\n\
                  [scheduling]\ndispatch = \"{}\"\n\
                  [mapping]\n{mapping}\n[collection]\npolicy = \"{policy}\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n{hot}{wear}\
-                 [host]\n{host}\n[buffer]\nwrite_buffer_bytes = {}\npolicy = \"{}\"\n\
+                 [host]\n{host}\n[buffer]\nwrite_buffer_bytes = {}\npolicy = \"{}\"\nflush_start_bytes = {}\nflush_stop_bytes = {}\n\
                  [variability]\nsigma = {sigma}\n",
                 if in_order { "in_order" } else { "per_die" },
                 if whole_block { "whole_block" } else { "paced" },
                 buffer_pages.0 * u64::from(page_bytes),
                 if buffer_pages.1 { "write_through" } else { "write_back" },
+                start * u64::from(page_bytes),
+                stop * u64::from(page_bytes),
             );
             SsdConfig::from_text(&text).unwrap()
         },

@@ -13,6 +13,8 @@ pub enum Entry {
     Operation(OperationKind, Cause),
     /// A page was read from the write buffer.
     Hit,
+    /// A page was written over one that was gathered in the buffer.
+    Coalesced,
     /// From here on the window counts.
     Opened,
     /// From here on it does not.
@@ -97,7 +99,7 @@ impl Story {
     }
 
     fn assert_counts(&self, outcome: &Outcome) {
-        let (mut counts, mut hits) = (0, 0);
+        let (mut counts, mut hits, mut coalesced) = (0, 0, 0);
         let (mut reads, mut host, mut collection, mut wear, mut erases) = (0, 0, 0, 0, 0);
         for entry in &self.journal {
             match entry {
@@ -107,6 +109,7 @@ impl Story {
                 Entry::Operation(OperationKind::Program, Cause::Wear) => wear += counts,
                 Entry::Operation(OperationKind::Erase, _) => erases += counts,
                 Entry::Hit => hits += counts,
+                Entry::Coalesced => coalesced += counts,
                 Entry::Completion { .. } => {}
                 Entry::Opened => counts = 1,
                 Entry::Closed => counts = 0,
@@ -121,6 +124,7 @@ impl Story {
         assert_eq!(outcome.wear_programs, wear, "programs to level wear");
         assert_eq!(outcome.erases, erases, "erases");
         assert_eq!(outcome.buffer_hits, hits, "buffer hits");
+        assert_eq!(outcome.coalesced_pages, coalesced, "coalesced");
     }
 
     fn assert_split(&self, outcome: &Outcome) {

@@ -10,15 +10,16 @@
 //! that is free happens at once. A channel promises its time in the order in
 //! which it is asked.
 
+mod buffer;
 mod flash;
 
 use std::collections::VecDeque;
 
 use drivelab_ftl::{
-    Action, Cause, Firmware, Lpn, Operation, OperationBuffer, OperationKind, PageMap, PageRun, Undo,
+    Action, Cause, Firmware, Lpn, Operation, OperationBuffer, PageMap, PageRun, Undo,
 };
 use drivelab_request::{Command, CommandKind};
-use drivelab_sim::preset::{BufferPolicy, HostInterface, SsdConfig};
+use drivelab_sim::preset::{HostInterface, SsdConfig};
 use drivelab_sim::ssd::{PARTS, Part, Plan};
 
 use super::ledger::Ledger;
@@ -145,6 +146,9 @@ struct Held {
     is_trimmed: bool,
     /// Its write waits for its program.
     is_forced: bool,
+    /// It waits for others before it goes to the flash.
+    is_gathered: bool,
+    is_whole: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -219,6 +223,27 @@ impl World {
                 }
             }
         }
+        self.happen();
+        while self.gathered() > 0 {
+            self.push_gathered(0);
+            self.happen();
+        }
+        assert_eq!(
+            self.ledger.completed(),
+            self.requests.len(),
+            "lost requests"
+        );
+        assert_eq!(self.buffer_used, 0);
+        Story {
+            ledger: self.ledger,
+            journal: self.journal,
+            unit_busy: self.units.into_iter().map(|unit| unit.busy).collect(),
+            channel_busy: self.channels.into_iter().map(|c| c.busy).collect(),
+        }
+    }
+
+    /// Until nothing is left to happen.
+    fn happen(&mut self) {
         while let Some((time, who)) = self.next() {
             assert!(time >= self.now, "time goes back");
             self.now = time;
@@ -235,18 +260,6 @@ impl World {
                 Who::Arrival(stream) if self.ledger.closed.is_none() => self.submit(stream),
                 Who::Arrival(_) => {}
             }
-        }
-        assert_eq!(
-            self.ledger.completed(),
-            self.requests.len(),
-            "lost requests"
-        );
-        assert_eq!(self.buffer_used, 0);
-        Story {
-            ledger: self.ledger,
-            journal: self.journal,
-            unit_busy: self.units.into_iter().map(|unit| unit.busy).collect(),
-            channel_busy: self.channels.into_iter().map(|c| c.busy).collect(),
         }
     }
 
@@ -377,39 +390,6 @@ impl World {
         request.offset_bytes / self.page_bytes()..last / self.page_bytes() + 1
     }
 
-    /// Space for the first of the writes that want it, then for the next.
-    fn admit(&mut self) {
-        while let Some(&index) = self.wants_buffer.front() {
-            let request = self.requests[index].request;
-            let total = self.pages_of(&request).count() as u64;
-            let before = u64::from(self.requests[index].admitted_pages);
-            let wanted = total - before;
-            let free = self.buffer_pages() - self.buffer_used;
-            let quarter = self.buffer_pages().div_ceil(4);
-            let granted = if free >= wanted {
-                wanted
-            } else if free >= quarter {
-                free
-            } else {
-                return;
-            };
-            self.buffer_used += granted;
-            self.requests[index].admitted_pages += granted as u32;
-            if granted == wanted {
-                self.requests[index].tell(Part::Buffer, self.now);
-                self.wants_buffer.pop_front();
-            }
-            let size = u64::from(request.size_bytes);
-            let bytes = size * (before + granted) / total - size * before / total;
-            let mut time = self.link_time(bytes);
-            if before == 0 {
-                time += self.scaled(self.config.host.write_command_ns);
-            }
-            let what = Crossing::WriteData(index, before as u32, granted as u32);
-            self.cross(time, what);
-        }
-    }
-
     /// One page of a request as the firmware takes it.
     fn one_page(&self, request: &Command, page: u64) -> PageRun {
         let start = page * self.page_bytes();
@@ -469,102 +449,6 @@ impl World {
                 Beneficiary::Nobody
             };
             self.emit(*operation, beneficiary);
-        }
-    }
-
-    fn buffer_filled(&mut self, index: usize, first: u32, pages: u32) {
-        let request = self.requests[index].request;
-        let is_forced =
-            request.is_forced || self.config.buffer.policy == BufferPolicy::WriteThrough;
-        let all = self.pages_of(&request);
-        let piece = all.start + u64::from(first)..all.start + u64::from(first + pages);
-        let mut out = OperationBuffer::default();
-        let before = self.ever_buffered;
-        for page in piece.clone() {
-            let page_held = page as u32;
-            // The data is newer than a trim of what waits.
-            for held in self.buffered.iter_mut().filter(|h| h.page == page_held) {
-                held.is_trimmed = false;
-            }
-            self.buffered.push(Held {
-                number: self.ever_buffered,
-                page: page_held,
-                is_trimmed: false,
-                is_forced,
-            });
-            self.ever_buffered += 1;
-            let run = self.one_page(&request, page);
-            self.firmware.submit(&[run], &mut out).unwrap();
-        }
-        self.requests[index].arrived_pages += pages;
-        if is_forced {
-            let pending = &mut self.requests[index];
-            pending.missing += pages as usize;
-            // Its parts are told from the arrival of its last piece on.
-            if piece.end == all.end {
-                pending.tell(Part::Host, self.now);
-            }
-        }
-        let mut number = before;
-        for operation in out.operations() {
-            let is_program =
-                operation.cause == Cause::Host && operation.kind == OperationKind::Program;
-            let beneficiary = match (is_program, is_forced) {
-                (false, _) => Beneficiary::Nobody,
-                (true, true) => Beneficiary::Forced(index, number),
-                (true, false) => Beneficiary::Buffer(number),
-            };
-            number += usize::from(is_program);
-            self.emit(*operation, beneficiary);
-        }
-        if piece.end == all.end && !is_forced {
-            let at = self.now + self.scaled(self.config.host.write_acknowledge_ns);
-            self.acknowledgements.push_back((at, index));
-        }
-    }
-
-    /// A trim or a flush has arrived.
-    fn without_data(&mut self, index: usize) {
-        self.requests[index].tell(Part::Host, self.now);
-        let request = self.requests[index].request;
-        if request.kind == CommandKind::Flush {
-            let waits = self.buffered.iter().filter(|held| !held.is_forced);
-            let waits: Vec<usize> = waits.map(|held| held.number).collect();
-            if waits.is_empty() {
-                self.complete(index);
-            } else {
-                self.flushes.push((index, waits));
-            }
-            return;
-        }
-        for page in self.pages_of(&request) {
-            let run = self.one_page(&request, page);
-            if !run.first_partial {
-                let same = |held: &&mut Held| u64::from(held.page) == page;
-                self.buffered
-                    .iter_mut()
-                    .filter(same)
-                    .for_each(|held| held.is_trimmed = true);
-            }
-            let mut out = OperationBuffer::default();
-            self.firmware.submit(&[run], &mut out).unwrap();
-            assert!(out.operations().is_empty());
-        }
-        self.complete(index);
-    }
-
-    /// A page of the buffer is programmed: there is space, and flushes may be done.
-    fn buffered_page_done(&mut self, number: usize) {
-        self.buffer_used -= 1;
-        self.buffered.retain(|held| held.number != number);
-        self.admit();
-        for (_, waits) in &mut self.flushes {
-            waits.retain(|&waits| waits != number);
-        }
-        while let Some(place) = self.flushes.iter().position(|(_, waits)| waits.is_empty()) {
-            let (index, _) = self.flushes.remove(place);
-            self.requests[index].tell(Part::Buffer, self.now);
-            self.complete(index);
         }
     }
 

@@ -1,0 +1,164 @@
+//! The write buffer that gathers pages, against times and counts computed by hand.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use drivelab_request::{Command, CommandKind, Nanos};
+use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
+
+const PAGE: u32 = 4096;
+
+/// Two dies on two channels; a program takes 10 + 300 us. A link of 409.6 MB/s moves
+/// a page in 10 us, commands and acknowledgements cost nothing. Eight pages of buffer.
+fn drive(buffer: &str) -> Prepared {
+    let text = format!(
+        "name = \"small\"
+kind = \"ssd\"
+summary = \"for tests\"
+condition = \"filled\"
+geometry.channels = 2
+geometry.ways_per_channel = 1
+geometry.dies_per_way = 1
+geometry.planes_per_die = 1
+geometry.blocks_per_plane = 64
+geometry.pages_per_block = 16
+geometry.page_size_bytes = 4096
+geometry.user_capacity_bytes = 6291456
+geometry.plane_mode = false
+timing.read_dispatch_ns = 0
+timing.write_dispatch_ns = 0
+timing.erase_dispatch_ns = 0
+timing.read_register_ns = 10_000
+timing.write_register_ns = 10_000
+timing.read_cell_ns = 50_000
+timing.program_cell_ns = 300_000
+timing.erase_cell_ns = 1_000_000
+scheduling.dispatch = \"per_die\"
+collection.policy = \"greedy\"
+collection.pace = \"paced\"
+collection.reserve_blocks_per_plane = 2
+variability.sigma = 0.0
+host.interface = \"sata\"
+host.link_bytes_per_second = 409_600_000
+host.read_command_ns = 0
+host.write_command_ns = 0
+host.write_acknowledge_ns = 0
+buffer.write_buffer_bytes = 32_768
+{buffer}"
+    );
+    Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap()
+}
+
+/// Pages gather until four wait; then two of them are left.
+const MARKS: &str = "buffer.flush_start_bytes = 16_384\nbuffer.flush_stop_bytes = 8_192\n";
+
+fn write(arrival_us: u64, page: u64) -> Command {
+    Command {
+        arrival: Nanos(arrival_us * 1000),
+        offset_bytes: page * u64::from(PAGE),
+        size_bytes: PAGE,
+        kind: CommandKind::Write,
+        is_forced: false,
+    }
+}
+
+fn read(arrival_us: u64, page: u64) -> Command {
+    Command {
+        kind: CommandKind::Read,
+        ..write(arrival_us, page)
+    }
+}
+
+fn run(buffer: &str, commands: Vec<Command>) -> Outcome {
+    let plan = Plan::counting(0, commands.len() as u64);
+    let load = Load::timed(commands);
+    drive(buffer).worker().run(load, plan, 0, 0).unwrap()
+}
+
+#[test]
+fn pages_gather_until_the_start_mark_and_the_oldest_go_until_the_stop_mark() {
+    // Four writes to die 0 at 0, 100, 200 and 300 us. Without marks the first two are
+    // programmed from 10 and 320 us on, and by 650 gone from the buffer: reads of both
+    // at 1000 us go to the flash. With marks nothing moves before the fourth arrives
+    // at 310; then pages 0 and 2 go, until 620 and 930, and 4 and 6 stay.
+    let writes = |last| {
+        let mut all: Vec<Command> = (0..last).map(|n| write(n * 100, n * 2)).collect();
+        all.extend([read(700, 0), read(1000, 2), read(1000, 4)]);
+        all
+    };
+    // Three never reach the mark: every read finds its page.
+    let outcome = run(MARKS, writes(3));
+    assert_eq!((outcome.buffer_hits, outcome.page_reads), (3, 0));
+    assert_eq!(outcome.host_programs, 0);
+    // Four do: page 0 is in the flash by 620, page 2 by 930, page 4 is not.
+    let outcome = run(MARKS, writes(4));
+    assert_eq!((outcome.buffer_hits, outcome.page_reads), (1, 2));
+    assert_eq!(outcome.host_programs, 2);
+    // What waits is written when the run is over, whatever the marks.
+    assert_eq!(outcome.all_programs, 4);
+}
+
+#[test]
+fn writing_a_gathered_page_again_saves_its_program() {
+    // Page 0 three times, then three others: four programs instead of six, of which
+    // two (0 and 2) go at the mark.
+    let commands = [0, 0, 0, 2, 4, 6].into_iter().zip(0..);
+    let commands: Vec<Command> = commands.map(|(page, n)| write(n * 100, page)).collect();
+    let outcome = run(MARKS, commands.clone());
+    assert_eq!(outcome.coalesced_pages, 2);
+    assert_eq!(outcome.all_programs, 4);
+    let outcome = run("", commands);
+    assert_eq!((outcome.coalesced_pages, outcome.all_programs), (0, 6));
+}
+
+#[test]
+fn two_parts_of_a_gathered_page_read_the_old_page_once() {
+    // Two writes of 512 bytes into page 0. Apart, each reads the old page first.
+    let part = |at, offset_bytes| Command {
+        offset_bytes,
+        size_bytes: 512,
+        ..write(at, 0)
+    };
+    let count = |buffer: &str| {
+        let commands = vec![part(0, 0), part(100, 512), Command::flush(Nanos(200_000))];
+        let outcome = run(buffer, commands);
+        (outcome.page_reads, outcome.host_programs)
+    };
+    assert_eq!(count(""), (2, 2));
+    assert_eq!(count(MARKS), (1, 1));
+}
+
+#[test]
+fn a_flush_and_a_full_buffer_push_what_is_gathered() {
+    // One page waits at 10 us. A flush at 100 sends it: 100 + 310.
+    let outcome = run(MARKS, vec![write(0, 0), Command::flush(Nanos(100_000))]);
+    let flush = &outcome.streams[0].commands[CommandKind::Flush.index()].counted;
+    assert_eq!(flush.latency.max_ns(), Some(310_000));
+    // A mark as high as the buffer: eight pages on die 0 fill it at 80 us and go all.
+    // The ninth, at 100, finds space when the first is programmed, at 80 + 310: 10 more.
+    let high = "buffer.flush_start_bytes = 32_768\n";
+    let nine = (0..9).map(|n| write(n / 8 * 100, n * 2)).collect();
+    let outcome = run(high, nine);
+    assert_eq!(outcome.window, Nanos(80_000 + 310_000 + 10_000));
+}
+
+#[test]
+fn a_write_that_finds_no_space_pushes_what_waits_below_the_marks() {
+    // Five pages of die 0 wait, of the mark of eight. A write of four pages at 100 us
+    // gets the three that are free and pushes nothing: five are to be left. When its
+    // three pages are there, at 130, the mark is reached and the oldest three go, one
+    // after the other on die 0: space at 440, data at 450.
+    let high = "buffer.flush_start_bytes = 32_768\nbuffer.flush_stop_bytes = 20_480\n";
+    let mut commands: Vec<Command> = (0..5).map(|n| write(0, n * 2)).collect();
+    commands.push(Command {
+        size_bytes: 4 * PAGE,
+        ..write(100, 100)
+    });
+    let outcome = run(high, commands.clone());
+    assert_eq!(outcome.window, Nanos(450_000));
+    assert_eq!(outcome.all_programs, 9);
+    // With nothing to be left, the same write pushes all five when it comes: space at
+    // 100 + 310 and data at 420.
+    let none_left = high.replace("20_480", "0");
+    let outcome = run(&none_left, commands);
+    assert_eq!(outcome.window, Nanos(420_000));
+}
