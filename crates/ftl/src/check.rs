@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use drivelab_request::Nanos;
 use thiserror::Error;
 
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
-use crate::{Action, Firmware, FirmwareError, FlashLayout, Lpn, NOTHING, PageRun};
+use crate::{Action, Firmware, FirmwareError, FlashLayout, IdleTime, Lpn, NOTHING, PageRun};
 
 /// How a firmware broke its contract.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -52,6 +51,8 @@ pub struct Checked<F> {
     newest: Vec<u32>,
     /// Per logical page: given up since it was written.
     trimmed: Vec<bool>,
+    /// Logical pages read in idle time, and where.
+    held: BTreeMap<u32, u32>,
 }
 
 impl<F: Firmware> Checked<F> {
@@ -65,6 +66,7 @@ impl<F: Firmware> Checked<F> {
             next_page: vec![0; layout.blocks() as usize],
             newest: vec![NOTHING; layout.logical_pages as usize],
             trimmed: vec![false; layout.logical_pages as usize],
+            held: BTreeMap::new(),
         }
     }
 
@@ -127,14 +129,13 @@ impl<F: Firmware> Checked<F> {
     /// [`ContractError`] with the first operation that breaks the contract.
     pub fn background(
         &mut self,
-        idle: Nanos,
-        budget: u32,
+        offer: &IdleTime<'_>,
         operations: &mut OperationBuffer,
     ) -> Result<(), ContractError> {
         let before = operations.operations().len();
-        self.firmware.background(idle, budget, operations);
+        self.firmware.background(offer, operations);
         for (index, operation) in operations.operations().iter().enumerate().skip(before) {
-            let fault = if index - before >= budget as usize {
+            let fault = if index - before >= offer.budget as usize {
                 Err("more operations than the budget")
             } else {
                 self.replay(index, operation, operations.operations())
@@ -144,6 +145,9 @@ impl<F: Firmware> Checked<F> {
                 operation: *operation,
                 reason,
             })?;
+            if operation.kind == OperationKind::Read {
+                self.held.insert(operation.lpn, operation.ppn.0);
+            }
         }
         Ok(())
     }
@@ -239,13 +243,17 @@ impl<F: Firmware> Checked<F> {
             return Err("the block's next page to program is another one");
         }
         if operation.cause != Cause::Host {
-            let source = all
-                .get(operation.after as usize)
-                .ok_or("a move does not wait for the read of its data")?;
-            if source.kind != OperationKind::Read || source.lpn != lpn {
-                return Err("a move waits for something else than the read of its data");
-            }
-            if self.newest[lpn as usize] != source.ppn.0 {
+            let source = match all.get(operation.after as usize) {
+                Some(source) if source.kind != OperationKind::Read || source.lpn != lpn => {
+                    return Err("a move waits for something else than the read of its data");
+                }
+                Some(source) => source.ppn.0,
+                None => self
+                    .held
+                    .remove(&lpn)
+                    .ok_or("a move does not wait for the read of its data")?,
+            };
+            if self.newest[lpn as usize] != source {
                 return Err("a move carries old data");
             }
         }

@@ -114,6 +114,28 @@ pub enum FirmwareError {
     },
 }
 
+/// Idle time that is offered to a firmware.
+pub struct IdleTime<'a> {
+    /// For how long the drive has been idle.
+    pub idle: Nanos,
+    /// Operations that may be appended.
+    pub budget: u32,
+    /// Whether a plane can begin an operation at once.
+    pub is_free: &'a dyn Fn(u32) -> bool,
+}
+
+impl IdleTime<'_> {
+    /// Room for `budget` operations on planes that are all free.
+    #[must_use]
+    pub const fn on_all_planes(budget: u32) -> Self {
+        Self {
+            idle: Nanos::ZERO,
+            budget,
+            is_free: &|_| true,
+        }
+    }
+}
+
 /// A firmware: takes host requests, emits flash operations.
 ///
 /// Contract, checked from the operations alone by [`crate::Checked`]:
@@ -124,6 +146,8 @@ pub enum FirmwareError {
 ///   the moment of emission;
 /// - an erase never takes the newest data of a logical page with it;
 /// - every page of a write is programmed with cause host exactly once;
+/// - a program of another cause than host waits for the read of its data, or follows
+///   one that was emitted in idle time;
 /// - a page that was trimmed since it was written is neither read nor moved.
 pub trait Firmware {
     /// The shape of the flash it manages.
@@ -152,10 +176,9 @@ pub trait Firmware {
     #[inline]
     fn completed(&mut self, _operation: &Operation) {}
 
-    /// Offers idle time: the drive has been idle for `idle`, and at most
-    /// `budget` operations may be appended. A firmware without work for idle
-    /// time appends nothing.
-    fn background(&mut self, _idle: Nanos, _budget: u32, _operations: &mut OperationBuffer) {}
+    /// Offers idle time: at most `offer.budget` operations may be appended, on planes
+    /// that can begin at once. A firmware without work for idle time appends nothing.
+    fn background(&mut self, _offer: &IdleTime<'_>, _operations: &mut OperationBuffer) {}
 
     /// How often blocks were erased, if the firmware tells.
     fn erase_counts(&self) -> Option<EraseCounts> {

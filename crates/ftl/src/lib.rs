@@ -13,12 +13,13 @@
 //!
 //! A state is saved as what differs from another (`snapshot.rs`).
 //!
-//! Left out so far: caching the map in flash, work in idle time.
+//! Left out so far: caching the map in flash.
 
 #[macro_use]
 mod named;
 
 mod address;
+mod background;
 mod check;
 mod divisor;
 mod external;
@@ -37,7 +38,7 @@ mod wear;
 pub use address::{FlashLayout, LayoutError, Lpn, Ppn};
 pub use check::{Checked, ContractError};
 pub use external::{External, ExternalError};
-pub use firmware::{Action, Firmware, FirmwareError, PageRun};
+pub use firmware::{Action, Firmware, FirmwareError, IdleTime, PageRun};
 pub use memory::{Cells, Exclusive, ExclusiveCells, Memory, Undo, UndoCells, prefetch};
 pub use operation::{Cause, Counts, NOTHING, Operation, OperationBuffer, OperationKind};
 pub use page_map::PageMap;

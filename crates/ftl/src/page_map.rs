@@ -16,16 +16,16 @@ use crate::divisor::Divisor;
 use crate::memory::{Cells, Memory};
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind, TRIMMED};
 use crate::placement::{Dynamic, Modulo, Place, Placement, Striped};
-use crate::space::{Frontier, Space, Victim};
+use crate::space::{Field, Frontier, Space, Victim};
 use crate::{
-    Action, EraseCounts, Firmware, FirmwareError, FlashLayout, LayoutError, Lpn, NOTHING, Pace,
-    PageRun, Policies, Ppn,
+    Action, EraseCounts, Firmware, FirmwareError, FlashLayout, IdleTime, LayoutError, Lpn, NOTHING,
+    Pace, PageRun, Policies, Ppn,
 };
 
 /// Page mapping over the memory `M`.
 pub struct PageMap<M: Memory> {
     pub(crate) layout: FlashLayout,
-    policies: Policies,
+    pub(crate) policies: Policies,
     pub(crate) placement: Placement,
     pub(crate) map: M::Wide,
     pub(crate) owner: M::Wide,
@@ -214,6 +214,11 @@ impl<M: Memory> PageMap<M> {
         self.clone_but(owner)
     }
 
+    /// The logical page that was written to a valid page.
+    pub(crate) fn owner_of(&self, page: Ppn) -> u32 {
+        self.owner.get(page.0 as usize)
+    }
+
     /// Block, word and bit of a physical page.
     #[inline(always)]
     pub(crate) fn place(&self, page: u32) -> (u32, usize, u64) {
@@ -389,6 +394,10 @@ impl<M: Memory> PageMap<M> {
             after: NOTHING,
             request,
         };
+        if self.policies.background_blocks.is_some() {
+            // What was read in idle time is read again.
+            self.space.set_field(plane, Field::Held, 0);
+        }
         let mut moved = 0;
         let mut from = victim.page;
         if from == 0 {
@@ -616,6 +625,10 @@ impl<M: Memory> Firmware for PageMap<M> {
             after: NOTHING,
             request: 0,
         })
+    }
+
+    fn background(&mut self, offer: &IdleTime<'_>, operations: &mut OperationBuffer) {
+        self.work_in_background(offer, operations);
     }
 
     fn erase_counts(&self) -> Option<EraseCounts> {

@@ -36,6 +36,9 @@ pub struct Policies {
     /// Overwrites of what the host wrote into the last so many blocks of a plane go to
     /// a block of their own.
     pub hot_blocks: Option<u32>,
+    /// In idle time planes collect until so many of their blocks are free; they do not
+    /// if not given.
+    pub background_blocks: Option<u32>,
     /// What decides on which plane a page is written.
     pub allocation: Allocation,
     /// The order in which planes are taken.
@@ -70,6 +73,7 @@ impl Policies {
         least_worn_first: false,
         wear_spread: None,
         hot_blocks: None,
+        background_blocks: None,
         allocation: Allocation::Static,
         order: StripingOrder::Cwdp,
         axes: [1; 4],
@@ -93,7 +97,10 @@ impl Policies {
     /// with an invalid page must be left, or collection could not win anything.
     #[must_use]
     pub fn blocks_held_back(&self, reserve_blocks: u32) -> u32 {
-        let free = self.stop_blocks(reserve_blocks).saturating_sub(1);
+        let stop = self.stop_blocks(reserve_blocks);
+        let free = stop
+            .max(self.background_blocks.unwrap_or(0))
+            .saturating_sub(1);
         free.saturating_add(self.open_blocks())
     }
 
@@ -129,6 +136,16 @@ impl Policies {
                 value: planes,
                 low: layout.planes.into(),
                 high: layout.planes.into(),
+            });
+        }
+        if let Some(blocks) = self.background_blocks
+            && blocks <= reserve
+        {
+            return Err(LayoutError::Count {
+                what: "free blocks at which collection in idle time stops",
+                value: blocks.into(),
+                low: u64::from(reserve) + 1,
+                high: layout.blocks_per_plane.into(),
             });
         }
         if self.victim_choices == 0 {

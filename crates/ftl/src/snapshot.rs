@@ -245,7 +245,12 @@ impl<M: Memory> PageMap<M> {
             let (behind, _) = self.valid_around(victim, at);
             check(behind == 0, "a victim holds data that was moved")?;
         }
-        let are_small = [Field::Credit, Field::CreditPerWrite, Field::CreditPerMove];
+        let are_small = [
+            Field::Credit,
+            Field::CreditPerWrite,
+            Field::CreditPerMove,
+            Field::Held,
+        ];
         let are_flags = [Field::Collecting, Field::VictimLevels, Field::Levelled];
         check(
             are_small.into_iter().all(|small| field(small) <= pages)

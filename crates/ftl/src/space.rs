@@ -56,6 +56,9 @@ pub(crate) enum Field {
     HotLeft,
     /// 1 from a victim of wear levelling to the next of collection.
     Levelled,
+    /// One more than the page of the victim that work in idle time has read and not yet
+    /// programmed elsewhere; 0 for none.
+    Held,
 }
 
 /// Words of the whole drive.
@@ -64,6 +67,8 @@ pub(crate) enum Field {
 enum Register {
     /// Whose turn it is, where planes take turns.
     Turn,
+    /// The plane that works next in idle time.
+    Background,
 }
 
 const REGISTERS: usize = 8;
@@ -199,6 +204,15 @@ impl<M: Memory> Space<M> {
     #[inline]
     pub fn turn(&self) -> u32 {
         self.registers.get(Register::Turn as usize)
+    }
+
+    /// The plane that works next in idle time.
+    pub fn background_turn(&self) -> u32 {
+        self.registers.get(Register::Background as usize)
+    }
+
+    pub fn set_background_turn(&mut self, turn: u32) {
+        self.registers.set(Register::Background as usize, turn);
     }
 
     #[inline]

@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
-    Action, Allocation, Cause, Checked, Exclusive, Firmware, FlashLayout, Lpn, Memory, Operation,
-    OperationBuffer, OperationKind, Pace, PageMap, PageRun, Policies, StripingOrder, Undo,
-    VictimPolicy,
+    Action, Allocation, Cause, Checked, Exclusive, Firmware, FlashLayout, IdleTime, Lpn, Memory,
+    Operation, OperationBuffer, OperationKind, Pace, PageMap, PageRun, Policies, StripingOrder,
+    Undo, VictimPolicy,
 };
 use proptest::prelude::*;
 
@@ -20,6 +20,7 @@ fn policies() -> impl Strategy<Value = Policies> {
         any::<bool>(),
         prop::option::of(0..3_u32),
         prop::option::of(0..4_u32),
+        prop::option::of(1..4_u32),
     );
     (pace, victim, 1..5_u32, 0..4_u32, placement, wear).prop_map(
         |(
@@ -28,7 +29,7 @@ fn policies() -> impl Strategy<Value = Policies> {
             victim_choices,
             more,
             (allocation, order, axes),
-            (least_worn_first, wear_spread, hot_blocks),
+            (least_worn_first, wear_spread, hot_blocks, background),
         )| Policies {
             pace,
             victim,
@@ -38,6 +39,8 @@ fn policies() -> impl Strategy<Value = Policies> {
             least_worn_first,
             wear_spread,
             hot_blocks,
+            // Above the reserve, as the stop.
+            background_blocks: background.map(|more| 3 + more),
             allocation,
             order,
             axes,
@@ -138,8 +141,42 @@ proptest! {
             for operation in out.operations().iter().skip(1) {
                 checked.completed(operation);
             }
+            out.clear();
+            // None of it where planes do not collect in idle time.
+            checked.background(&IdleTime::on_all_planes(batch[0].pages), &mut out).unwrap();
         }
         assert_consistent(&checked);
+    }
+
+    #[test]
+    fn idle_time_in_one_piece_or_in_many_gives_the_same_state(
+        ((layout, policies), draws, budget) in (drives(), draws(150), 1..200_u32)
+    ) {
+        let erased = PageMap::<Exclusive>::erased(layout, policies).unwrap();
+        let mut whole = erased.clone();
+        let mut out = OperationBuffer::default();
+        for &draw in &draws {
+            whole.submit(&[run(&layout, draw)], &mut out).unwrap();
+        }
+        let mut parts = whole.clone();
+        let (mut at_once, mut in_turn) = (OperationBuffer::default(), OperationBuffer::default());
+        whole.background(&IdleTime::on_all_planes(budget), &mut at_once);
+        for _ in 0..budget {
+            parts.background(&IdleTime::on_all_planes(1), &mut in_turn);
+        }
+        prop_assert_eq!(at_once.operations(), in_turn.operations());
+        prop_assert_eq!(at_once.counts, in_turn.counts);
+        prop_assert_eq!(whole.changes_since(&erased), parts.changes_since(&erased));
+        // With enough of it every plane has the free blocks asked for, or nothing to win.
+        whole.background(&IdleTime::on_all_planes(u32::MAX / 2), &mut at_once);
+        let target = policies.background_blocks.unwrap_or(0);
+        for plane in 0..layout.planes {
+            let first = plane * layout.blocks_per_plane;
+            let valid = |block: u32| whole.valid_pages(first + block);
+            let invalid = (0..layout.blocks_per_plane).map(valid);
+            let invalid = invalid.filter(|&pages| pages > 0 && pages < layout.pages_per_block);
+            prop_assert!(whole.free_blocks(plane) >= target || invalid.count() <= 4);
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@
 const LEAF_BITS: u32 = 14;
 
 /// Queues beside the tree.
-pub const SIDE_LEAVES: usize = 6;
+pub const SIDE_LEAVES: usize = 7;
 
 /// Those with events in most requests: the first of the others is kept beside them.
 const BUSY_SIDE_LEAVES: std::ops::Range<usize> = 1..3;
@@ -114,9 +114,9 @@ impl EventTree {
     pub fn set_side(&mut self, place: usize, time: Option<u64>) {
         let leaf = self.units + place;
         self.side[place] = time.map_or(NEVER, |time| EventKey::new(time, leaf).0);
-        let [a, b, c, d, e, f] = self.side;
+        let [a, b, c, d, e, f, g] = self.side;
         if !BUSY_SIDE_LEAVES.contains(&place) {
-            self.first_of_rest = a.min(d).min(e.min(f));
+            self.first_of_rest = a.min(d).min(e.min(f)).min(g);
         }
         self.first_of_side = b.min(c).min(self.first_of_rest);
     }

@@ -17,6 +17,9 @@ use super::error::{PresetError, SpareShortage};
 use super::host::host;
 use super::schema;
 
+/// Idle time after which collection begins in the background, where the preset does not say it.
+const DEFAULT_BACKGROUND_IDLE_NS: u64 = 1_000_000;
+
 /// Reserve where the preset does not say one.
 const DEFAULT_RESERVE_BLOCKS_PER_PLANE: u32 = 4;
 
@@ -240,6 +243,7 @@ fn collection(keys: &Keys<'_>) -> Result<Collection, PresetError> {
     let draws = policy == VictimPolicy::DChoices;
     let choices = keys.optional_integer("collection.victim_choices")?;
     let stop = keys.optional_integer("collection.stop_blocks_per_plane")?;
+    let background = keys.optional_integer("collection.background_blocks_per_plane")?;
     Ok(Collection {
         policy,
         victim_choices: draws.then(|| choices.unwrap_or(Policies::default().victim_choices)),
@@ -247,6 +251,11 @@ fn collection(keys: &Keys<'_>) -> Result<Collection, PresetError> {
         reserve_blocks_per_plane,
         stop_blocks_per_plane: stop.filter(|&stop: &u32| stop != reserve_blocks_per_plane + 1),
         hot_blocks_per_plane: keys.optional_integer("collection.hot_blocks_per_plane")?,
+        background_blocks_per_plane: background,
+        background_idle_ns: background
+            .map(|_| keys.optional_integer("collection.background_idle_ns"))
+            .transpose()?
+            .map(|idle| idle.unwrap_or(DEFAULT_BACKGROUND_IDLE_NS)),
     })
 }
 
@@ -336,6 +345,18 @@ fn direction_named(name: &str) -> Option<Direction> {
 
 fn check_thresholds(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     let start = config.collection.reserve_blocks_per_plane;
+    if config
+        .collection
+        .background_blocks_per_plane
+        .is_some_and(|blocks| blocks <= start)
+    {
+        let key = "collection.background_blocks_per_plane";
+        let allowed = format!(
+            "more than the {start} free blocks at which collection starts without idle time \
+             (reserve_blocks_per_plane)"
+        );
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
     match config.collection.stop_blocks_per_plane {
         Some(stop) if stop <= start => {
             let key = "collection.stop_blocks_per_plane";

@@ -157,6 +157,14 @@ pub struct Collection {
     /// a block of their own; absent where hot data is not kept apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hot_blocks_per_plane: Option<u32>,
+    /// While the drive is idle each plane collects until so many of its blocks are
+    /// free; absent where collection waits for writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background_blocks_per_plane: Option<u32>,
+    /// From when on the drive counts as idle, after its last command is complete; absent
+    /// where nothing is done then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background_idle_ns: Option<u64>,
 }
 
 /// Wear levelling, and how worn the drive is.
@@ -404,6 +412,7 @@ impl SsdConfig {
             least_worn_first: self.wear.least_worn_first,
             wear_spread: self.wear.static_spread,
             hot_blocks: self.collection.hot_blocks_per_plane,
+            background_blocks: self.collection.background_blocks_per_plane,
             allocation: self.mapping.allocation,
             order: self.mapping.order,
             axes: [

@@ -91,6 +91,11 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("collection.reserve_blocks_per_plane", integer(2, 1 << 20)),
     ("collection.stop_blocks_per_plane", integer(3, 1 << 20)),
     ("collection.hot_blocks_per_plane", integer(1, 1 << 20)),
+    (
+        "collection.background_blocks_per_plane",
+        integer(3, 1 << 20),
+    ),
+    ("collection.background_idle_ns", integer(1_000, LONGEST_NS)),
     ("wear.least_worn_first", Rule::Boolean),
     ("wear.static_spread", integer(0, 1 << 30)),
     ("wear.worn_erase_count", integer(0, 1 << 30)),

@@ -207,6 +207,13 @@ fn messages_name_key_value_line_and_what_is_allowed() {
             &["stop_blocks_per_plane = 5", "more than the 5 free blocks"],
         ),
         (
+            "[collection]\nreserve_blocks_per_plane = 5\nbackground_blocks_per_plane = 5",
+            &[
+                "background_blocks_per_plane = 5",
+                "more than the 5 free blocks",
+            ],
+        ),
+        (
             "condition = \"worn\"",
             &["wear.worn_erase_count", "an integer from 0"],
         ),
@@ -331,6 +338,7 @@ fn what_is_usual_leaves_no_trace_in_the_hash() {
     for usual in [
         "victim_choices = 4",
         "stop_blocks_per_plane = 5",
+        "background_idle_ns = 5000",
         "[wear]\nleast_worn_first = false\nworn_erase_count = 9",
     ] {
         assert_eq!(

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use drivelab_ftl::{Firmware, OperationBuffer, OperationKind};
 use drivelab_request::{CommandKind, CompletionWindow, Nanos, WindowPlan};
 
+use super::background::Background;
 use super::buffer::{BufferSettings, WriteBuffer};
 use super::flash::{Flash, Recording};
 use super::host::Host;
@@ -28,6 +29,7 @@ pub(super) const LINK: usize = 1;
 pub(super) const ACKNOWLEDGE: usize = 2;
 pub(super) const ARRIVAL: usize = 3;
 pub(super) const INTERRUPT: usize = 4;
+pub(super) const IDLE: usize = 6;
 
 /// What the measurement window counts beside requests.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,6 +77,7 @@ pub(super) struct Engine<F> {
     /// What the window counted, of each stream all kinds of commands.
     counted: Vec<CommandOutcome>,
     series: Option<Series>,
+    pub background: Background,
     pub failure: Option<SimError>,
     /// Set from outside when nobody wants the result any more.
     pub stop: Arc<AtomicBool>,
@@ -124,6 +127,7 @@ impl<F: Firmware> Engine<F> {
             streams: Vec::new(),
             counted: Vec::new(),
             series: None,
+            background: Background::new(config.collection.background_idle_ns),
             failure: None,
             stop: Arc::default(),
             outcome: Outcome::default(),
@@ -219,6 +223,7 @@ impl<F: Firmware> Engine<F> {
             variability_factor: 1.0,
             ..Outcome::default()
         };
+        self.background.reset();
         self.failure = None;
         self.window = CompletionWindow::new(plan.window);
         self.deadline = self.next_deadline();
@@ -255,6 +260,7 @@ impl<F: Firmware> Engine<F> {
             ACKNOWLEDGE => self.acknowledge_event(now),
             DISPATCH => self.dispatch_in_order(now),
             ARRIVAL => self.arrival_event(now),
+            IDLE => self.idle_event(now),
             _ => self.interrupt_event(now),
         }
     }

@@ -100,6 +100,13 @@ impl Host {
     }
 }
 
+impl Host {
+    /// Commands submitted and not complete.
+    pub fn outstanding(&self) -> usize {
+        self.slots.len() - self.vacant.len()
+    }
+}
+
 impl<F: Firmware> Engine<F> {
     /// The host submits the next command of a stream, if there is one.
     #[inline(never)]
@@ -188,11 +195,12 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn schedule_arrival(&mut self) {
         let next = self.next_arrival();
         self.events.set_side(ARRIVAL, next.map(|(at, _)| at));
+        self.await_idleness();
     }
 
     /// When the next command of an open loop arrives, and in which stream; none does
     /// once the window is closed.
-    fn next_arrival(&self) -> Option<(u64, u16)> {
+    pub(super) fn next_arrival(&self) -> Option<(u64, u16)> {
         if self.window.closed_by().is_some() {
             return None;
         }
@@ -413,6 +421,7 @@ impl<F: Firmware> Engine<F> {
         let (kind, bytes) = (entry.command.kind, entry.command.size_bytes);
         let stream = entry.stream;
         let latency = now - entry.submitted;
+        self.background.last_completion = now;
         parts[Part::Host as usize] = latency - parts.iter().sum::<u64>();
         let pair = entry.pair;
         self.host.vacant.push(slot);

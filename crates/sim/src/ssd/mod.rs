@@ -6,8 +6,9 @@
 //!
 //! The simulator never reads a clock: it jumps from event to event. Left out
 //! so far: read cache and read-ahead, suspending operations, scheduling other
-//! than first come first served, collection in idle time, TRIM.
+//! than first come first served.
 
+mod background;
 mod buffer;
 mod engine;
 mod external;

@@ -286,7 +286,12 @@ impl<F: Firmware> Engine<F> {
         self.tally.operations[kind][task.cause as usize] += 1;
         let beneficiary = task.account.beneficiary();
         match beneficiary {
-            Beneficiary::Nobody => return,
+            Beneficiary::Nobody => {
+                if self.background.is_running {
+                    self.work_in_background(1, now);
+                }
+                return;
+            }
             Beneficiary::Buffer(stretch) => return self.page_flushed(task.lpn, stretch, now),
             Beneficiary::Request(_) | Beneficiary::Forced(_) => {}
         }

@@ -1,0 +1,111 @@
+//! Collection in idle time.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use drivelab_request::{Direction, Nanos, Request};
+use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::{Load, Outcome, Part, Plan, Prepared, Ssd};
+
+/// Two planes on two channels, 32 blocks of 16 pages each, half of them user data;
+/// collection starts at two free blocks. No dispatch, no transfers: a read takes
+/// 50 us, a program 300 us, an erase 1 ms.
+fn drive(changes: &str) -> Ssd {
+    let text = format!(
+        "base = \"bench-64gib\"\nname = \"idle\"\n{changes}\n\
+         geometry.channels = 2\ngeometry.ways_per_channel = 1\ngeometry.dies_per_way = 1\n\
+         geometry.planes_per_die = 1\ngeometry.blocks_per_plane = 32\n\
+         geometry.pages_per_block = 16\ngeometry.over_provisioning_ratio = 1.0\n\
+         timing.read_register_ns = 0\ntiming.write_register_ns = 0\n\
+         timing.read_cell_ns = 50_000\ntiming.program_cell_ns = 300_000\n\
+         timing.erase_cell_ns = 1_000_000\ncollection.reserve_blocks_per_plane = 2\n"
+    );
+    Prepared::new(SsdConfig::from_text(&text).unwrap())
+        .unwrap()
+        .worker()
+}
+
+const IN_IDLE_TIME: &str =
+    "collection.background_blocks_per_plane = 8\ncollection.background_idle_ns = 500_000";
+
+/// `bursts` of 40 writes at random, a second apart, 10 ms after which a read comes.
+fn bursts(drive: &mut Ssd, bursts: u64) -> Outcome {
+    let pages = drive.capacity_bytes() / 4096;
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut page = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        ((state >> 32) * pages) >> 32
+    };
+    let mut requests = Vec::new();
+    for burst in 0..bursts {
+        let mut push = |at: u64, direction| {
+            requests.push(Request {
+                arrival: Nanos(burst * 1_000_000_000 + at),
+                offset_bytes: page() * 4096,
+                size_bytes: 4096,
+                direction,
+            });
+        };
+        for _ in 0..40 {
+            push(0, Direction::Write);
+        }
+        push(10_000_000 + burst * 7_919, Direction::Read);
+    }
+    let plan = Plan::counting(0, requests.len() as u64);
+    drive.run(Load::timed(requests), plan, 0, 0).unwrap()
+}
+
+/// A burst writes some twenty pages to each plane. Six blocks, 96 pages, are free
+/// beyond the reserve when the idle second is over: nobody waits for collection.
+#[test]
+fn with_idle_time_enough_no_write_waits_for_collection() {
+    let collection = |outcome: &Outcome| outcome.split[1].max_ns[Part::Collection as usize];
+    let without = bursts(&mut drive(""), 60);
+    // At least one victim's erase.
+    assert!(
+        collection(&without) >= 1_000_000,
+        "{}",
+        collection(&without)
+    );
+    let with = bursts(&mut drive(IN_IDLE_TIME), 60);
+    // The first bursts find the drive as it was prepared.
+    assert_eq!(collection(&bursts_after_idleness()), 0);
+    assert!(with.erases > 60 && with.collection_programs > 0);
+    assert!(with.write.latency.mean_ns() < without.write.latency.mean_ns());
+}
+
+/// The same from a state in which idle time has been used.
+fn bursts_after_idleness() -> Outcome {
+    let mut drive = drive(IN_IDLE_TIME);
+    bursts(&mut drive, 3);
+    bursts(&mut drive, 60)
+}
+
+/// A read waits for one operation in hand at most: an erase, 1 ms.
+#[test]
+fn a_command_waits_for_one_operation_of_idle_time_at_most() {
+    let mut drive = drive(IN_IDLE_TIME);
+    bursts(&mut drive, 3);
+    let outcome = bursts(&mut drive, 200);
+    let longest = outcome.read.latency.max_ns().unwrap();
+    assert!(longest <= 1_000_000 + 50_000, "{longest}");
+    let waited = outcome.split[0].max_ns[Part::Collection as usize];
+    assert!(waited > 0 && waited <= 1_000_000, "{waited}");
+}
+
+#[test]
+fn without_idle_time_the_setting_changes_nothing() {
+    let run = |changes| {
+        let mut drive = drive(changes);
+        let pages = drive.capacity_bytes() / 4096;
+        let requests = (0..20_000_u64).map(|place| Request {
+            arrival: Nanos(place * 1_000),
+            offset_bytes: place.wrapping_mul(0x9E37_79B9) % pages * 4096,
+            size_bytes: 4096,
+            direction: Direction::Write,
+        });
+        let outcome = drive.run(Load::timed(requests), Plan::counting(0, 20_000), 0, 0);
+        format!("{:?}", outcome.unwrap())
+    };
+    assert_eq!(run(""), run(IN_IDLE_TIME));
+}
