@@ -32,7 +32,14 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
         text = text.replace(&format!("series: {:?}, ", outcome.series), "");
         text = text.replace(&format!("all_programs: {}, ", outcome.all_programs), "");
         text = text.replace("wear_programs: 0, ", "");
-        text = text.replace("coalesced_pages: 0, ", "");
+        for name in [
+            "coalesced_pages",
+            "cache_hits",
+            "cache_misses",
+            "read_ahead_pages",
+        ] {
+            text = text.replace(&format!("{name}: 0, "), "");
+        }
         text = text.replace(&format!("erase_counts: {:?}, ", outcome.erase_counts), "");
     }
     fingerprint(&text)

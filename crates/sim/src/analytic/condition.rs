@@ -21,6 +21,11 @@ pub enum Reason {
         /// The buffer's size.
         bytes: u64,
     },
+    /// Reads are answered from memory.
+    ReadCache {
+        /// The cache's size.
+        bytes: u64,
+    },
     /// Durations differ between runs.
     Variability {
         /// Their relative standard deviation.
@@ -71,6 +76,9 @@ impl fmt::Display for Reason {
             ),
             Self::WriteBuffer { bytes } => {
                 write!(formatter, "buffer.write_buffer_bytes is {bytes}, not 0")
+            }
+            Self::ReadCache { bytes } => {
+                write!(formatter, "buffer.read_cache_bytes is {bytes}, not 0")
             }
             Self::Variability { sigma } => {
                 write!(formatter, "variability.sigma is {sigma}, not 0")
@@ -134,6 +142,11 @@ pub(super) fn general_reasons(config: &SsdConfig) -> Vec<Reason> {
     if config.buffer.write_buffer_bytes != 0 {
         reasons.push(Reason::WriteBuffer {
             bytes: config.buffer.write_buffer_bytes,
+        });
+    }
+    if config.buffer.read_cache_bytes != 0 {
+        reasons.push(Reason::ReadCache {
+            bytes: config.buffer.read_cache_bytes,
         });
     }
     if config.variability.sigma != 0.0 {

@@ -291,11 +291,18 @@ fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
         let bytes = keys.optional_integer(key)?;
         Ok(bytes.filter(|_| gathers).unwrap_or_default())
     };
+    let size = |key: &str| -> Result<u64, PresetError> {
+        Ok(keys.optional_integer(key)?.unwrap_or_default())
+    };
     Ok(Buffer {
         write_buffer_bytes,
         policy,
         flush_start_bytes: mark("buffer.flush_start_bytes")?,
         flush_stop_bytes: mark("buffer.flush_stop_bytes")?,
+        read_cache_bytes: size("buffer.read_cache_bytes")?,
+        read_ahead_bytes: size("buffer.read_ahead_bytes")?,
+        memory_ns: size("buffer.memory_ns")?,
+        memory_bytes_per_second: keys.optional_integer("buffer.memory_bytes_per_second")?,
     })
 }
 
@@ -438,6 +445,18 @@ fn check_buffer(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> 
     if !size.is_multiple_of(page_bytes) {
         let key = "buffer.write_buffer_bytes";
         let allowed = format!("0 for no buffer, or a multiple of the page size, {page_bytes}");
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
+    let (cache, ahead) = (buffer.read_cache_bytes, buffer.read_ahead_bytes);
+    if !cache.is_multiple_of(page_bytes) {
+        let key = "buffer.read_cache_bytes";
+        let allowed = format!("0 for no read cache, or a multiple of the page size, {page_bytes}");
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
+    if !ahead.is_multiple_of(page_bytes) || ahead > cache {
+        let key = "buffer.read_ahead_bytes";
+        let allowed =
+            format!("a multiple of the page size, {page_bytes}, up to read_cache_bytes, {cache}");
         return Err(schema::wrong_value(key, keys.need(key)?, allowed));
     }
     let (start, stop) = (buffer.flush_start_bytes, buffer.flush_stop_bytes);

@@ -245,6 +245,18 @@ pub struct Buffer {
     /// Bytes that then are left.
     #[serde(skip_serializing_if = "is_zero")]
     pub flush_stop_bytes: u64,
+    /// Bytes of pages read that are kept for the next reads; 0 for none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub read_cache_bytes: u64,
+    /// Bytes read ahead of a reader in order; 0 for none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub read_ahead_bytes: u64,
+    /// From finding a page in the controller's memory to its data.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub memory_ns: u64,
+    /// Rate of that memory; without end if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_bytes_per_second: Option<u64>,
 }
 
 /// Differences between one run and the next.

@@ -134,6 +134,13 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("buffer.write_buffer_bytes", integer(0, 1 << 32)),
     ("buffer.flush_start_bytes", integer(0, 1 << 32)),
     ("buffer.flush_stop_bytes", integer(0, 1 << 32)),
+    ("buffer.read_cache_bytes", integer(0, 1 << 32)),
+    ("buffer.read_ahead_bytes", integer(0, 1 << 32)),
+    ("buffer.memory_ns", TIME),
+    (
+        "buffer.memory_bytes_per_second",
+        integer(1_000_000, 1_000_000_000_000),
+    ),
     ("buffer.policy", Rule::Word(BufferPolicy::WORDS)),
     (
         "variability.sigma",

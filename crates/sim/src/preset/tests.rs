@@ -271,6 +271,10 @@ fn messages_name_key_value_line_and_what_is_allowed() {
             &["flush_stop_bytes = 16384", "below flush_start_bytes, 16384"],
         ),
         (
+            "[buffer]\nread_cache_bytes = 8192\nread_ahead_bytes = 16384",
+            &["read_ahead_bytes = 16384", "up to read_cache_bytes, 8192"],
+        ),
+        (
             "[buffer]\nwrite_buffer_bytes = 100",
             &["multiple of the page size"],
         ),

@@ -13,6 +13,7 @@ use super::flash::{Flash, Recording};
 use super::host::Host;
 use super::load::{Load, Running, Source};
 use super::outcome::{CommandOutcome, Outcome, RecordedOperation, StreamOutcome};
+use super::read_cache::ReadCache;
 use super::series::Series;
 use super::split::PARTS;
 use super::timing::Timing;
@@ -29,6 +30,7 @@ pub(super) const LINK: usize = 1;
 pub(super) const ACKNOWLEDGE: usize = 2;
 pub(super) const ARRIVAL: usize = 3;
 pub(super) const INTERRUPT: usize = 4;
+pub(super) const MEMORY: usize = 5;
 pub(super) const IDLE: usize = 6;
 
 /// What the measurement window counts beside requests.
@@ -38,6 +40,9 @@ pub(super) struct Tally {
     pub operations: [[u64; 3]; 3],
     pub buffer_hits: u64,
     pub coalesced: u64,
+    pub cache_hits: u64,
+    pub cache_misses: u64,
+    pub read_ahead: u64,
 }
 
 impl Tally {
@@ -63,6 +68,7 @@ pub(super) struct Engine<F> {
     pub flash: Flash,
     pub host: Host,
     pub buffer: WriteBuffer,
+    pub cache: ReadCache,
     pub out: OperationBuffer,
     pub tally: Tally,
     pub window: CompletionWindow,
@@ -118,6 +124,7 @@ impl<F: Firmware> Engine<F> {
             flash: Flash::new(units, channels, in_order),
             host: Host::new(config),
             buffer: WriteBuffer::new(BufferSettings::new(config)),
+            cache: ReadCache::new(config),
             out: OperationBuffer::with_capacity(1024),
             tally: Tally::default(),
             window: CompletionWindow::new(WindowPlan::default()),
@@ -215,6 +222,7 @@ impl<F: Firmware> Engine<F> {
         self.flash.recording = recording;
         self.host.reset();
         self.buffer = WriteBuffer::new(self.buffer.settings);
+        self.cache.reset();
         self.out = OperationBuffer::with_capacity(1024);
         self.tally = Tally::default();
         self.submitted = 0;
@@ -260,8 +268,9 @@ impl<F: Firmware> Engine<F> {
             ACKNOWLEDGE => self.acknowledge_event(now),
             DISPATCH => self.dispatch_in_order(now),
             ARRIVAL => self.arrival_event(now),
+            INTERRUPT => self.interrupt_event(now),
             IDLE => self.idle_event(now),
-            _ => self.interrupt_event(now),
+            _ => self.memory_event(now),
         }
     }
 
@@ -361,6 +370,9 @@ impl<F: Firmware> Engine<F> {
         outcome.erases = erases.iter().sum();
         outcome.buffer_hits = tally.buffer_hits;
         outcome.coalesced_pages = tally.coalesced;
+        outcome.cache_hits = tally.cache_hits;
+        outcome.cache_misses = tally.cache_misses;
+        outcome.read_ahead_pages = tally.read_ahead;
         outcome.unit_utilisation = units.into_iter().map(share).collect();
         outcome.channel_utilisation = channels.into_iter().map(share).collect();
     }

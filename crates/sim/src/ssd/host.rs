@@ -68,6 +68,9 @@ pub(super) struct Host {
     pairs: QueuePairs,
     link: Link,
     pub acknowledged: VecDeque<(u64, u32)>,
+    /// Requests whose pages come from memory, and until when it is busy.
+    pub memory: VecDeque<(u64, u32)>,
+    pub memory_free_at: u64,
     /// Writes waiting for space in the buffer.
     pub blocked: VecDeque<u32>,
     /// Flushes that wait.
@@ -82,6 +85,8 @@ impl Host {
             pairs: QueuePairs::new(PairSettings::new(config)),
             link: Link::new(config.host.interface),
             acknowledged: VecDeque::new(),
+            memory: VecDeque::new(),
+            memory_free_at: 0,
             blocked: VecDeque::new(),
             barriers: Barriers::new(),
             slots: Vec::new(),
@@ -93,6 +98,8 @@ impl Host {
         self.pairs.reset();
         self.link.reset();
         self.acknowledged.clear();
+        self.memory.clear();
+        self.memory_free_at = 0;
         self.blocked.clear();
         self.barriers = Barriers::new();
         self.slots.clear();
@@ -272,6 +279,7 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     fn start_read(&mut self, slot: u32, run: PageRun, now: u64) {
         if run.pages == 1
+            && !self.cache.is_used()
             && !self.buffer.holds(run.first.0)
             && let Some(operation) = self.firmware.read_one(run.first)
         {
@@ -287,6 +295,9 @@ impl<F: Firmware> Engine<F> {
 
     #[inline(never)]
     fn start_large_read(&mut self, slot: u32, run: PageRun, now: u64) {
+        if self.cache.is_used() {
+            return self.read_through_memory(slot, run, now);
+        }
         self.out.clear();
         let result = if self.buffer.is_empty() {
             self.firmware.submit(&[run], &mut self.out)
@@ -375,7 +386,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    fn send_data(&mut self, slot: u32, now: u64) {
+    pub(super) fn send_data(&mut self, slot: u32, now: u64) {
         let bytes = u64::from(self.host.slots[slot as usize].command.size_bytes);
         self.put_on_link(slot, Job::ReadData, self.timing.link_transfer(bytes), now);
     }

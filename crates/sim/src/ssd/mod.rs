@@ -5,8 +5,7 @@
 //! ```
 //!
 //! The simulator never reads a clock: it jumps from event to event. Left out
-//! so far: read cache and read-ahead, suspending operations, scheduling other
-//! than first come first served.
+//! so far: suspending operations, scheduling other than first come first served.
 
 mod background;
 mod buffer;
@@ -24,6 +23,8 @@ mod outcome;
 mod prepare;
 mod queue;
 mod queue_pair;
+mod read_cache;
+mod reads;
 mod series;
 mod snapshot;
 mod split;

@@ -293,7 +293,7 @@ impl<F: Firmware> Engine<F> {
                 return;
             }
             Beneficiary::Buffer(stretch) => return self.page_flushed(task.lpn, stretch, now),
-            Beneficiary::Request(_) | Beneficiary::Forced(_) => {}
+            Beneficiary::Request(_) | Beneficiary::Forced(_) | Beneficiary::Cache => {}
         }
         let cell = self.timing.cell[kind];
         let parts = Parts {
@@ -303,10 +303,10 @@ impl<F: Firmware> Engine<F> {
             channel: now - began - cell,
             collected: collected_before - task.collected,
         };
-        if let Beneficiary::Forced(slot) = beneficiary {
-            self.forced_page_done(slot, task.lpn, parts, now);
-        } else if let Beneficiary::Request(slot) = beneficiary {
-            self.page_done(slot, parts, now);
+        match beneficiary {
+            Beneficiary::Request(slot) => self.page_done(slot, parts, now),
+            Beneficiary::Forced(slot) => self.forced_page_done(slot, task.lpn, parts, now),
+            _ => self.page_came(task.lpn, parts, now),
         }
     }
 }

@@ -47,6 +47,12 @@ pub struct Outcome {
     pub buffer_hits: u64,
     /// Pages written inside the window that replaced one gathered in the write buffer.
     pub coalesced_pages: u64,
+    /// Pages that reads found in the read cache or on their way into it, inside the window.
+    pub cache_hits: u64,
+    /// Pages that reads did not find there; 0 without a read cache.
+    pub cache_misses: u64,
+    /// Pages read ahead inside the window.
+    pub read_ahead_pages: u64,
     /// Share of the window in which each channel transferred, 0 to 1.
     pub channel_utilisation: Vec<f64>,
     /// Share of the window in which each die (or plane, in plane mode) worked

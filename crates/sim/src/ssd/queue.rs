@@ -20,7 +20,7 @@ const CHUNK: usize = 16;
 ///   0 .. 2^30        the slot of the request that waits for it
 ///   2^30 .. 2^31     the same, of a write whose pages lie in the write buffer
 ///   2^31 ..          a page of the write buffer goes; the stretch between two flushes
-///   the largest      nobody waits
+///   the largest two  the read cache; nobody waits
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Account(u32);
@@ -33,6 +33,8 @@ pub(super) enum Beneficiary {
     Forced(u32),
     /// A page of the buffer, of the stretch with this number, modulo [`STRETCHES`].
     Buffer(u32),
+    /// Whoever waits for a page that comes into the read cache.
+    Cache,
     Nobody,
 }
 
@@ -41,10 +43,13 @@ pub(super) const STRETCHES: u32 = FORCED;
 
 const FORCED: u32 = 1 << 30;
 const BUFFER: u32 = 1 << 31;
+const CACHE: u32 = u32::MAX - 1;
 
 impl Account {
     /// Nobody waits.
     pub const NOBODY: Self = Self(u32::MAX);
+    /// It brings a page into the read cache.
+    pub const CACHE: Self = Self(CACHE);
 
     /// A request waits; slots are fewer than 2^30.
     #[inline(always)]
@@ -67,6 +72,7 @@ impl Account {
         match self.0 {
             slot @ 0..FORCED => Beneficiary::Request(slot),
             u32::MAX => Beneficiary::Nobody,
+            CACHE => Beneficiary::Cache,
             stretch @ BUFFER.. => Beneficiary::Buffer(stretch ^ BUFFER),
             slot => Beneficiary::Forced(slot ^ FORCED),
         }

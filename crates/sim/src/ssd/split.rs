@@ -18,7 +18,8 @@ pub const PARTS: usize = 7;
 pub enum Part {
     /// Command slots, commands and data on the host link, acknowledgement.
     Host,
-    /// Waiting for space in the write buffer.
+    /// Waiting for space in the write buffer, of a flush for what it holds, of a read for
+    /// the controller's memory.
     Buffer,
     /// Waiting for dispatch and for the die, while it does other work than collection.
     Queueing,

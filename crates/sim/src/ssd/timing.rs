@@ -24,6 +24,10 @@ pub(crate) struct Timing {
     pub link_bytes_per_second: u64,
     /// From a buffered write's last byte to its completion.
     pub acknowledge: u64,
+    /// From a hit in the controller's memory to its data.
+    pub memory: u64,
+    /// Rate of that memory, 0 if it takes no time.
+    pub memory_bytes_per_second: u64,
     /// The host is told of completions by interrupts that cost something.
     pub has_interrupts: bool,
     /// The host's work for each.
@@ -66,6 +70,10 @@ impl Timing {
             ],
             link_bytes_per_second: rate,
             acknowledge: scale(host.write_acknowledge_ns),
+            memory: scale(config.buffer.memory_ns),
+            memory_bytes_per_second: (config.buffer.memory_bytes_per_second.unwrap_or(0) as f64
+                / factor)
+                .round() as u64,
             has_interrupts: host.interrupt_ns > 0 || host.interrupt_completions > 1,
             interrupt: scale(host.interrupt_ns),
             interrupt_wait: scale(host.interrupt_wait_ns),
@@ -81,9 +89,20 @@ impl Timing {
     /// Time of `bytes` on the host link, rounded up to whole nanoseconds.
     #[inline]
     pub fn link_transfer(&self, bytes: u64) -> u64 {
-        match self.link_bytes_per_second {
-            0 => 0,
-            rate => (bytes * 1_000_000_000).div_ceil(rate),
-        }
+        transfer(bytes, self.link_bytes_per_second)
+    }
+
+    /// Time of `bytes` from the controller's memory, rounded up.
+    pub fn memory_transfer(&self, bytes: u64) -> u64 {
+        transfer(bytes, self.memory_bytes_per_second)
+    }
+}
+
+/// Time of `bytes` at a rate, rounded up; none at rate 0.
+#[inline]
+const fn transfer(bytes: u64, bytes_per_second: u64) -> u64 {
+    match bytes_per_second {
+        0 => 0,
+        rate => (bytes * 1_000_000_000).div_ceil(rate),
     }
 }

@@ -55,6 +55,7 @@ impl<F: Firmware> Engine<F> {
     /// A write without buffer: complete when its pages are programmed.
     #[inline(never)]
     pub(super) fn start_write(&mut self, slot: u32, run: PageRun, now: u64) {
+        self.forget_cached(run);
         self.out.clear();
         if let Err(error) = self.firmware.submit(&[run], &mut self.out) {
             self.failure = Some(error.into());
@@ -66,6 +67,7 @@ impl<F: Firmware> Engine<F> {
     /// Pages of a write have arrived in the buffer, and go on to the flash.
     pub(super) fn fill_buffer(&mut self, slot: u32, first: u32, pages: u32, now: u64) {
         let run = self.run_of(slot);
+        self.forget_cached(run);
         let last = first + pages == run.pages;
         let mut piece = PageRun {
             first: Lpn(run.first.0 + first),
@@ -109,6 +111,16 @@ impl<F: Firmware> Engine<F> {
         self.emit(Account::buffer(stretch), Waits::Programs, now);
         if last {
             self.acknowledge(slot, now);
+        }
+    }
+
+    /// Pages that are written or trimmed leave the read cache.
+    #[inline(always)]
+    fn forget_cached(&mut self, run: PageRun) {
+        if self.cache.is_on() {
+            for page in run.first.0..run.first.0 + run.pages {
+                self.cache.forget(page);
+            }
         }
     }
 
@@ -255,6 +267,7 @@ impl<F: Firmware> Engine<F> {
             return;
         }
         let run = entry.run;
+        self.forget_cached(run);
         if self.buffer.is_on() {
             for page in run.whole_pages() {
                 if self.buffer.gathered.remove(page).is_some() {

@@ -1,0 +1,171 @@
+//! The read cache and reading ahead, against times and counts computed by hand.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use drivelab_request::{Command, CommandKind, Nanos};
+use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::{Load, Outcome, Part, Plan, Prepared};
+
+const PAGE: u32 = 4096;
+
+/// Two dies on two channels; a read takes 50 + 10 us, a program 10 + 300. A link of 409.6 MB/s moves
+/// a page in 10 us, commands and acknowledgements cost nothing. No write buffer unless said.
+fn drive(buffer: &str) -> Prepared {
+    let text = format!(
+        "name = \"small\"
+kind = \"ssd\"
+summary = \"for tests\"
+condition = \"filled\"
+geometry.channels = 2
+geometry.ways_per_channel = 1
+geometry.dies_per_way = 1
+geometry.planes_per_die = 1
+geometry.blocks_per_plane = 64
+geometry.pages_per_block = 16
+geometry.page_size_bytes = 4096
+geometry.user_capacity_bytes = 6291456
+geometry.plane_mode = false
+timing.read_dispatch_ns = 0
+timing.write_dispatch_ns = 0
+timing.erase_dispatch_ns = 0
+timing.read_register_ns = 10_000
+timing.write_register_ns = 10_000
+timing.read_cell_ns = 50_000
+timing.program_cell_ns = 300_000
+timing.erase_cell_ns = 1_000_000
+scheduling.dispatch = \"per_die\"
+collection.policy = \"greedy\"
+collection.pace = \"paced\"
+collection.reserve_blocks_per_plane = 2
+variability.sigma = 0.0
+host.interface = \"sata\"
+host.link_bytes_per_second = 409_600_000
+host.read_command_ns = 0
+host.write_command_ns = 0
+host.write_acknowledge_ns = 0
+{buffer}"
+    );
+    Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap()
+}
+
+fn write(arrival_us: u64, page: u64) -> Command {
+    Command {
+        arrival: Nanos(arrival_us * 1000),
+        offset_bytes: page * u64::from(PAGE),
+        size_bytes: PAGE,
+        kind: CommandKind::Write,
+        is_forced: false,
+    }
+}
+
+fn read(arrival_us: u64, page: u64) -> Command {
+    Command {
+        kind: CommandKind::Read,
+        ..write(arrival_us, page)
+    }
+}
+
+fn run(buffer: &str, commands: Vec<Command>) -> Outcome {
+    let plan = Plan::counting(0, commands.len() as u64);
+    let load = Load::timed(commands);
+    drive(buffer).worker().run(load, plan, 0, 0).unwrap()
+}
+
+const FOUR: &str = "buffer.write_buffer_bytes = 0\nbuffer.read_cache_bytes = 16_384\n";
+
+fn sum_us(outcome: &Outcome) -> u64 {
+    let parts: u64 = outcome.split[0].sum_ns.iter().sum();
+    assert_eq!(u128::from(parts), outcome.read.latency.sum_ns());
+    parts / 1000
+}
+
+fn counts(outcome: &Outcome) -> [u64; 3] {
+    [outcome.cache_hits, outcome.cache_misses, outcome.page_reads]
+}
+
+#[test]
+fn a_page_read_again_comes_from_memory() {
+    // From the flash 60 + 10 on the link, from memory 10.
+    let commands = || vec![read(0, 0), read(1000, 0)];
+    let outcome = run(FOUR, commands());
+    assert_eq!((sum_us(&outcome), counts(&outcome)), (70 + 10, [1, 1, 1]));
+    let off = run("buffer.write_buffer_bytes = 0\n", commands());
+    assert_eq!((sum_us(&off), counts(&off)), (70 + 70, [0, 0, 2]));
+    // Memory of 409.6 MB/s that answers after 5 us: 10 + 5 more, the buffer's.
+    let slow = "buffer.memory_ns = 5_000\nbuffer.memory_bytes_per_second = 409_600_000\n";
+    let outcome = run(&format!("{FOUR}{slow}"), commands());
+    assert_eq!(sum_us(&outcome), 70 + 25);
+    assert_eq!(outcome.split[0].sum_ns[Part::Buffer as usize], 15_000);
+    // So does what the write buffer holds: data at 10, read at 20, memory until 35.
+    let buffered = format!("buffer.write_buffer_bytes = 32_768\n{slow}");
+    let outcome = run(&buffered, vec![write(0, 0), read(20, 0)]);
+    assert_eq!((sum_us(&outcome), outcome.buffer_hits), (25, 1));
+}
+
+#[test]
+fn hits_leave_memory_one_after_the_other() {
+    // Both pages are held; two reads at 1000: memory until 1010 and 1020, the link 10
+    // more each, free when the second comes.
+    let memory = "buffer.memory_bytes_per_second = 409_600_000\n";
+    let commands = vec![read(0, 0), read(500, 1), read(1000, 0), read(1000, 1)];
+    let outcome = run(&format!("{FOUR}{memory}"), commands);
+    assert_eq!(sum_us(&outcome), 70 + 70 + 20 + 30);
+}
+
+#[test]
+fn the_page_unused_longest_goes() {
+    // Two pages are held: 4 takes the place of 2, not of 0.
+    let two = "buffer.write_buffer_bytes = 0\nbuffer.read_cache_bytes = 8_192\n";
+    let pages = [0, 2, 0, 4, 0, 2].into_iter().zip(0..);
+    let outcome = run(two, pages.map(|(page, n)| read(n * 100, page)).collect());
+    assert_eq!(counts(&outcome), [2, 4, 4]);
+}
+
+#[test]
+fn what_is_written_or_trimmed_is_not_held_any_more() {
+    let outcome = run(FOUR, vec![read(0, 0), write(100, 0), read(1000, 0)]);
+    assert_eq!(counts(&outcome), [0, 2, 2]);
+    let trim = Command {
+        kind: CommandKind::Trim,
+        ..write(100, 0)
+    };
+    let outcome = run(FOUR, vec![read(0, 0), trim, read(1000, 0)]);
+    assert_eq!(counts(&outcome), [0, 2, 1]);
+    // Nor does what was on its way when the write came: the read of 30 us waits for
+    // the new page, programmed behind the old one's read.
+    let outcome = run(
+        FOUR,
+        vec![read(0, 0), write(5, 0), read(30, 0), read(2000, 0)],
+    );
+    assert_eq!(counts(&outcome)[2], 3);
+}
+
+#[test]
+fn two_reads_of_one_page_are_one_read_of_the_flash() {
+    // Both wait for 60; the link to 70 and 80. Apart the second is read until 120.
+    let commands = || vec![read(0, 0), read(0, 0)];
+    let outcome = run(FOUR, commands());
+    assert_eq!((sum_us(&outcome), counts(&outcome)), (70 + 80, [1, 1, 1]));
+    let off = run("buffer.write_buffer_bytes = 0\n", commands());
+    assert_eq!(sum_us(&off), 70 + 130);
+}
+
+#[test]
+fn the_pages_behind_the_second_read_in_a_row_are_read_ahead() {
+    // Page 1 follows page 0: 2 and 3 are read at 100 us, until 160 and, behind page 1
+    // on its die, 220. Page 2 at 300 comes from memory, and 4 is read ahead.
+    let ahead = format!("{FOUR}buffer.read_ahead_bytes = 8_192\n");
+    let row = |third| vec![read(0, 0), read(100, 1), read(third, 2)];
+    let outcome = run(&ahead, row(300));
+    assert_eq!(sum_us(&outcome), 70 + 70 + 10);
+    assert_eq!((counts(&outcome), outcome.read_ahead_pages), ([1, 2, 4], 3));
+    // At 120 it is on its way: 160 and, behind page 1's data until 170, the link: 180.
+    let outcome = run(&ahead, row(120));
+    assert_eq!(sum_us(&outcome), 70 + 70 + 60);
+    // Without, every page is read when it is asked for.
+    let outcome = run(FOUR, row(300));
+    assert_eq!(sum_us(&outcome), 3 * 70);
+    assert_eq!(outcome.read_ahead_pages, 0);
+    // Pages that do not follow each other are not.
+    let outcome = run(&ahead, vec![read(0, 0), read(100, 3), read(200, 5)]);
+    assert_eq!(outcome.read_ahead_pages, 0);
+}
