@@ -21,6 +21,7 @@ mod named;
 mod address;
 mod background;
 mod check;
+mod collection;
 mod divisor;
 mod external;
 mod firmware;

@@ -1,0 +1,179 @@
+//! How a page map wins space back: when it collects, and how a victim is emptied.
+//! Which block that is says `victim/`; what idle time is used for, `background.rs`.
+
+use crate::memory::{Cells, Memory};
+use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
+use crate::page_map::PageMap;
+use crate::space::{Field, Frontier, Victim};
+use crate::{FirmwareError, NOTHING, Pace, Ppn};
+
+impl<M: Memory> PageMap<M> {
+    /// Before the host's next block is opened: collects until the reserve is
+    /// there again (or, paced, until one block is left for collection itself).
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn make_room(
+        &mut self,
+        plane: u32,
+        request: u32,
+        out: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        while match self.policies.pace {
+            Pace::WholeBlock => self.space.wants_collection(plane),
+            Pace::Paced => self.space.free_blocks(plane) <= 1,
+        } {
+            let victim = match self.space.victim(plane) {
+                Some(victim) => victim,
+                None => self
+                    .space
+                    .choose_victim(plane)
+                    .ok_or(FirmwareError::NoSpace { plane })?,
+            };
+            self.collect(plane, victim, u32::MAX, request, out)?;
+        }
+        Ok(())
+    }
+
+    /// Paced collection: the moves that one host write owes.
+    #[inline]
+    pub(crate) fn collect_a_little(
+        &mut self,
+        plane: u32,
+        request: u32,
+        out: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        let victim = match self.space.victim(plane) {
+            Some(victim) => victim,
+            None if !self.space.wants_collection(plane) => return Ok(()),
+            None => match self.space.choose_victim(plane) {
+                Some(victim) => victim,
+                // Nothing can be won now; `make_room` decides when it must be.
+                None => return Ok(()),
+            },
+        };
+        let moves = self.space.moves_due(plane);
+        self.collect(plane, victim, moves, request, out)
+    }
+
+    /// Moves up to `most` valid pages of `victim`, and erases it when it holds
+    /// none any more.
+    #[inline(never)]
+    fn collect(
+        &mut self,
+        plane: u32,
+        victim: Victim,
+        most: u32,
+        request: u32,
+        out: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        let first = victim.block * self.layout.pages_per_block;
+        let mut operation = Operation {
+            kind: OperationKind::Read,
+            cause: victim.cause,
+            plane,
+            ppn: Ppn(first),
+            lpn: NOTHING,
+            after: NOTHING,
+            request,
+        };
+        if self.policies.background_blocks.is_some() {
+            // What was read in idle time is read again.
+            self.space.set_field(plane, Field::Held, 0);
+        }
+        let mut moved = 0;
+        let mut from = victim.page;
+        if from == 0 {
+            self.prefetch_moves(victim.block, 0);
+        }
+        while moved < most && from < self.layout.pages_per_block {
+            // A word of the bitmap at a time; what its moves need is hinted one word before.
+            let word = from / 64;
+            if from.is_multiple_of(64) {
+                self.prefetch_moves(victim.block, word + 1);
+            }
+            let place = (victim.block * self.words_per_block + word) as usize;
+            let all = self.valid.get(place);
+            let mut bits = all & (u64::MAX << (from % 64));
+            let mut moved_bits = 0;
+            while bits != 0 && moved < most {
+                let old = first + word * 64 + bits.trailing_zeros();
+                moved_bits |= bits & bits.wrapping_neg();
+                bits &= bits - 1;
+                operation.after = self.move_page(old, &operation, out)?;
+                moved += 1;
+            }
+            self.valid.set(place, all & !moved_bits);
+            self.space
+                .count_down_by(victim.block, moved_bits.count_ones());
+            from = if bits == 0 {
+                (word + 1) * 64
+            } else {
+                word * 64 + bits.trailing_zeros()
+            };
+        }
+        let levels = victim.cause == Cause::Wear;
+        *out.counts.moves_for(levels) += u64::from(moved);
+        self.space.advance_victim(plane, from);
+        if self.space.valid_pages(victim.block) == 0 {
+            out.push(Operation {
+                kind: OperationKind::Erase,
+                lpn: NOTHING,
+                ..operation
+            });
+            out.counts.collections += u64::from(!levels);
+            self.space.finish_victim(plane);
+            self.space.give_back(plane, victim.block);
+        }
+        Ok(())
+    }
+
+    /// Moves the valid page `old` to the plane's frontier of collection; returns the
+    /// index of its program. The old place stays valid in the bitmap.
+    #[inline(always)]
+    fn move_page(
+        &mut self,
+        old: u32,
+        operation: &Operation,
+        out: &mut OperationBuffer,
+    ) -> Result<u32, FirmwareError> {
+        let plane = operation.plane;
+        let logical = self.owner.get(old as usize);
+        let read = out.push(Operation {
+            kind: OperationKind::Read,
+            ppn: Ppn(old),
+            lpn: logical,
+            after: NOTHING,
+            ..*operation
+        });
+        let new = self
+            .space
+            .next_page(plane, Frontier::Collection)
+            .ok_or(FirmwareError::NoSpace { plane })?;
+        self.occupy(new, logical);
+        Ok(out.push(Operation {
+            kind: OperationKind::Program,
+            ppn: new,
+            lpn: logical,
+            after: read,
+            ..*operation
+        }))
+    }
+
+    /// Hints that the map entries of the valid pages of `block` in the word `word` of
+    /// its bitmap change soon.
+    #[inline]
+    fn prefetch_moves(&self, block: u32, word: u32) {
+        if word >= self.words_per_block {
+            return;
+        }
+        let first = block * self.layout.pages_per_block + word * 64;
+        let mut bits = self
+            .valid
+            .get((block * self.words_per_block + word) as usize);
+        while bits != 0 {
+            let owner = self.owner.get((first + bits.trailing_zeros()) as usize);
+            self.map.prefetch(owner as usize);
+            bits &= bits - 1;
+        }
+    }
+}
