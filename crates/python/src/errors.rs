@@ -30,6 +30,7 @@ pub fn simulation_error(error: SimError) -> PyErr {
     match error {
         SimError::Stalled { .. }
         | SimError::EndOfTime { .. }
+        | SimError::Overloaded { .. }
         | SimError::NoRequests { .. }
         | SimError::Stopped => run_error(error),
         _ => usage_error(error),

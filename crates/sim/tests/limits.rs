@@ -2,7 +2,8 @@
 //! refused in words, none panics, runs for ever or leaves traces.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use drivelab_request::{Direction, Nanos, Request};
@@ -273,6 +274,27 @@ fn preparation_and_runs_stop_when_asked_to() {
     assert!(!measuring.is_done());
     assert!(measuring.next().is_none());
     prepared.measure(&work, 0, TEN, 2).unwrap();
+}
+
+/// All is submitted at once, three by three served: 1,000 writes of 131,072 pages each.
+#[test]
+fn a_run_stops_when_asked_to_long_after_its_last_submission() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let prepared = drive(&[("\"free\"", SATA)]);
+    let mut worker = prepared.worker_stopped_by(&stop);
+    let write = |_| Request {
+        size_bytes: 64 << 20,
+        direction: Direction::Write,
+        ..read_at(0, 0)
+    };
+    let requests: Vec<Request> = (0..1000).map(write).collect();
+    let asking = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        stop.store(true, Ordering::Relaxed);
+    });
+    let stopped = worker.run(Load::timed(requests), TEN, 0, 0).map(drop);
+    asking.join().unwrap();
+    assert_eq!(stopped.unwrap_err(), SimError::Stopped);
 }
 
 #[test]

@@ -219,3 +219,21 @@ fn impossible_streams_are_refused_by_name() {
     let error = run(vec![Stream::new("idle", idle)], Plan::counting(0, 1)).unwrap_err();
     assert_eq!(error, SimError::Empty);
 }
+
+/// 10 million reads a second, of which two dies serve 30,769 (65 us each).
+#[test]
+fn arrivals_that_the_drive_never_catches_up_with_are_refused() {
+    let source = Source::Open {
+        generator: reads(0, CAPACITY),
+        arrivals: Arrivals::fixed(1e7).unwrap(),
+    };
+    let error = run(
+        vec![Stream::new("flood", source)],
+        Plan::counting(0, 1 << 20),
+    )
+    .unwrap_err();
+    // 2^20 are outstanding after about 1.05e6 / 9.97e6 s.
+    let told = error.to_string();
+    assert!(told.contains("stream \"flood\": after 105 ms"), "{told}");
+    assert!(told.contains("more than 1048576"), "{told}");
+}

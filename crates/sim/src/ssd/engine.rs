@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use drivelab_ftl::{Firmware, OperationBuffer, OperationKind};
 use drivelab_request::{CommandKind, CompletionWindow, Nanos, WindowPlan};
@@ -23,6 +23,10 @@ use crate::preset::{Dispatch, SsdConfig};
 
 /// Later than this a run is refused: queues may reach as far again.
 const LAST_NOW: u64 = END_OF_TIME / 2;
+
+/// Whether to stop is looked up in such steps of time too: what was submitted may take long
+/// after the last submission.
+const STOP_STEP_NS: u64 = 1_000_000;
 
 /// Places of the queues beside the units' events.
 pub(super) const DISPATCH: usize = 0;
@@ -73,7 +77,7 @@ pub(super) struct Engine<F> {
     pub tally: Tally,
     pub window: CompletionWindow,
     /// From this time on something other than an event is due: the window opens
-    /// or closes, or simulated time ends.
+    /// or closes, simulated time ends, or whether to stop is looked up.
     deadline: u64,
     pub submitted: u64,
     /// A moment, and how many were submitted then or before: while time stands still,
@@ -234,12 +238,12 @@ impl<F: Firmware> Engine<F> {
         self.background.reset();
         self.failure = None;
         self.window = CompletionWindow::new(plan.window);
-        self.deadline = self.next_deadline();
+        self.deadline = self.next_deadline(0);
     }
 
-    fn next_deadline(&self) -> u64 {
+    fn next_deadline(&self, now: u64) -> u64 {
         let decides = self.window.next_time().map_or(u64::MAX, |at| at.0);
-        decides.min(LAST_NOW + 1)
+        decides.min(LAST_NOW + 1).min(now + STOP_STEP_NS)
     }
 
     fn advance(&mut self) -> Result<(), SimError> {
@@ -315,6 +319,10 @@ impl<F: Firmware> Engine<F> {
         if now > LAST_NOW {
             return Err(SimError::EndOfTime { nanos: now });
         }
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(SimError::Stopped);
+        }
+        self.deadline = self.next_deadline(now);
         Ok(())
     }
 
@@ -331,7 +339,7 @@ impl<F: Firmware> Engine<F> {
         } else if was_open && !self.window.is_open() {
             self.close_window(at);
         }
-        self.deadline = self.next_deadline();
+        self.deadline = self.next_deadline(at);
     }
 
     fn close_window(&mut self, at: u64) {

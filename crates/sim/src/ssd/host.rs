@@ -32,6 +32,10 @@ const STOP_INTERVAL: u64 = 1024;
 /// Requests in one instant after which no drive ever gets further.
 const MOST_IN_NO_TIME: u64 = 1 << 20;
 
+/// Requests of one stream that may be outstanding: where more come than are served, memory
+/// is not the limit.
+const MOST_OUTSTANDING: u64 = 1 << 20;
+
 /// A request between submission and completion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
@@ -182,6 +186,14 @@ impl<F: Firmware> Engine<F> {
     fn reason_to_stop(&mut self, now: u64) -> Option<SimError> {
         if self.stop.load(Ordering::Relaxed) {
             return Some(SimError::Stopped);
+        }
+        let waits = |stream: &&Running| stream.submitted - stream.completed > MOST_OUTSTANDING;
+        if let Some(stream) = self.streams.iter().find(waits) {
+            return Some(SimError::Overloaded {
+                stream: stream.name.clone(),
+                most: MOST_OUTSTANDING,
+                nanos: now,
+            });
         }
         if now != self.stood.0 {
             self.stood = (now, self.submitted);

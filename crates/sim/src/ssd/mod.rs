@@ -166,6 +166,20 @@ pub enum SimError {
          times are not all 0, and not of trimmed data alone"
     )]
     NoTime,
+    /// More requests come than the drive serves, for so long that their number knows no bound.
+    #[error(
+        "stream {stream:?}: after {} ms of simulated time more than {most} of its requests are \
+         outstanding: the drive does not keep up; let fewer arrive, or end the run earlier",
+        nanos / 1_000_000
+    )]
+    Overloaded {
+        /// The stream's name.
+        stream: String,
+        /// How many may be outstanding.
+        most: u64,
+        /// When it was noticed.
+        nanos: u64,
+    },
     /// Nothing completed between the opening and the closing of the window.
     #[error("no request completed in the {} ns measured: measure longer", window.0)]
     NoRequests {
