@@ -98,6 +98,22 @@ impl Host {
         }
     }
 
+    #[cold]
+    fn new_slot(&mut self, command: Command, run: PageRun) -> u32 {
+        self.slots.push(Slot {
+            command,
+            run,
+            stream: 0,
+            pair: 0,
+            submitted: 0,
+            since: 0,
+            parts: [0; PARTS],
+            pending: 0,
+            reserved: 0,
+        });
+        (self.slots.len() - 1) as u32
+    }
+
     pub fn reset(&mut self) {
         self.pairs.reset();
         self.link.reset();
@@ -123,9 +139,24 @@ impl<F: Firmware> Engine<F> {
     #[inline(never)]
     pub(super) fn submit_next(&mut self, stream: u16, now: u64) {
         let running = &mut self.streams[stream as usize];
-        let Some(command) = running.take(&self.firmware, self.page_shift) else {
-            return;
-        };
+        match running.take_request(&self.firmware, self.page_shift) {
+            Some(request) => self.submit(stream, request.into(), now),
+            None => self.submit_other(stream, now),
+        }
+    }
+
+    /// The same where the next command is no request of a plain closed loop.
+    #[inline(never)]
+    fn submit_other(&mut self, stream: u16, now: u64) {
+        let running = &mut self.streams[stream as usize];
+        if let Some(command) = running.take(&self.firmware, self.page_shift) {
+            self.submit(stream, command, now);
+        }
+    }
+
+    #[inline(always)]
+    fn submit(&mut self, stream: u16, command: Command, now: u64) {
+        let running = &mut self.streams[stream as usize];
         if !running.holds(&command) {
             let (start, end) = running.range();
             self.failure = Some(SimError::Range {
@@ -154,29 +185,32 @@ impl<F: Firmware> Engine<F> {
             command.size_bytes,
             1 << self.page_shift,
         );
-        let entry = Slot {
-            command,
-            run,
-            stream,
-            pair,
-            submitted: now,
-            since: now,
-            parts: [0; PARTS],
-            pending: 0,
-            reserved: 0,
-        };
         self.submitted += 1;
         let host = &mut self.host;
         let slot = match host.vacant.pop() {
-            Some(slot) => {
-                host.slots[slot as usize] = entry;
-                slot
-            }
-            None => {
-                host.slots.push(entry);
-                (host.slots.len() - 1) as u32
-            }
+            Some(slot) => slot,
+            None => host.new_slot(command, run),
         };
+        // Field by field: a copy of the whole would wait until every field has reached
+        // the cache.
+        let entry = &mut host.slots[slot as usize];
+        entry.command.arrival = command.arrival;
+        entry.command.offset_bytes = command.offset_bytes;
+        entry.command.size_bytes = command.size_bytes;
+        entry.command.kind = command.kind;
+        entry.command.is_forced = command.is_forced;
+        entry.run.action = run.action;
+        entry.run.first = run.first;
+        entry.run.pages = run.pages;
+        entry.run.first_partial = run.first_partial;
+        entry.run.last_partial = run.last_partial;
+        entry.stream = stream;
+        entry.pair = pair;
+        entry.submitted = now;
+        entry.since = now;
+        entry.parts = [0; PARTS];
+        entry.pending = 0;
+        entry.reserved = 0;
         if host.pairs.enters(pair, slot) {
             self.enter(slot, run, now);
         }

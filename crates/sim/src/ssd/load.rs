@@ -231,6 +231,8 @@ pub(super) struct Running {
     end: u64,
     pub queue_pair: u16,
     writes: WriteMode,
+    /// Generated requests are sent as they are, and nothing between them.
+    is_plain: bool,
     /// Writes until the next flush, and then again; 0 for none.
     until_flush: u32,
     flush_interval: u32,
@@ -261,6 +263,7 @@ impl Running {
             end: start + length,
             queue_pair: stream.queue_pair,
             writes: stream.writes,
+            is_plain: stream.writes == WriteMode::Plain && stream.flush_interval == 0,
             until_flush: stream.flush_interval,
             flush_interval: stream.flush_interval,
             submitted: 0,
@@ -268,22 +271,21 @@ impl Running {
         }
     }
 
-    /// The next command.
+    /// The next request of a closed loop that is a request and nothing else: the short
+    /// way for what most streams are. `None` leaves everything to [`Running::take`].
     #[inline(always)]
-    pub fn take<F: Firmware>(&mut self, firmware: &F, page_shift: u32) -> Option<Command> {
-        let is_plain = self.writes == WriteMode::Plain && self.flush_interval == 0;
+    pub fn take_request<F: Firmware>(&mut self, firmware: &F, page_shift: u32) -> Option<Request> {
         match &mut self.feed {
-            Feed::Drawn(drawn, None) if is_plain => Some(drawn.take(firmware, page_shift).into()),
-            Feed::Drawn(..) => self.take_changed(firmware, page_shift),
-            Feed::Timed(commands) => commands.next(),
+            Feed::Drawn(drawn, None) if self.is_plain => Some(drawn.take(firmware, page_shift)),
+            _ => None,
         }
     }
 
-    /// The next command of a generator with arrivals, flushes or another kind of writes.
-    #[inline(never)]
-    fn take_changed<F: Firmware>(&mut self, firmware: &F, page_shift: u32) -> Option<Command> {
-        let Feed::Drawn(drawn, arrivals) = &mut self.feed else {
-            return None;
+    /// The next command.
+    pub fn take<F: Firmware>(&mut self, firmware: &F, page_shift: u32) -> Option<Command> {
+        let (drawn, arrivals) = match &mut self.feed {
+            Feed::Drawn(drawn, arrivals) => (drawn, arrivals),
+            Feed::Timed(commands) => return commands.next(),
         };
         let mut command = if self.flush_interval > 0 && self.until_flush == 0 {
             self.until_flush = self.flush_interval;
