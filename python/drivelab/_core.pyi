@@ -3,6 +3,7 @@
 Its errors are those of `drivelab.errors`.
 """
 
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -323,6 +324,7 @@ class SimulatedSsd:
         requests: int | None,
         duration_ns: int | None,
         interval_ns: int | None,
+        firmware: Path | None = None,
     ) -> dict[str, Any]:
         """Run a scenario from the prepared state and tell everything.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -284,3 +285,52 @@ def test_scenario_without_an_end_has_the_usual_number_of_requests(tmp_path: Path
     path.write_text('[[stream]]\nname = "a"\nqueue_depth = 8\n')
     run = answer(capsys, "simulate", SMALL, "--scenario", str(path))
     assert run["counted_requests"] == 1_000_000
+
+
+FIRMWARE = ROOT / "examples" / "firmware" / "page_map.c"
+LIKE_THE_EXAMPLE = """
+base = "x25m"
+name = "like-the-example"
+[geometry]
+blocks_per_plane = 64
+user_capacity_bytes = 536_870_912
+[collection]
+policy = "greedy"
+pace = "whole_block"
+reserve_blocks_per_plane = 4
+"""
+
+
+def built(source: Path) -> Path:
+    library = source.with_suffix(".so")
+    header = ROOT / "crates" / "ftl" / "include"
+    command = ["cc", "-O1", "-shared", "-fPIC", "-I", header, source, "-o", library]
+    subprocess.run(command, check=True)
+    return library
+
+
+def test_a_firmware_of_ones_own_takes_the_place_of_the_built_in(capsys, tmp_path: Path) -> None:
+    preset = tmp_path / "drive.toml"
+    preset.write_text(LIKE_THE_EXAMPLE)
+    source = tmp_path / "mine.c"
+    source.write_text(FIRMWARE.read_text())
+    built_in = answer(capsys, "simulate", f"sim:{preset}", *MIXED)
+    words = ("simulate", f"sim:{preset}", *MIXED, "--firmware")
+    mine = answer(capsys, *words, str(built(source)))
+    assert mine["streams"] == built_in["streams"]
+    assert mine["flash"]["erase_counts"] is None
+    # Reads go to the page beside the one where the data lies.
+    broken = tmp_path / "broken.c"
+    text = source.read_text()
+    assert ".page = f->map[logical]" in text
+    broken.write_text(text.replace(".page = f->map[logical]", ".page = f->map[logical] ^ 1"))
+    assert cli.main([*words, str(built(broken))]) == 1
+    error = capsys.readouterr().err
+    assert "breaks the firmware contract" in error
+    assert error.count("\n") == 1
+
+
+def test_a_library_that_cannot_be_the_firmware_is_a_mistake(capsys, tmp_path: Path) -> None:
+    missing = tmp_path / "missing.so"
+    assert cli.main(["simulate", SMALL, "--firmware", str(missing)]) == 2
+    assert f"{missing} cannot be loaded: No such file" in capsys.readouterr().err

@@ -5,6 +5,7 @@
 
 use std::fmt::Display;
 
+use drivelab_ftl::FirmwareError;
 use drivelab_sim::ssd::SimError;
 use pyo3::PyErr;
 
@@ -28,7 +29,8 @@ pub fn run_error(error: impl Display) -> PyErr {
 /// A failure of a run, as `drivelab.errors.RunError`, or what whoever asked can mend.
 pub fn simulation_error(error: SimError) -> PyErr {
     match error {
-        SimError::Stalled { .. }
+        SimError::Firmware(FirmwareError::Contract { .. } | FirmwareError::External { .. })
+        | SimError::Stalled { .. }
         | SimError::EndOfTime { .. }
         | SimError::Overloaded { .. }
         | SimError::NoRequests { .. }

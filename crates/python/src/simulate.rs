@@ -1,15 +1,17 @@
 //! A run of a simulated drive, with what it cost.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use drivelab_request::{CommandKind, Nanos};
+use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::scenario::{Scenario, ScenarioError};
 use drivelab_sim::ssd::{
-    LatencySplit, Load, Outcome, Part, Plan, Prepared, RecordedOperation, Series, SimError, Ssd,
-    StreamOutcome,
+    ExternalSsd, LatencySplit, Load, Outcome, Part, Plan, Prepared, RecordedOperation, Series,
+    SimError, StreamOutcome,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -34,9 +36,30 @@ pub fn run(
     stop: &Arc<AtomicBool>,
 ) -> Result<Simulated, SimError> {
     let mut drive = prepared.worker_stopped_by(stop);
-    let (load, plan) = asked(&drive, scenario, seed)?;
+    let (load, plan) = asked(drive.capacity_bytes(), scenario, seed)?;
+    timed(|| drive.run(load, plan, seed, 0))
+}
+
+/// Runs a scenario on a drive whose firmware is the library at `firmware`.
+///
+/// # Errors
+/// [`SimError`] when the library cannot be the firmware, breaks its contract, or the
+/// scenario cannot be served.
+pub fn run_external(
+    config: &SsdConfig,
+    firmware: &Path,
+    scenario: &Scenario,
+    seed: u64,
+    stop: &Arc<AtomicBool>,
+) -> Result<Simulated, SimError> {
+    let mut drive = ExternalSsd::new(config.clone(), firmware, stop)?;
+    let (load, plan) = asked(drive.capacity_bytes(), scenario, seed)?;
+    timed(|| drive.run(load, plan, seed, 0))
+}
+
+fn timed(run: impl FnOnce() -> Result<Outcome, SimError>) -> Result<Simulated, SimError> {
     let started = Instant::now();
-    let outcome = drive.run(load, plan, seed, 0)?;
+    let outcome = run()?;
     let loop_time = started.elapsed();
     match outcome.window {
         window if outcome.measured_requests == 0 => Err(SimError::NoRequests { window }),
@@ -57,16 +80,16 @@ pub fn record(
     stop: &Arc<AtomicBool>,
 ) -> Result<Vec<RecordedOperation>, SimError> {
     let mut drive = prepared.worker_stopped_by(stop);
-    let (load, plan) = asked(&drive, scenario, seed)?;
+    let (load, plan) = asked(drive.capacity_bytes(), scenario, seed)?;
     drive
         .run_recorded(load, plan, seed, span)
         .map(|(_, recorded)| recorded)
 }
 
 /// What a scenario asks of a drive.
-fn asked(drive: &Ssd, scenario: &Scenario, seed: u64) -> Result<(Load, Plan), SimError> {
+fn asked(capacity_bytes: u64, scenario: &Scenario, seed: u64) -> Result<(Load, Plan), SimError> {
     let unfit = |error: ScenarioError| SimError::Workload(error.to_string());
-    let load = scenario.load(drive.capacity_bytes(), seed).map_err(unfit)?;
+    let load = scenario.load(capacity_bytes, seed).map_err(unfit)?;
     let plan = Plan {
         window: scenario.window().map_err(unfit)?,
         series_interval: scenario.interval,

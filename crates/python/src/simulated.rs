@@ -1,5 +1,6 @@
 //! Simulated drives.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
@@ -129,7 +130,9 @@ impl SimulatedSsd {
     }
 
     /// Runs a scenario and tells everything about it.
-    #[pyo3(signature = (scenario, *, seed, warmup_requests, requests, duration_ns, interval_ns))]
+    #[pyo3(signature = (
+        scenario, *, seed, warmup_requests, requests, duration_ns, interval_ns, firmware=None
+    ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn simulate<'py>(
         &self,
@@ -140,6 +143,7 @@ impl SimulatedSsd {
         requests: Option<u64>,
         duration_ns: Option<u64>,
         interval_ns: Option<u64>,
+        firmware: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let scenario = scenario.with(&Overrides {
             warmup_requests,
@@ -147,8 +151,14 @@ impl SimulatedSsd {
             duration_ns,
             interval_ns,
         });
-        let prepared = self.prepared(py)?;
-        let simulated = interruptible(py, |stop| simulate::run(&prepared, &scenario, seed, stop))?;
+        let simulated = if let Some(firmware) = firmware {
+            interruptible(py, |stop| {
+                simulate::run_external(&self.config, &firmware, &scenario, seed, stop)
+            })?
+        } else {
+            let prepared = self.prepared(py)?;
+            interruptible(py, |stop| simulate::run(&prepared, &scenario, seed, stop))?
+        };
         simulate::simulated_dict(py, &simulated)
     }
 

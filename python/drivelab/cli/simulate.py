@@ -69,6 +69,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
     )
+    parser.add_argument(
+        "--firmware",
+        type=Path,
+        metavar="FILE.so",
+        help="a library in the place of the drive's firmware (docs/firmware.md)",
+    )
     add_json(parser)
 
 
@@ -93,6 +99,7 @@ def run(args: argparse.Namespace) -> int:
             requests=requests,
             seconds=args.seconds,
             interval_seconds=args.interval,
+            firmware=args.firmware,
         )
     for stream, plan in zip(values["streams"], scenario.streams(), strict=True):
         stream.update(_asked(plan))

@@ -18,6 +18,7 @@ from drivelab.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
     from typing import Self
 
     from drivelab._core import Scenario
@@ -126,6 +127,7 @@ class SimulatedDrive:
         requests: int | None = None,
         seconds: float | None = None,
         interval_seconds: float | None = None,
+        firmware: Path | None = None,
     ) -> dict[str, Any]:
         """Run a scenario from the preset's condition; give everything (docs/json.md).
 
@@ -142,6 +144,9 @@ class SimulatedDrive:
             first.
         interval_seconds
             Length of the intervals of the time series, in simulated time.
+        firmware
+            A shared library that takes the place of the drive's firmware
+            (crates/ftl/include/drivelab_firmware.h).
 
         Raises
         ------
@@ -152,7 +157,8 @@ class SimulatedDrive:
         """
         self._workers(1)
         started = time.perf_counter()
-        self._core.prepare()
+        if firmware is None:
+            self._core.prepare()
         prepared = time.perf_counter()
         told = self._core.simulate(
             scenario,
@@ -161,6 +167,7 @@ class SimulatedDrive:
             requests=requests,
             duration_ns=_nanoseconds(seconds),
             interval_ns=_nanoseconds(interval_seconds),
+            firmware=firmware,
         )
         described = self._described(told, scenario)
         return {
