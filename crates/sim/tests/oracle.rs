@@ -84,6 +84,9 @@ proptest! {
         let commands = requests.clone();
         streams.insert(1, Stream::new("timed", Source::Timed { commands }));
         arrivals.insert(1, Arrivals::Open(requests.into()));
+        for (class, stream) in (0..).zip(&mut streams) {
+            stream.priority = class;
+        }
         let load = Load { streams };
         let Some(outcome) = run(&mut drive, &load, plan) else {
             return Ok(());

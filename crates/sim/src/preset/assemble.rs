@@ -6,14 +6,15 @@ use drivelab_ftl::Policies;
 use drivelab_request::Direction;
 
 use super::choices::{
-    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, Pace, StripingOrder, VictimPolicy,
+    Allocation, BufferPolicy, Condition, DriveKind, Pace, StripingOrder, VictimPolicy,
 };
 use super::config::{
-    Buffer, ClosedFormSettings, Collection, Geometry, Mapping, Published, Scheduling, SsdConfig,
-    Timing, Variability, Wear,
+    Buffer, ClosedFormSettings, Collection, Geometry, Mapping, Published, SsdConfig, Variability,
+    Wear,
 };
 use super::document::{CAPACITY_KEYS, Entries, Entry, Value};
 use super::error::{PresetError, SpareShortage};
+use super::flash;
 use super::host::host;
 use super::schema;
 
@@ -34,19 +35,8 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         condition: keys.word("condition", Condition::from_word)?,
         rated_endurance_bytes: keys.optional_integer("rated_endurance_bytes")?,
         geometry: geometry(&keys)?,
-        timing: Timing {
-            read_dispatch_ns: keys.integer("timing.read_dispatch_ns")?,
-            write_dispatch_ns: keys.integer("timing.write_dispatch_ns")?,
-            erase_dispatch_ns: keys.integer("timing.erase_dispatch_ns")?,
-            read_register_ns: keys.integer("timing.read_register_ns")?,
-            write_register_ns: keys.integer("timing.write_register_ns")?,
-            read_cell_ns: keys.integer("timing.read_cell_ns")?,
-            program_cell_ns: keys.integer("timing.program_cell_ns")?,
-            erase_cell_ns: keys.integer("timing.erase_cell_ns")?,
-        },
-        scheduling: Scheduling {
-            dispatch: keys.word("scheduling.dispatch", Dispatch::from_word)?,
-        },
+        timing: flash::timing(&keys)?,
+        scheduling: flash::scheduling(&keys)?,
         mapping: mapping(&keys)?,
         collection: collection(&keys)?,
         wear: wear(&keys)?,

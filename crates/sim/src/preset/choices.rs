@@ -108,3 +108,15 @@ choices! {
         Nvme = "nvme",
     }
 }
+
+choices! {
+    /// In what order a die takes what waits for it.
+    Order {
+        /// As it was emitted.
+        FirstCome = "first_come",
+        /// The host's reads before programs and erases.
+        ReadsFirst = "reads_first",
+        /// The same, and the reads of a stream of a better class before those of others.
+        Priority = "priority",
+    }
+}

@@ -9,8 +9,8 @@ use serde::{Serialize, Serializer};
 
 use super::assemble::assemble;
 use super::choices::{
-    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder,
-    VictimPolicy, allocation_word, order_word, pace_word, victim_word,
+    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Order, Pace,
+    StripingOrder, VictimPolicy, allocation_word, order_word, pace_word, victim_word,
 };
 use super::document::read_with_base;
 use super::error::PresetError;
@@ -100,6 +100,15 @@ pub struct Timing {
     pub program_cell_ns: u64,
     /// One block erased.
     pub erase_cell_ns: u64,
+    /// From a program's or an erase's pause to the first read in it; absent without suspends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspend_ns: Option<u64>,
+    /// From the pause's end to further progress; absent without suspends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume_ns: Option<u64>,
+    /// Progress that is made before a pause; absent without suspends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspend_progress_ns: Option<u64>,
 }
 
 /// How operations reach the flash.
@@ -107,6 +116,16 @@ pub struct Timing {
 pub struct Scheduling {
     /// One stage for the drive, or a queue at each unit.
     pub dispatch: Dispatch,
+    /// What goes first at a unit.
+    #[serde(skip_serializing_if = "is_first_come")]
+    pub order: Order,
+    /// After so many that overtook it the first of those waiting goes; absent where
+    /// nothing overtakes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starvation_limit: Option<u32>,
+    /// How often a program or an erase pauses for reads.
+    #[serde(skip_serializing_if = "is_none_at_all")]
+    pub suspends_per_operation: u32,
 }
 
 /// Where pages are written.
@@ -310,6 +329,14 @@ fn is_zero(value: &u64) -> bool {
 
 fn is_write_back(policy: &BufferPolicy) -> bool {
     *policy == BufferPolicy::WriteBack
+}
+
+fn is_none_at_all(value: &u32) -> bool {
+    *value == 0
+}
+
+fn is_first_come(order: &Order) -> bool {
+    *order == Order::FirstCome
 }
 
 fn is_one(value: &u32) -> bool {

@@ -13,12 +13,13 @@ mod choices;
 mod config;
 pub(crate) mod document;
 mod error;
+mod flash;
 mod host;
 pub(crate) mod schema;
 
 pub use choices::{
-    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder,
-    VictimPolicy,
+    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Order, Pace,
+    StripingOrder, VictimPolicy,
 };
 pub use config::{
     Buffer, ClosedFormSettings, Collection, Geometry, Host, Mapping, Published, Scheduling,

@@ -3,8 +3,8 @@
 use drivelab_request::{Direction, SECTOR_BYTES};
 
 use super::choices::{
-    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Pace, StripingOrder,
-    VictimPolicy,
+    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Order, Pace,
+    StripingOrder, VictimPolicy,
 };
 use super::document::{Entries, Entry, Value};
 use super::error::PresetError;
@@ -82,7 +82,13 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("timing.read_cell_ns", TIME),
     ("timing.program_cell_ns", TIME),
     ("timing.erase_cell_ns", TIME),
+    ("timing.suspend_ns", TIME),
+    ("timing.resume_ns", TIME),
+    ("timing.suspend_progress_ns", TIME),
     ("scheduling.dispatch", Rule::Word(Dispatch::WORDS)),
+    ("scheduling.order", Rule::Word(Order::WORDS)),
+    ("scheduling.starvation_limit", integer(1, 65_536)),
+    ("scheduling.suspends_per_operation", integer(0, 1000)),
     ("mapping.order", Rule::Word(StripingOrder::WORDS)),
     ("mapping.allocation", Rule::Word(Allocation::WORDS)),
     ("collection.policy", Rule::Word(VictimPolicy::WORDS)),

@@ -229,6 +229,27 @@ fn messages_name_key_value_line_and_what_is_allowed() {
             "[scheduling]\ndispatch = \"fifo\"",
             &["\"in_order\" or \"per_die\""],
         ),
+        (
+            "[scheduling]\norder = \"elevator\"",
+            &["\"first_come\" or \"reads_first\" or \"priority\""],
+        ),
+        (
+            "[scheduling]\ndispatch = \"in_order\"\norder = \"reads_first\"",
+            &[
+                "order = \"reads_first\"",
+                "\"first_come\", as scheduling.dispatch is",
+            ],
+        ),
+        (
+            "[scheduling]\ndispatch = \"per_die\"\nsuspends_per_operation = 1\n\
+             [timing]\nsuspend_ns = 1\nresume_ns = 1\nsuspend_progress_ns = 1",
+            &["suspends_per_operation = 1", "0, as scheduling.order is"],
+        ),
+        (
+            "[scheduling]\ndispatch = \"per_die\"\norder = \"reads_first\"\n\
+             suspends_per_operation = 1\n[timing]\nresume_ns = 1\nsuspend_progress_ns = 1",
+            &["timing.suspend_ns is missing"],
+        ),
         ("[collection]\nreserve_blocks_per_plane = 1", &["from 2"]),
         (
             "[host]\ninterface = \"sata\"",

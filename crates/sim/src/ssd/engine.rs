@@ -13,6 +13,7 @@ use super::flash::{Flash, Recording};
 use super::host::Host;
 use super::load::{Load, Running, Source};
 use super::outcome::{CommandOutcome, Outcome, RecordedOperation, StreamOutcome};
+use super::overtaking::Overtaking;
 use super::read_cache::ReadCache;
 use super::series::Series;
 use super::split::PARTS;
@@ -125,7 +126,7 @@ impl<F: Firmware> Engine<F> {
             timing: Timing::new(config, 1.0),
             events: EventTree::new(units as usize),
             current: EventKey::default(),
-            flash: Flash::new(units, channels, in_order),
+            flash: Flash::new(units, channels, in_order, Overtaking::new(config)),
             host: Host::new(config),
             buffer: WriteBuffer::new(BufferSettings::new(config)),
             cache: ReadCache::new(config),
@@ -222,7 +223,11 @@ impl<F: Firmware> Engine<F> {
         self.current = EventKey::default();
         let (units, channels) = (self.units, self.flash.channels.len() as u32);
         let recording = self.flash.recording.take();
-        self.flash = Flash::new(units, channels, self.flash.dispatch.in_order);
+        let mut overtaking = self.flash.overtaking.take();
+        if let Some(overtaking) = &mut overtaking {
+            overtaking.reset();
+        }
+        self.flash = Flash::new(units, channels, self.flash.dispatch.in_order, overtaking);
         self.flash.recording = recording;
         self.host.reset();
         self.buffer = WriteBuffer::new(self.buffer.settings);

@@ -8,6 +8,7 @@ use drivelab_ftl::{Cause, OperationKind};
 use rustc_hash::FxHashMap;
 
 use super::outcome::RecordedOperation;
+use super::overtaking::Overtaking;
 use super::queue::{Pool, Queue, Task};
 use crate::event::EventKey;
 
@@ -157,6 +158,8 @@ pub(super) struct Flash {
     pub dispatch: Dispatch,
     /// Where the tasks of all queues are.
     pub pool: Pool,
+    /// Where operations may overtake each other: the queues instead of the units' own.
+    pub overtaking: Option<Box<Overtaking>>,
     /// Busy times of units and channels when the window opened.
     at_opening: (Vec<u64>, Vec<u64>),
     pub recording: Option<Recording>,
@@ -238,7 +241,12 @@ fn is_over(operation: &RecordedOperation, now: u64) -> bool {
 }
 
 impl Flash {
-    pub fn new(units: u32, channels: u32, in_order: bool) -> Self {
+    pub fn new(
+        units: u32,
+        channels: u32,
+        in_order: bool,
+        overtaking: Option<Box<Overtaking>>,
+    ) -> Self {
         let channel = Channel {
             free_at: 0,
             busy: 0,
@@ -256,6 +264,7 @@ impl Flash {
                 line: Queue::default(),
             },
             pool: Pool::default(),
+            overtaking,
             at_opening: (vec![0; units as usize], vec![0; channels as usize]),
             recording: None,
         }

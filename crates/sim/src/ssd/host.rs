@@ -98,6 +98,12 @@ impl Host {
         }
     }
 
+    /// The kind of the command in `slot`, and its stream.
+    pub fn owner_of(&self, slot: u32) -> (CommandKind, u16) {
+        let entry = &self.slots[slot as usize];
+        (entry.command.kind, entry.stream)
+    }
+
     #[cold]
     fn new_slot(&mut self, command: Command, run: PageRun) -> u32 {
         self.slots.push(Slot {

@@ -236,6 +236,7 @@ pub(super) struct Running {
     /// Writes until the next flush, and then again; 0 for none.
     until_flush: u32,
     flush_interval: u32,
+    pub priority: u8,
     pub submitted: u64,
     pub completed: u64,
 }
@@ -266,6 +267,7 @@ impl Running {
             is_plain: stream.writes == WriteMode::Plain && stream.flush_interval == 0,
             until_flush: stream.flush_interval,
             flush_interval: stream.flush_interval,
+            priority: stream.priority,
             submitted: 0,
             completed: 0,
         }

@@ -4,8 +4,7 @@
 //!   Load ─> host (commands, link, write buffer) ─> firmware ─> dispatch ─> units ─> Outcome
 //! ```
 //!
-//! The simulator never reads a clock: it jumps from event to event. Left out
-//! so far: suspending operations, scheduling other than first come first served.
+//! The simulator never reads a clock: it jumps from event to event.
 
 mod background;
 mod buffer;
@@ -20,6 +19,7 @@ mod load;
 mod measuring;
 mod operation;
 mod outcome;
+mod overtaking;
 mod prepare;
 mod queue;
 mod queue_pair;

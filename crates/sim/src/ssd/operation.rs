@@ -23,7 +23,7 @@ use super::flash::{MAX_QUEUED, Phase};
 use super::outcome::RecordedOperation;
 use super::queue::{Account, Beneficiary, Task};
 use super::split::Parts;
-use crate::event::EventKey;
+use crate::event::{EventKey, MAX_LEAVES};
 
 impl<F: Firmware> Engine<F> {
     #[inline(always)]
@@ -71,7 +71,9 @@ impl<F: Firmware> Engine<F> {
         if let Some(record) = self.flash.recorded(unit, task.tag) {
             record.dispatch = (start, task.available);
         }
-        if is_idle {
+        if self.flash.overtaking.is_some() {
+            self.enter_line(unit, task, now);
+        } else if is_idle {
             self.begin(unit, task, task.available, now);
         } else {
             self.flash.enqueue(unit, task);
@@ -80,7 +82,7 @@ impl<F: Firmware> Engine<F> {
     }
 
     #[inline(always)]
-    fn check_queued(&mut self) {
+    pub(super) fn check_queued(&mut self) {
         if self.flash.pool.waiting > MAX_QUEUED {
             self.failure = Some(SimError::InFlight { most: MAX_QUEUED });
         }
@@ -156,7 +158,7 @@ impl<F: Firmware> Engine<F> {
 
     /// `unit` is idle and takes `task`, whose first stage starts at `at`.
     #[inline(always)]
-    fn begin(&mut self, unit: u32, task: Task, at: u64, now: u64) {
+    pub(super) fn begin(&mut self, unit: u32, task: Task, at: u64, now: u64) {
         let kind = task.kind as usize;
         let state = &mut self.flash.units[unit as usize];
         state.task = task;
@@ -197,11 +199,14 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     pub(super) fn unit_event(&mut self, unit: u32, now: u64) {
         let state = &self.flash.units[unit as usize];
-        if state.phase == Phase::Asked {
+        let was_asked = state.phase == Phase::Asked;
+        if was_asked {
             self.settle(state.channel, self.current);
         }
         if self.flash.units[unit as usize].end <= now {
             self.finish(unit, now);
+        } else if !was_asked {
+            self.pause_is_due(unit, now);
         }
     }
 
@@ -216,7 +221,7 @@ impl<F: Firmware> Engine<F> {
 
     /// Promises its transfer to everybody who asked `channel` until `latest`.
     #[inline(always)]
-    fn settle(&mut self, channel: u16, latest: EventKey) {
+    pub(super) fn settle(&mut self, channel: u16, latest: EventKey) {
         while let Some(key) = self.flash.channels[channel as usize].next_ask(latest) {
             let unit = key.leaf() as u32;
             let earliest = self.flash.units[unit as usize].end;
@@ -248,9 +253,13 @@ impl<F: Firmware> Engine<F> {
         end
     }
 
-    /// Promises what was asked of the channels until `now`.
+    /// Promises what was asked of the channels before `now`. What asks at `now` has not
+    /// had any of its time, and others may still come before it.
     pub(super) fn settle_channels(&mut self, now: u64) {
-        let latest = EventKey::new(now, self.units as usize);
+        let Some(before) = now.checked_sub(1) else {
+            return;
+        };
+        let latest = EventKey::new(before, MAX_LEAVES - 1);
         for channel in 0..self.flash.channels.len() {
             self.settle(channel as u16, latest);
         }
@@ -261,15 +270,21 @@ impl<F: Firmware> Engine<F> {
     #[inline(never)]
     fn finish(&mut self, unit: u32, now: u64) {
         let state = &mut self.flash.units[unit as usize];
-        let (task, began) = (state.task, state.began);
+        let (task, mut began) = (state.task, state.began);
         let kind = task.kind as usize;
         let collected_before = state.collected;
         state.busy += now - began;
         state.collected += (now - began) * u64::from(task.cause != Cause::Host);
         state.phase = Phase::Idle;
-        match self.flash.dequeue(unit) {
-            None => self.events.cancel(unit as usize),
-            Some(next) => self.begin(unit, next, next.available.max(now), now),
+        if self.flash.overtaking.is_some() {
+            // As if it had begun later and never paused.
+            began -= self.leave_line(unit, &task);
+            self.take_from_lines(unit, now);
+        } else {
+            match self.flash.dequeue(unit) {
+                None => self.events.cancel(unit as usize),
+                Some(next) => self.begin(unit, next, next.available.max(now), now),
+            }
         }
         if self.flash.dispatch.in_order && !self.flash.dispatch.line.is_empty() {
             self.dispatch_in_order(now);

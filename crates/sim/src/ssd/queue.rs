@@ -219,6 +219,20 @@ impl Queue {
         (self.len > 0).then(|| &chunk.0[self.first as usize % CHUNK])
     }
 
+    /// Every task, the first first.
+    pub fn tasks<'a>(&self, pool: &'a Pool) -> impl Iterator<Item = &'a Task> + use<'a> {
+        let (mut chunk, mut place, mut left) = (self.head, self.first as usize, self.len);
+        std::iter::from_fn(move || {
+            left = left.checked_sub(1)?;
+            if place == CHUNK {
+                chunk = pool.next[chunk as usize];
+                place = 0;
+            }
+            place += 1;
+            Some(&pool.chunks[chunk as usize].0[place - 1])
+        })
+    }
+
     /// Takes the first task; the one behind it is brought near.
     #[inline(always)]
     pub fn pop(&mut self, pool: &mut Pool) -> Option<Task> {
@@ -275,6 +289,8 @@ mod tests {
                     queues[place].push(task, &mut pool);
                     oracle[place].push_back(number);
                 }
+                let tasks = queues[place].tasks(&pool).map(|task| task.ppn.0);
+                prop_assert!(tasks.eq(oracle[place].iter().copied()));
                 for _ in 0..popped {
                     let front = queues[place].front(&pool).map(|task| task.ppn.0);
                     let task = queues[place].pop(&mut pool).map(|task| task.ppn.0);

@@ -18,6 +18,11 @@ pub(crate) struct Timing {
     pub before_transfer: [u64; 3],
     /// From the end of the transfer to the end: the cell array for a program.
     pub after_transfer: [u64; 3],
+    /// From a pause to the first read in it, from its end to further progress, and the
+    /// progress that comes before one.
+    pub suspend: u64,
+    pub resume: u64,
+    pub suspend_progress: u64,
     /// Command cost on the host link, by kind of command.
     pub command: [u64; CommandKind::ALL.len()],
     /// Rate of the host link, 0 if the link is free.
@@ -62,6 +67,9 @@ impl Timing {
             ],
             before_transfer: [scale(timing.read_cell_ns), 0, 0],
             after_transfer: [0, scale(timing.program_cell_ns), 0],
+            suspend: scale(timing.suspend_ns.unwrap_or(0)),
+            resume: scale(timing.resume_ns.unwrap_or(0)),
+            suspend_progress: scale(timing.suspend_progress_ns.unwrap_or(0)),
             command: [
                 scale(host.read_command_ns),
                 scale(host.write_command_ns),

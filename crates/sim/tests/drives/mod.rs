@@ -12,7 +12,7 @@ pub mod story;
 pub mod world;
 
 use drivelab_request::{Command, CommandKind, HalfWidth, Nanos};
-use drivelab_sim::preset::{Allocation, SsdConfig, StripingOrder, VictimPolicy};
+use drivelab_sim::preset::{Allocation, Order, SsdConfig, StripingOrder, VictimPolicy};
 use drivelab_sim::ssd::Plan;
 use drivelab_workload::Characteristics;
 use proptest::prelude::*;
@@ -81,6 +81,30 @@ fn choices() -> impl Strategy<Value = (String, &'static str)> {
     (mapping, word(VictimPolicy::WORDS))
 }
 
+/// In what order a die takes what waits, where it may choose; and what pauses cost.
+fn order() -> impl Strategy<Value = (String, String)> {
+    let suspends = (0..4_u32, nanos(4_000), nanos(4_000), nanos(20_000));
+    let order = prop::sample::select(Order::WORDS);
+    let overtaking = (order, 1..5_u32, suspends).prop_map(|(order, limit, suspends)| {
+        let (most, suspend, resume, progress) = suspends;
+        let most = if order == Order::FirstCome.word() {
+            0
+        } else {
+            most
+        };
+        (
+            format!(
+                "order = \"{order}\"\nstarvation_limit = {limit}\n\
+                 suspends_per_operation = {most}\n"
+            ),
+            format!(
+                "suspend_ns = {suspend}\nresume_ns = {resume}\nsuspend_progress_ns = {progress}\n"
+            ),
+        )
+    });
+    prop_oneof![Just((String::new(), String::new())), overtaking]
+}
+
 /// Drives small enough that collection is always at work.
 pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
     let shape = (1..4_u32, 1..3_u32, 1..3_u32, 1..3_u32, any::<bool>());
@@ -100,11 +124,13 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
         any::<bool>(),
         prop_oneof![Just(0.0), Just(0.1)],
     );
-    let rest = (rest, choices(), wear());
+    let rest = (rest, choices(), wear(), order());
     (shape, pages, timing(), host(), buffer_pages, rest).prop_map(
         |(shape, (page_bytes, pages), timing, host, buffer_pages, rest)| {
             let (channels, ways, dies, planes, plane_mode) = shape;
-            let ((in_order, whole_block, sigma), (mapping, policy), (wear, is_hot_apart)) = rest;
+            let ((in_order, whole_block, sigma), (mapping, policy), (wear, is_hot_apart), order) =
+                rest;
+            let (order, suspends) = if in_order { Default::default() } else { order };
             // One more open block needs more spare.
             let (ratio, hot) = match is_hot_apart {
                 true => ("0.72", "hot_blocks_per_plane = 2\n"),
@@ -119,8 +145,8 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
                  dies_per_way = {dies}\nplanes_per_die = {planes}\nblocks_per_plane = 12\n\
                  pages_per_block = {pages}\npage_size_bytes = {page_bytes}\n\
                  over_provisioning_ratio = {ratio}\nplane_mode = {plane_mode}\n\
-                 [timing]\n{timing}\n\
-                 [scheduling]\ndispatch = \"{}\"\n\
+                 [timing]\n{timing}\n{suspends}\
+                 [scheduling]\ndispatch = \"{}\"\n{order}\
                  [mapping]\n{mapping}\n[collection]\npolicy = \"{policy}\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n{hot}{wear}\
                  [host]\n{host}\n[buffer]\nwrite_buffer_bytes = {}\npolicy = \"{}\"\nflush_start_bytes = {}\nflush_stop_bytes = {}\n\
                  [variability]\nsigma = {sigma}\n",

@@ -12,6 +12,7 @@
 
 mod buffer;
 mod flash;
+mod overtaking;
 
 use std::collections::VecDeque;
 
@@ -24,6 +25,7 @@ use drivelab_sim::ssd::{PARTS, Part, Plan};
 
 use super::ledger::Ledger;
 use super::story::{Entry, Story};
+use overtaking::{IN_ORDER, Paused};
 
 #[derive(Clone, Copy)]
 enum Beneficiary {
@@ -43,6 +45,8 @@ struct Task {
     /// When dispatch hands it over, if that is known.
     handed_over: u64,
     emitted: u64,
+    /// What goes first; the last class keeps its order.
+    class: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -61,6 +65,25 @@ struct Unit {
     busy: Vec<(u64, u64)>,
     /// Those of the busy times in which it collected.
     collecting: Vec<(u64, u64)>,
+    /// How many overtook the first of each class.
+    passed: [u32; IN_ORDER + 1],
+    paused: Option<Paused>,
+    /// The operation in hand pauses then, if there are reads.
+    alarm: Option<u64>,
+    /// Of the operation in hand, since its last pause: time in the cell array that was
+    /// left, time that it had worked, and how many pauses there were.
+    left: Option<u64>,
+    worked: u64,
+    pauses: u32,
+}
+
+impl Unit {
+    fn forget_pauses(&mut self) {
+        self.alarm = None;
+        self.left = None;
+        self.worked = 0;
+        self.pauses = 0;
+    }
 }
 
 struct Channel {
@@ -184,6 +207,12 @@ impl World {
                     queue: VecDeque::new(),
                     busy: Vec::new(),
                     collecting: Vec::new(),
+                    passed: [0; IN_ORDER + 1],
+                    paused: None,
+                    alarm: None,
+                    left: None,
+                    worked: 0,
+                    pauses: 0,
                 })
                 .collect(),
             channels: (0..geometry.channels)
@@ -267,7 +296,7 @@ impl World {
         let mut all = Vec::new();
         for (index, unit) in self.units.iter().enumerate() {
             if let Stage::WantsChannel(at) | Stage::EndsAt(at) = unit.stage {
-                all.push((at, Who::Unit(index)));
+                all.push((unit.alarm.unwrap_or(at), Who::Unit(index)));
             }
         }
         all.extend(self.dispatch_alarm.map(|at| (at, Who::Dispatch)));

@@ -5,6 +5,7 @@ use drivelab_request::CommandKind;
 use drivelab_sim::preset::Dispatch;
 use drivelab_sim::ssd::Part;
 
+use super::overtaking::IN_ORDER;
 use super::{Beneficiary, Crossing, Stage, Task, World};
 use crate::drives::story::Entry;
 
@@ -15,6 +16,7 @@ impl World {
             beneficiary,
             handed_over: 0,
             emitted: self.now,
+            class: IN_ORDER,
         };
         if self.config.scheduling.dispatch == Dispatch::InOrder {
             self.dispatch_line.push_back(task);
@@ -26,8 +28,12 @@ impl World {
             self.dispatch_free_at = self.dispatch_free_at.max(self.now) + time;
             task.handed_over = self.dispatch_free_at;
             let unit = operation.plane as usize % self.units.len();
+            task.class = self.class_of(&task, unit);
             self.units[unit].queue.push_back(task);
             self.take_next(unit);
+            if task.class != IN_ORDER {
+                self.try_pause(unit);
+            }
         }
     }
 
@@ -62,7 +68,8 @@ impl World {
         })
     }
 
-    pub(super) fn take_next(&mut self, unit: usize) {
+    /// The idle `unit` takes `task`, whose first stage starts at `start`.
+    pub(super) fn start(&mut self, unit: usize, task: Task, start: u64) {
         let now = self.now;
         let timing = &self.config.timing;
         let (read, erase) = (
@@ -70,13 +77,6 @@ impl World {
             self.scaled(timing.erase_cell_ns),
         );
         let state = &mut self.units[unit];
-        if !matches!(state.stage, Stage::Idle) {
-            return;
-        }
-        let Some(task) = state.queue.pop_front() else {
-            return;
-        };
-        let start = task.handed_over.max(now);
         state.task = Some(task);
         state.since = start;
         match task.operation.kind {
@@ -104,6 +104,10 @@ impl World {
     }
 
     pub(super) fn unit_acts(&mut self, unit: usize) {
+        if self.units[unit].alarm.take().is_some() {
+            self.try_pause(unit);
+            return;
+        }
         match self.units[unit].stage {
             Stage::WantsChannel(_) => self.transfer(unit),
             Stage::EndsAt(_) => self.task_done(unit),
@@ -114,11 +118,13 @@ impl World {
     pub(super) fn task_done(&mut self, unit: usize) {
         let state = &mut self.units[unit];
         let task = state.task.take().unwrap();
-        let began = state.since;
-        state.busy.push((began, self.now));
+        state.busy.push((state.since, self.now));
         if task.operation.cause != Cause::Host {
-            state.collecting.push((began, self.now));
+            state.collecting.push((state.since, self.now));
         }
+        // As if it had begun later and never paused.
+        let began = state.since - state.worked;
+        state.forget_pauses();
         state.stage = Stage::Idle;
         self.take_next(unit);
         self.dispatch_head();

@@ -1,0 +1,65 @@
+//! The keys of `[timing]` and `[scheduling]`: how long the flash takes, and in what order.
+
+use super::assemble::Keys;
+use super::choices::{Dispatch, Order};
+use super::config::{Scheduling, Timing};
+use super::error::PresetError;
+use super::schema;
+
+/// Operations that may overtake another where the preset does not say how many.
+const DEFAULT_STARVATION_LIMIT: u32 = 64;
+
+pub(super) fn timing(keys: &Keys<'_>) -> Result<Timing, PresetError> {
+    let suspends = keys.optional_integer::<u32>("scheduling.suspends_per_operation")?;
+    let of_suspends = |key: &str| match suspends {
+        Some(1..) => keys.integer(key).map(Some),
+        // Without suspends their cost has no effect, so it leaves no trace either.
+        _ => Ok(None),
+    };
+    Ok(Timing {
+        read_dispatch_ns: keys.integer("timing.read_dispatch_ns")?,
+        write_dispatch_ns: keys.integer("timing.write_dispatch_ns")?,
+        erase_dispatch_ns: keys.integer("timing.erase_dispatch_ns")?,
+        read_register_ns: keys.integer("timing.read_register_ns")?,
+        write_register_ns: keys.integer("timing.write_register_ns")?,
+        read_cell_ns: keys.integer("timing.read_cell_ns")?,
+        program_cell_ns: keys.integer("timing.program_cell_ns")?,
+        erase_cell_ns: keys.integer("timing.erase_cell_ns")?,
+        suspend_ns: of_suspends("timing.suspend_ns")?,
+        resume_ns: of_suspends("timing.resume_ns")?,
+        suspend_progress_ns: of_suspends("timing.suspend_progress_ns")?,
+    })
+}
+
+pub(super) fn scheduling(keys: &Keys<'_>) -> Result<Scheduling, PresetError> {
+    let dispatch = keys.word("scheduling.dispatch", Dispatch::from_word)?;
+    let order = keys.optional_word("scheduling.order", Order::from_word)?;
+    let order = order.unwrap_or(Order::FirstCome);
+    let limit = keys.optional_integer("scheduling.starvation_limit")?;
+    let suspends = keys.optional_integer("scheduling.suspends_per_operation")?;
+    let scheduling = Scheduling {
+        dispatch,
+        order,
+        starvation_limit: match order {
+            Order::FirstCome => None,
+            _ => Some(limit.unwrap_or(DEFAULT_STARVATION_LIMIT)),
+        },
+        suspends_per_operation: suspends.unwrap_or(0),
+    };
+    let overtakes = order != Order::FirstCome;
+    if overtakes && dispatch == Dispatch::InOrder {
+        let allowed = "\"first_come\", as scheduling.dispatch is \"in_order\"".to_owned();
+        let key = "scheduling.order";
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
+    if scheduling.suspends_per_operation > 0 && !overtakes {
+        let allowed = "0, as scheduling.order is \"first_come\": nothing would use the pause";
+        let key = "scheduling.suspends_per_operation";
+        return Err(schema::wrong_value(
+            key,
+            keys.need(key)?,
+            allowed.to_owned(),
+        ));
+    }
+    Ok(scheduling)
+}

@@ -1,0 +1,162 @@
+//! The oracle's order of operations at a unit, and their pauses.
+
+use drivelab_ftl::{Cause, Operation, OperationKind};
+use drivelab_request::CommandKind;
+use drivelab_sim::preset::Order;
+
+use super::{Beneficiary, Stage, Task, World};
+
+/// The class of what keeps its order.
+pub const IN_ORDER: usize = 7;
+
+/// A program or an erase that makes way for reads.
+#[derive(Clone, Copy)]
+pub struct Paused {
+    task: Task,
+    left: u64,
+    worked: u64,
+    reads: u32,
+    pauses: u32,
+}
+
+impl World {
+    pub(super) fn class_of(&self, task: &Task, unit: usize) -> usize {
+        let order = self.config.scheduling.order;
+        let (OperationKind::Read, Beneficiary::Request(index)) =
+            (task.operation.kind, task.beneficiary)
+        else {
+            return IN_ORDER;
+        };
+        let pending = &self.requests[index];
+        if order == Order::FirstCome || pending.request.kind != CommandKind::Read {
+            return IN_ORDER;
+        }
+        let programs = |other: &Task| {
+            other.operation.kind == OperationKind::Program
+                && other.operation.ppn == task.operation.ppn
+        };
+        let state = &self.units[unit];
+        let paused = state.paused.map(|paused| paused.task);
+        if state.queue.iter().any(programs) || state.task.iter().chain(&paused).any(programs) {
+            return IN_ORDER;
+        }
+        match order {
+            Order::Priority => pending.stream.min(IN_ORDER - 1),
+            _ => 0,
+        }
+    }
+
+    /// Takes what goes next on `unit`; with `reads_only`, of the reads.
+    pub(super) fn next_task(&mut self, unit: usize, reads_only: bool) -> Option<Task> {
+        let limit = self.config.scheduling.starvation_limit.unwrap_or(u32::MAX);
+        let pages = self.config.geometry.pages_per_block;
+        let state = &mut self.units[unit];
+        let block = |operation: &Operation| operation.ppn.0 / pages;
+        let mut fronts = Vec::new();
+        for class in 0..=IN_ORDER {
+            let Some(place) = state.queue.iter().position(|task| task.class == class) else {
+                continue;
+            };
+            let operation = &state.queue[place].operation;
+            let is_wanted = |other: &Task| {
+                other.class != IN_ORDER && block(&other.operation) == block(operation)
+            };
+            let must_wait =
+                operation.kind == OperationKind::Erase && state.queue.iter().any(is_wanted);
+            let is_left_out = must_wait || (reads_only && class == IN_ORDER);
+            if !is_left_out {
+                fronts.push((class, place));
+            }
+        }
+        let is_starving = |&&(class, _): &&(usize, usize)| state.passed[class] >= limit;
+        let chosen = fronts.iter().rev().find(is_starving).or(fronts.first());
+        let &(class, place) = chosen?;
+        let task = state.queue.remove(place)?;
+        state.passed[class] = 0;
+        for behind in class + 1..=IN_ORDER {
+            if state.queue.iter().any(|task| task.class == behind) {
+                state.passed[behind] += 1;
+            }
+        }
+        Some(task)
+    }
+
+    /// A read came: what is in hand pauses now or later, if it may.
+    pub(super) fn try_pause(&mut self, unit: usize) {
+        let timing = &self.config.timing;
+        let scaled = |nanos: Option<u64>| self.scaled(nanos.unwrap_or(0));
+        let (suspend, progress) = (
+            scaled(timing.suspend_ns),
+            scaled(timing.suspend_progress_ns),
+        );
+        let cells = [timing.program_cell_ns, timing.erase_cell_ns].map(|cell| self.scaled(cell));
+        let now = self.now;
+        let state = &mut self.units[unit];
+        let (Some(task), Stage::EndsAt(end)) = (state.task, state.stage) else {
+            return;
+        };
+        let cell = match task.operation.kind {
+            OperationKind::Read => return,
+            OperationKind::Program => cells[0],
+            OperationKind::Erase => cells[1],
+        };
+        if state.pauses >= self.config.scheduling.suspends_per_operation {
+            return;
+        }
+        let at = now.max(end - state.left.unwrap_or(cell) + progress);
+        if at + suspend >= end {
+            return;
+        }
+        if at > now {
+            state.alarm = Some(at);
+            return;
+        }
+        let Some(read) = self.next_task(unit, true) else {
+            return;
+        };
+        let state = &mut self.units[unit];
+        state.busy.push((state.since, now));
+        if task.operation.cause != Cause::Host {
+            state.collecting.push((state.since, now));
+        }
+        state.paused = Some(Paused {
+            task,
+            left: end - now,
+            worked: state.worked + (now - state.since),
+            reads: 1,
+            pauses: state.pauses + 1,
+        });
+        state.forget_pauses();
+        self.start(unit, read, read.handed_over.max(now + suspend));
+    }
+
+    /// `unit` is idle: something begins or goes on, if anything is there.
+    pub(super) fn take_next(&mut self, unit: usize) {
+        if !matches!(self.units[unit].stage, Stage::Idle) {
+            return;
+        }
+        let limit = self.config.scheduling.starvation_limit.unwrap_or(u32::MAX);
+        let reads = self.units[unit].paused.map(|paused| paused.reads);
+        let next = match reads {
+            None => self.next_task(unit, false),
+            Some(reads) if reads < limit => self.next_task(unit, true),
+            Some(_) => None,
+        };
+        let resume = self.scaled(self.config.timing.resume_ns.unwrap_or(0));
+        let now = self.now;
+        let state = &mut self.units[unit];
+        if let Some(task) = next {
+            if let Some(paused) = &mut state.paused {
+                paused.reads += 1;
+            }
+            self.start(unit, task, task.handed_over.max(now));
+        } else if let Some(paused) = state.paused.take() {
+            state.task = Some(paused.task);
+            state.since = now + resume;
+            state.stage = Stage::EndsAt(now + resume + paused.left);
+            state.left = Some(paused.left);
+            state.worked = paused.worked;
+            state.pauses = paused.pauses;
+        }
+    }
+}
