@@ -324,6 +324,7 @@ class SimulatedSsd:
         requests: int | None,
         duration_ns: int | None,
         interval_ns: int | None,
+        log_requests: int | None,
         firmware: Path | None = None,
     ) -> dict[str, Any]:
         """Run a scenario from the prepared state and tell everything.

@@ -7,6 +7,7 @@ import json
 import subprocess
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from drivelab.cli import main as cli
@@ -285,6 +286,60 @@ def test_scenario_without_an_end_has_the_usual_number_of_requests(tmp_path: Path
     path.write_text('[[stream]]\nname = "a"\nqueue_depth = 8\n')
     run = answer(capsys, "simulate", SMALL, "--scenario", str(path))
     assert run["counted_requests"] == 1_000_000
+
+
+@pytest.mark.parametrize(("most", "dropped"), [((), 0), (("--log-requests", "700"), 1300)])
+def test_log_holds_the_first_requests_and_says_what_it_lacks(
+    most, dropped: int, capsys, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.parquet"
+    run = answer(capsys, "simulate", SMALL, *MIXED, "--log", str(path), *most)
+    assert (run["logged_requests"], run["dropped_requests"]) == (2000 - dropped, dropped)
+    read = duckdb.read_parquet(str(path))
+    table = dict(zip(read.columns, zip(*read.fetchall(), strict=True), strict=True))
+    parts = run["streams"][0]["operations"]["read"]["latency_parts"]
+    assert list(table) == [
+        *("submitted_ns", "stream", "operation", "offset_bytes", "size_bytes", "latency_ns"),
+        *(f"{part}_ns" for part in parts),
+    ]
+    assert all(len(cells) == 2000 - dropped for cells in table.values())
+    for row in zip(*(table[f"{part}_ns"] for part in parts), table["latency_ns"], strict=True):
+        assert sum(row[:-1]) == row[-1]
+    completed = [
+        start + latency
+        for start, latency in zip(table["submitted_ns"], table["latency_ns"], strict=True)
+    ]
+    assert completed == sorted(completed)
+    assert set(table["stream"]) == {"workload"}
+    if not dropped:
+        for operation, found in run["streams"][0]["operations"].items():
+            places = [at for at, name in enumerate(table["operation"]) if name == operation]
+            latencies = [table["latency_ns"][at] for at in places]
+            assert len(latencies) == found["requests"]
+            assert max(latencies) == found["latency_ns_max"]
+            assert sum(latencies) / len(latencies) == pytest.approx(found["latency_ns_mean"])
+            assert sum(table["size_bytes"][at] for at in places) == found["bytes"]
+
+
+def test_log_says_on_the_screen_what_it_lacks(capsys, tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    words = ["simulate", SMALL, *MIXED, "--log", str(path), "--log-requests", "10"]
+    assert cli.main(words) == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said == f"wrote {path} with 10 requests; 1,990 more are not in it"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--log", "a.csv"], "a.csv does not end in .parquet"),
+        (["--log-requests", "5"], "--log-requests is for --log: name a file"),
+        (["--log", "a.parquet", "--log-requests", "0"], "it takes a whole number from 1"),
+    ],
+)
+def test_log_that_cannot_be_written_is_one_line(words, said: str, capsys) -> None:
+    assert cli.main(["simulate", SMALL, *words]) == 2
+    assert said in capsys.readouterr().err
 
 
 FIRMWARE = ROOT / "examples" / "firmware" / "page_map.c"

@@ -10,13 +10,15 @@ use drivelab_request::{CommandKind, Nanos};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::scenario::{Scenario, ScenarioError};
 use drivelab_sim::ssd::{
-    ExternalSsd, LatencySplit, Load, Outcome, Part, Plan, Prepared, RecordedOperation, Series,
-    SimError, StreamOutcome,
+    ExternalSsd, LatencySplit, Load, LoggedRequest, Outcome, Part, Plan, Prepared,
+    RecordedOperation, RequestLog, Series, SimError, StreamOutcome,
 };
+use drivelab_table::{Column, Values, write_parquet};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::batch_means::stopped_by;
+use crate::errors::run_error;
 use crate::histogram::operation_dict;
 
 /// A run, and the wall time that its loop took.
@@ -25,7 +27,7 @@ pub struct Simulated {
     loop_time: Duration,
 }
 
-/// Runs a scenario from the prepared state.
+/// Runs a scenario from the prepared state; `log_requests` are told by themselves.
 ///
 /// # Errors
 /// [`SimError`] when the scenario cannot be served.
@@ -33,10 +35,11 @@ pub fn run(
     prepared: &Prepared,
     scenario: &Scenario,
     seed: u64,
+    log_requests: Option<u64>,
     stop: &Arc<AtomicBool>,
 ) -> Result<Simulated, SimError> {
     let mut drive = prepared.worker_stopped_by(stop);
-    let (load, plan) = asked(drive.capacity_bytes(), scenario, seed)?;
+    let (load, plan) = asked(drive.capacity_bytes(), scenario, seed, log_requests)?;
     timed(|| drive.run(load, plan, seed, 0))
 }
 
@@ -50,10 +53,11 @@ pub fn run_external(
     firmware: &Path,
     scenario: &Scenario,
     seed: u64,
+    log_requests: Option<u64>,
     stop: &Arc<AtomicBool>,
 ) -> Result<Simulated, SimError> {
     let mut drive = ExternalSsd::new(config.clone(), firmware, stop)?;
-    let (load, plan) = asked(drive.capacity_bytes(), scenario, seed)?;
+    let (load, plan) = asked(drive.capacity_bytes(), scenario, seed, log_requests)?;
     timed(|| drive.run(load, plan, seed, 0))
 }
 
@@ -80,19 +84,25 @@ pub fn record(
     stop: &Arc<AtomicBool>,
 ) -> Result<Vec<RecordedOperation>, SimError> {
     let mut drive = prepared.worker_stopped_by(stop);
-    let (load, plan) = asked(drive.capacity_bytes(), scenario, seed)?;
+    let (load, plan) = asked(drive.capacity_bytes(), scenario, seed, None)?;
     drive
         .run_recorded(load, plan, seed, span)
         .map(|(_, recorded)| recorded)
 }
 
 /// What a scenario asks of a drive.
-fn asked(capacity_bytes: u64, scenario: &Scenario, seed: u64) -> Result<(Load, Plan), SimError> {
+fn asked(
+    capacity_bytes: u64,
+    scenario: &Scenario,
+    seed: u64,
+    log_requests: Option<u64>,
+) -> Result<(Load, Plan), SimError> {
     let unfit = |error: ScenarioError| SimError::Workload(error.to_string());
     let load = scenario.load(capacity_bytes, seed).map_err(unfit)?;
     let plan = Plan {
         window: scenario.window().map_err(unfit)?,
         series_interval: scenario.interval,
+        log_requests,
         ..Plan::default()
     };
     Ok((load, plan))
@@ -117,6 +127,9 @@ pub fn simulated_dict<'py>(
         dict.set_item("series", series_dict(py, series, &outcome.streams)?)?;
     }
     dict.set_item("all_page_programs", outcome.all_programs)?;
+    if let Some(log) = &outcome.log {
+        dict.set_item("log", log_dict(py, log, &outcome.streams)?)?;
+    }
     dict.set_item("page_reads", outcome.page_reads)?;
     dict.set_item("host_page_programs", outcome.host_programs)?;
     dict.set_item("collection_page_programs", outcome.collection_programs)?;
@@ -206,4 +219,66 @@ fn series_dict<'py>(
     dict.set_item("interval_ns", series.interval.0)?;
     dict.set_item("rows", rows)?;
     Ok(dict)
+}
+
+/// How many requests are logged and how many not, and the table of the former.
+fn log_dict<'py>(
+    py: Python<'py>,
+    log: &RequestLog,
+    streams: &[StreamOutcome],
+) -> PyResult<Bound<'py, PyDict>> {
+    let file = py
+        .detach(|| write_parquet(&log_columns(&log.requests, streams), &[]))
+        .map_err(run_error)?;
+    let dict = PyDict::new(py);
+    dict.set_item("requests", log.requests.len())?;
+    dict.set_item("dropped", log.dropped)?;
+    dict.set_item("parquet", PyBytes::new(py, &file))?;
+    Ok(dict)
+}
+
+fn log_columns(requests: &[LoggedRequest], streams: &[StreamOutcome]) -> Vec<Column> {
+    let column = |name: &str, values| Column {
+        name: name.to_owned(),
+        values,
+    };
+    let texts = |of: &dyn Fn(&LoggedRequest) -> Option<String>| {
+        Values::Texts(requests.iter().map(of).collect())
+    };
+    // Simulated time and a drive's size end far below 2^63.
+    let integers = |of: &dyn Fn(&LoggedRequest) -> Option<u64>| {
+        let cell = |request| of(request).map(|value| value as i64);
+        Values::Integers(requests.iter().map(cell).collect())
+    };
+    let name_of = |request: &LoggedRequest| {
+        let stream = streams.get(usize::from(request.stream));
+        stream.map(|stream| stream.name.clone())
+    };
+    let kind_of = |request: &LoggedRequest| Some(request.command.kind.name().to_owned());
+    let placed = |request: &&LoggedRequest| request.command.kind != CommandKind::Flush;
+    let offset_of =
+        |request: &LoggedRequest| Some(request).filter(placed).map(|r| r.command.offset_bytes);
+    let size_of = |request: &LoggedRequest| {
+        let placed = Some(request).filter(placed);
+        placed.map(|r| u64::from(r.command.size_bytes))
+    };
+    let mut columns = vec![
+        column(
+            "submitted_ns",
+            integers(&|request| Some(request.submitted_ns)),
+        ),
+        column("stream", texts(&name_of)),
+        column("operation", texts(&kind_of)),
+        column("offset_bytes", integers(&offset_of)),
+        column("size_bytes", integers(&size_of)),
+        column(
+            "latency_ns",
+            integers(&|request| Some(request.latency_ns())),
+        ),
+    ];
+    for part in Part::ALL {
+        let of_part = |request: &LoggedRequest| Some(request.parts[part as usize]);
+        columns.push(column(&format!("{}_ns", part.name()), integers(&of_part)));
+    }
+    columns
 }

@@ -131,7 +131,8 @@ impl SimulatedSsd {
 
     /// Runs a scenario and tells everything about it.
     #[pyo3(signature = (
-        scenario, *, seed, warmup_requests, requests, duration_ns, interval_ns, firmware=None
+        scenario, *, seed, warmup_requests, requests, duration_ns, interval_ns, log_requests,
+        firmware=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn simulate<'py>(
@@ -143,6 +144,7 @@ impl SimulatedSsd {
         requests: Option<u64>,
         duration_ns: Option<u64>,
         interval_ns: Option<u64>,
+        log_requests: Option<u64>,
         firmware: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let scenario = scenario.with(&Overrides {
@@ -153,11 +155,13 @@ impl SimulatedSsd {
         });
         let simulated = if let Some(firmware) = firmware {
             interruptible(py, |stop| {
-                simulate::run_external(&self.config, &firmware, &scenario, seed, stop)
+                simulate::run_external(&self.config, &firmware, &scenario, seed, log_requests, stop)
             })?
         } else {
             let prepared = self.prepared(py)?;
-            interruptible(py, |stop| simulate::run(&prepared, &scenario, seed, stop))?
+            interruptible(py, |stop| {
+                simulate::run(&prepared, &scenario, seed, log_requests, stop)
+            })?
         };
         simulate::simulated_dict(py, &simulated)
     }

@@ -31,6 +31,7 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
         text = text.replace(&format!("streams: {:?}, ", outcome.streams), "");
         text = text.replace(&format!("series: {:?}, ", outcome.series), "");
         text = text.replace(&format!("all_programs: {}, ", outcome.all_programs), "");
+        text = text.replace("log: None, ", "");
         text = text.replace("wear_programs: 0, ", "");
         for name in [
             "coalesced_pages",

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 _MOST_REQUESTS: Final = 10**10
 _DEFAULT_REQUESTS: Final = 1_000_000
+# Some 350 bytes of memory each while the file is written.
+_MOST_LOGGED: Final = 10_000_000
+_DEFAULT_LOGGED: Final = 1_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,6 +70,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--csv", type=Path, metavar="FILE.csv", help="with --interval: the time series as a table"
     )
     parser.add_argument(
+        "--log",
+        type=Path,
+        metavar="FILE.parquet",
+        help="write each counted request by itself, the first of them",
+    )
+    parser.add_argument(
+        "--log-requests",
+        type=whole_number(1, _MOST_LOGGED),
+        metavar="N",
+        help=f"with --log: at most so many requests [{_DEFAULT_LOGGED}]",
+    )
+    parser.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
     )
     parser.add_argument(
@@ -92,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     with open_simulated(args.drive) as drive:
         if args.scenario is None:
             drive.check(characteristics_of(args))
-        values = drive.simulate(
+        values, log = drive.simulate(
             scenario,
             seed=args.seed,
             warmup_requests=args.warmup_requests,
@@ -100,18 +115,23 @@ def run(args: argparse.Namespace) -> int:
             seconds=args.seconds,
             interval_seconds=args.interval,
             firmware=args.firmware,
+            log_requests=(args.log_requests or _DEFAULT_LOGGED) if args.log else None,
         )
     for stream, plan in zip(values["streams"], scenario.streams(), strict=True):
         stream.update(_asked(plan))
     if args.csv:
         write_output(args.csv, _series_csv(values))
+    if args.log and log is not None:
+        write_output(args.log, log)
     if args.json:
         print(json.dumps(values, indent=2))
     else:
         from drivelab.cli.simulate_text import text
 
-        told = text(values, title=scenario.summary)
-        show(f"{told}\nwrote {args.csv}" if args.csv else told)
+        lines = [text(values, title=scenario.summary)]
+        lines += [f"wrote {args.csv}"] if args.csv else []
+        lines += [_logged_text(args.log, values)] if args.log else []
+        show("\n".join(lines))
     return 0
 
 
@@ -119,12 +139,21 @@ def _check(args: argparse.Namespace) -> None:
     for name in ("seconds", "interval"):
         if getattr(args, name) == 0:
             raise UsageError(f"--{name} is 0; allowed: more than 0, for example 100ms")
-    if args.csv is None:
-        return
-    if args.csv.suffix != ".csv":
-        raise UsageError(f"{args.csv} does not end in .csv, which is what is written there")
-    if args.csv.is_dir():
-        raise UsageError(f"{args.csv} is a folder; name a file")
+    if args.log_requests is not None and args.log is None:
+        raise UsageError("--log-requests is for --log: name a file with --log FILE.parquet")
+    for path, suffix in ((args.csv, ".csv"), (args.log, ".parquet")):
+        if path is None:
+            continue
+        if path.suffix != suffix:
+            raise UsageError(f"{path} does not end in {suffix}, which is what is written there")
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder; name a file")
+
+
+def _logged_text(path: Path, values: Mapping[str, Any]) -> str:
+    dropped = values["dropped_requests"]
+    rest = f"; {dropped:,} more are not in it" if dropped else ""
+    return f"wrote {path} with {values['logged_requests']:,} requests{rest}"
 
 
 def _asked(plan: Mapping[str, Any]) -> dict[str, Any]:

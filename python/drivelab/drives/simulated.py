@@ -128,7 +128,8 @@ class SimulatedDrive:
         seconds: float | None = None,
         interval_seconds: float | None = None,
         firmware: Path | None = None,
-    ) -> dict[str, Any]:
+        log_requests: int | None = None,
+    ) -> tuple[dict[str, Any], bytes | None]:
         """Run a scenario from the preset's condition; give everything (docs/json.md).
 
         Parameters
@@ -147,6 +148,15 @@ class SimulatedDrive:
         firmware
             A shared library that takes the place of the drive's firmware
             (crates/ftl/include/drivelab_firmware.h).
+        log_requests
+            The first so many requests of the window are told by themselves.
+
+        Returns
+        -------
+        values
+            Everything about the run.
+        log
+            The requests by themselves as a Parquet file, if they were asked for.
 
         Raises
         ------
@@ -168,9 +178,11 @@ class SimulatedDrive:
             duration_ns=_nanoseconds(seconds),
             interval_ns=_nanoseconds(interval_seconds),
             firmware=firmware,
+            log_requests=log_requests,
         )
+        log = told.get("log", {"requests": None, "dropped": None, "parquet": None})
         described = self._described(told, scenario)
-        return {
+        values = {
             "drive": self.name,
             "kind": self.kind,
             "condition": self.preset["condition"],
@@ -183,7 +195,10 @@ class SimulatedDrive:
             "peak_memory_bytes": peak_bytes(),
             "preparation_wall_seconds": prepared - started,
             **described,
+            "logged_requests": log["requests"],
+            "dropped_requests": log["dropped"],
         }
+        return values, log["parquet"]
 
     def _described(self, told: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
         duration_ns = told["duration_ns"]

@@ -15,6 +15,7 @@ use super::load::{Load, Running, Source};
 use super::outcome::{CommandOutcome, Outcome, RecordedOperation, StreamOutcome};
 use super::overtaking::Overtaking;
 use super::read_cache::ReadCache;
+use super::request_log::RequestLog;
 use super::series::Series;
 use super::split::PARTS;
 use super::timing::Timing;
@@ -59,8 +60,14 @@ impl Tally {
     }
 }
 
+/// What tells requests by themselves.
+pub(super) struct Observer {
+    pub series: Option<Series>,
+    pub log: Option<RequestLog>,
+}
+
 /// The kinds of commands.
-const KINDS: usize = CommandKind::ALL.len();
+pub(super) const KINDS: usize = CommandKind::ALL.len();
 
 /// A drive with its firmware: everything but the preset and its preparation.
 pub(super) struct Engine<F> {
@@ -87,7 +94,8 @@ pub(super) struct Engine<F> {
     pub streams: Vec<Running>,
     /// What the window counted, of each stream all kinds of commands.
     counted: Vec<CommandOutcome>,
-    series: Option<Series>,
+    /// What is told of requests beside sums, if anything is.
+    pub observer: Option<Box<Observer>>,
     pub background: Background,
     pub failure: Option<SimError>,
     /// Set from outside when nobody wants the result any more.
@@ -138,7 +146,7 @@ impl<F: Firmware> Engine<F> {
             stood: (0, 0),
             streams: Vec::new(),
             counted: Vec::new(),
-            series: None,
+            observer: None,
             background: Background::new(config.collection.background_idle_ns),
             failure: None,
             stop: Arc::default(),
@@ -184,7 +192,12 @@ impl<F: Firmware> Engine<F> {
         let count = load.streams.len();
         self.counted = vec![CommandOutcome::default(); count * KINDS];
         let series = |interval| Series::new(interval, count);
-        self.series = plan.series_interval.map(series);
+        let observer = Observer {
+            series: plan.series_interval.map(series),
+            log: plan.log_requests.map(RequestLog::of),
+        };
+        let is_asked_for = observer.series.is_some() || observer.log.is_some();
+        self.observer = is_asked_for.then(|| Box::new(observer));
         let depth = |source: &Source| match source {
             Source::Closed { queue_depth, .. } => *queue_depth,
             Source::Open { .. } | Source::Timed { .. } => 0,
@@ -287,9 +300,9 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     pub fn count_completion(
         &mut self,
+        slot: u32,
         stream: u16,
-        kind: CommandKind,
-        bytes: u32,
+        (kind, bytes): (CommandKind, u32),
         latency: u64,
         parts: &[u64; PARTS],
         now: u64,
@@ -302,8 +315,8 @@ impl<F: Firmware> Engine<F> {
             let counted = &mut self.counted[column];
             counted.split.record(parts);
             counted.counted.record(latency, bytes);
-            if let Some(series) = &mut self.series {
-                series.record(column, now, latency, bytes);
+            if self.observer.is_some() {
+                self.observe(slot, latency, parts, now);
             }
         }
         if self.window.tick(now, latency) {
@@ -338,7 +351,7 @@ impl<F: Firmware> Engine<F> {
             self.tally = Tally::default();
             self.settle_channels(at);
             self.flash.open_window(at);
-            if let Some(series) = &mut self.series {
+            if let Some(series) = self.observer.as_mut().and_then(|o| o.series.as_mut()) {
                 series.open(at);
             }
         } else if was_open && !self.window.is_open() {
@@ -364,7 +377,8 @@ impl<F: Firmware> Engine<F> {
         let streams = self.streams.iter().map(of_stream).collect();
         let outcome = &mut self.outcome;
         outcome.set_streams(streams);
-        outcome.series = self.series.take();
+        let observer = self.observer.take();
+        (outcome.series, outcome.log) = observer.map_or((None, None), |o| (o.series, o.log));
         outcome.batches = self.window.batches().clone();
         outcome.closed_by = self.window.closed_by();
         outcome.window = window;

@@ -17,12 +17,13 @@ use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun};
 use drivelab_request::{Command, CommandKind};
 
 use super::SimError;
-use super::engine::{ARRIVAL, Engine, INTERRUPT, LINK};
+use super::engine::{ARRIVAL, Engine, INTERRUPT, KINDS, LINK};
 use super::flush::Barriers;
 use super::link::{Job, Link};
 use super::load::Running;
 use super::queue::{Account, Beneficiary};
 use super::queue_pair::{PairSettings, QueuePairs};
+use super::request_log::LoggedRequest;
 use super::split::{PARTS, Part, Parts};
 use crate::preset::SsdConfig;
 
@@ -476,6 +477,29 @@ impl<F: Firmware> Engine<F> {
         self.complete(slot, self.host.slots[slot as usize].parts, now);
     }
 
+    /// Tells a request of the window by itself: to the time series, to the log.
+    #[inline(never)]
+    pub(super) fn observe(&mut self, slot: u32, latency: u64, parts: &[u64; PARTS], now: u64) {
+        let Slot {
+            command, stream, ..
+        } = self.host.slots[slot as usize];
+        let Some(observer) = &mut self.observer else {
+            return;
+        };
+        if let Some(series) = &mut observer.series {
+            let column = usize::from(stream) * KINDS + command.kind.index();
+            series.record(column, now, latency, command.size_bytes);
+        }
+        if let Some(log) = &mut observer.log {
+            log.record(LoggedRequest {
+                command,
+                stream,
+                submitted_ns: now - latency,
+                parts: *parts,
+            });
+        }
+    }
+
     /// A request is complete. What of its latency lies neither in buffer nor flash
     /// is the host's.
     #[inline(always)]
@@ -488,7 +512,7 @@ impl<F: Firmware> Engine<F> {
         parts[Part::Host as usize] = latency - parts.iter().sum::<u64>();
         let pair = entry.pair;
         self.host.vacant.push(slot);
-        self.count_completion(stream, kind, bytes, latency, &parts, now);
+        self.count_completion(slot, stream, (kind, bytes), latency, &parts, now);
         if let Some(next) = self.host.pairs.leaves(pair) {
             self.enter_device(next, now);
         }

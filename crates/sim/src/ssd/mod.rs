@@ -25,6 +25,7 @@ mod queue;
 mod queue_pair;
 mod read_cache;
 mod reads;
+mod request_log;
 mod series;
 mod snapshot;
 mod split;
@@ -41,6 +42,7 @@ pub use load::{Load, MOST_STREAMS, Source, Stream, WriteMode};
 pub use measuring::Measuring;
 pub use outcome::{CommandOutcome, Outcome, RecordedOperation, StreamOutcome};
 pub use prepare::{Prepared, Ssd};
+pub use request_log::{LoggedRequest, RequestLog};
 pub use series::{Bin, MOST_BINS, Series};
 pub use snapshot::SnapshotError;
 pub use split::{LatencySplit, PARTS, Part};
@@ -55,6 +57,8 @@ pub struct Plan {
     pub range_bytes: Option<u64>,
     /// Tells also what completed when, in intervals of so long.
     pub series_interval: Option<Nanos>,
+    /// Tells also the first so many requests of the window by themselves.
+    pub log_requests: Option<u64>,
 }
 
 impl Plan {
@@ -71,6 +75,7 @@ impl Plan {
             },
             range_bytes: None,
             series_interval: None,
+            log_requests: None,
         }
     }
 }

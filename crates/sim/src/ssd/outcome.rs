@@ -1,5 +1,6 @@
 //! What a run of the simulator tells.
 
+use super::request_log::RequestLog;
 use super::series::Series;
 use super::split::LatencySplit;
 use drivelab_ftl::EraseCounts;
@@ -18,6 +19,8 @@ pub struct Outcome {
     pub streams: Vec<StreamOutcome>,
     /// What completed when, if [`Plan::series_interval`](super::Plan) asked for it.
     pub series: Option<Series>,
+    /// Its requests by themselves, if [`Plan::log_requests`](super::Plan) asked for them.
+    pub log: Option<RequestLog>,
     /// All commands of all streams, in batches.
     pub batches: BatchMeans,
     /// What closed the window.

@@ -1,0 +1,53 @@
+//! Every request of a run by itself, as many as are asked for.
+
+use drivelab_request::Command;
+
+use super::split::PARTS;
+
+/// One request that completed inside the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoggedRequest {
+    /// What was asked for.
+    pub command: Command,
+    /// The place of its stream in the load.
+    pub stream: u16,
+    /// When the host submitted it, ns from the beginning of the run.
+    pub submitted_ns: u64,
+    /// Where its latency went, by [`Part`](super::Part): together the latency.
+    pub parts: [u64; PARTS],
+}
+
+impl LoggedRequest {
+    /// From submission to completion, ns.
+    #[must_use]
+    pub fn latency_ns(&self) -> u64 {
+        self.parts.iter().sum()
+    }
+}
+
+/// The first requests that completed inside the window, in that order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestLog {
+    /// At most as many as were asked for.
+    pub requests: Vec<LoggedRequest>,
+    /// How many completed after them.
+    pub dropped: u64,
+    most: usize,
+}
+
+impl RequestLog {
+    pub(super) fn of(most: u64) -> Self {
+        Self {
+            most: usize::try_from(most).unwrap_or(usize::MAX),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn record(&mut self, request: LoggedRequest) {
+        if self.requests.len() < self.most {
+            self.requests.push(request);
+        } else {
+            self.dropped += 1;
+        }
+    }
+}
