@@ -41,6 +41,7 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
         ] {
             text = text.replace(&format!("{name}: 0, "), "");
         }
+        text = text.replace("energy: None, ", "");
         text = text.replace(&format!("erase_counts: {:?}, ", outcome.erase_counts), "");
     }
     fingerprint(&text)

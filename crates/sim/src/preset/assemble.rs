@@ -37,6 +37,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         geometry: geometry(&keys)?,
         timing: flash::timing(&keys)?,
         scheduling: flash::scheduling(&keys)?,
+        energy: flash::energy(&keys)?,
         mapping: mapping(&keys)?,
         collection: collection(&keys)?,
         wear: wear(&keys)?,

@@ -36,6 +36,9 @@ pub struct SsdConfig {
     pub timing: Timing,
     /// How operations reach the flash.
     pub scheduling: Scheduling,
+    /// What operations take of the power supply; absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy: Option<Energy>,
     /// Where pages are written.
     #[serde(skip_serializing_if = "Mapping::is_usual")]
     pub mapping: Mapping,
@@ -126,6 +129,21 @@ pub struct Scheduling {
     /// How often a program or an erase pauses for reads.
     #[serde(skip_serializing_if = "is_none_at_all")]
     pub suspends_per_operation: u32,
+}
+
+/// What operations take of the power supply.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Energy {
+    /// One page from the cells into the register.
+    pub read_page_nj: u64,
+    /// One page from the register into the cells.
+    pub program_page_nj: u64,
+    /// One block erased.
+    pub erase_block_nj: u64,
+    /// One byte over the channel.
+    pub transfer_byte_pj: u64,
+    /// The drive without work.
+    pub idle_power_mw: u64,
 }
 
 /// Where pages are written.

@@ -1,8 +1,9 @@
-//! The keys of `[timing]` and `[scheduling]`: how long the flash takes, and in what order.
+//! The keys of `[timing]`, `[scheduling]` and `[energy]`: how long the flash takes, in what
+//! order, and how much of the power supply.
 
 use super::assemble::Keys;
 use super::choices::{Dispatch, Order};
-use super::config::{Scheduling, Timing};
+use super::config::{Energy, Scheduling, Timing};
 use super::error::PresetError;
 use super::schema;
 
@@ -62,4 +63,25 @@ pub(super) fn scheduling(keys: &Keys<'_>) -> Result<Scheduling, PresetError> {
         ));
     }
     Ok(scheduling)
+}
+
+/// All of them, or none: a drive of which only a part is known would look frugal.
+pub(super) fn energy(keys: &Keys<'_>) -> Result<Option<Energy>, PresetError> {
+    let names = [
+        "energy.read_page_nj",
+        "energy.program_page_nj",
+        "energy.erase_block_nj",
+        "energy.transfer_byte_pj",
+        "energy.idle_power_mw",
+    ];
+    if names.iter().all(|name| keys.entry(name).is_none()) {
+        return Ok(None);
+    }
+    Ok(Some(Energy {
+        read_page_nj: keys.integer(names[0])?,
+        program_page_nj: keys.integer(names[1])?,
+        erase_block_nj: keys.integer(names[2])?,
+        transfer_byte_pj: keys.integer(names[3])?,
+        idle_power_mw: keys.integer(names[4])?,
+    }))
 }

@@ -22,7 +22,7 @@ pub use choices::{
     StripingOrder, VictimPolicy,
 };
 pub use config::{
-    Buffer, ClosedFormSettings, Collection, Geometry, Host, Mapping, Published, Scheduling,
+    Buffer, ClosedFormSettings, Collection, Energy, Geometry, Host, Mapping, Published, Scheduling,
     SsdConfig, Timing, Variability, Wear,
 };
 pub use error::{Place, PresetError, SpareShortage};

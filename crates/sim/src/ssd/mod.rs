@@ -8,6 +8,7 @@
 
 mod background;
 mod buffer;
+mod energy;
 mod engine;
 mod external;
 mod flash;
@@ -37,6 +38,7 @@ use drivelab_ftl::{ExternalError, FirmwareError, LayoutError};
 use drivelab_request::{Command, Nanos, WindowPlan};
 use thiserror::Error;
 
+pub use energy::Energy;
 pub use external::ExternalSsd;
 pub use load::{Load, MOST_STREAMS, Source, Stream, WriteMode};
 pub use measuring::Measuring;

@@ -1,5 +1,6 @@
 //! What a run of the simulator tells.
 
+use super::energy::Energy;
 use super::request_log::RequestLog;
 use super::series::Series;
 use super::split::LatencySplit;
@@ -64,6 +65,8 @@ pub struct Outcome {
     /// How often blocks were erased, when the run was over and the drive drained; `None`
     /// of a firmware that does not tell.
     pub erase_counts: Option<EraseCounts>,
+    /// What the window took of the power supply, where the preset knows.
+    pub energy: Option<Energy>,
     /// The variability factor of this run, 1 if the preset has none.
     pub variability_factor: f64,
 }

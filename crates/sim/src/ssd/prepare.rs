@@ -8,6 +8,7 @@ use drivelab_ftl::{Action, Firmware, Lpn, OperationBuffer, PageMap, PageRun, Und
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_workload::{Characteristics, Generator};
 
+use super::energy::{Energy, Work};
 use super::engine::Engine;
 use super::load::Load;
 use super::measuring::Measuring;
@@ -275,6 +276,15 @@ impl Ssd {
             Ok(mut outcome) => {
                 outcome.variability_factor = factor;
                 outcome.erase_counts = Some(self.engine.firmware.erase_counts());
+                let programs = outcome.host_programs + outcome.collection_programs;
+                let work = Work {
+                    reads: outcome.page_reads,
+                    programs: programs + outcome.wear_programs,
+                    erases: outcome.erases,
+                    requests: outcome.measured_requests,
+                    window: outcome.window,
+                };
+                outcome.energy = Energy::of(&self.config, work);
                 Ok(outcome)
             }
             Err(error) => {
