@@ -51,6 +51,21 @@ def test_parts_are_the_latency(capsys) -> None:
         assert all(part["latency_ns_max"] <= operation["latency_ns_max"] for part in parts)
 
 
+def test_what_the_controllers_memory_answered_is_told(capsys, tmp_path: Path) -> None:
+    text = (ROOT / "tests" / "small_drive.toml").read_text()
+    cache = "\n[buffer]\nread_cache_bytes = 65536\nread_ahead_bytes = 16384\n"
+    drive = tmp_path / "cached.toml"
+    drive.write_text(text + cache)
+    words = ("--read-random", "0", "--write-ratio", "0", "--queue-depth", "1")
+    run = answer(capsys, "simulate", f"sim:{drive}", *words, "--requests", "100")
+    flash = run["flash"]
+    # In order: two reads of the flash, and everything behind them comes ahead of its read.
+    assert (flash["cache_miss_pages"], flash["cache_hit_pages"]) == (2, 98)
+    assert flash["page_reads"] - 2 <= flash["read_ahead_pages"] <= 98 + 4
+    assert cli.main(["simulate", f"sim:{drive}", *words, "--requests", "100"]) == 0
+    assert "read cache: 98 hits, 2 misses" in capsys.readouterr().out
+
+
 def test_one_read_of_an_idle_drive_is_cell_and_transfer(capsys) -> None:
     run = answer(capsys, "simulate", "sim:bench-64gib", "--requests", "100")
     read = run["streams"][0]["operations"]["read"]

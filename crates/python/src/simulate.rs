@@ -137,6 +137,10 @@ pub fn simulated_dict<'py>(
     dict.set_item("block_erases", outcome.erases)?;
     dict.set_item("erase_counts", erase_counts_dict(py, outcome)?)?;
     dict.set_item("buffer_hit_pages", outcome.buffer_hits)?;
+    dict.set_item("coalesced_pages", outcome.coalesced_pages)?;
+    dict.set_item("cache_hit_pages", outcome.cache_hits)?;
+    dict.set_item("cache_miss_pages", outcome.cache_misses)?;
+    dict.set_item("read_ahead_pages", outcome.read_ahead_pages)?;
     dict.set_item("write_amplification_ratio", outcome.write_amplification())?;
     dict.set_item("channel_utilisation_ratio", &outcome.channel_utilisation)?;
     dict.set_item("unit_utilisation_ratio", &outcome.unit_utilisation)?;

@@ -176,6 +176,14 @@ def _flash(values: Values) -> Iterator[str]:
         f"{flash['page_reads']:,} page reads, {flash['block_erases']:,} block erases, "
         f"{flash['buffer_hit_pages']:,} buffer hits",
     )
+    if flash["coalesced_pages"]:
+        yield _line("", f"{flash['coalesced_pages']:,} pages written again in the buffer")
+    if flash["cache_hit_pages"] or flash["cache_miss_pages"]:
+        yield _line(
+            "",
+            f"read cache: {flash['cache_hit_pages']:,} hits, {flash['cache_miss_pages']:,} "
+            f"misses, {flash['read_ahead_pages']:,} pages read ahead",
+        )
     if ratio is not None:
         yield _line(
             "",

@@ -209,6 +209,11 @@ class SimulatedDrive:
             "collection_page_programs",
             "wear_page_programs",
             "block_erases",
+            "buffer_hit_pages",
+            "coalesced_pages",
+            "cache_hit_pages",
+            "cache_miss_pages",
+            "read_ahead_pages",
         )
         return {
             "duration_ns": duration_ns,
@@ -223,7 +228,6 @@ class SimulatedDrive:
                 **{name: told[name] for name in flash},
                 "write_amplification_ratio": told["write_amplification_ratio"],
                 "erase_counts": told["erase_counts"],
-                "buffer_hit_pages": told["buffer_hit_pages"],
             },
             "variability_factor": told["variability_factor"],
             "unit": "plane" if self.preset["geometry"]["plane_mode"] else "die",
