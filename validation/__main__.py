@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from validation.collection import collection
 from validation.coverage import simulated_coverage
 from validation.models import file_accuracy, simulated_accuracy
 from validation.papers import huang2011, yoo2014
@@ -30,6 +31,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "published": published_figures,
     "sources": sources_of_values,
     "steady": steady_state,
+    "collection": collection,
     "models": simulated_accuracy,
     "coverage": simulated_coverage,
     "file": file_accuracy,
