@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 from drivelab.cli import main as cli
+from drivelab.cli.simulate_text import text
 from drivelab.drives.simulation import percentile_is_supported, series_json, submitted_requests
 from drivelab.errors import RunError
 
@@ -210,11 +211,50 @@ def test_streams_of_a_scenario_are_told_apart(scenario: Path, capsys) -> None:
 
 def test_scenario_on_the_screen_names_its_streams(scenario: Path, capsys) -> None:
     assert cli.main(["simulate", SMALL, "--scenario", str(scenario), "--interval", "1ms"]) == 0
-    text = capsys.readouterr().out
-    assert text.startswith("scenario  two beside each other\n")
-    assert "10,000 a second arriving evenly, in 1 MiB from the start" in text
-    assert "1 read and 1 write, each at its time" in text
-    assert "over time 20 intervals of 1.00 ms" in text
+    printed = capsys.readouterr().out
+    assert printed.startswith("scenario  two beside each other\n")
+    assert "10,000 a second arriving evenly, in 1 MiB from the start" in printed
+    assert "1 read and 1 write, each at its time" in printed
+    assert "over time 20 intervals of 1.00 ms" in printed
+
+
+def test_large_and_small_numbers_are_written_whole_on_a_screen(capsys, tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    path.write_text(
+        "requests = 1\n[[stream]]\nname = 'a'\nrate_iops = 1_000_000.5\nwrite_ratio = 1.0\n"
+    )
+    run = answer(capsys, "simulate", SMALL, "--scenario", str(path), "--interval", "20ms")
+    stream = run["streams"][0]
+    assert stream["description"] == "4 KiB random writes, 1,000,000.5 a second arriving at random"
+    # One request in 40 s is not 0 IOPS; ten digits leave room for what they count.
+    stream["operations"]["write"] |= {"iops": 0.025, "bandwidth_bytes_per_second": 102.4}
+    many = 1_234_567_890
+    run["flash"] |= dict.fromkeys(
+        ("page_reads", "block_erases", "buffer_hit_pages", "host_page_programs"), many
+    )
+    run["flash"] |= dict.fromkeys(("collection_page_programs", "wear_page_programs"), many)
+    run["flash"]["write_amplification_ratio"] = 2.0
+    for row in run["series"]["rows"]:
+        row["requests"] = 12_345 if row["requests"] else 0
+    run["series"]["rows"] *= 200
+    lines = text(run).splitlines()
+    assert "counted   1 request in " in lines[1]
+    assert any(line.split() == ["writes", "1", "0.025", "0.000102"] for line in lines)
+    assert sum(f"{many:,}" in line for line in lines) == 4
+    assert max(map(len, lines[lines.index("", 3) :])) <= 80
+
+
+def test_requests_that_take_no_time_have_a_course_too(capsys, tmp_path: Path) -> None:
+    flushes = "".join(
+        f"[[stream.request]]\nat_ns = {at}\naction = 'flush'\n" for at in (0, 5000, 9000)
+    )
+    path = tmp_path / "scenario.toml"
+    path.write_text(f"interval_ns = 5000\n[[stream]]\nname = 'a'\n{flushes}")
+    assert cli.main(["simulate", "sim:bench-64gib", "--scenario", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (at,) = (at for at, line in enumerate(lines) if line.startswith("flushes   ▄"))
+    assert lines[at].endswith(" 200,000 to 500,000 IOPS")
+    assert lines[at + 1].split() == ["0.00", "ns", "to", "0.00", "ns"]
 
 
 def test_time_series_adds_up_to_the_run(capsys, tmp_path: Path) -> None:

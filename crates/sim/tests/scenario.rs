@@ -210,7 +210,7 @@ fn whatever_cannot_be_meant_is_one_line_that_says_what_can() {
         ),
         (
             stream("queue_depth = 1\nrate_iops = 5"),
-            "line 3: queue_depth and rate_iops says",
+            "line 3: queue_depth and rate_iops say",
         ),
         (
             stream("queue_depth = 0"),

@@ -193,8 +193,8 @@ fn a_command_outside_its_streams_range_is_refused() {
         ..timed("narrow", vec![read(0, 2), read(0, 3), read(0, 4)])
     };
     let error = run(vec![stream], Plan::counting(0, 3)).unwrap_err();
-    let text = "a read of 4096 bytes at offset 16384 does not lie within bytes 8192 to 16384 of \
-                the drive";
+    let text = "stream \"narrow\": a read of 4096 bytes at offset 16384 does not lie within bytes \
+                8192 to 16384 of the drive";
     assert_eq!(error.to_string(), text);
 }
 

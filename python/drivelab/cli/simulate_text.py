@@ -17,7 +17,7 @@ _NAMES: Final = {"read": "reads", "write": "writes", "trim": "trims", "flush": "
 _UNIT_CELL: Final = 4
 _MOST_CHANNEL_LINES: Final = 16
 _BARS: Final = "▁▂▃▄▅▆▇█"
-_COURSE: Final = 44
+_COURSE: Final = 36
 
 Values = Mapping[str, Any]
 # A row of a table is told of one operation; below them stands what all do together.
@@ -61,7 +61,7 @@ def stream_text(plan: Values) -> str:
         if plan["source"] != "closed":
             arrive = "at random" if plan["source"] == "poisson" else "evenly"
             said = said.rpartition(", queue depth")[0]
-            said += f", {plan['rate_iops']:,g} a second arriving {arrive}"
+            said += f", {plan['rate_iops']:,.12g} a second arriving {arrive}"
     if plan["range"]:
         start, length = plan["range"]
         where = f"from {format_size(start)} on" if start else "from the start"
@@ -81,9 +81,13 @@ def _head(values: Values, title: str | None) -> Iterator[str]:
     after = f", after {warmup:,} of warm-up" if warmup else ""
     yield _line(
         "counted",
-        f"{values['counted_requests']:,} requests in "
+        f"{_requests(values['counted_requests'])} in "
         f"{format_duration_ns(values['duration_ns'])} of simulated time{after}",
     )
+
+
+def _requests(count: int) -> str:
+    return f"{count:,} request{'' if count == 1 else 's'}"
 
 
 def _streams(streams: Sequence[Values]) -> Iterator[str]:
@@ -100,10 +104,15 @@ def _together(values: Values) -> dict[str, Any]:
 def _rates(values: Values) -> list[list[str]]:
     rates = [
         f"{values['requests']:,}",
-        f"{values['iops']:,.0f}",
-        f"{values['bandwidth_bytes_per_second'] / 1e6:,.1f}",
+        _rate(values["iops"], 0),
+        _rate(values["bandwidth_bytes_per_second"] / 1e6, 1),
     ]
     return [rates]
+
+
+def _rate(value: float, digits: int) -> str:
+    """Write a rate; small ones with three digits, as they would be 0 otherwise."""
+    return f"{value:,.{digits}f}" if value >= 100 or not value else f"{value:.3g}"
 
 
 def _latencies(values: Values) -> list[list[str]]:
@@ -132,23 +141,32 @@ def _courses(series: Values, *, alone: bool) -> Iterator[str]:
     width = -(-intervals // _COURSE)
     joined = f", {width} a character" if width > 1 else ""
     length = format_duration_ns(series["interval_ns"])
-    yield _line("over time", f"{intervals:,} intervals of {length}{joined}")
+    yield _line(
+        "over time", f"{intervals:,} interval{'' if intervals == 1 else 's'} of {length}{joined}"
+    )
     for stream, operations in courses.items():
         if not alone:
             yield stream
         for operation, course in operations.items():
             label = _NAMES[operation] if alone else f"  {_NAMES[operation]}"
             parts = [course[at : at + width] for at in range(0, len(course), width)]
-            yield _course(label, [_mean_iops(part) for part in parts], "{:,.0f} IOPS".format)
-            latencies = [_mean_latency(part) for part in parts]
-            yield _course("", latencies, format_duration_ns)
+            yield _course(label, [_mean_iops(part) for part in parts], _iops_between)
+            yield _course("", [_mean_latency(part) for part in parts], _durations_between)
 
 
-def _course(label: str, told: Sequence[float], written: Callable[[float], str]) -> str:
+def _course(label: str, told: Sequence[float], between: Callable[[float, float], str]) -> str:
     most = max(told)
     bars = "".join(_bar(value, most) for value in told)
-    # Nothing completed where there is no bar.
-    return _line(label, f"{bars}  {written(min(filter(None, told)))} to {written(most)}")
+    # Nothing completed, or in no time, where there is no bar.
+    return _line(label, f"{bars}  {between(min(filter(None, told), default=0.0), most)}")
+
+
+def _iops_between(least: float, most: float) -> str:
+    return f"{_rate(least, 0)} to {_rate(most, 0)} IOPS"
+
+
+def _durations_between(least: float, most: float) -> str:
+    return f"{format_duration_ns(least)} to {format_duration_ns(most)}"
 
 
 def _mean_iops(rows: Sequence[Values]) -> float:
@@ -172,9 +190,7 @@ def _flash(values: Values) -> Iterator[str]:
     flash = values["flash"]
     ratio = flash["write_amplification_ratio"]
     yield _line(
-        "flash",
-        f"{flash['page_reads']:,} page reads, {flash['block_erases']:,} block erases, "
-        f"{flash['buffer_hit_pages']:,} buffer hits",
+        "flash", f"{flash['page_reads']:,} page reads, {flash['block_erases']:,} block erases"
     )
     if flash["coalesced_pages"]:
         yield _line("", f"{flash['coalesced_pages']:,} pages written again in the buffer")
@@ -184,14 +200,17 @@ def _flash(values: Values) -> Iterator[str]:
             f"read cache: {flash['cache_hit_pages']:,} hits, {flash['cache_miss_pages']:,} "
             f"misses, {flash['read_ahead_pages']:,} pages read ahead",
         )
+    if flash["buffer_hit_pages"]:
+        yield _line("", f"{flash['buffer_hit_pages']:,} pages read from the write buffer")
     if ratio is not None:
         yield _line(
             "",
             f"{flash['host_page_programs']:,} page programs for the host, "
-            f"{flash['collection_page_programs']:,} for collection, "
-            f"{flash['wear_page_programs']:,} to level wear",
+            f"{flash['collection_page_programs']:,} for collection",
         )
-        yield _line("", f"write amplification {ratio:.3f}")
+        levelling = flash["wear_page_programs"]
+        levelled = f", {levelling:,} programs to level wear" if levelling else ""
+        yield _line("", f"write amplification {ratio:.3f}{levelled}")
 
 
 def _busy(values: Values) -> Iterator[str]:
@@ -226,7 +245,7 @@ def _cost(values: Values) -> Iterator[str]:
     rates = [f"{values['requests'] / seconds / 1e6:.2f} million requests/s"]
     if values["page_programs"]:
         rates.append(f"{values['page_programs'] / seconds / 1e6:.2f} million page programs/s")
-    yield _line("this run", f"{values['requests']:,} requests in {seconds:.3f} s of wall time")
+    yield _line("this run", f"{_requests(values['requests'])} in {seconds:.3f} s of wall time")
     yield _line("", ", ".join(rates))
     yield _line(
         "",

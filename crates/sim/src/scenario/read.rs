@@ -123,11 +123,11 @@ fn source_of(
     let sources: Vec<&str> = SOURCES.into_iter().filter(|key| named(key)).collect();
     let &[source] = sources.as_slice() else {
         let found = match sources.as_slice() {
-            [] => "nothing".to_owned(),
-            several => several.join(" and "),
+            [] => "nothing says".to_owned(),
+            several => format!("{} say", several.join(" and ")),
         };
         let reason = format!(
-            "{found} says where the stream's requests come from; give one of queue_depth (a \
+            "{found} where the stream's requests come from; give one of queue_depth (a \
              closed loop), rate_iops (an open loop), requests_csv or [[stream.request]] tables"
         );
         return Err(table.unfitting("name", reason));

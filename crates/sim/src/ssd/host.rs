@@ -167,6 +167,7 @@ impl<F: Firmware> Engine<F> {
         if !running.holds(&command) {
             let (start, end) = running.range();
             self.failure = Some(SimError::Range {
+                stream: running.name.clone(),
                 command,
                 start,
                 end,

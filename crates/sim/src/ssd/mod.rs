@@ -110,10 +110,13 @@ pub enum SimError {
     },
     /// A request that is empty or does not lie on the drive, or in its stream's range.
     #[error(
-        "a {} of {} bytes at offset {} does not lie within bytes {start} to {end} of the drive",
+        "stream {stream:?}: a {} of {} bytes at offset {} does not lie within bytes {start} to \
+         {end} of the drive",
         command.kind, command.size_bytes, command.offset_bytes
     )]
     Range {
+        /// The name of the stream that it is of.
+        stream: String,
         /// The request.
         command: Command,
         /// Where the range begins.
