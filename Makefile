@@ -85,6 +85,7 @@ bench: build ## the benchmarks
 	$(CARGO) bench --locked --workspace
 	.venv/bin/python benches/boosted_trees.py
 	.venv/bin/python benches/predicted_file.py
+	.venv/bin/python benches/simulate_command.py
 	.venv/bin/python benches/fio_iolog.py
 
 system-packages: ## fio and a browser, for the tests that need them (root)
