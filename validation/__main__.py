@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from validation.collection import collection
 from validation.coverage import simulated_coverage
 from validation.models import file_accuracy, simulated_accuracy
+from validation.oracles import simulator_oracles
 from validation.papers import huang2011, yoo2014
 from validation.published import published_figures, sources_of_values
 from validation.speed import main_job_speed, simulator_speed
@@ -31,6 +32,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "published": published_figures,
     "sources": sources_of_values,
     "steady": steady_state,
+    "oracles": simulator_oracles,
     "collection": collection,
     "models": simulated_accuracy,
     "coverage": simulated_coverage,

@@ -46,7 +46,7 @@ def collection() -> Section:
         "2012 know neither a reserve nor open blocks."
     )
     rows = []
-    for policy, closed_form in (("greedy", _greedy), ("fifo", _fifo)):
+    for policy, closed_form in (("greedy", greedy), ("fifo", _fifo)):
         found = [_simulated(policy, spare) for spare in _SPARES]
         expected = [closed_form(1 + spare) for spare in _SPARES]
         rows += [
@@ -99,8 +99,14 @@ def _fifo(ratio: float) -> float:
     return ratio / (ratio + _lambert(ratio))
 
 
-def _greedy(ratio: float) -> float:
-    """Greedy with so many pages a block (Desnoyers 2014)."""
+def greedy(ratio: float) -> float:
+    """Write amplification of greedy collection with blocks of 128 pages (Desnoyers 2014).
+
+    Parameters
+    ----------
+    ratio
+        Physical over logical pages, above 1.
+    """
     pages = float(_PAGES)
     wider = (1 + 0.5 / pages) * ratio
     return pages / (pages + 1 - (0.5 - pages / ratio * _lambert(wider)))
