@@ -34,7 +34,7 @@ COMMAND_LINES: dict[str, list[str]] = {
     "drives": ["drives"],
     "measure": ["measure", "sim:x25m", "--write-ratio", "0.5", "--requests", "50"],
     "simulate": [
-        *("simulate", "sim:x25m", "--write-ratio", "0.5", "--requests", "50"),
+        *("simulate", "sim:metered.toml", "--write-ratio", "0.5", "--requests", "50"),
         *("--interval", "1ms"),
     ],
     "analytic": [
@@ -65,6 +65,17 @@ COMMAND_LINES: dict[str, list[str]] = {
     "predict": ["predict", "run", "--queue-depth", "5000"],
 }
 
+# Everything that a preset may say and that adds to an answer.
+METERED = """
+base = "x25m"
+name = "metered"
+summary = "x25m with energies"
+energy.read_page_nj = 50_000
+energy.program_page_nj = 200_000
+energy.erase_block_nj = 2_000_000
+energy.transfer_byte_pj = 10
+energy.idle_power_mw = 100
+"""
 
 DEVICE = BlockDevice(
     name="sdz",
@@ -117,6 +128,7 @@ def finished_run(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("json")
     words = [*COMMAND_LINES["model"][:-1], str(folder / "run")]
     assert cli.main(words) == 0
+    (folder / "metered.toml").write_text(METERED)
     for name in ("failed", "removed"):
         drive = FakeDrive("real", fail_at={2: RunError("fio died")})
         path, plan = folder / name, MeasurementPlan(requests=10)

@@ -67,6 +67,27 @@ def test_what_the_controllers_memory_answered_is_told(capsys, tmp_path: Path) ->
     assert "read cache: 98 hits, 2 misses" in capsys.readouterr().out
 
 
+def test_energy_is_what_operations_and_time_take(capsys, tmp_path: Path) -> None:
+    text = (ROOT / "tests" / "small_drive.toml").read_text()
+    energy = "\n[energy]\nread_page_nj = 50_000\nprogram_page_nj = 200_000\n"
+    energy += "erase_block_nj = 2_000_000\ntransfer_byte_pj = 10\nidle_power_mw = 100\n"
+    drive = tmp_path / "metered.toml"
+    drive.write_text(text + energy)
+    run = answer(capsys, "simulate", f"sim:{drive}", "--requests", "1000")
+    told, pages = run["energy"], run["flash"]["page_reads"]
+    assert told["cell_joules"] == pytest.approx(pages * 50e-6)
+    assert told["channel_joules"] == pytest.approx(pages * 4096 * 10e-12)
+    assert told["idle_joules"] == pytest.approx(0.1 * run["duration_ns"] * 1e-9)
+    whole = told["cell_joules"] + told["channel_joules"] + told["idle_joules"]
+    assert told["joules"] == pytest.approx(whole)
+    assert told["mean_watts"] == pytest.approx(whole / (run["duration_ns"] * 1e-9))
+    assert told["iops_per_watt"] == pytest.approx(1000 / whole)
+    assert cli.main(["simulate", f"sim:{drive}", "--requests", "1000"]) == 0
+    screen = capsys.readouterr().out
+    assert "\nenergy    " in screen
+    assert f"{told['mean_watts']:.4g} W on average" in screen
+
+
 def test_one_read_of_an_idle_drive_is_cell_and_transfer(capsys) -> None:
     run = answer(capsys, "simulate", "sim:bench-64gib", "--requests", "100")
     read = run["streams"][0]["operations"]["read"]

@@ -10,7 +10,7 @@ use drivelab_request::{CommandKind, Nanos};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::scenario::{Scenario, ScenarioError};
 use drivelab_sim::ssd::{
-    ExternalSsd, LatencySplit, Load, LoggedRequest, Outcome, Part, Plan, Prepared,
+    Energy, ExternalSsd, LatencySplit, Load, LoggedRequest, Outcome, Part, Plan, Prepared,
     RecordedOperation, RequestLog, Series, SimError, StreamOutcome,
 };
 use drivelab_table::{Column, Values, write_parquet};
@@ -144,7 +144,26 @@ pub fn simulated_dict<'py>(
     dict.set_item("write_amplification_ratio", outcome.write_amplification())?;
     dict.set_item("channel_utilisation_ratio", &outcome.channel_utilisation)?;
     dict.set_item("unit_utilisation_ratio", &outcome.unit_utilisation)?;
+    dict.set_item(
+        "energy",
+        outcome
+            .energy
+            .map(|taken| energy_dict(py, &taken))
+            .transpose()?,
+    )?;
     dict.set_item("variability_factor", outcome.variability_factor)?;
+    Ok(dict)
+}
+
+/// What the window took of the power supply, by name.
+fn energy_dict<'py>(py: Python<'py>, energy: &Energy) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("cell_joules", energy.cell_joules)?;
+    dict.set_item("channel_joules", energy.channel_joules)?;
+    dict.set_item("idle_joules", energy.idle_joules)?;
+    dict.set_item("joules", energy.joules())?;
+    dict.set_item("mean_watts", energy.mean_watts)?;
+    dict.set_item("iops_per_watt", energy.iops_per_watt)?;
     Ok(dict)
 }
 

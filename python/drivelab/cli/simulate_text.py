@@ -39,7 +39,10 @@ def text(values: Values, *, title: str | None = None) -> str:
     lines += ["", *_table("mean of", _parts_of(streams), streams, _parts, least=9)]
     if values["series"] is not None:
         lines += ["", *_courses(values["series"], alone=len(streams) == 1)]
-    lines += ["", *_flash(values), "", *_busy(values), "", *_cost(values)]
+    lines += ["", *_flash(values), "", *_busy(values)]
+    if values["energy"] is not None:
+        lines += ["", *_energy(values["energy"])]
+    lines += ["", *_cost(values)]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -238,6 +241,16 @@ def _spread(shares: Sequence[float]) -> str:
         f"{100 * min(shares):.1f} to {100 * max(shares):.1f}, mean {100 * mean:.1f} "
         f"({len(shares)} of them)"
     )
+
+
+def _energy(energy: Values) -> Iterator[str]:
+    yield _line(
+        "energy",
+        f"{energy['joules']:.4g} J: cells {energy['cell_joules']:.4g}, channels "
+        f"{energy['channel_joules']:.4g}, idle {energy['idle_joules']:.4g}",
+    )
+    per_watt = _rate(energy["iops_per_watt"], 0)
+    yield _line("", f"{energy['mean_watts']:.4g} W on average, {per_watt} IOPS/W")
 
 
 def _cost(values: Values) -> Iterator[str]:

@@ -229,6 +229,7 @@ class SimulatedDrive:
                 "write_amplification_ratio": told["write_amplification_ratio"],
                 "erase_counts": told["erase_counts"],
             },
+            "energy": told["energy"],
             "variability_factor": told["variability_factor"],
             "unit": "plane" if self.preset["geometry"]["plane_mode"] else "die",
             "channel_utilisation_ratio": told["channel_utilisation_ratio"],
