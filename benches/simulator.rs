@@ -235,15 +235,19 @@ fn cases(name: &str, changes: &str, effort: &Effort) {
     }
 }
 
-/// Cost of a read and of a write, the same drive in more and more dies.
+/// Cost of a read and of a write, the same capacity in more and more dies.
 fn dies(effort: &Effort) {
-    println!("more dies, same capacity (16 GiB), queue depth 256: ns a read, ns a write");
+    println!("more dies, same capacity (64 GiB), queue depth 256: ns a read, ns a write");
     let mut first = None;
-    for (channels, ways, blocks) in [(8, 1, 2048), (8, 8, 256), (32, 8, 64), (32, 32, 16)] {
+    // Of few blocks in a die those held back for collection are a larger share, which
+    // moves more pages: 64 are few enough.
+    for (channels, ways, blocks) in [(8, 1, 8192), (8, 8, 1024), (32, 8, 256), (32, 32, 64)] {
         let config = drive(&format!(
             "geometry.channels = {channels}\ngeometry.ways_per_channel = {ways}\n\
              geometry.dies_per_way = 1\ngeometry.planes_per_die = 1\n\
-             geometry.blocks_per_plane = {blocks}\ngeometry.over_provisioning_ratio = 1.0\n"
+             geometry.blocks_per_plane = {blocks}\n\
+             geometry.over_provisioning_ratio = 1.0\n\
+             collection.reserve_blocks_per_plane = 2\n"
         ));
         let what = format!("{} dies", config.dies());
         compare(&what, &config, 256, effort, &mut first);
@@ -269,14 +273,22 @@ fn compare(
     first: &mut Option<[f64; 2]>,
 ) {
     let mut drive = Prepared::new(config.clone()).unwrap().worker();
+    let mut waf = 1.0;
     let cost = [0.0, 1.0].map(|write_ratio| {
-        let run = |round| simulate(&mut drive, write_ratio, depth, effort.requests / 2 + round).0;
-        let best = (0..effort.rounds).map(run).fold(f64::INFINITY, f64::min);
+        let mut run = |round| {
+            let requests = effort.requests / 2 + round;
+            let (seconds, outcome) = simulate(&mut drive, write_ratio, depth, requests);
+            waf = outcome.write_amplification().unwrap_or(1.0);
+            seconds
+        };
+        let best = (0..effort.rounds)
+            .map(&mut run)
+            .fold(f64::INFINITY, f64::min);
         best / (effort.requests / 2) as f64 * 1e9
     });
     let first = first.get_or_insert(cost);
     println!(
-        "  {what:<21} {:>6.1} ({:.2} x)   {:>6.1} ({:.2} x)",
+        "  {what:<21} {:>6.1} ({:.2} x)   {:>6.1} ({:.2} x)   WAF {waf:.2}",
         cost[0],
         cost[0] / first[0],
         cost[1],
