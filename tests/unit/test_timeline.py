@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from drivelab._core import ClosedForm
@@ -240,6 +241,18 @@ def test_collection_is_marked(monkeypatch) -> None:
     svg, _ = drawn(stages([host, moved]), monkeypatch)
     assert ">for collection<" in svg
     assert ">waits for the channel<" in svg
+
+
+def test_read_lies_above_the_program_that_it_suspends(monkeypatch) -> None:
+    program = operation(transfer_start_ns=0, transfer_end_ns=9, cell_start_ns=9, cell_end_ns=500)
+    read = operation(
+        kind="read", cell_start_ns=100, cell_end_ns=150, transfer_start_ns=150, transfer_end_ns=160
+    )
+    _, figure = drawn(stages([program, read]), monkeypatch)
+    height = {
+        to_hex(bars.get_facecolor()[0]): bars.get_zorder() for bars in figure.axes[0].collections
+    }
+    assert height["#bfddf0"] > height["#a9dec9"]
 
 
 def test_command_writes_drawing_table_and_json(small, tmp_path: Path, capsys) -> None:

@@ -72,6 +72,8 @@ _LOOKS: Final = {
     "wait_channel": _Look("waits for the channel", _PALE_GREY, GREY, "|||||"),
     "wait_operation": _Look("waits for other data", _PALE_GREY, INK, "xxxxxx"),
 }
+# A die may read while one of these is suspended: the read lies above it.
+_MAY_PAUSE: Final = ("cell program", "cell erase")
 _COLLECTION: Final = _Look("for collection", PAPER, INK)
 
 
@@ -238,7 +240,7 @@ class _Diagram:
                         edgecolor=INK if collection else look.edge,
                         linewidth=1.1 if collection else 0.4,
                         hatch=look.hatch,
-                        zorder=2,
+                        zorder=2 if look_name in _MAY_PAUSE else 2.5,
                     )
                 )
 
