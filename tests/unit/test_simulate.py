@@ -67,6 +67,24 @@ def test_what_the_controllers_memory_answered_is_told(capsys, tmp_path: Path) ->
     assert "read cache: 98 hits, 2 misses" in capsys.readouterr().out
 
 
+def test_generated_writes_sent_otherwise_are_told(capsys, tmp_path: Path) -> None:
+    scenario = tmp_path / "flushing.toml"
+    scenario.write_text(
+        "requests = 1_100\n"
+        '[[stream]]\nname = "log"\nqueue_depth = 1\nwrite_ratio = 1.0\n'
+        'writes_as = "trim"\nwrites_per_flush = 10\n'
+    )
+    drive = f"sim:{ROOT / 'tests' / 'small_drive.toml'}"
+    words = ("simulate", drive, "--scenario", str(scenario))
+    (stream,) = answer(capsys, *words)["streams"]
+    assert (stream["writes_as"], stream["writes_per_flush"]) == ("trim", 10)
+    counts = {name: each["requests"] for name, each in stream["operations"].items()}
+    # Ten and a flush, a hundred times.
+    assert counts == {"trim": 1000, "flush": 100}
+    assert cli.main(list(words)) == 0
+    assert "writes sent as trims, a flush every 10 writes" in capsys.readouterr().out
+
+
 def test_energy_is_what_operations_and_time_take(capsys, tmp_path: Path) -> None:
     text = (ROOT / "tests" / "small_drive.toml").read_text()
     energy = "\n[energy]\nread_page_nj = 50_000\nprogram_page_nj = 200_000\n"

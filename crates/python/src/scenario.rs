@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use drivelab_request::{CommandKind, Nanos};
 use drivelab_sim::scenario::{Scenario, SourcePlan, StreamPlan};
+use drivelab_sim::ssd::WriteMode;
 use drivelab_workload::Characteristics;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -121,6 +122,13 @@ fn stream_dict<'py>(py: Python<'py>, stream: &StreamPlan) -> PyResult<Bound<'py,
     dict.set_item("rate_iops", rate)?;
     dict.set_item("workload", characteristics.map(to_tuple))?;
     dict.set_item("range", stream.range)?;
+    let writes_as = match stream.writes {
+        WriteMode::Plain => "write",
+        WriteMode::Forced => "forced_write",
+        WriteMode::Trim => "trim",
+    };
+    dict.set_item("writes_as", writes_as)?;
+    dict.set_item("writes_per_flush", stream.writes_per_flush)?;
     dict.set_item("priority", stream.priority)?;
     dict.set_item("queue_pair", stream.queue_pair)?;
     Ok(dict)

@@ -3,7 +3,7 @@
 
 use drivelab_request::{CommandKind, Nanos};
 use drivelab_sim::scenario::{Scenario, SourcePlan};
-use drivelab_sim::ssd::Source;
+use drivelab_sim::ssd::{Source, WriteMode};
 
 const GIB: u64 = 1 << 30;
 
@@ -105,6 +105,35 @@ fn it_says_streams_of_all_three_kinds() {
             (1500, CommandKind::Trim, 4096, 4096, false),
             (2000, CommandKind::Flush, 0, 0, false),
         ]
+    );
+}
+
+#[test]
+fn generated_writes_may_be_sent_as_trims_or_forced_and_flushes_between_them() {
+    let sent = |lines: &str| {
+        let scenario = read(&stream(&format!("queue_depth = 1\n{lines}"))).unwrap();
+        let load = scenario.load(GIB, 7).unwrap();
+        (load.streams[0].writes, load.streams[0].flush_interval)
+    };
+    assert_eq!(sent(""), (WriteMode::Plain, 0));
+    assert_eq!(sent("writes_as = \"write\""), (WriteMode::Plain, 0));
+    assert_eq!(sent("writes_as = \"trim\""), (WriteMode::Trim, 0));
+    let forced = "writes_as = \"forced_write\"\nwrites_per_flush = 32";
+    assert_eq!(sent(forced), (WriteMode::Forced, 32));
+    let error = read(&stream("queue_depth = 1\nwrites_as = \"fua\"")).unwrap_err();
+    assert!(
+        error.contains("\"write\" or \"forced_write\" or \"trim\""),
+        "{error}"
+    );
+    let error = read(&stream("queue_depth = 1\nwrites_per_flush = 0")).unwrap_err();
+    assert!(error.contains("writes_per_flush"), "{error}");
+    let error = read(&stream(
+        "requests_csv = \"backup.csv\"\nwrites_as = \"trim\"",
+    ))
+    .unwrap_err();
+    assert!(
+        error.contains("has no effect on requests that are listed"),
+        "{error}"
     );
 }
 

@@ -65,6 +65,10 @@ def stream_text(plan: Values) -> str:
             arrive = "at random" if plan["source"] == "poisson" else "evenly"
             said = said.rpartition(", queue depth")[0]
             said += f", {plan['rate_iops']:,.12g} a second arriving {arrive}"
+    if plan["writes_as"] != "write":
+        said += f", writes sent as {plan['writes_as'].replace('_', ' ')}s"
+    if plan["writes_per_flush"]:
+        said += f", a flush every {plan['writes_per_flush']:,} writes"
     if plan["range"]:
         start, length = plan["range"]
         where = f"from {format_size(start)} on" if start else "from the start"

@@ -79,6 +79,8 @@ def stream_json(
         "rate_iops": plan["rate_iops"],
         "range_offset_bytes": start,
         "range_bytes": length,
+        "writes_as": plan["writes_as"],
+        "writes_per_flush": plan["writes_per_flush"] or None,
         "priority": plan["priority"],
         "queue_pair": plan["queue_pair"],
         "submitted_requests": told["submitted_requests"],

@@ -31,7 +31,7 @@ mod timed;
 use drivelab_request::{Command, Nanos, WindowPlan};
 use drivelab_workload::{Arrivals, Characteristics, Generator};
 
-use crate::ssd::{Load, Source, Stream};
+use crate::ssd::{Load, Source, Stream, WriteMode};
 
 pub use error::{ScenarioError, Spot};
 
@@ -64,6 +64,10 @@ pub struct StreamPlan {
     pub source: SourcePlan,
     /// Offset and length of the bytes that it may go to; the whole drive if not given.
     pub range: Option<(u64, u64)>,
+    /// As what generated writes are sent.
+    pub writes: WriteMode,
+    /// A flush follows every so many generated writes; 0 for none.
+    pub writes_per_flush: u32,
     /// Its priority class; 0 goes first.
     pub priority: u8,
     /// The queue pair through which it submits.
@@ -118,6 +122,8 @@ impl Scenario {
                 name: name.into(),
                 source: SourcePlan::Closed(characteristics),
                 range: None,
+                writes: WriteMode::Plain,
+                writes_per_flush: 0,
                 priority: 0,
                 queue_pair: 0,
             }],
@@ -228,6 +234,8 @@ impl StreamPlan {
         };
         Ok(Stream {
             range: self.range,
+            writes: self.writes,
+            flush_interval: self.writes_per_flush,
             priority: self.priority,
             queue_pair: self.queue_pair,
             ..Stream::new(self.name.clone(), source)

@@ -9,10 +9,10 @@ use super::table::{REQUEST, SCENARIO, STREAM, Table, array};
 use super::timed::{command_of, commands_of_csv, out_of_order};
 use super::{Scenario, SourcePlan, StreamPlan};
 use crate::preset::document::line_at;
-use crate::ssd::MOST_STREAMS;
+use crate::ssd::{MOST_STREAMS, WriteMode};
 
 /// Keys that say what generated requests are.
-const GENERATED: [&str; 7] = [
+const GENERATED: [&str; 9] = [
     "write_ratio",
     "read_size_bytes",
     "write_size_bytes",
@@ -20,6 +20,8 @@ const GENERATED: [&str; 7] = [
     "write_random",
     "read_stride_bytes",
     "write_stride_bytes",
+    "writes_as",
+    "writes_per_flush",
 ];
 /// A stream's requests come from one of these.
 const SOURCES: [&str; 4] = ["queue_depth", "rate_iops", "requests_csv", "request"];
@@ -98,7 +100,13 @@ fn stream_of(
         name: name.to_owned(),
         source,
         range,
-        // Both within their types, by their rules.
+        writes: match table.text("writes_as") {
+            Some("forced_write") => WriteMode::Forced,
+            Some("trim") => WriteMode::Trim,
+            _ => WriteMode::Plain,
+        },
+        writes_per_flush: table.integer("writes_per_flush").unwrap_or(0) as u32,
+        // All within their types, by their rules.
         priority: table.integer("priority").unwrap_or(0) as u8,
         queue_pair: table.integer("queue_pair").unwrap_or(0) as u16,
     })

@@ -31,6 +31,9 @@ const GAP: Rule = Rule::Sectors {
     most: LARGEST_BYTES,
 };
 
+/// As what the generated writes of a stream are sent.
+pub(super) const WRITES_AS: &[&str] = &["write", "forced_write", "trim"];
+
 /// Keys of the scenario itself.
 pub(super) const SCENARIO: &[(&str, Rule)] = &[
     ("summary", Rule::Text),
@@ -61,6 +64,8 @@ pub(super) const STREAM: &[(&str, Rule)] = &[
     ("write_random", RATIO),
     ("read_stride_bytes", GAP),
     ("write_stride_bytes", GAP),
+    ("writes_as", Rule::Word(WRITES_AS)),
+    ("writes_per_flush", integer(1, u32::MAX as u64)),
     ("range_offset_bytes", GAP),
     (
         "range_bytes",
