@@ -9,13 +9,14 @@
 /// every n and d of 32 bits: m falls short of 2^64 / d by at most 1, which costs
 /// less than 1 / d (Robison 2005, round-down with an increment).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Divisor {
+pub struct Divisor {
     value: u32,
     reciprocal: u64,
 }
 
 impl Divisor {
     /// Division by `value`, which is not 0.
+    #[must_use]
     pub fn new(value: u32) -> Self {
         Self {
             value,
@@ -25,6 +26,7 @@ impl Divisor {
 
     /// floor(`number` / divisor).
     #[inline(always)]
+    #[must_use]
     pub fn quotient(self, number: u32) -> u32 {
         let product = (u128::from(number) + 1) * u128::from(self.reciprocal);
         (product >> 64) as u32
@@ -32,6 +34,7 @@ impl Divisor {
 
     /// `number` modulo the divisor.
     #[inline(always)]
+    #[must_use]
     pub fn remainder(self, number: u32) -> u32 {
         number - self.quotient(number) * self.value
     }

@@ -38,6 +38,7 @@ mod wear;
 
 pub use address::{FlashLayout, LayoutError, Lpn, Ppn};
 pub use check::{Checked, ContractError};
+pub use divisor::Divisor;
 pub use external::{External, ExternalError};
 pub use firmware::{Action, Firmware, FirmwareError, IdleTime, PageRun};
 pub use memory::{Cells, Exclusive, ExclusiveCells, Memory, Undo, UndoCells, prefetch};

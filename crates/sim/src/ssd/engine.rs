@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drivelab_ftl::{Firmware, OperationBuffer, OperationKind};
+use drivelab_ftl::{Divisor, Firmware, OperationBuffer, OperationKind};
 use drivelab_request::{CommandKind, CompletionWindow, Nanos, WindowPlan};
 
 use super::background::Background;
@@ -103,7 +103,8 @@ pub(super) struct Engine<F> {
     outcome: Outcome,
     pub capacity_bytes: u64,
     pub page_shift: u32,
-    pub pages_per_plane: u32,
+    pub by_plane_pages: Divisor,
+    pub by_units: Divisor,
     pub units: u32,
     pub ways: u32,
     pub dies_per_way: u32,
@@ -152,7 +153,8 @@ impl<F: Firmware> Engine<F> {
             stop: Arc::default(),
             outcome: Outcome::default(),
             page_shift: page_bytes.trailing_zeros(),
-            pages_per_plane: geometry.blocks_per_plane * geometry.pages_per_block,
+            by_plane_pages: Divisor::new(geometry.blocks_per_plane * geometry.pages_per_block),
+            by_units: Divisor::new(units),
             units,
             ways: geometry.ways_per_channel,
             dies_per_way: geometry.dies_per_way,

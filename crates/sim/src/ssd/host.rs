@@ -306,6 +306,7 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn put_on_link(&mut self, slot: u32, job: Job, time: u64, now: u64) {
         if let Some(end) = self.host.link.put(slot, job, time, now) {
             self.events.set_side(LINK, Some(end));
@@ -315,17 +316,17 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn link_event(&mut self, now: u64) {
         let (done, next) = self.host.link.take();
         self.events.set_side(LINK, next);
-        let Some(done) = done else {
+        let Some((slot, job)) = done else {
             return;
         };
-        match done.job {
-            Job::ReadCommand => self.start_read(done.slot, self.run_of(done.slot), now),
-            Job::Command => self.start_command(done.slot, now),
-            Job::ReadData => self.complete_at_host(done.slot, now),
+        match job {
+            Job::ReadCommand => self.start_read(slot, self.run_of(slot), now),
+            Job::Command => self.start_command(slot, now),
+            Job::ReadData => self.complete_at_host(slot, now),
             Job::WriteData { .. } if !self.buffer.is_on() => {
-                self.start_write(done.slot, self.run_of(done.slot), now);
+                self.start_write(slot, self.run_of(slot), now);
             }
-            Job::WriteData { first, pages } => self.fill_buffer(done.slot, first, pages, now),
+            Job::WriteData { first, pages } => self.fill_buffer(slot, first, pages, now),
         }
     }
 
@@ -427,14 +428,14 @@ impl<F: Firmware> Engine<F> {
         let entry = &mut self.host.slots[slot as usize];
         entry.pending -= 1;
         if entry.pending == 0 {
-            let parts = parts.of_latency(entry.since);
             if has_link && entry.command.kind == CommandKind::Read {
-                entry.parts = parts;
+                parts.put_latency(entry.since, &mut entry.parts);
                 self.send_data(slot, now);
             } else if self.timing.has_interrupts {
-                entry.parts = parts;
+                parts.put_latency(entry.since, &mut entry.parts);
                 self.post(slot, now);
             } else {
+                let parts = parts.of_latency(entry.since);
                 self.complete(slot, parts, now);
             }
         }

@@ -18,11 +18,40 @@ pub(super) enum Job {
     },
 }
 
+impl Job {
+    /// It in whole words. What is written in parts and read as a whole soon after waits
+    /// until every part has reached the cache.
+    #[inline(always)]
+    const fn packed(self) -> (u64, u64) {
+        match self {
+            Self::ReadCommand => (0, 0),
+            Self::Command => (1, 0),
+            Self::ReadData => (2, 0),
+            Self::WriteData { first, pages } => (3, (pages as u64) << 32 | first as u64),
+        }
+    }
+
+    #[inline(always)]
+    const fn unpacked(kind: u64, pages: u64) -> Self {
+        match kind {
+            0 => Self::ReadCommand,
+            1 => Self::Command,
+            2 => Self::ReadData,
+            _ => Self::WriteData {
+                first: pages as u32,
+                pages: (pages >> 32) as u32,
+            },
+        }
+    }
+}
+
+/// A job on its way, and when it ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LinkJob {
-    pub end: u64,
-    pub slot: u32,
-    pub job: Job,
+struct LinkJob {
+    end: u64,
+    /// The kind of the job above the slot of its request.
+    kind_and_slot: u64,
+    pages: u64,
 }
 
 /// The link: commands and data to the drive on its first lane; data to the host on
@@ -64,9 +93,25 @@ impl Link {
             Job::ReadData => self.to_host,
             Job::ReadCommand | Job::Command | Job::WriteData { .. } => 0,
         };
+        let (kind, pages) = job.packed();
+        self.put_packed(lane, kind << 32 | u64::from(slot), pages, (time, now))
+    }
+
+    #[inline(never)]
+    fn put_packed(
+        &mut self,
+        lane: usize,
+        kind_and_slot: u64,
+        pages: u64,
+        (time, now): (u64, u64),
+    ) -> Option<u64> {
         let end = self.free_at[lane].max(now) + time;
         self.free_at[lane] = end;
-        self.lanes[lane].push_back(LinkJob { end, slot, job });
+        self.lanes[lane].push_back(LinkJob {
+            end,
+            kind_and_slot,
+            pages,
+        });
         if self.ends[lane] != NEVER {
             return None;
         }
@@ -76,12 +121,16 @@ impl Link {
 
     /// Takes the job that ends first, that to the drive of two; and when the next ends.
     #[inline(always)]
-    pub fn take(&mut self) -> (Option<LinkJob>, Option<u64>) {
+    pub fn take(&mut self) -> (Option<(u32, Job)>, Option<u64>) {
         let lane = usize::from(self.ends[1] < self.ends[0]);
         let jobs = &mut self.lanes[lane];
         let done = jobs.pop_front();
         self.ends[lane] = jobs.front().map_or(NEVER, |job| job.end);
         let next = self.ends[0].min(self.ends[1]);
+        let done = done.map(|done| {
+            let job = Job::unpacked(done.kind_and_slot >> 32, done.pages);
+            (done.kind_and_slot as u32, job)
+        });
         (done, (next != NEVER).then_some(next))
     }
 }

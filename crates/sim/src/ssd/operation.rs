@@ -30,15 +30,11 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn unit_of(&self, plane: u32) -> u32 {
         // Planes are numbered die first, so the die is the plane's number
         // modulo the dies; in plane mode there are as many units as planes.
-        if plane < self.units {
-            plane
-        } else {
-            plane % self.units
-        }
+        self.by_units.remainder(plane)
     }
 
     fn plane_of(&self, task: &Task) -> u32 {
-        task.ppn.0 / self.pages_per_plane
+        self.by_plane_pages.quotient(task.ppn.0)
     }
 
     /// An operation that the firmware emitted at `now` enters the flash.

@@ -125,6 +125,22 @@ impl Parts {
         [0, 0, left, dispatch, channel, cell, collection]
     }
 
+    /// Writes [`Parts::of_latency`] to `parts`.
+    /// Field by field: a copy of the whole would wait until every field has reached the
+    /// cache.
+    #[inline(always)]
+    pub fn put_latency(&self, emitted: u64, parts: &mut [u64; PARTS]) {
+        let waited = self.began - emitted - self.dispatch;
+        let collection = self.collected.min(waited);
+        parts[Part::Host as usize] = 0;
+        parts[Part::Buffer as usize] = 0;
+        parts[Part::Queueing as usize] = waited - collection;
+        parts[Part::Dispatch as usize] = self.dispatch;
+        parts[Part::Channel as usize] = self.channel;
+        parts[Part::Cell as usize] = self.cell;
+        parts[Part::Collection as usize] = collection;
+    }
+
     /// The parts of a latency from `emitted` on, without host and buffer.
     #[inline(always)]
     pub fn of_latency(&self, emitted: u64) -> [u64; PARTS] {
