@@ -121,7 +121,10 @@ impl Bare {
                 .collect(),
             die_free_at: vec![0; config.dies() as usize],
             channel_free_at: vec![0; config.geometry.channels as usize],
-            cell_ns: [config.timing.read_cell_ns, config.timing.program_cell_ns],
+            cell_ns: [
+                config.timing.read_cell_ns.of_page(0),
+                config.timing.program_cell_ns.of_page(0),
+            ],
             register_ns: config.timing.read_register_ns,
         }
     }

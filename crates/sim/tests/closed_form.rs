@@ -135,6 +135,14 @@ fn every_condition_that_fails_is_listed() {
             .to_string()
             .contains("variability.sigma is 0.1, not 0")
     );
+    let by_type = derived("[timing]\nread_cell_ns = [50_000, 90_000]");
+    let refusal = ClosedForm::new(&by_type).unwrap_err();
+    assert_eq!(refusal.reasons.len(), 1);
+    assert!(
+        refusal
+            .to_string()
+            .ends_with("timing.read_cell_ns has 2 times, not one for all pages")
+    );
     let mut wrong_rho = preset("x25m-yoo2014");
     wrong_rho.closed_form.rho = Some(40);
     let refusal = ClosedForm::new(&wrong_rho).unwrap_err().to_string();
@@ -186,12 +194,12 @@ fn page_by_page(config: &SsdConfig, direction: Direction, pages: u64) -> u64 {
         Read => (
             timing.read_dispatch_ns,
             timing.read_register_ns,
-            timing.read_cell_ns,
+            timing.read_cell_ns.of_page(0),
         ),
         Write => (
             timing.write_dispatch_ns,
             timing.write_register_ns,
-            timing.program_cell_ns,
+            timing.program_cell_ns.of_page(0),
         ),
     };
     let units = config.units() as usize;

@@ -101,6 +101,69 @@ fn reads_of_one_die_follow_each_other_and_dispatch_overlaps() {
     assert_eq!(mean_us(&outcome, Direction::Read), (65.0 + 125.0) / 2.0);
 }
 
+/// Three bits a cell: 50, 70 and 90 us to read, 200, 500 and 1000 us to program.
+const THREE_BITS: [(&str, &str); 2] = [
+    ("= 50_000", "= [50_000, 70_000, 90_000]"),
+    ("= 300_000", "= [200_000, 500_000, 1_000_000]"),
+];
+
+#[test]
+fn the_type_of_a_page_decides_its_time_in_the_cell_array() {
+    // Of four planes the first has pages 0, 4, 8, ..., 60 in its first block: types 0, 1,
+    // 2, 0, ...; page 64 is the first of its second block. 5 + cell + 10.
+    let prepared = drive(&THREE_BITS);
+    for (page, us) in [(0, 65), (4, 85), (8, 105), (12, 65), (60, 65), (64, 65)] {
+        let outcome = run(&prepared, vec![read(0, page)]);
+        assert_eq!(outcome.window, Nanos(us * 1000), "{page}");
+        let cell = Part::Cell as usize;
+        assert_eq!(outcome.split[0].sum_ns[cell], (us - 15) * 1000, "{page}");
+    }
+    // The filled blocks are full: writes apart in time begin another, 5 + 10 + cell.
+    let writes: Vec<_> = (0..4).map(|place| write(place * 2000, 0)).collect();
+    for (count, us) in [(1, 215), (2, 2515), (3, 5015), (4, 6215)] {
+        let outcome = run(&prepared, writes[..count].to_vec());
+        assert_eq!(outcome.window, Nanos(us * 1000), "{count}");
+    }
+    let outcome = run(&prepared, writes);
+    let sum_us = parts_us(&outcome, Direction::Write)[Part::Cell as usize];
+    assert_eq!(sum_us, 200.0 + 500.0 + 1000.0 + 200.0);
+    // One time for all programs beside three for reads.
+    let programs_alike = drive(&THREE_BITS[..1]);
+    let outcome = run(
+        &programs_alike,
+        vec![write(0, 0), write(1000, 0), read(2000, 4)],
+    );
+    assert_eq!(outcome.write.latency.max_ns(), Some(315_000));
+    assert_eq!(outcome.window, Nanos(2_085_000));
+}
+
+#[test]
+fn a_pause_knows_the_time_of_the_page_that_is_programmed() {
+    // Two writes at once on die 0: the second, of type 1, is in the cell array from
+    // 215 + 10 to 725. A read of type 0 comes.
+    let suspends = (
+        "dispatch = \"per_die\"",
+        "dispatch = \"per_die\"\norder = \"reads_first\"\nsuspends_per_operation = 1",
+    );
+    let cost = (
+        "[scheduling]",
+        "suspend_ns = 7_000\nresume_ns = 5_000\nsuspend_progress_ns = 100_000\n[scheduling]",
+    );
+    let prepared = drive(&[THREE_BITS[0], THREE_BITS[1], cost, suspends]);
+    let latencies = |read_at_ns: u64| {
+        let mut late = read(0, 24);
+        late.arrival = Nanos(read_at_ns);
+        let outcome = run(&prepared, vec![write(0, 0), write(0, 0), late]);
+        [&outcome.read, &outcome.write].map(|of| of.latency.max_ns().unwrap())
+    };
+    // Paused after 100 us of progress, at 325: 332 to 392, then 400 us from 397 on.
+    assert_eq!(latencies(300_000), [92_000, 797_000]);
+    // The last moment at which a pause begins before the end, and the first at which
+    // it does not: 7 + 60 after the pause, or from 725 on.
+    assert_eq!(latencies(717_999), [67_000, 797_000]);
+    assert_eq!(latencies(718_000), [67_000, 725_000]);
+}
+
 fn parts_us(outcome: &Outcome, direction: Direction) -> [f64; PARTS] {
     let split = outcome.split[direction.index()];
     split.sum_ns.map(|sum| sum as f64 / 1000.0)

@@ -14,6 +14,13 @@ pub enum Reason {
     NotInOrder(Dispatch),
     /// Neighbouring pages may lie on one unit.
     Mapping(Mapping),
+    /// Pages take different times in the cell array.
+    PageTypes {
+        /// The key that says so.
+        key: &'static str,
+        /// How many times there are.
+        types: usize,
+    },
     /// The host link takes time.
     HostLink(HostInterface),
     /// Writes complete in a buffer.
@@ -68,6 +75,9 @@ impl fmt::Display for Reason {
                 Mapping::default().order.word(),
                 Mapping::default().allocation.word()
             ),
+            Self::PageTypes { key, types } => {
+                write!(formatter, "{key} has {types} times, not one for all pages")
+            }
             Self::HostLink(interface) => write!(
                 formatter,
                 "host.interface is {:?}, not {:?}",
@@ -135,6 +145,15 @@ pub(super) fn general_reasons(config: &SsdConfig) -> Vec<Reason> {
     }
     if config.mapping != Mapping::default() {
         reasons.push(Reason::Mapping(config.mapping.clone()));
+    }
+    for (key, cell) in [
+        ("timing.read_cell_ns", config.timing.read_cell_ns),
+        ("timing.program_cell_ns", config.timing.program_cell_ns),
+    ] {
+        let types = cell.types();
+        if types > 1 {
+            reasons.push(Reason::PageTypes { key, types });
+        }
     }
     if config.host.interface != HostInterface::Free {
         reasons.push(Reason::HostLink(config.host.interface));

@@ -24,12 +24,12 @@ impl Steps {
             Direction::Read => Self {
                 dispatch_ns: timing.read_dispatch_ns,
                 register_ns: timing.read_register_ns,
-                cell_ns: timing.read_cell_ns,
+                cell_ns: timing.read_cell_ns.of_page(0),
             },
             Direction::Write => Self {
                 dispatch_ns: timing.write_dispatch_ns,
                 register_ns: timing.write_register_ns,
-                cell_ns: timing.program_cell_ns,
+                cell_ns: timing.program_cell_ns.of_page(0),
             },
         }
     }

@@ -8,6 +8,7 @@ use drivelab_request::Direction;
 use serde::{Serialize, Serializer};
 
 use super::assemble::assemble;
+use super::cell_times::CellTimes;
 use super::choices::{
     Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Order, Pace,
     StripingOrder, VictimPolicy, allocation_word, order_word, pace_word, victim_word,
@@ -98,9 +99,9 @@ pub struct Timing {
     /// W_reg: one page over the channel into the register.
     pub write_register_ns: u64,
     /// R_cell: one page from the cells into the register.
-    pub read_cell_ns: u64,
+    pub read_cell_ns: CellTimes,
     /// W_cell: one page from the register into the cells.
-    pub program_cell_ns: u64,
+    pub program_cell_ns: CellTimes,
     /// One block erased.
     pub erase_cell_ns: u64,
     /// From a program's or an erase's pause to the first read in it; absent without suspends.

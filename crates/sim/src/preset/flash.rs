@@ -2,8 +2,10 @@
 //! order, and how much of the power supply.
 
 use super::assemble::Keys;
+use super::cell_times::CellTimes;
 use super::choices::{Dispatch, Order};
 use super::config::{Energy, Scheduling, Timing};
+use super::document::Value;
 use super::error::PresetError;
 use super::schema;
 
@@ -17,19 +19,45 @@ pub(super) fn timing(keys: &Keys<'_>) -> Result<Timing, PresetError> {
         // Without suspends their cost has no effect, so it leaves no trace either.
         _ => Ok(None),
     };
+    let read_cell_ns = cell_times(keys, "timing.read_cell_ns")?;
+    let key = "timing.program_cell_ns";
+    let program_cell_ns = cell_times(keys, key)?;
+    let of_reads = read_cell_ns.types();
+    if of_reads > 1 && ![1, of_reads].contains(&program_cell_ns.types()) {
+        let allowed = format!(
+            "one integer, or an array of {of_reads} as timing.read_cell_ns has: one for each bit of a cell"
+        );
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
     Ok(Timing {
         read_dispatch_ns: keys.integer("timing.read_dispatch_ns")?,
         write_dispatch_ns: keys.integer("timing.write_dispatch_ns")?,
         erase_dispatch_ns: keys.integer("timing.erase_dispatch_ns")?,
         read_register_ns: keys.integer("timing.read_register_ns")?,
         write_register_ns: keys.integer("timing.write_register_ns")?,
-        read_cell_ns: keys.integer("timing.read_cell_ns")?,
-        program_cell_ns: keys.integer("timing.program_cell_ns")?,
+        read_cell_ns,
+        program_cell_ns,
         erase_cell_ns: keys.integer("timing.erase_cell_ns")?,
         suspend_ns: of_suspends("timing.suspend_ns")?,
         resume_ns: of_suspends("timing.resume_ns")?,
         suspend_progress_ns: of_suspends("timing.suspend_progress_ns")?,
     })
+}
+
+/// One time for all pages, or one for each type of page.
+fn cell_times(keys: &Keys<'_>, key: &str) -> Result<CellTimes, PresetError> {
+    let entry = keys.need(key)?;
+    let nanos = match &entry.value {
+        Value::Integer(nanos) => vec![*nanos],
+        Value::Integers(nanos) => nanos.clone(),
+        _ => Vec::new(),
+    };
+    let nanos: Vec<u64> = nanos
+        .iter()
+        .filter_map(|&nanos| nanos.try_into().ok())
+        .collect();
+    CellTimes::new(&nanos)
+        .ok_or_else(|| schema::wrong_value(key, entry, schema::CELL_TIMES.allowed()))
 }
 
 pub(super) fn scheduling(keys: &Keys<'_>) -> Result<Scheduling, PresetError> {

@@ -9,6 +9,7 @@
 //! are errors that name the key, its value, its line and what is allowed.
 
 mod assemble;
+mod cell_times;
 mod choices;
 mod config;
 pub(crate) mod document;
@@ -17,6 +18,8 @@ mod flash;
 mod host;
 pub(crate) mod schema;
 
+pub use cell_times::CellTimes;
+pub(crate) use cell_times::MOST_PAGE_TYPES;
 pub use choices::{
     Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Order, Pace,
     StripingOrder, VictimPolicy,

@@ -2,6 +2,7 @@
 
 use drivelab_request::{Direction, SECTOR_BYTES};
 
+use super::cell_times::MOST_PAGE_TYPES;
 use super::choices::{
     Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Order, Pace,
     StripingOrder, VictimPolicy,
@@ -37,6 +38,12 @@ pub(crate) enum Rule {
         least: u64,
         most: u64,
     },
+    /// An integer, or an array of them.
+    OneOrSeveral {
+        most_entries: usize,
+        least: u64,
+        most: u64,
+    },
     /// Whole sectors, in bytes.
     Sectors {
         least: u64,
@@ -49,6 +56,12 @@ pub(crate) const fn integer(least: u64, most: u64) -> Rule {
 }
 
 const TIME: Rule = integer(0, LONGEST_NS);
+
+pub(super) const CELL_TIMES: Rule = Rule::OneOrSeveral {
+    most_entries: MOST_PAGE_TYPES,
+    least: 0,
+    most: LONGEST_NS,
+};
 
 /// Every key; `*` stands for the name of a published figure.
 pub(super) const KEYS: &[(&str, Rule)] = &[
@@ -79,8 +92,8 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("timing.erase_dispatch_ns", TIME),
     ("timing.read_register_ns", TIME),
     ("timing.write_register_ns", TIME),
-    ("timing.read_cell_ns", TIME),
-    ("timing.program_cell_ns", TIME),
+    ("timing.read_cell_ns", CELL_TIMES),
+    ("timing.program_cell_ns", CELL_TIMES),
     ("timing.erase_cell_ns", TIME),
     ("timing.suspend_ns", TIME),
     ("timing.resume_ns", TIME),
@@ -233,6 +246,13 @@ impl Rule {
             Self::Integers { least, most } => {
                 format!("an array of 1 to {MOST_ENTRIES} integers from {least} to {most}")
             }
+            Self::OneOrSeveral {
+                most_entries,
+                least,
+                most,
+            } => format!(
+                "an integer from {least} to {most}, or an array of 1 to {most_entries} of them"
+            ),
             Self::Sectors { least, most } => {
                 format!("a multiple of {SECTOR_BYTES} from {least} to {most}")
             }
@@ -259,6 +279,17 @@ impl Rule {
                 };
                 (1..=MOST_ENTRIES).contains(&values.len()) && values.iter().all(fits)
             }
+            (Self::OneOrSeveral { least, most, .. }, Value::Integer(_)) => {
+                integer(least, most).admits(value)
+            }
+            (
+                Self::OneOrSeveral {
+                    most_entries,
+                    least,
+                    most,
+                },
+                Value::Integers(values),
+            ) => values.len() <= most_entries && Self::Integers { least, most }.admits(value),
             (Self::Sectors { least, most }, Value::Integer(value)) => u64::try_from(*value)
                 .is_ok_and(|value| {
                     value.is_multiple_of(SECTOR_BYTES.into()) && (least..=most).contains(&value)

@@ -116,6 +116,21 @@ fn resolved_texts_read_back_as_the_same_drive() {
 }
 
 #[test]
+fn times_by_type_of_page_are_arrays_and_one_is_a_number() {
+    let by_type = derived("[timing]\nread_cell_ns = [1, 2, 3]").unwrap();
+    assert_eq!(
+        [0, 1, 5].map(|page| by_type.timing.read_cell_ns.of_page(page)),
+        [1, 2, 3]
+    );
+    assert!(by_type.resolved_json().contains("\"read_cell_ns\":[1,2,3]"));
+    let again = SsdConfig::from_text(&by_type.resolved_toml()).unwrap();
+    assert_eq!(again, by_type);
+    assert_ne!(by_type.hash(), preset(YOO).hash());
+    let one = derived("[timing]\nread_cell_ns = [140_000]").unwrap();
+    assert_eq!(one.hash(), preset(YOO).hash());
+}
+
+#[test]
 fn the_hash_follows_behaviour_alone() {
     let base = preset(YOO);
     assert_eq!(derived("summary = \"other\"").unwrap().hash(), base.hash());
@@ -224,6 +239,28 @@ fn messages_name_key_value_line_and_what_is_allowed() {
         (
             "[timing]\nread_cell_ns = 1000000001",
             &["from 0 to 1000000000"],
+        ),
+        (
+            "[timing]\nread_cell_ns = [1, 2, 3, 4, 5]",
+            &[
+                "timing.read_cell_ns = [1, 2, 3, 4, 5]",
+                "an integer from 0 to 1000000000, or an array of 1 to 4 of them",
+            ],
+        ),
+        (
+            "[timing]\nprogram_cell_ns = []",
+            &["program_cell_ns = []", "an array of 1 to 4"],
+        ),
+        (
+            "[timing]\nprogram_cell_ns = [1, -2]",
+            &["program_cell_ns = [1, -2]", "an array of 1 to 4"],
+        ),
+        (
+            "[timing]\nread_cell_ns = [1, 2, 3]\nprogram_cell_ns = [4, 5]",
+            &[
+                "timing.program_cell_ns = [4, 5]",
+                "one integer, or an array of 3 as timing.read_cell_ns has",
+            ],
         ),
         (
             "[scheduling]\ndispatch = \"fifo\"",

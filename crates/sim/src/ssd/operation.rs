@@ -161,12 +161,14 @@ impl<F: Firmware> Engine<F> {
         state.began = at;
         if task.kind == OperationKind::Erase {
             state.phase = Phase::Promised;
-            state.end = at + self.timing.cell[kind];
-            self.events.set(unit as usize, state.end);
-            self.record_cell(unit, task.tag, (at, at + self.timing.cell[kind]));
+            let end = at + self.timing.cell[kind][0];
+            state.end = end;
+            self.events.set(unit as usize, end);
+            self.record_cell(unit, task.tag, (at, end));
             return;
         }
-        let asks_at = at + self.timing.before_transfer[kind];
+        let page_type = self.timing.page_type(task.ppn);
+        let asks_at = at + self.timing.before_transfer[kind][page_type];
         if task.kind == OperationKind::Read {
             self.record_cell(unit, task.tag, (at, asks_at));
         }
@@ -179,7 +181,7 @@ impl<F: Firmware> Engine<F> {
         let key = EventKey::new(asks_at, unit as usize);
         let moved = channel.ask(key, self.timing.register[kind]);
         state.phase = Phase::Asked;
-        state.end = moved + self.timing.after_transfer[kind];
+        state.end = moved + self.timing.after_transfer[kind][page_type];
         self.events.set(unit as usize, state.end);
     }
 
@@ -236,7 +238,8 @@ impl<F: Firmware> Engine<F> {
         let kind = state.task.kind as usize;
         let channel = &mut self.flash.channels[state.channel as usize];
         let (start, moved) = channel.reserve(asked_at, self.timing.register[kind]);
-        let end = moved + self.timing.after_transfer[kind];
+        let page_type = self.timing.page_type(state.task.ppn);
+        let end = moved + self.timing.after_transfer[kind][page_type];
         state.end = end;
         state.phase = Phase::Promised;
         let tag = state.task.tag;
@@ -306,7 +309,7 @@ impl<F: Firmware> Engine<F> {
             Beneficiary::Buffer(stretch) => return self.page_flushed(task.lpn, stretch, now),
             Beneficiary::Request(_) | Beneficiary::Forced(_) | Beneficiary::Cache => {}
         }
-        let cell = self.timing.cell[kind];
+        let cell = self.timing.cell[kind][self.timing.page_type(task.ppn)];
         let parts = Parts {
             began,
             dispatch: self.timing.dispatch[kind],

@@ -301,9 +301,9 @@ impl<F: Firmware> Engine<F> {
         {
             return;
         }
-        let left = lines
-            .left
-            .unwrap_or(self.timing.cell[state.task.kind as usize]);
+        let page_type = self.timing.page_type(state.task.ppn);
+        let cell = self.timing.cell[state.task.kind as usize][page_type];
+        let left = lines.left.unwrap_or(cell);
         let may_pause_at = state.end - left + self.timing.suspend_progress;
         let at = may_pause_at.max(now);
         if at + self.timing.suspend >= state.end {

@@ -1,8 +1,12 @@
 //! What every step of an operation costs, resolved from the preset.
 
+use drivelab_ftl::Ppn;
 use drivelab_request::CommandKind;
 
-use crate::preset::SsdConfig;
+use crate::preset::{CellTimes, MOST_PAGE_TYPES, SsdConfig};
+
+/// One time for each type of page.
+type ByPageType = [u64; MOST_PAGE_TYPES];
 
 /// Nanoseconds of every stage, indexed by operation kind where kinds differ
 /// (0 read, 1 program, 2 erase).
@@ -12,12 +16,15 @@ pub(crate) struct Timing {
     pub dispatch: [u64; 3],
     /// Register transfer over the channel; an erase transfers nothing.
     pub register: [u64; 3],
-    /// The cell array.
-    pub cell: [u64; 3],
+    /// The cell array, by type of page ([`Timing::page_type`]).
+    pub cell: [ByPageType; 3],
     /// From the beginning until the channel is needed: the cell array for a read.
-    pub before_transfer: [u64; 3],
+    pub before_transfer: [ByPageType; 3],
     /// From the end of the transfer to the end: the cell array for a program.
-    pub after_transfer: [u64; 3],
+    pub after_transfer: [ByPageType; 3],
+    /// 1 where all pages take the same time.
+    page_types: u32,
+    pages_per_block: u32,
     /// From a pause to the first read in it, from its end to further progress, and the
     /// progress that comes before one.
     pub suspend: u64,
@@ -47,6 +54,11 @@ impl Timing {
         let timing = &config.timing;
         let host = &config.host;
         let scale = |nanos: u64| (nanos as f64 * factor).round() as u64;
+        let by_type = |times: &CellTimes| -> ByPageType {
+            std::array::from_fn(|page_type| scale(times.of_page(page_type as u32)))
+        };
+        let none = [0; MOST_PAGE_TYPES];
+        let (read, program) = (&timing.read_cell_ns, &timing.program_cell_ns);
         // A slower run has a slower link.
         let rate = (host.link_bytes_per_second as f64 / factor).round() as u64;
         Self {
@@ -61,12 +73,14 @@ impl Timing {
                 0,
             ],
             cell: [
-                scale(timing.read_cell_ns),
-                scale(timing.program_cell_ns),
-                scale(timing.erase_cell_ns),
+                by_type(read),
+                by_type(program),
+                [scale(timing.erase_cell_ns); MOST_PAGE_TYPES],
             ],
-            before_transfer: [scale(timing.read_cell_ns), 0, 0],
-            after_transfer: [0, scale(timing.program_cell_ns), 0],
+            before_transfer: [by_type(read), none, none],
+            after_transfer: [none, by_type(program), none],
+            page_types: read.types().max(program.types()) as u32,
+            pages_per_block: config.geometry.pages_per_block,
             suspend: scale(timing.suspend_ns.unwrap_or(0)),
             resume: scale(timing.resume_ns.unwrap_or(0)),
             suspend_progress: scale(timing.suspend_progress_ns.unwrap_or(0)),
@@ -86,6 +100,17 @@ impl Timing {
             interrupt: scale(host.interrupt_ns),
             interrupt_wait: scale(host.interrupt_wait_ns),
         }
+    }
+
+    /// Which times of the cell array hold for a page: its index in the block modulo the
+    /// types, without a division where there is only one.
+    #[inline(always)]
+    pub fn page_type(&self, page: Ppn) -> usize {
+        if self.page_types == 1 {
+            return 0;
+        }
+        let page_type = page.0 % self.pages_per_block % self.page_types;
+        page_type as usize % MOST_PAGE_TYPES
     }
 
     /// Whether commands and data cross a link; a free interface has none.

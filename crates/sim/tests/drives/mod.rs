@@ -27,16 +27,45 @@ fn nanos(most: u64) -> impl Strategy<Value = u64> {
     ]
 }
 
+/// Times of the cell array, enough for every number of page types, and whether one holds for all.
+fn cell_times(most: u64) -> impl Strategy<Value = (Vec<u64>, bool)> {
+    (
+        prop::collection::vec(nanos(most), 4),
+        prop::bool::weighted(0.6),
+    )
+}
+
+/// As a preset says them.
+fn by_type((times, is_one): &(Vec<u64>, bool), types: usize) -> String {
+    if *is_one {
+        times[0].to_string()
+    } else {
+        format!("{:?}", &times[..types])
+    }
+}
+
 fn timing() -> impl Strategy<Value = String> {
     let dispatch = (nanos(2_000), nanos(2_000), nanos(800));
     let register = (nanos(12_000), nanos(12_000));
-    let cell = (nanos(20_000), nanos(60_000), nanos(90_000));
+    let cell = (
+        cell_times(20_000),
+        cell_times(60_000),
+        nanos(90_000),
+        1..5_usize,
+    );
     (dispatch, register, cell).prop_map(|(dispatch, register, cell)| {
         format!(
             "read_dispatch_ns = {}\nwrite_dispatch_ns = {}\nerase_dispatch_ns = {}\n\
              read_register_ns = {}\nwrite_register_ns = {}\nread_cell_ns = {}\n\
              program_cell_ns = {}\nerase_cell_ns = {}",
-            dispatch.0, dispatch.1, dispatch.2, register.0, register.1, cell.0, cell.1, cell.2,
+            dispatch.0,
+            dispatch.1,
+            dispatch.2,
+            register.0,
+            register.1,
+            by_type(&cell.0, cell.3),
+            by_type(&cell.1, cell.3),
+            cell.2,
         )
     })
 }

@@ -68,22 +68,28 @@ impl World {
         })
     }
 
+    pub(super) fn cell_time(&self, operation: &Operation) -> u64 {
+        let timing = &self.config.timing;
+        let page = operation.ppn.0 % self.config.geometry.pages_per_block;
+        self.scaled(match operation.kind {
+            OperationKind::Read => timing.read_cell_ns.of_page(page),
+            OperationKind::Program => timing.program_cell_ns.of_page(page),
+            OperationKind::Erase => timing.erase_cell_ns,
+        })
+    }
+
     /// The idle `unit` takes `task`, whose first stage starts at `start`.
     pub(super) fn start(&mut self, unit: usize, task: Task, start: u64) {
         let now = self.now;
-        let timing = &self.config.timing;
-        let (read, erase) = (
-            self.scaled(timing.read_cell_ns),
-            self.scaled(timing.erase_cell_ns),
-        );
+        let cell = self.cell_time(&task.operation);
         let state = &mut self.units[unit];
         state.task = Some(task);
         state.since = start;
         match task.operation.kind {
-            OperationKind::Read if start + read > now => {
-                state.stage = Stage::WantsChannel(start + read);
+            OperationKind::Read if start + cell > now => {
+                state.stage = Stage::WantsChannel(start + cell);
             }
-            OperationKind::Erase => state.stage = Stage::EndsAt(start + erase),
+            OperationKind::Erase => state.stage = Stage::EndsAt(start + cell),
             OperationKind::Program if start > now => state.stage = Stage::WantsChannel(start),
             OperationKind::Read | OperationKind::Program => self.transfer(unit),
         }
@@ -91,16 +97,17 @@ impl World {
 
     fn transfer(&mut self, unit: usize) {
         let timing = &self.config.timing;
-        let (register, cell) = match self.units[unit].task.unwrap().operation.kind {
+        let operation = self.units[unit].task.unwrap().operation;
+        let (register, cell) = match operation.kind {
             OperationKind::Read => (timing.read_register_ns, 0),
-            _ => (timing.write_register_ns, timing.program_cell_ns),
+            _ => (timing.write_register_ns, self.cell_time(&operation)),
         };
         let index = unit % self.channels.len();
         let start = self.channels[index].free_at.max(self.now);
         let moved = start + self.scaled(register);
         self.channels[index].free_at = moved;
         self.channels[index].busy.push((start, moved));
-        self.units[unit].stage = Stage::EndsAt(moved + self.scaled(cell));
+        self.units[unit].stage = Stage::EndsAt(moved + cell);
     }
 
     pub(super) fn unit_acts(&mut self, unit: usize) {
@@ -168,11 +175,7 @@ impl World {
     fn tell_of_flash(&mut self, index: usize, unit: usize, task: &Task, began: u64) {
         let kind = task.operation.kind;
         let dispatch = self.dispatch_time(kind);
-        let timing = &self.config.timing;
-        let cell = self.scaled(match kind {
-            OperationKind::Read => timing.read_cell_ns,
-            _ => timing.program_cell_ns,
-        });
+        let cell = self.cell_time(&task.operation);
         let emitted = task.emitted;
         let overlap = |&(from, to): &(u64, u64)| to.min(began).saturating_sub(from.max(emitted));
         let collecting: u64 = self.units[unit].collecting.iter().map(overlap).sum();

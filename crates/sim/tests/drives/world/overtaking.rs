@@ -89,17 +89,16 @@ impl World {
             scaled(timing.suspend_ns),
             scaled(timing.suspend_progress_ns),
         );
-        let cells = [timing.program_cell_ns, timing.erase_cell_ns].map(|cell| self.scaled(cell));
         let now = self.now;
-        let state = &mut self.units[unit];
-        let (Some(task), Stage::EndsAt(end)) = (state.task, state.stage) else {
+        let (Some(task), Stage::EndsAt(end)) = (self.units[unit].task, self.units[unit].stage)
+        else {
             return;
         };
-        let cell = match task.operation.kind {
-            OperationKind::Read => return,
-            OperationKind::Program => cells[0],
-            OperationKind::Erase => cells[1],
-        };
+        if task.operation.kind == OperationKind::Read {
+            return;
+        }
+        let cell = self.cell_time(&task.operation);
+        let state = &mut self.units[unit];
         if state.pauses >= self.config.scheduling.suspends_per_operation {
             return;
         }
