@@ -1,77 +1,20 @@
 //! The write buffer that gathers pages, against times and counts computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod small_drive;
+
 use drivelab_request::{Command, CommandKind, Nanos};
-use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
+use drivelab_sim::ssd::Outcome;
+use small_drive::{LINK, PAGE, drive, read, write};
 
-const PAGE: u32 = 4096;
-
-/// Two dies on two channels; a program takes 10 + 300 us. A link of 409.6 MB/s moves
-/// a page in 10 us, commands and acknowledgements cost nothing. Eight pages of buffer.
-fn drive(buffer: &str) -> Prepared {
-    let text = format!(
-        "name = \"small\"
-kind = \"ssd\"
-summary = \"for tests\"
-condition = \"filled\"
-geometry.channels = 2
-geometry.ways_per_channel = 1
-geometry.dies_per_way = 1
-geometry.planes_per_die = 1
-geometry.blocks_per_plane = 64
-geometry.pages_per_block = 16
-geometry.page_size_bytes = 4096
-geometry.user_capacity_bytes = 6291456
-geometry.plane_mode = false
-timing.read_dispatch_ns = 0
-timing.write_dispatch_ns = 0
-timing.erase_dispatch_ns = 0
-timing.read_register_ns = 10_000
-timing.write_register_ns = 10_000
-timing.read_cell_ns = 50_000
-timing.program_cell_ns = 300_000
-timing.erase_cell_ns = 1_000_000
-scheduling.dispatch = \"per_die\"
-collection.policy = \"greedy\"
-collection.pace = \"paced\"
-collection.reserve_blocks_per_plane = 2
-variability.sigma = 0.0
-host.interface = \"sata\"
-host.link_bytes_per_second = 409_600_000
-host.read_command_ns = 0
-host.write_command_ns = 0
-host.write_acknowledge_ns = 0
-buffer.write_buffer_bytes = 32_768
-{buffer}"
-    );
-    Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap()
-}
+/// A link, and eight pages of buffer.
+const BUFFERED: &str = "host.interface = \"sata\"\nbuffer.write_buffer_bytes = 32_768\n";
 
 /// Pages gather until four wait; then two of them are left.
 const MARKS: &str = "buffer.flush_start_bytes = 16_384\nbuffer.flush_stop_bytes = 8_192\n";
 
-fn write(arrival_us: u64, page: u64) -> Command {
-    Command {
-        arrival: Nanos(arrival_us * 1000),
-        offset_bytes: page * u64::from(PAGE),
-        size_bytes: PAGE,
-        kind: CommandKind::Write,
-        is_forced: false,
-    }
-}
-
-fn read(arrival_us: u64, page: u64) -> Command {
-    Command {
-        kind: CommandKind::Read,
-        ..write(arrival_us, page)
-    }
-}
-
 fn run(buffer: &str, commands: Vec<Command>) -> Outcome {
-    let plan = Plan::counting(0, commands.len() as u64);
-    let load = Load::timed(commands);
-    drive(buffer).worker().run(load, plan, 0, 0).unwrap()
+    small_drive::run(&drive(&[LINK, BUFFERED, buffer]), commands)
 }
 
 #[test]

@@ -2,45 +2,18 @@
 //! what TRIM is for.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod small_drive;
+
 use drivelab_request::{Command, CommandKind, Nanos};
-use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{
-    Load, Outcome, PARTS, Part, Plan, Prepared, SimError, Source, Ssd, Stream, WriteMode,
+    Load, Outcome, PARTS, Part, Plan, SimError, Source, Ssd, Stream, WriteMode,
 };
 use drivelab_workload::{Characteristics, Generator};
+use small_drive::{PAGE, command, drive, run, write};
 
-const PAGE: u32 = 4096;
-
-/// Two dies on two channels; a program takes 10 + 300 us, a read 50 + 10. A link of
-/// 409.6 MB/s moves a page in 10 us; commands cost 1 us, a trim 2 and a flush 3, an
-/// acknowledgement 7. Eight pages of buffer.
-fn drive(changes: &[(&str, &str)]) -> Prepared {
-    let mut text = "name = \"small\"
-kind = \"ssd\"
-summary = \"for tests\"
-condition = \"filled\"
-geometry.channels = 2
-geometry.ways_per_channel = 1
-geometry.dies_per_way = 1
-geometry.planes_per_die = 1
-geometry.blocks_per_plane = 64
-geometry.pages_per_block = 16
-geometry.page_size_bytes = 4096
-geometry.user_capacity_bytes = 6291456
-geometry.plane_mode = false
-timing.read_dispatch_ns = 0
-timing.write_dispatch_ns = 0
-timing.erase_dispatch_ns = 0
-timing.read_register_ns = 10_000
-timing.write_register_ns = 10_000
-timing.read_cell_ns = 50_000
-timing.program_cell_ns = 300_000
-timing.erase_cell_ns = 1_000_000
-scheduling.dispatch = \"per_die\"
-collection.policy = \"greedy\"
-collection.pace = \"paced\"
-collection.reserve_blocks_per_plane = 2
-variability.sigma = 0.0
+/// Commands cost 1 us, a trim 2 and a flush 3, an acknowledgement 7. A link of 409.6 MB/s moves
+/// a page in 10 us. Eight pages of buffer.
+const HOST: &str = "
 host.interface = \"sata\"
 host.link_bytes_per_second = 409_600_000
 host.read_command_ns = 1_000
@@ -49,40 +22,13 @@ host.trim_command_ns = 2_000
 host.flush_command_ns = 3_000
 host.write_acknowledge_ns = 7_000
 buffer.write_buffer_bytes = 32_768
-"
-    .to_owned();
-    for (from, to) in changes {
-        assert!(text.contains(from), "{from} is not in the preset");
-        text = text.replace(from, to);
-    }
-    Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap()
-}
-
-fn command(kind: CommandKind, arrival_us: u64, page: u64, pages: u32) -> Command {
-    Command {
-        arrival: Nanos(arrival_us * 1000),
-        offset_bytes: page * u64::from(PAGE),
-        size_bytes: pages * PAGE,
-        kind,
-        is_forced: false,
-    }
-}
-
-fn write(arrival_us: u64, page: u64) -> Command {
-    command(CommandKind::Write, arrival_us, page, 1)
-}
+";
 
 fn forced(arrival_us: u64, page: u64, pages: u32) -> Command {
     Command {
         is_forced: true,
         ..command(CommandKind::Write, arrival_us, page, pages)
     }
-}
-
-fn run(drive: &Prepared, commands: Vec<Command>) -> Outcome {
-    let plan = Plan::counting(0, commands.len() as u64);
-    let load = Load::timed(commands);
-    drive.worker().run(load, plan, 0, 0).unwrap()
 }
 
 /// Largest latency of a kind of command, ns.
@@ -97,7 +43,7 @@ fn a_flush_waits_for_what_is_in_the_buffer_and_for_nothing_later() {
     // arrives at 23. The write of 30 us to the other die is programmed at 351: later,
     // and not waited for.
     let flush = |at_us: u64| Command::flush(Nanos(at_us * 1000));
-    let outcome = run(&drive(&[]), vec![write(0, 0), flush(20), write(30, 1)]);
+    let outcome = run(&drive(&[HOST]), vec![write(0, 0), flush(20), write(30, 1)]);
     assert_eq!(largest(&outcome, CommandKind::Flush), 321_000 - 20_000);
     let split = &outcome.streams[0].commands[CommandKind::Flush.index()].split;
     let mut parts = [0; PARTS];
@@ -106,7 +52,7 @@ fn a_flush_waits_for_what_is_in_the_buffer_and_for_nothing_later() {
     assert_eq!(split.sum_ns, parts);
     assert_eq!(largest(&outcome, CommandKind::Write), 18_000);
     // With nothing in the buffer it costs its command.
-    let outcome = run(&drive(&[]), vec![flush(0)]);
+    let outcome = run(&drive(&[HOST]), vec![flush(0)]);
     assert_eq!(largest(&outcome, CommandKind::Flush), 3_000);
 }
 
@@ -115,7 +61,7 @@ fn flushes_complete_in_order_each_with_what_came_before_it() {
     // Two writes to die 0, programmed at 321 and 631, a flush after each.
     let flush = |at_us: u64| Command::flush(Nanos(at_us * 1000));
     let commands = vec![write(0, 0), flush(20), write(30, 2), flush(50)];
-    let outcome = run(&drive(&[]), commands);
+    let outcome = run(&drive(&[HOST]), commands);
     let latency = &outcome.streams[0].commands[CommandKind::Flush.index()].counted;
     let ends = (321_000 - 20_000) + (631_000 - 50_000);
     assert_eq!(latency.latency.sum_ns(), ends);
@@ -124,29 +70,26 @@ fn flushes_complete_in_order_each_with_what_came_before_it() {
 #[test]
 fn a_forced_write_completes_when_its_pages_are_programmed() {
     // Data at 11 us, programmed at 321, and no acknowledgement of the buffer.
-    let outcome = run(&drive(&[]), vec![forced(0, 0, 1)]);
+    let outcome = run(&drive(&[HOST]), vec![forced(0, 0, 1)]);
     assert_eq!(largest(&outcome, CommandKind::Write), 321_000);
     assert_eq!(outcome.split[1].sum_ns[Part::Cell as usize], 300_000);
     // A usual one: 11 + 7.
-    let outcome = run(&drive(&[]), vec![write(0, 0)]);
+    let outcome = run(&drive(&[HOST]), vec![write(0, 0)]);
     assert_eq!(largest(&outcome, CommandKind::Write), 18_000);
     // Of three pages on two dies: data at 31, programs end at 341, 341 and 651.
-    let outcome = run(&drive(&[]), vec![forced(0, 0, 3)]);
+    let outcome = run(&drive(&[HOST]), vec![forced(0, 0, 3)]);
     assert_eq!(largest(&outcome, CommandKind::Write), 651_000);
 }
 
 #[test]
 fn a_buffer_that_writes_through_forces_every_write() {
-    let through = drive(&[(
-        "buffer.write",
-        "buffer.policy = \"write_through\"\nbuffer.write",
-    )]);
+    let through = drive(&[HOST, "buffer.policy = \"write_through\""]);
     let outcome = run(&through, vec![write(0, 0), write(0, 2)]);
     // Data at 11 and 22; programs on one die end at 321 and 631.
     assert_eq!(largest(&outcome, CommandKind::Write), 631_000);
     assert_eq!(outcome.write.latency.min_ns(), Some(321_000));
     // A read of a page on its way still finds it: 2 + 1 + 10 from 100 us on.
-    let read = command(CommandKind::Read, 100, 0, 1);
+    let read = small_drive::read(100, 0);
     let outcome = run(&through, vec![write(0, 0), read]);
     assert_eq!(largest(&outcome, CommandKind::Read), 11_000);
 }
@@ -160,7 +103,7 @@ fn a_trim_costs_its_command_and_what_it_covers_whole_reads_as_zeroes() {
     };
     let read = |at, page| command(CommandKind::Read, at, page, 1);
     let outcome = run(
-        &drive(&[]),
+        &drive(&[HOST]),
         vec![
             trim,
             read(1000, 0),
@@ -175,7 +118,7 @@ fn a_trim_costs_its_command_and_what_it_covers_whole_reads_as_zeroes() {
     assert_eq!(outcome.read.latency.sum_ns(), 2 * 71_000 + 2 * 11_000);
     // Also what still waits in the buffer is given up: no hit.
     let trim = command(CommandKind::Trim, 20, 0, 1);
-    let outcome = run(&drive(&[]), vec![write(0, 0), trim, read(100, 0)]);
+    let outcome = run(&drive(&[HOST]), vec![write(0, 0), trim, read(100, 0)]);
     assert_eq!((outcome.buffer_hits, outcome.page_reads), (0, 0));
 }
 
@@ -205,7 +148,7 @@ fn pace(drive: &mut Ssd, requests: u64) -> (f64, f64) {
 fn random_writes_fall_off_a_cliff_when_space_runs_out_and_trim_brings_it_back() {
     // 2048 pages for 1536 of user data. While erased blocks last a write is one
     // program, two dies at a time: at most 2 / 310 us = 6452 a second.
-    let prepared = drive(&[("condition = \"filled\"", "condition = \"fresh\"")]);
+    let prepared = drive(&[HOST, "condition = \"fresh\""]);
     let mut drive = prepared.worker();
     let (fresh, waf) = pace(&mut drive, 1_000);
     assert!((waf, fresh > 6_000.0) == (1.0, true), "{waf} {fresh}");
@@ -237,7 +180,7 @@ fn random_writes_fall_off_a_cliff_when_space_runs_out_and_trim_brings_it_back() 
 
 #[test]
 fn a_generator_flushes_after_so_many_writes() {
-    let mut drive = drive(&[]).worker();
+    let mut drive = drive(&[HOST]).worker();
     let source = Source::Closed {
         generator: writes(drive.capacity_bytes(), 1.0),
         queue_depth: 1,
@@ -260,7 +203,7 @@ fn a_generator_flushes_after_so_many_writes() {
 #[test]
 fn reads_of_trimmed_data_that_cost_nothing_do_not_run_for_ever() {
     // The first read of page 0 takes 60 us; from the trim at 10 us on none takes time.
-    let free = drive(&[("host.interface = \"sata\"", "host.interface = \"free\"")]);
+    let free = drive(&[&HOST.replace("\"sata\"", "\"free\"")]);
     let page = Characteristics {
         write_ratio: 0.0,
         read_size: PAGE,

@@ -1,80 +1,43 @@
 //! Links, queue pairs and interrupts against times computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use drivelab_request::{CommandKind, Direction, Nanos, Request};
-use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError, Source, Stream};
+mod small_drive;
 
-/// Eight dies on eight channels; a read takes 50 + 10 us in the flash. A link of
-/// 409.6 MB/s moves a page in 10 us; commands and acknowledgements cost nothing.
+use drivelab_request::{Command, CommandKind, Nanos};
+use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::{Load, Outcome, Plan, SimError, Source, Stream};
+use small_drive::{drive, read, write};
+
+/// Eight dies on eight channels; commands and acknowledgements cost nothing.
+const EIGHT_DIES: &str = "geometry.channels = 8\ngeometry.blocks_per_plane = 32\n\
+                          geometry.user_capacity_bytes = 4194304\n\
+                          host.read_command_ns = 0\nhost.write_command_ns = 0\n\
+                          host.write_acknowledge_ns = 0\n";
+
 fn config(host: &str) -> SsdConfig {
-    let text = format!(
-        "name = \"small\"
-kind = \"ssd\"
-summary = \"for tests\"
-condition = \"filled\"
-geometry.channels = 8
-geometry.ways_per_channel = 1
-geometry.dies_per_way = 1
-geometry.planes_per_die = 1
-geometry.blocks_per_plane = 32
-geometry.pages_per_block = 16
-geometry.page_size_bytes = 4096
-geometry.user_capacity_bytes = 4194304
-geometry.plane_mode = false
-timing.read_dispatch_ns = 0
-timing.write_dispatch_ns = 0
-timing.erase_dispatch_ns = 0
-timing.read_register_ns = 10_000
-timing.write_register_ns = 10_000
-timing.read_cell_ns = 50_000
-timing.program_cell_ns = 300_000
-timing.erase_cell_ns = 1_000_000
-scheduling.dispatch = \"per_die\"
-collection.policy = \"greedy\"
-collection.pace = \"paced\"
-collection.reserve_blocks_per_plane = 2
-buffer.write_buffer_bytes = 0
-variability.sigma = 0.0
-host.read_command_ns = 0
-host.write_command_ns = 0
-host.write_acknowledge_ns = 0
-{host}"
-    );
-    SsdConfig::from_text(&text).unwrap()
+    small_drive::config(&[EIGHT_DIES, host])
 }
 
+/// A page crosses the link in 10 us.
 const RATE: &str = "host.link_bytes_per_second = 409_600_000\n";
 
 fn host(interface: &str, more: &str) -> String {
     format!("host.interface = \"{interface}\"\n{RATE}{more}")
 }
 
-fn at(arrival_us: u64, direction: Direction, page: u64) -> Request {
-    Request {
-        arrival: Nanos(arrival_us * 1000),
-        offset_bytes: page * 4096,
-        size_bytes: 4096,
-        direction,
-    }
+fn reads(pages: std::ops::Range<u64>) -> Vec<Command> {
+    pages.map(|page| read(0, page)).collect()
 }
 
-fn reads(pages: std::ops::Range<u64>) -> Vec<Request> {
-    pages.map(|page| at(0, Direction::Read, page)).collect()
-}
-
-fn run(host: &str, requests: Vec<Request>) -> Outcome {
-    let plan = Plan::counting(0, requests.len() as u64);
-    let drive = Prepared::new(config(host)).unwrap();
-    let load = Load::timed(requests);
-    drive.worker().run(load, plan, 0, 0).unwrap()
+fn run(host: &str, commands: Vec<Command>) -> Outcome {
+    small_drive::run(&drive(&[EIGHT_DIES, host]), commands)
 }
 
 #[test]
 fn both_ways_at_once_only_where_the_link_is_full_duplex() {
     // The read's data is ready at 60 us. The write, sent at 55, takes the link to 65:
     // on SATA the data waits for that and ends at 75, elsewhere it ends at 70.
-    let requests = || vec![at(0, Direction::Read, 0), at(55, Direction::Write, 1)];
+    let requests = || vec![read(0, 0), write(55, 1)];
     for (interface, end) in [("sata", 75_000), ("sas", 70_000), ("nvme", 70_000)] {
         let outcome = run(&host(interface, ""), requests());
         let latency = outcome.read.latency.max_ns();
@@ -128,7 +91,7 @@ fn two_pairs(host: &str) -> Result<Outcome, SimError> {
     let load = Load {
         streams: vec![stream("first", 0), stream("second", 1)],
     };
-    let drive = Prepared::new(config(host)).unwrap();
+    let drive = drive(&[EIGHT_DIES, host]);
     drive.worker().run(load, Plan::counting(0, 16), 0, 0)
 }
 

@@ -1,63 +1,20 @@
 //! What overtakes what at a die, and pauses, against times computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use drivelab_request::{Direction, Nanos, Request};
-use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, Source, Stream};
+mod small_drive;
+
+use drivelab_request::{Command, Direction};
+use drivelab_sim::ssd::{Load, Outcome, Plan, Source, Stream};
 use drivelab_workload::{Characteristics, Generator};
-
-/// One die. A read takes 50 + 10 us, a write 10 + 300 us.
-fn config(more: &str) -> SsdConfig {
-    let text = format!(
-        "name = \"small\"
-kind = \"ssd\"
-summary = \"for tests\"
-condition = \"filled\"
-geometry.channels = 1
-geometry.ways_per_channel = 1
-geometry.dies_per_way = 1
-geometry.planes_per_die = 1
-geometry.blocks_per_plane = 64
-geometry.pages_per_block = 16
-geometry.page_size_bytes = 4096
-geometry.user_capacity_bytes = 2097152
-geometry.plane_mode = false
-timing.read_dispatch_ns = 0
-timing.write_dispatch_ns = 0
-timing.erase_dispatch_ns = 0
-timing.read_register_ns = 10_000
-timing.write_register_ns = 10_000
-timing.read_cell_ns = 50_000
-timing.program_cell_ns = 300_000
-timing.erase_cell_ns = 1_000_000
-scheduling.dispatch = \"per_die\"
-collection.policy = \"greedy\"
-collection.pace = \"paced\"
-collection.reserve_blocks_per_plane = 2
-host.interface = \"free\"
-buffer.write_buffer_bytes = 0
-variability.sigma = 0.0
-{more}"
-    );
-    SsdConfig::from_text(&text).unwrap()
-}
-
-fn at(arrival_us: u64, direction: Direction, page: u64) -> Request {
-    Request {
-        arrival: Nanos(arrival_us * 1000),
-        offset_bytes: page * 4096,
-        size_bytes: 4096,
-        direction,
-    }
-}
+use small_drive::{ONE_DIE, drive, read, write};
 
 fn run(more: &str, streams: Vec<Stream>, requests: u64) -> Outcome {
-    let drive = Prepared::new(config(more)).unwrap();
+    let drive = drive(&[ONE_DIE, more]);
     let plan = Plan::counting(0, requests);
     drive.worker().run(Load { streams }, plan, 0, 0).unwrap()
 }
 
-fn one_stream(more: &str, requests: &[Request]) -> Outcome {
+fn one_stream(more: &str, requests: &[Command]) -> Outcome {
     let load = Load::timed(requests.iter().copied());
     run(more, load.streams, requests.len() as u64)
 }
@@ -67,11 +24,7 @@ const READS_FIRST: &str = "scheduling.order = \"reads_first\"\n";
 #[test]
 fn a_read_overtakes_the_programs_that_wait() {
     // Two writes at 0 end at 310 and 620; a read of another page comes at 1.
-    let requests = [
-        at(0, Direction::Write, 0),
-        at(0, Direction::Write, 1),
-        at(1, Direction::Read, 2),
-    ];
+    let requests = [write(0, 0), write(0, 1), read(1, 2)];
     let outcome = one_stream("", &requests);
     assert_eq!(outcome.read.latency.max_ns(), Some(619_000 + 60_000));
     assert_eq!(outcome.write.latency.max_ns(), Some(620_000));
@@ -83,11 +36,7 @@ fn a_read_overtakes_the_programs_that_wait() {
 
 #[test]
 fn a_read_of_a_page_whose_program_waits_comes_after_it() {
-    let requests = [
-        at(0, Direction::Write, 0),
-        at(0, Direction::Write, 1),
-        at(1, Direction::Read, 1),
-    ];
+    let requests = [write(0, 0), write(0, 1), read(1, 1)];
     let outcome = one_stream(READS_FIRST, &requests);
     assert_eq!(outcome.read.latency.max_ns(), Some(619_000 + 60_000));
 }
@@ -95,8 +44,8 @@ fn a_read_of_a_page_whose_program_waits_comes_after_it() {
 #[test]
 fn a_program_is_overtaken_no_more_often_than_allowed() {
     // A write is in hand until 310, another waits, and five reads come meanwhile.
-    let mut requests = vec![at(0, Direction::Write, 0), at(0, Direction::Write, 1)];
-    requests.extend((2..7).map(|page| at(1, Direction::Read, page)));
+    let mut requests = vec![write(0, 0), write(0, 1)];
+    requests.extend((2..7).map(|page| read(1, page)));
     for (limit, reads_before) in [(1, 1), (3, 3), (100, 5)] {
         let settings = format!("{READS_FIRST}scheduling.starvation_limit = {limit}\n");
         let outcome = one_stream(&settings, &requests);
@@ -109,7 +58,7 @@ fn a_program_is_overtaken_no_more_often_than_allowed() {
 fn reads_of_a_better_class_go_first() {
     // While one read is in hand until 60, three of each class come.
     let stream = |name: &str, priority, pages: std::ops::Range<u64>| {
-        let commands = pages.map(|page| at(0, Direction::Read, page).into());
+        let commands = pages.map(|page| read(0, page));
         let source = Source::Timed {
             commands: commands.collect(),
         };
@@ -146,8 +95,8 @@ fn a_program_pauses_for_a_read_and_pays_for_it() {
             progress_us * 1000
         )
     };
-    let requests = [at(0, Direction::Write, 0), at(100, Direction::Read, 1)];
-    let latencies = |settings: &str, requests: &[Request]| {
+    let requests = [write(0, 0), read(100, 1)];
+    let latencies = |settings: &str, requests: &[Command]| {
         let outcome = one_stream(settings, requests);
         let of = |direction| outcome.of(direction).latency.max_ns().unwrap();
         (of(Direction::Read), of(Direction::Write))
@@ -159,11 +108,11 @@ fn a_program_pauses_for_a_read_and_pays_for_it() {
     // Not before 150 us of progress, at 160: 227, then 150 us from 232 on.
     assert_eq!(latencies(&settings(1, 150), &requests), (127_000, 382_000));
     // A read at 306 would find the program complete before the pause.
-    let late = [at(0, Direction::Write, 0), at(306, Direction::Read, 1)];
+    let late = [write(0, 0), read(306, 1)];
     assert_eq!(latencies(&settings(1, 0), &late), (64_000, 310_000));
     // A second read at 200, in the rest: it waits for its end at 382, or pauses it too
     // (200 + 7 + 60 + 5 + 182 = 454).
-    let two = [requests[0], requests[1], at(200, Direction::Read, 2)];
+    let two = [requests[0], requests[1], read(200, 2)];
     assert_eq!(latencies(&settings(1, 0), &two), (242_000, 382_000));
     assert_eq!(latencies(&settings(2, 0), &two), (67_000, 454_000));
 }
@@ -175,7 +124,7 @@ fn suspends_cut_the_tail_of_reads_under_writes() {
          timing.resume_ns = 5_000\ntiming.suspend_progress_ns = 20_000\n"
     );
     let tail = |more: &str| {
-        let drive = Prepared::new(config(more)).unwrap();
+        let drive = drive(&[ONE_DIE, more]);
         let mut worker = drive.worker();
         let workload = Characteristics {
             write_ratio: 0.5,

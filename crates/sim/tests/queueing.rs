@@ -1,30 +1,22 @@
 //! The simulator against what queueing theory and counting say of it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod small_drive;
+
 use drivelab_request::Direction;
-use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Load, Plan, Prepared, Source, Stream};
 use drivelab_workload::{Arrivals, Characteristics, Generator};
-
-const PAGE: u32 = 4096;
+use small_drive::PAGE;
 
 /// So many channels with so many dies each; `times` are dispatch, register, cell in us.
 fn drive(dispatch: &str, channels: u32, dies: u32, times: [u64; 3]) -> Prepared {
     let [stage, register, cell] = times.map(|us| us * 1000);
-    let text = format!(
-        "name = \"small\"
-kind = \"ssd\"
-summary = \"for tests\"
-condition = \"filled\"
-geometry.channels = {channels}
+    let changes = format!(
+        "geometry.channels = {channels}
 geometry.ways_per_channel = {dies}
-geometry.dies_per_way = 1
-geometry.planes_per_die = 1
 geometry.blocks_per_plane = 128
 geometry.pages_per_block = 256
-geometry.page_size_bytes = {PAGE}
-geometry.over_provisioning_ratio = 1.0
-geometry.plane_mode = false
+geometry.user_capacity_bytes = {}
 timing.read_dispatch_ns = {stage}
 timing.write_dispatch_ns = {stage}
 timing.erase_dispatch_ns = {stage}
@@ -32,17 +24,11 @@ timing.read_register_ns = {register}
 timing.write_register_ns = {register}
 timing.read_cell_ns = {cell}
 timing.program_cell_ns = {cell}
-timing.erase_cell_ns = 1_000_000
-scheduling.dispatch = \"{dispatch}\"
-collection.policy = \"greedy\"
-collection.pace = \"paced\"
-collection.reserve_blocks_per_plane = 2
-host.interface = \"free\"
-buffer.write_buffer_bytes = 0
-variability.sigma = 0.0
-"
+scheduling.dispatch = \"{dispatch}\"",
+        // Half of the flash.
+        channels * dies * 128 * 256 / 2 * PAGE,
     );
-    Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap()
+    small_drive::drive(&[&changes])
 }
 
 /// Requests of a page, at random or in order.

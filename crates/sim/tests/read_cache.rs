@@ -1,76 +1,20 @@
 //! The read cache and reading ahead, against times and counts computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use drivelab_request::{Command, CommandKind, Nanos};
-use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Outcome, Part, Plan, Prepared};
+mod small_drive;
 
-const PAGE: u32 = 4096;
-
-/// Two dies on two channels; a read takes 50 + 10 us, a program 10 + 300. A link of 409.6 MB/s moves
-/// a page in 10 us, commands and acknowledgements cost nothing. No write buffer unless said.
-fn drive(buffer: &str) -> Prepared {
-    let text = format!(
-        "name = \"small\"
-kind = \"ssd\"
-summary = \"for tests\"
-condition = \"filled\"
-geometry.channels = 2
-geometry.ways_per_channel = 1
-geometry.dies_per_way = 1
-geometry.planes_per_die = 1
-geometry.blocks_per_plane = 64
-geometry.pages_per_block = 16
-geometry.page_size_bytes = 4096
-geometry.user_capacity_bytes = 6291456
-geometry.plane_mode = false
-timing.read_dispatch_ns = 0
-timing.write_dispatch_ns = 0
-timing.erase_dispatch_ns = 0
-timing.read_register_ns = 10_000
-timing.write_register_ns = 10_000
-timing.read_cell_ns = 50_000
-timing.program_cell_ns = 300_000
-timing.erase_cell_ns = 1_000_000
-scheduling.dispatch = \"per_die\"
-collection.policy = \"greedy\"
-collection.pace = \"paced\"
-collection.reserve_blocks_per_plane = 2
-variability.sigma = 0.0
-host.interface = \"sata\"
-host.link_bytes_per_second = 409_600_000
-host.read_command_ns = 0
-host.write_command_ns = 0
-host.write_acknowledge_ns = 0
-{buffer}"
-    );
-    Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap()
-}
-
-fn write(arrival_us: u64, page: u64) -> Command {
-    Command {
-        arrival: Nanos(arrival_us * 1000),
-        offset_bytes: page * u64::from(PAGE),
-        size_bytes: PAGE,
-        kind: CommandKind::Write,
-        is_forced: false,
-    }
-}
-
-fn read(arrival_us: u64, page: u64) -> Command {
-    Command {
-        kind: CommandKind::Read,
-        ..write(arrival_us, page)
-    }
-}
+use drivelab_request::{Command, CommandKind};
+use drivelab_sim::ssd::{Outcome, Part};
+use small_drive::{LINK, drive, read, write};
 
 fn run(buffer: &str, commands: Vec<Command>) -> Outcome {
-    let plan = Plan::counting(0, commands.len() as u64);
-    let load = Load::timed(commands);
-    drive(buffer).worker().run(load, plan, 0, 0).unwrap()
+    small_drive::run(
+        &drive(&[LINK, "host.interface = \"sata\"", buffer]),
+        commands,
+    )
 }
 
-const FOUR: &str = "buffer.write_buffer_bytes = 0\nbuffer.read_cache_bytes = 16_384\n";
+const FOUR: &str = "buffer.read_cache_bytes = 16_384\n";
 
 fn sum_us(outcome: &Outcome) -> u64 {
     let parts: u64 = outcome.split[0].sum_ns.iter().sum();
@@ -88,7 +32,7 @@ fn a_page_read_again_comes_from_memory() {
     let commands = || vec![read(0, 0), read(1000, 0)];
     let outcome = run(FOUR, commands());
     assert_eq!((sum_us(&outcome), counts(&outcome)), (70 + 10, [1, 1, 1]));
-    let off = run("buffer.write_buffer_bytes = 0\n", commands());
+    let off = run("", commands());
     assert_eq!((sum_us(&off), counts(&off)), (70 + 70, [0, 0, 2]));
     // Memory of 409.6 MB/s that answers after 5 us: 10 + 5 more, the buffer's.
     let slow = "buffer.memory_ns = 5_000\nbuffer.memory_bytes_per_second = 409_600_000\n";
@@ -114,7 +58,7 @@ fn hits_leave_memory_one_after_the_other() {
 #[test]
 fn the_page_unused_longest_goes() {
     // Two pages are held: 4 takes the place of 2, not of 0.
-    let two = "buffer.write_buffer_bytes = 0\nbuffer.read_cache_bytes = 8_192\n";
+    let two = "buffer.read_cache_bytes = 8_192\n";
     let pages = [0, 2, 0, 4, 0, 2].into_iter().zip(0..);
     let outcome = run(two, pages.map(|(page, n)| read(n * 100, page)).collect());
     assert_eq!(counts(&outcome), [2, 4, 4]);
@@ -145,7 +89,7 @@ fn two_reads_of_one_page_are_one_read_of_the_flash() {
     let commands = || vec![read(0, 0), read(0, 0)];
     let outcome = run(FOUR, commands());
     assert_eq!((sum_us(&outcome), counts(&outcome)), (70 + 80, [1, 1, 1]));
-    let off = run("buffer.write_buffer_bytes = 0\n", commands());
+    let off = run("", commands());
     assert_eq!(sum_us(&off), 70 + 130);
 }
 

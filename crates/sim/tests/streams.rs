@@ -1,74 +1,27 @@
 //! Loads of several streams: whose commands are counted where, and when they come.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use drivelab_request::{Command, CommandKind, Direction, Nanos, Request};
-use drivelab_sim::preset::SsdConfig;
+mod small_drive;
+
+use drivelab_request::{Command, CommandKind, Nanos};
 use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError, Source, Stream};
 use drivelab_workload::{Arrivals, Characteristics, Generator};
+use small_drive::{read, write};
 
 const PAGE: u64 = 4096;
 const CAPACITY: u64 = 4_194_304;
 
-/// Two dies on two channels, one plane each, without host or buffer: a read takes
-/// 5 + 50 + 10 = 65 us, a write 5 + 10 + 300 = 315 us; even pages on die 0.
-const DRIVE: &str = r#"
-name = "small"
-kind = "ssd"
-summary = "for tests"
-condition = "filled"
-geometry.channels = 2
-geometry.ways_per_channel = 1
-geometry.dies_per_way = 1
-geometry.planes_per_die = 1
-geometry.blocks_per_plane = 64
-geometry.pages_per_block = 16
-geometry.page_size_bytes = 4096
-geometry.user_capacity_bytes = 4194304
-geometry.plane_mode = false
-timing.read_dispatch_ns = 5_000
-timing.write_dispatch_ns = 5_000
-timing.erase_dispatch_ns = 5_000
-timing.read_register_ns = 10_000
-timing.write_register_ns = 10_000
-timing.read_cell_ns = 50_000
-timing.program_cell_ns = 300_000
-timing.erase_cell_ns = 1_000_000
-scheduling.dispatch = "per_die"
-collection.policy = "greedy"
-collection.pace = "paced"
-collection.reserve_blocks_per_plane = 2
-host.interface = "free"
-buffer.write_buffer_bytes = 0
-variability.sigma = 0.0
-"#;
+/// A dispatch of 5 us: a read takes 5 + 50 + 10 = 65 us, a write 5 + 10 + 300 = 315 us.
+const DISPATCHED: &str = "geometry.user_capacity_bytes = 4194304\n\
+                          timing.read_dispatch_ns = 5_000\ntiming.write_dispatch_ns = 5_000\n\
+                          timing.erase_dispatch_ns = 5_000\n";
 
 fn drive() -> Prepared {
-    Prepared::new(SsdConfig::from_text(DRIVE).unwrap()).unwrap()
+    small_drive::drive(&[DISPATCHED])
 }
 
 fn run(streams: Vec<Stream>, plan: Plan) -> Result<Outcome, SimError> {
     drive().worker().run(Load { streams }, plan, 0, 0)
-}
-
-fn command(kind: CommandKind, arrival_us: u64, page: u64) -> Command {
-    let request = Request {
-        arrival: Nanos(arrival_us * 1000),
-        offset_bytes: page * PAGE,
-        size_bytes: PAGE as u32,
-        direction: kind.direction().unwrap_or(Direction::Write),
-    };
-    Command {
-        kind,
-        ..request.into()
-    }
-}
-
-fn read(arrival_us: u64, page: u64) -> Command {
-    command(CommandKind::Read, arrival_us, page)
-}
-
-fn write(arrival_us: u64, page: u64) -> Command {
-    command(CommandKind::Write, arrival_us, page)
 }
 
 fn timed(name: &str, commands: Vec<Command>) -> Stream {

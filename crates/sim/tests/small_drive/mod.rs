@@ -1,0 +1,95 @@
+//! A drive small enough to compute its times by hand, and commands for it.
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "every test program takes what it needs"
+)]
+
+use drivelab_request::{Command, CommandKind, Nanos};
+use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
+
+pub const PAGE: u32 = 4096;
+
+/// Two dies on two channels, queues at the dies, dispatch, host and buffer free: a read takes
+/// 50 + 10 us, a write 10 + 300 us; even pages lie on die 0.
+const BASE: &str = "
+name = \"base\"
+kind = \"ssd\"
+summary = \"for tests\"
+condition = \"filled\"
+geometry.channels = 2
+geometry.ways_per_channel = 1
+geometry.dies_per_way = 1
+geometry.planes_per_die = 1
+geometry.blocks_per_plane = 64
+geometry.pages_per_block = 16
+geometry.page_size_bytes = 4096
+geometry.user_capacity_bytes = 6291456
+geometry.plane_mode = false
+timing.read_dispatch_ns = 0
+timing.write_dispatch_ns = 0
+timing.erase_dispatch_ns = 0
+timing.read_register_ns = 10_000
+timing.write_register_ns = 10_000
+timing.read_cell_ns = 50_000
+timing.program_cell_ns = 300_000
+timing.erase_cell_ns = 1_000_000
+scheduling.dispatch = \"per_die\"
+collection.policy = \"greedy\"
+collection.pace = \"paced\"
+collection.reserve_blocks_per_plane = 2
+host.interface = \"free\"
+buffer.write_buffer_bytes = 0
+variability.sigma = 0.0
+";
+
+/// A link of 409.6 MB/s, which moves a page in 10 us; commands and acknowledgements cost nothing.
+pub const LINK: &str = "
+host.link_bytes_per_second = 409_600_000
+host.read_command_ns = 0
+host.write_command_ns = 0
+host.write_acknowledge_ns = 0
+";
+
+/// One die instead of two.
+pub const ONE_DIE: &str = "
+geometry.channels = 1
+geometry.user_capacity_bytes = 2097152
+";
+
+/// The drive with these lines instead of its own.
+pub fn config(changes: &[&str]) -> SsdConfig {
+    let text = format!("base = \"base\"\nname = \"small\"\n{}", changes.join("\n"));
+    SsdConfig::from_toml(&text, |name| (name == "base").then(|| BASE.to_owned())).unwrap()
+}
+
+pub fn drive(changes: &[&str]) -> Prepared {
+    Prepared::new(config(changes)).unwrap()
+}
+
+/// A command for whole pages.
+pub fn command(kind: CommandKind, arrival_us: u64, page: u64, pages: u32) -> Command {
+    Command {
+        arrival: Nanos(arrival_us * 1000),
+        offset_bytes: page * u64::from(PAGE),
+        size_bytes: pages * PAGE,
+        kind,
+        is_forced: false,
+    }
+}
+
+pub fn read(arrival_us: u64, page: u64) -> Command {
+    command(CommandKind::Read, arrival_us, page, 1)
+}
+
+pub fn write(arrival_us: u64, page: u64) -> Command {
+    command(CommandKind::Write, arrival_us, page, 1)
+}
+
+/// All of them, counted.
+pub fn run<C: Into<Command>>(drive: &Prepared, commands: Vec<C>) -> Outcome {
+    let plan = Plan::counting(0, commands.len() as u64);
+    let load = Load::timed(commands);
+    drive.worker().run(load, plan, 0, 0).unwrap()
+}
