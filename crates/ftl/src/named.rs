@@ -1,5 +1,7 @@
 //! Closed sets of choices with their words: messages and settings list them from here.
 
+/// A closed set: an enum, each of its choices with the word that settings write.
+#[macro_export]
 macro_rules! named {
     ($(#[$about:meta])* $name:ident { $($(#[$variant_about:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$about])*

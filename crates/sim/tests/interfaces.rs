@@ -82,7 +82,7 @@ fn a_faster_link_shortens_a_read_by_the_difference_of_its_transfers() {
 /// Two streams that submit eight reads each at once, through pairs 0 and 1.
 fn two_pairs(host: &str) -> Result<Outcome, SimError> {
     let stream = |name: &str, queue_pair| {
-        let commands = reads(0..8).into_iter().map(Into::into).collect();
+        let commands = reads(0..8);
         Stream {
             queue_pair,
             ..Stream::new(name, Source::Timed { commands })

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import stat
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab._core import preset_names, preset_text, resolve_preset
+from drivelab.drives.text_file import read_text_file
 from drivelab.errors import UsageError
 
 SUFFIX: Final = ".toml"
@@ -84,20 +84,8 @@ def read_preset(reference: str) -> PresetSource:
 
 
 def _read(path: Path) -> str:
-    try:
-        status = path.stat()
-        # Reading a pipe or a device may never end.
-        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-            raise UsageError(f"{path} cannot be read as a preset: it is no regular file")
-        if status.st_size > _MAX_PRESET_BYTES:
-            raise UsageError(f"{path} is larger than a preset can be (1 MiB)")
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        known = ", ".join(preset_names())
-        raise UsageError(f"there is no file {path}; the package's presets are {known}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise UsageError(f"{path} cannot be read as a preset: {reason}") from error
+    instead = f"the package's presets are {', '.join(preset_names())}"
+    return read_text_file(path, "a preset", _MAX_PRESET_BYTES, instead)
 
 
 def _base_texts(path: Path, text: str) -> dict[str, str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import stat
 from pathlib import Path
 from typing import Final
 
 from drivelab._core import Scenario, scenario_files
+from drivelab.drives.text_file import read_text_file
 from drivelab.errors import UsageError
 
 # Streams take some ten lines each.
@@ -36,16 +36,4 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def _read(path: Path, what: str, most_bytes: int) -> str:
-    try:
-        status = path.stat()
-        # Reading a pipe or a device may never end.
-        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-            raise UsageError(f"{path} cannot be read as {what}: it is no regular file")
-        if status.st_size > most_bytes:
-            raise UsageError(f"{path} is larger than {what} can be ({most_bytes >> 20} MiB)")
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no file {path}; name {what}") from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise UsageError(f"{path} cannot be read as {what}: {reason}") from error
+    return read_text_file(path, what, most_bytes, f"name {what}")

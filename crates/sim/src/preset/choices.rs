@@ -5,27 +5,8 @@ use serde::{Serialize, Serializer};
 pub use drivelab_ftl::{Allocation, Pace, StripingOrder, VictimPolicy};
 
 macro_rules! choices {
-    ($(#[$about:meta])* $name:ident { $($(#[$variant_about:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$variant_about])* $variant,)+ }
-
-        impl $name {
-            /// Every word that a preset may write here.
-            pub const WORDS: &'static [&'static str] = &[$($word),+];
-
-            /// The word for this choice, as a preset writes it.
-            #[must_use]
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word,)+ }
-            }
-
-            /// The choice that a preset's word stands for.
-            #[must_use]
-            pub fn from_word(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$variant),)+ _ => None }
-            }
-        }
+    ($(#[$about:meta])* $name:ident { $($choices:tt)+ }) => {
+        drivelab_ftl::named! { $(#[$about])* $name { $($choices)+ } }
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,0 +1,45 @@
+"""The text of a file that a user names."""
+
+from __future__ import annotations
+
+import stat
+from typing import TYPE_CHECKING
+
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def read_text_file(path: Path, what: str, most_bytes: int, instead: str) -> str:
+    """Return the text of a regular file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    what
+        What it should be, with its article, for messages.
+    most_bytes
+        The largest size that such a file can have.
+    instead
+        What to name where there is no file.
+
+    Raises
+    ------
+    UsageError
+        When it cannot be read.
+    """
+    try:
+        status = path.stat()
+        # Reading a pipe or a device may never end.
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+            raise UsageError(f"{path} cannot be read as {what}: it is no regular file")
+        if status.st_size > most_bytes:
+            raise UsageError(f"{path} is larger than {what} can be ({most_bytes >> 20} MiB)")
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {path}; {instead}") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise UsageError(f"{path} cannot be read as {what}: {reason}") from error
