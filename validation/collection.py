@@ -79,11 +79,11 @@ def _simulated(policy: str, spare: float) -> float:
     physical = _BLOCKS * _PAGES
     workload = Characteristics(write_ratio=1.0, queue_depth=4, read_size=4096, write_size=4096)
     with SimulatedDrive("sim:one-plane", PresetSource("one-plane", text, {})) as drive:
-        told, _ = drive.simulate(
+        told = drive.simulate(
             Scenario.closed("writes", workload.as_tuple()),
             warmup_requests=3 * physical,
             requests=physical,
-        )
+        ).values
     return float(told["flash"]["write_amplification_ratio"])
 
 

@@ -84,8 +84,7 @@ class Flash:
         """Simulate from the drive's condition."""
         source = PresetSource(self.name, _PRESET.format(**vars(self)), {})
         with SimulatedDrive(f"sim:{self.name}", source) as drive:
-            values, _ = drive.simulate(scenario, **how_long)
-        return values
+            return drive.simulate(scenario, **how_long).values
 
 
 def simulator_oracles() -> Section:

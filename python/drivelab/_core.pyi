@@ -326,10 +326,13 @@ class SimulatedSsd:
         interval_ns: int | None,
         log_requests: int | None,
         firmware: Path | None = None,
+        from_state: tuple[Path, bytes] | None = None,
+        keeps_state: bool = False,
     ) -> dict[str, Any]:
-        """Run a scenario from the prepared state and tell everything.
+        """Run a scenario from the prepared state, or a snapshot, and tell everything.
 
-        What is not `None` counts instead of what the scenario says.
+        What is not `None` counts instead of what the scenario says. A snapshot comes with the
+        name of its file, for messages; neither it nor keeping the state goes with a `firmware`.
         """
 
     def record_span(

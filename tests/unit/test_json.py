@@ -35,7 +35,7 @@ COMMAND_LINES: dict[str, list[str]] = {
     "measure": ["measure", "sim:x25m", "--write-ratio", "0.5", "--requests", "50"],
     "simulate": [
         *("simulate", "sim:metered.toml", "--write-ratio", "0.5", "--requests", "50"),
-        *("--interval", "1ms"),
+        *("--interval", "1ms", "--save-state", "a.state"),
     ],
     "analytic": [
         *("analytic", "analytic:x25m-yoo2014", "--op", "read"),

@@ -11,7 +11,7 @@ use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::scenario::{Scenario, ScenarioError};
 use drivelab_sim::ssd::{
     Energy, ExternalSsd, LatencySplit, Load, LoggedRequest, Outcome, Part, Plan, Prepared,
-    RecordedOperation, RequestLog, Series, SimError, StreamOutcome,
+    RecordedOperation, RequestLog, Series, SimError, SnapshotError, StreamOutcome,
 };
 use drivelab_table::{Column, Values, write_parquet};
 use pyo3::prelude::*;
@@ -25,22 +25,41 @@ use crate::histogram::operation_dict;
 pub struct Simulated {
     outcome: Outcome,
     loop_time: Duration,
+    /// The drive's state after it, if it was asked for.
+    state: Option<Vec<u8>>,
 }
 
-/// Runs a scenario from the prepared state; `log_requests` are told by themselves.
+/// From which state a run starts, and whether the one that it leaves is wanted.
+#[derive(Clone, Copy)]
+pub struct States<'a> {
+    /// A snapshot; without one the prepared state.
+    pub first: Option<&'a [u8]>,
+    pub keeps_last: bool,
+}
+
+/// Runs a scenario; `log_requests` are told by themselves. Inside is why the snapshot
+/// to start from is refused.
 ///
 /// # Errors
 /// [`SimError`] when the scenario cannot be served.
 pub fn run(
     prepared: &Prepared,
+    states: States<'_>,
     scenario: &Scenario,
     seed: u64,
     log_requests: Option<u64>,
     stop: &Arc<AtomicBool>,
-) -> Result<Simulated, SimError> {
+) -> Result<Result<Simulated, SnapshotError>, SimError> {
     let mut drive = prepared.worker_stopped_by(stop);
+    if let Some(snapshot) = states.first
+        && let Err(refused) = drive.load(snapshot)
+    {
+        return Ok(Err(refused));
+    }
     let (load, plan) = asked(drive.capacity_bytes(), scenario, seed, log_requests)?;
-    timed(|| drive.run(load, plan, seed, 0))
+    let mut simulated = timed(|| drive.run(load, plan, seed, 0))?;
+    simulated.state = states.keeps_last.then(|| drive.save());
+    Ok(Ok(simulated))
 }
 
 /// Runs a scenario on a drive whose firmware is the library at `firmware`.
@@ -68,7 +87,11 @@ fn timed(run: impl FnOnce() -> Result<Outcome, SimError>) -> Result<Simulated, S
     match outcome.window {
         window if outcome.measured_requests == 0 => Err(SimError::NoRequests { window }),
         Nanos::ZERO => Err(SimError::NoTime),
-        _ => Ok(Simulated { outcome, loop_time }),
+        _ => Ok(Simulated {
+            outcome,
+            loop_time,
+            state: None,
+        }),
     }
 }
 
@@ -111,9 +134,16 @@ fn asked(
 /// What Python makes its answer of.
 pub fn simulated_dict<'py>(
     py: Python<'py>,
-    Simulated { outcome, loop_time }: &Simulated,
+    Simulated {
+        outcome,
+        loop_time,
+        state,
+    }: &Simulated,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
+    if let Some(state) = state {
+        dict.set_item("state", PyBytes::new(py, state))?;
+    }
     dict.set_item("loop_wall_seconds", loop_time.as_secs_f64())?;
     dict.set_item("duration_ns", outcome.window.0)?;
     dict.set_item("stopped_by", outcome.closed_by.map(stopped_by))?;

@@ -13,15 +13,16 @@ use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{self, Outcome, Plan, Prepared, RecordedOperation, SimError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyList};
 
 use crate::batch_means::{batches_dict, stopped_by};
 use crate::closed_form::direction_named;
-use crate::errors::simulation_error;
+use crate::errors::{simulation_error, usage_error};
 use crate::histogram::operation_dict;
 use crate::preset::{BaseTexts, configuration};
 use crate::scenario::{Overrides, PyScenario};
-use crate::simulate;
+use crate::simulate::{self, States};
 use crate::workload::{CharacteristicsTuple, from_tuple};
 
 /// How often signals are looked for during long work.
@@ -132,7 +133,7 @@ impl SimulatedSsd {
     /// Runs a scenario and tells everything about it.
     #[pyo3(signature = (
         scenario, *, seed, warmup_requests, requests, duration_ns, interval_ns, log_requests,
-        firmware=None
+        firmware=None, from_state=None, keeps_state=false
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn simulate<'py>(
@@ -146,6 +147,8 @@ impl SimulatedSsd {
         interval_ns: Option<u64>,
         log_requests: Option<u64>,
         firmware: Option<PathBuf>,
+        from_state: Option<(PathBuf, PyBackedBytes)>,
+        keeps_state: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let scenario = scenario.with(&Overrides {
             warmup_requests,
@@ -159,8 +162,17 @@ impl SimulatedSsd {
             })?
         } else {
             let prepared = self.prepared(py)?;
+            let (name, snapshot) = from_state.unzip();
+            let states = States {
+                first: snapshot.as_deref(),
+                keeps_last: keeps_state,
+            };
             interruptible(py, |stop| {
-                simulate::run(&prepared, &scenario, seed, log_requests, stop)
+                simulate::run(&prepared, states, &scenario, seed, log_requests, stop)
+            })?
+            .map_err(|refused| {
+                let name = name.unwrap_or_default();
+                usage_error(format!("{}: {refused}", name.display()))
             })?
         };
         simulate::simulated_dict(py, &simulated)

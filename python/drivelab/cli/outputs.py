@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 # Whatever else goes wrong lies in the path that was named.
@@ -36,6 +36,30 @@ def output_errors(path: Path) -> Iterator[None]:
                 f"{path} cannot be written: {reason}; make room and run the same command again"
             ) from error
         raise UsageError(f"{path} cannot be written: {reason}; name another place") from error
+
+
+def check_outputs(wanted: Mapping[str, Path | None]) -> None:
+    """Refuse files that could not be written, before what they are to hold is worked out.
+
+    Parameters
+    ----------
+    wanted
+        The files, by the ending that each has to have; `None` where none is asked for.
+
+    Raises
+    ------
+    UsageError
+        When a name does not end so, is a folder, or its folder does not exist.
+    """
+    for suffix, path in wanted.items():
+        if path is None:
+            continue
+        if path.suffix != suffix:
+            raise UsageError(f"{path} does not end in {suffix}, which is what is written there")
+        if not path.parent.is_dir():
+            raise UsageError(f"there is no folder {path.parent} to write {path.name} into")
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder; name a file")
 
 
 def write_output(path: Path, content: str | bytes) -> None:

@@ -20,13 +20,16 @@ from drivelab.cli.arguments import (
     whole_number,
 )
 from drivelab.cli.drive_options import characteristics_json, characteristics_of
-from drivelab.cli.outputs import write_output
+from drivelab.cli.outputs import check_outputs, write_output
 from drivelab.cli.scenario_options import add_scenario, scenario_of
 from drivelab.cli.terminal import show
 from drivelab.errors import UsageError
+from drivelab.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from drivelab.drives.simulation import Simulation
 
 _MOST_REQUESTS: Final = 10**10
 _DEFAULT_REQUESTS: Final = 1_000_000
@@ -90,6 +93,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.so",
         help="a library in the place of the drive's firmware (docs/firmware.md)",
     )
+    parser.add_argument(
+        "--from-state",
+        type=Path,
+        metavar="FILE.state",
+        help="start from the state that an earlier run saved, instead of the preset's condition",
+    )
+    parser.add_argument(
+        "--save-state",
+        type=Path,
+        metavar="FILE.state",
+        help="keep the state that the run leaves, for --from-state",
+    )
     add_json(parser)
 
 
@@ -105,9 +120,10 @@ def run(args: argparse.Namespace) -> int:
     if requests is None and args.seconds is None and not scenario.ends:
         requests = _DEFAULT_REQUESTS
     with open_simulated(args.drive) as drive:
-        if args.scenario is None:
+        # Whether a drive in another state holds data only reading it tells.
+        if args.scenario is None and args.from_state is None:
             drive.check(characteristics_of(args))
-        values, log = drive.simulate(
+        simulation = drive.simulate(
             scenario,
             seed=args.seed,
             warmup_requests=args.warmup_requests,
@@ -116,13 +132,18 @@ def run(args: argparse.Namespace) -> int:
             interval_seconds=args.interval,
             firmware=args.firmware,
             log_requests=(args.log_requests or _DEFAULT_LOGGED) if args.log else None,
+            from_state=args.from_state,
+            keeps_state=args.save_state is not None,
         )
+    saved = {"saved_state": None if args.save_state is None else str(args.save_state)}
+    values = simulation.values | saved
     for stream, plan in zip(values["streams"], scenario.streams(), strict=True):
         stream.update(_asked(plan))
     if args.csv:
         write_output(args.csv, _series_csv(values))
-    if args.log and log is not None:
-        write_output(args.log, log)
+    for path, content in ((args.log, simulation.log), (args.save_state, simulation.state)):
+        if path is not None and content is not None:
+            write_output(path, content)
     if args.json:
         print(json.dumps(values, indent=2))
     else:
@@ -131,6 +152,7 @@ def run(args: argparse.Namespace) -> int:
         lines = [text(values, title=scenario.summary)]
         lines += [f"wrote {args.csv}"] if args.csv else []
         lines += [_logged_text(args.log, values)] if args.log else []
+        lines += [_saved_text(args.save_state, simulation)] if args.save_state else []
         show("\n".join(lines))
     return 0
 
@@ -141,19 +163,26 @@ def _check(args: argparse.Namespace) -> None:
             raise UsageError(f"--{name} is 0; allowed: more than 0, for example 100ms")
     if args.log_requests is not None and args.log is None:
         raise UsageError("--log-requests is for --log: name a file with --log FILE.parquet")
-    for path, suffix in ((args.csv, ".csv"), (args.log, ".parquet")):
-        if path is None:
-            continue
-        if path.suffix != suffix:
-            raise UsageError(f"{path} does not end in {suffix}, which is what is written there")
-        if path.is_dir():
-            raise UsageError(f"{path} is a folder; name a file")
+    if args.firmware is not None:
+        for name in ("from_state", "save_state"):
+            if getattr(args, name) is not None:
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(
+                    f"the state of a firmware of one's own cannot be saved or loaded: leave out "
+                    f"{option} or --firmware"
+                )
+    check_outputs({".csv": args.csv, ".parquet": args.log, ".state": args.save_state})
 
 
 def _logged_text(path: Path, values: Mapping[str, Any]) -> str:
     dropped = values["dropped_requests"]
     rest = f"; {dropped:,} more are not in it" if dropped else ""
     return f"wrote {path} with {values['logged_requests']:,} requests{rest}"
+
+
+def _saved_text(path: Path, simulation: Simulation) -> str:
+    size = format_size(len(simulation.state or b""))
+    return f"wrote {path}, {size} that differ from the prepared drive"
 
 
 def _asked(plan: Mapping[str, Any]) -> dict[str, Any]:

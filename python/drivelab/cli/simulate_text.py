@@ -84,6 +84,8 @@ def _head(values: Values, title: str | None) -> Iterator[str]:
         yield _line("scenario", title)
     drive = f"{values['drive']}, {values['condition']}, {format_size(values['capacity_bytes'])}"
     yield _line("simulated", f"{drive}, seed {values['seed']}")
+    if values["from_state"] is not None:
+        yield _line("", f"from the state in {values['from_state']}")
     warmup = values["warmup_requests"]
     after = f", after {warmup:,} of warm-up" if warmup else ""
     yield _line(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_characteristics, add_json, add_record, duration, seed
-from drivelab.cli.outputs import write_output
+from drivelab.cli.outputs import check_outputs, write_output
 from drivelab.cli.scenario_options import add_scenario, scenario_of
 from drivelab.cli.terminal import show
 from drivelab.errors import UsageError
@@ -185,15 +185,7 @@ def _check_options(args: argparse.Namespace) -> None:
 def _check_outputs(args: argparse.Namespace) -> None:
     if not (args.output or args.csv or args.json):
         raise UsageError("nothing to write: give -o FILE.svg, --csv FILE.csv or --json")
-    for path, suffix in ((args.output, ".svg"), (args.csv, ".csv")):
-        if path is None:
-            continue
-        if path.suffix != suffix:
-            raise UsageError(f"{path} does not end in {suffix}, which is what is written there")
-        if not path.parent.is_dir():
-            raise UsageError(f"there is no folder {path.parent} to write {path.name} into")
-        if path.is_dir():
-            raise UsageError(f"{path} is a folder; name a file")
+    check_outputs({".svg": args.output, ".csv": args.csv})
 
 
 def _check_record(record_bytes: int, page_bytes: int) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab._core import preset_names, preset_text, resolve_preset
-from drivelab.drives.text_file import read_text_file
+from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
 
 SUFFIX: Final = ".toml"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from drivelab._core import Scenario, scenario_files
-from drivelab.drives.text_file import read_text_file
+from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
 
 # Streams take some ten lines each.

@@ -11,8 +11,14 @@ from drivelab._core import SECTOR_BYTES, SimulatedSsd, available_cores
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.drives.memory import available_bytes, peak_bytes
+from drivelab.drives.named_file import read_file
 from drivelab.drives.presets import read_preset
-from drivelab.drives.simulation import series_json, stream_json, submitted_requests
+from drivelab.drives.simulation import (
+    Simulation,
+    series_json,
+    stream_json,
+    submitted_requests,
+)
 from drivelab.errors import CannotAnswerError, RunError
 from drivelab.units import format_size
 
@@ -27,6 +33,8 @@ if TYPE_CHECKING:
     from drivelab.workloads.characteristics import Characteristics
 
 PREFIX = "sim:"
+# A change of state takes 5 bytes of a file and more than 4 of memory; a frame is small.
+_LEAST_STATE_BYTES = 1 << 20
 
 
 class SimulatedDrive:
@@ -129,7 +137,9 @@ class SimulatedDrive:
         interval_seconds: float | None = None,
         firmware: Path | None = None,
         log_requests: int | None = None,
-    ) -> tuple[dict[str, Any], bytes | None]:
+        from_state: Path | None = None,
+        keeps_state: bool = False,
+    ) -> Simulation:
         """Run a scenario from the preset's condition; give everything (docs/json.md).
 
         Parameters
@@ -150,22 +160,24 @@ class SimulatedDrive:
             (crates/ftl/include/drivelab_firmware.h).
         log_requests
             The first so many requests of the window are told by themselves.
-
-        Returns
-        -------
-        values
-            Everything about the run.
-        log
-            The requests by themselves as a Parquet file, if they were asked for.
+        from_state
+            A file with the state from which the run starts instead, as an earlier run kept it.
+        keeps_state
+            Whether the state that the run leaves is wanted.
 
         Raises
         ------
         UsageError
-            When the drive cannot be asked for this.
+            When the drive cannot be asked for this, or the state is of another drive or damaged.
         RunError
             When the run fails, or loses a request.
         """
         self._workers(1)
+        state = None
+        if from_state is not None:
+            most_bytes = 2 * self._core.state_bytes + _LEAST_STATE_BYTES
+            instead = "name the state of a drive"
+            state = (from_state, read_file(from_state, "a state", most_bytes, instead))
         started = time.perf_counter()
         if firmware is None:
             self._core.prepare()
@@ -179,6 +191,8 @@ class SimulatedDrive:
             interval_ns=_nanoseconds(interval_seconds),
             firmware=firmware,
             log_requests=log_requests,
+            from_state=state,
+            keeps_state=keeps_state,
         )
         log = told.get("log", {"requests": None, "dropped": None, "parquet": None})
         described = self._described(told, scenario)
@@ -186,6 +200,7 @@ class SimulatedDrive:
             "drive": self.name,
             "kind": self.kind,
             "condition": self.preset["condition"],
+            "from_state": None if from_state is None else str(from_state),
             "capacity_bytes": self.capacity_bytes,
             "config_hash": self._core.config_hash,
             "seed": seed,
@@ -198,7 +213,7 @@ class SimulatedDrive:
             "logged_requests": log["requests"],
             "dropped_requests": log["dropped"],
         }
-        return values, log["parquet"]
+        return Simulation(values, log["parquet"], told.get("state"))
 
     def _described(self, told: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
         duration_ns = told["duration_ns"]

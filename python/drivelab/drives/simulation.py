@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.drives.measurement import percentile_ns
@@ -20,6 +21,25 @@ PERCENTILES: Final = {
 }
 # In thousandths of a percent, so that whether a count supports one is decided in whole numbers.
 _WHOLE: Final = 100_000
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A run of a simulated drive.
+
+    Attributes
+    ----------
+    values
+        Everything about it (docs/json.md).
+    log
+        Its requests by themselves as a Parquet file, if they were asked for.
+    state
+        The drive's state after it, if it was asked for.
+    """
+
+    values: dict[str, Any]
+    log: bytes | None
+    state: bytes | None
 
 
 def percentile_is_supported(requests: int, percent: float) -> bool:

@@ -22,7 +22,7 @@ const HASH_BYTES: usize = 16;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SnapshotError {
     /// Not made by [`Ssd::save`](super::Ssd::save), or cut off in its first bytes.
-    #[error("this is no snapshot of a simulated drive: make one with save")]
+    #[error("this is no snapshot of a simulated drive: make one with --save-state, or Ssd::save")]
     NoSnapshot,
     /// Made by another version.
     #[error(

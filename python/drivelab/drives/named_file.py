@@ -1,4 +1,4 @@
-"""The text of a file that a user names."""
+"""The contents of a file that a user names."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import stat
 from typing import TYPE_CHECKING
 
 from drivelab.errors import UsageError
+from drivelab.units import format_size
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def read_text_file(path: Path, what: str, most_bytes: int, instead: str) -> str:
-    """Return the text of a regular file.
+def read_file(path: Path, what: str, most_bytes: int, instead: str) -> bytes:
+    """Return the bytes of a regular file.
 
     Parameters
     ----------
@@ -36,10 +37,25 @@ def read_text_file(path: Path, what: str, most_bytes: int, instead: str) -> str:
         if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
             raise UsageError(f"{path} cannot be read as {what}: it is no regular file")
         if status.st_size > most_bytes:
-            raise UsageError(f"{path} is larger than {what} can be ({most_bytes >> 20} MiB)")
-        return path.read_text(encoding="utf-8")
+            raise UsageError(f"{path} is larger than {what} can be ({format_size(most_bytes)})")
+        return path.read_bytes()
     except FileNotFoundError as error:
         raise UsageError(f"there is no file {path}; {instead}") from error
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{path} cannot be read as {what}: {reason}") from error
+
+
+def read_text_file(path: Path, what: str, most_bytes: int, instead: str) -> str:
+    """Return the text of a regular file in UTF-8, its lines ended by line feeds.
+
+    Raises
+    ------
+    UsageError
+        As `read_file`, and when it is no such text.
+    """
+    try:
+        text = read_file(path, what, most_bytes, instead).decode()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} cannot be read as {what}: it is not UTF-8 text") from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
