@@ -42,13 +42,7 @@ impl Pages {
 }
 
 fn write(first: u32, pages: u32) -> PageRun {
-    PageRun {
-        action: Action::Write,
-        first: Lpn(first),
-        pages,
-        first_partial: false,
-        last_partial: false,
-    }
+    PageRun::whole(Action::Write, Lpn(first), pages)
 }
 
 /// 128 KiB writes over the whole drive; seconds.

@@ -44,6 +44,19 @@ pub struct PageRun {
 }
 
 impl PageRun {
+    /// `pages` pages from `first` on, every one covered whole.
+    #[inline]
+    #[must_use]
+    pub const fn whole(action: Action, first: Lpn, pages: u32) -> Self {
+        Self {
+            action,
+            first,
+            pages,
+            first_partial: false,
+            last_partial: false,
+        }
+    }
+
     /// The pages that `size_bytes` from `offset_bytes` on touch.
     #[inline]
     #[must_use]

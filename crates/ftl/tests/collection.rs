@@ -21,13 +21,7 @@ const AT_ONCE: Policies = Policies {
 };
 
 fn write(page: u32) -> PageRun {
-    PageRun {
-        action: Action::Write,
-        first: Lpn(page),
-        pages: 1,
-        first_partial: false,
-        last_partial: false,
-    }
+    PageRun::whole(Action::Write, Lpn(page), 1)
 }
 
 /// Writes `pages` one by one under the checker; what each write erased.

@@ -193,13 +193,7 @@ proptest! {
             state ^= state << 5;
             let page = if step < layout.logical_pages { step } else { state % layout.logical_pages };
             out.clear();
-            let write = PageRun {
-                action: Action::Write,
-                first: Lpn(page),
-                pages: 1,
-                first_partial: false,
-                last_partial: false,
-            };
+            let write = PageRun::whole(Action::Write, Lpn(page), 1);
             checked.submit(&[write], &mut out).unwrap();
         }
         assert_consistent(&checked);
@@ -286,13 +280,7 @@ const SMALL: FlashLayout = FlashLayout {
 };
 
 fn write(page: u32) -> PageRun {
-    PageRun {
-        action: Action::Write,
-        first: Lpn(page),
-        pages: 1,
-        first_partial: false,
-        last_partial: false,
-    }
+    PageRun::whole(Action::Write, Lpn(page), 1)
 }
 
 #[test]
@@ -330,11 +318,7 @@ fn trimmed_pages_read_as_zeroes_without_the_flash() {
     let firmware = PageMap::<Exclusive>::erased(SMALL, Pace::WholeBlock).unwrap();
     let mut checked = Checked::fresh(firmware);
     let mut out = OperationBuffer::default();
-    let run = |action, first, pages| PageRun {
-        action,
-        pages,
-        ..write(first)
-    };
+    let run = |action, first, pages| PageRun::whole(action, Lpn(first), pages);
     checked
         .submit(&[run(Action::Write, 0, 7)], &mut out)
         .unwrap();
@@ -373,13 +357,7 @@ fn a_request_beyond_the_end_is_refused_and_emits_nothing() {
     let mut firmware = PageMap::<Exclusive>::erased(SMALL, Pace::Paced).unwrap();
     let mut out = OperationBuffer::default();
     let error = firmware
-        .submit(
-            &[PageRun {
-                pages: 2,
-                ..write(7)
-            }],
-            &mut out,
-        )
+        .submit(&[PageRun::whole(Action::Write, Lpn(7), 2)], &mut out)
         .unwrap_err();
     assert!(error.to_string().contains("8 logical pages"), "{error}");
     assert!(out.operations().is_empty());

@@ -39,13 +39,7 @@ fn submit(
     pages: u32,
 ) -> Vec<Operation> {
     let mut out = OperationBuffer::default();
-    let run = PageRun {
-        action,
-        first: Lpn(first),
-        pages,
-        first_partial: false,
-        last_partial: false,
-    };
+    let run = PageRun::whole(action, Lpn(first), pages);
     drive.submit(&[run], &mut out).unwrap();
     out.operations().to_vec()
 }

@@ -35,13 +35,7 @@ fn written(drive: &mut Drive, pages: impl Iterator<Item = u32>) -> (Counts, Vec<
     let mut opened = Vec::new();
     for page in pages {
         out.clear();
-        let run = PageRun {
-            action: Action::Write,
-            first: Lpn(page),
-            pages: 1,
-            first_partial: false,
-            last_partial: false,
-        };
+        let run = PageRun::whole(Action::Write, Lpn(page), 1);
         drive.submit(&[run], &mut out).unwrap();
         let program = out.operations().iter().find(|operation| {
             operation.kind == OperationKind::Program && operation.cause == Cause::Host

@@ -37,13 +37,7 @@ fn random(a: f64) -> f64 {
 }
 
 fn write(page: u32) -> PageRun {
-    PageRun {
-        action: Action::Write,
-        first: Lpn(page),
-        pages: 1,
-        first_partial: false,
-        last_partial: false,
-    }
+    PageRun::whole(Action::Write, Lpn(page), 1)
 }
 
 /// A drive and what is written to it.
@@ -222,11 +216,8 @@ fn after_a_trim_the_amplification_is_that_of_what_is_left() {
     let pages = drive.firmware.layout().logical_pages;
     let full = drive.amplification(3 * case.physical(), pages);
     assert!(full > 3.5, "{full}");
-    drive.submit(PageRun {
-        action: Action::Trim,
-        pages: pages - pages / 2,
-        ..write(pages / 2)
-    });
+    let half = Lpn(pages / 2);
+    drive.submit(PageRun::whole(Action::Trim, half, pages - half.0));
     assert_eq!(drive.out.counts.trims, (pages - pages / 2).into());
     drive.amplification(case.physical(), pages / 2);
     let found = drive.amplification(case.physical(), pages / 2);

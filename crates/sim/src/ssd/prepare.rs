@@ -192,13 +192,7 @@ pub(super) fn write_in_order(
         }
         let pages = pages_per_write.min(logical_pages - first);
         out.clear();
-        let run = PageRun {
-            action: Action::Write,
-            first: Lpn(first),
-            pages,
-            first_partial: false,
-            last_partial: false,
-        };
+        let run = PageRun::whole(Action::Write, Lpn(first), pages);
         firmware.submit(&[run], &mut out)?;
         first += pages;
     }

@@ -60,13 +60,7 @@ impl<F: Firmware> Engine<F> {
     /// Reads `page` from the flash, for `slot` or ahead; answers whether there is
     /// anything to read.
     fn fetch(&mut self, page: u32, slot: Option<u32>, now: u64) -> bool {
-        let run = PageRun {
-            action: Action::Read,
-            first: Lpn(page),
-            pages: 1,
-            first_partial: false,
-            last_partial: false,
-        };
+        let run = PageRun::whole(Action::Read, Lpn(page), 1);
         self.out.clear();
         if let Err(error) = self.firmware.submit(&[run], &mut self.out) {
             self.failure = Some(error.into());
