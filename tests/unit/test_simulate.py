@@ -272,6 +272,7 @@ def test_large_and_small_numbers_are_written_whole_on_a_screen(capsys, tmp_path:
         ("page_reads", "block_erases", "buffer_hit_pages", "host_page_programs"), many
     )
     run["flash"] |= dict.fromkeys(("collection_page_programs", "wear_page_programs"), many)
+    run["flash"] |= dict.fromkeys(("collections", "collection_moves"), many)
     run["flash"]["write_amplification_ratio"] = 2.0
     for row in run["series"]["rows"]:
         row["requests"] = 12_345 if row["requests"] else 0
@@ -279,7 +280,8 @@ def test_large_and_small_numbers_are_written_whole_on_a_screen(capsys, tmp_path:
     lines = text(run).splitlines()
     assert "counted   1 request in " in lines[1]
     assert any(line.split() == ["writes", "1", "0.025", "0.000102"] for line in lines)
-    assert sum(f"{many:,}" in line for line in lines) == 4
+    assert sum(f"{many:,}" in line for line in lines) == 5
+    assert lines.count(f"          {many:,} collections moved {many:,} pages") == 1
     assert max(map(len, lines[lines.index("", 3) :])) <= 80
 
 

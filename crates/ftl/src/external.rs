@@ -273,6 +273,13 @@ impl Taking<'_> {
                 "it emits more than {MOST_OPERATIONS} operations in one call"
             ));
         }
+        let counts = &mut self.operations.counts;
+        match (kind, cause) {
+            (OperationKind::Program, Cause::Collection) => counts.moves += 1,
+            (OperationKind::Program, Cause::Wear) => counts.wear_moves += 1,
+            (OperationKind::Erase, Cause::Collection) => counts.collections += 1,
+            _ => {}
+        }
         Ok(self.operations.push(Operation {
             kind,
             cause,

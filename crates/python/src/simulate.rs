@@ -165,6 +165,9 @@ pub fn simulated_dict<'py>(
     dict.set_item("collection_page_programs", outcome.collection_programs)?;
     dict.set_item("wear_page_programs", outcome.wear_programs)?;
     dict.set_item("block_erases", outcome.erases)?;
+    dict.set_item("collections", outcome.collections)?;
+    dict.set_item("collection_moves", outcome.collection_moves)?;
+    dict.set_item("wear_moves", outcome.wear_moves)?;
     dict.set_item("erase_counts", erase_counts_dict(py, outcome)?)?;
     dict.set_item("buffer_hit_pages", outcome.buffer_hits)?;
     dict.set_item("coalesced_pages", outcome.coalesced_pages)?;

@@ -201,6 +201,13 @@ def _flash(values: Values) -> Iterator[str]:
     yield _line(
         "flash", f"{flash['page_reads']:,} page reads, {flash['block_erases']:,} block erases"
     )
+    if flash["collections"] or flash["collection_moves"]:
+        collected, moved = flash["collections"], flash["collection_moves"]
+        yield _line(
+            "",
+            f"{collected:,} collection{'' if collected == 1 else 's'} moved "
+            f"{moved:,} page{'' if moved == 1 else 's'}",
+        )
     if flash["coalesced_pages"]:
         yield _line("", f"{flash['coalesced_pages']:,} pages written again in the buffer")
     if flash["cache_hit_pages"] or flash["cache_miss_pages"]:

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drivelab_ftl::{Divisor, Firmware, OperationBuffer, OperationKind};
+use drivelab_ftl::{Counts, Divisor, Firmware, OperationBuffer, OperationKind};
 use drivelab_request::{CommandKind, CompletionWindow, Nanos, WindowPlan};
 
 use super::background::Background;
@@ -83,6 +83,8 @@ pub(super) struct Engine<F> {
     pub cache: ReadCache,
     pub out: OperationBuffer,
     pub tally: Tally,
+    /// What the firmware had counted when the window opened.
+    counts_before: Counts,
     pub window: CompletionWindow,
     /// From this time on something other than an event is due: the window opens
     /// or closes, simulated time ends, or whether to stop is looked up.
@@ -141,6 +143,7 @@ impl<F: Firmware> Engine<F> {
             cache: ReadCache::new(config),
             out: OperationBuffer::with_capacity(1024),
             tally: Tally::default(),
+            counts_before: Counts::default(),
             window: CompletionWindow::new(WindowPlan::default()),
             deadline: 0,
             submitted: 0,
@@ -249,6 +252,7 @@ impl<F: Firmware> Engine<F> {
         self.cache.reset();
         self.out = OperationBuffer::with_capacity(1024);
         self.tally = Tally::default();
+        self.counts_before = Counts::default();
         self.submitted = 0;
         self.stood = (0, 0);
         self.outcome = Outcome {
@@ -351,6 +355,7 @@ impl<F: Firmware> Engine<F> {
         if self.window.is_open() && !was_open {
             self.outcome.all_programs = self.tally.programs();
             self.tally = Tally::default();
+            self.counts_before = self.out.counts;
             self.settle_channels(at);
             self.flash.open_window(at);
             if let Some(series) = self.observer.as_mut().and_then(|o| o.series.as_mut()) {
@@ -397,6 +402,10 @@ impl<F: Firmware> Engine<F> {
         outcome.collection_programs = collection_programs;
         outcome.wear_programs = wear_programs;
         outcome.erases = erases.iter().sum();
+        let (counts, before) = (&self.out.counts, &self.counts_before);
+        outcome.collections = counts.collections - before.collections;
+        outcome.collection_moves = counts.moves - before.moves;
+        outcome.wear_moves = counts.wear_moves - before.wear_moves;
         outcome.buffer_hits = tally.buffer_hits;
         outcome.coalesced_pages = tally.coalesced;
         outcome.cache_hits = tally.cache_hits;

@@ -47,6 +47,14 @@ pub struct Outcome {
     pub page_reads: u64,
     /// Blocks erased inside the window.
     pub erases: u64,
+    /// Blocks that the firmware finished to collect inside the window, those that it
+    /// emptied to level wear apart. It counts when it emits operations, the numbers above
+    /// count when the flash has executed them.
+    pub collections: u64,
+    /// Valid pages that it moved for collections, likewise.
+    pub collection_moves: u64,
+    /// Valid pages that it moved to level wear, likewise.
+    pub wear_moves: u64,
     /// Pages read from the write buffer inside the window.
     pub buffer_hits: u64,
     /// Pages written inside the window that replaced one gathered in the write buffer.

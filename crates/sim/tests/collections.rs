@@ -1,0 +1,71 @@
+//! Collections and their moves, as the firmware counts them, in what a run tells.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
+use drivelab_workload::{Characteristics, Generator};
+
+const PLANES: u64 = 8;
+const BLOCK_PAGES: u64 = 64;
+
+/// 8 planes of 24 blocks of 64 pages, 16 of which hold the host's data; whole victims.
+fn drive() -> Prepared {
+    let text = "base = \"bench-64gib\"\nname = \"collections\"\ngeometry.channels = 2\n\
+                geometry.ways_per_channel = 1\ngeometry.blocks_per_plane = 24\n\
+                geometry.pages_per_block = 64\ngeometry.user_capacity_bytes = 33_554_432\n\
+                collection.pace = \"whole_block\"\n";
+    Prepared::new(SsdConfig::from_text(text).unwrap()).unwrap()
+}
+
+/// Writes of one page.
+fn writes(drive: &Prepared, (write_random, queue_depth): (f64, u32), plan: Plan) -> Outcome {
+    let workload = Characteristics {
+        write_ratio: 1.0,
+        queue_depth,
+        write_random,
+        ..Characteristics::default()
+    };
+    let mut worker = drive.worker();
+    let generator = Generator::new(&workload, 0, worker.capacity_bytes(), 3, 0).unwrap();
+    worker
+        .run(Load::closed(generator, queue_depth), plan, 3, 0)
+        .unwrap()
+}
+
+/// In order every block that is opened costs the one whose data is older than a round, of
+/// which nothing is left: one collection, no move.
+#[test]
+fn writes_in_order_collect_a_block_for_each_that_they_fill() {
+    let blocks = 5;
+    let outcome = writes(
+        &drive(),
+        (0.0, 1),
+        Plan::counting(0, blocks * PLANES * BLOCK_PAGES),
+    );
+    assert_eq!(outcome.collections, blocks * PLANES);
+    assert_eq!(outcome.erases, blocks * PLANES);
+    assert_eq!(outcome.collection_moves, 0);
+    assert_eq!(outcome.wear_moves, 0);
+}
+
+/// Every page that was programmed was written or moved, and what two windows count one
+/// after the other, one counts that is as long as both.
+#[test]
+fn moves_are_the_programs_that_nobody_wrote() {
+    let drive = drive();
+    let whole = writes(&drive, (1.0, 16), Plan::counting(0, 30_000));
+    assert!(
+        whole.collection_moves > 10_000,
+        "{}",
+        whole.collection_moves
+    );
+    let written = whole.streams[0].submitted;
+    assert_eq!(whole.all_programs, written + whole.collection_moves);
+    let first = writes(&drive, (1.0, 16), Plan::counting(0, 12_000));
+    let second = writes(&drive, (1.0, 16), Plan::counting(12_000, 18_000));
+    assert_eq!(first.collections + second.collections, whole.collections);
+    assert_eq!(
+        first.collection_moves + second.collection_moves,
+        whole.collection_moves
+    );
+}
