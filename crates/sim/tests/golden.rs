@@ -38,6 +38,8 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
             "cache_hits",
             "cache_misses",
             "read_ahead_pages",
+            "copyback_programs",
+            "copyback_reads",
         ] {
             text = text.replace(&format!("{name}: 0, "), "");
         }

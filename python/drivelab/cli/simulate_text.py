@@ -227,6 +227,8 @@ def _flash(values: Values) -> Iterator[str]:
         levelling = flash["wear_page_programs"]
         levelled = f", {levelling:,} programs to level wear" if levelling else ""
         yield _line("", f"write amplification {ratio:.3f}{levelled}")
+    if flash["copyback_page_programs"]:
+        yield _line("", f"{flash['copyback_page_programs']:,} pages moved by copyback")
 
 
 def _busy(values: Values) -> Iterator[str]:

@@ -223,6 +223,7 @@ class SimulatedDrive:
             "host_page_programs",
             "collection_page_programs",
             "wear_page_programs",
+            "copyback_page_programs",
             "block_erases",
             "collections",
             "collection_moves",

@@ -123,6 +123,11 @@ impl Keys<'_> {
         Ok(self.need(key)?.value == Value::Boolean(true))
     }
 
+    /// A boolean that is false if not given.
+    pub(super) fn switch(&self, key: &str) -> Result<bool, PresetError> {
+        Ok(self.entry(key).is_some() && self.boolean(key)?)
+    }
+
     pub(super) fn integer<T: TryFrom<i64>>(&self, key: &str) -> Result<T, PresetError> {
         let entry = self.need(key)?;
         let number = match entry.value {
@@ -251,9 +256,8 @@ fn collection(keys: &Keys<'_>) -> Result<Collection, PresetError> {
 }
 
 fn wear(keys: &Keys<'_>) -> Result<Wear, PresetError> {
-    let least_worn_first = keys.entry("wear.least_worn_first").is_some();
     let mut wear = Wear {
-        least_worn_first: least_worn_first && keys.boolean("wear.least_worn_first")?,
+        least_worn_first: keys.switch("wear.least_worn_first")?,
         static_spread: keys.optional_integer("wear.static_spread")?,
         ..Wear::default()
     };

@@ -130,6 +130,9 @@ pub struct Scheduling {
     /// How often a program or an erase pauses for reads.
     #[serde(skip_serializing_if = "is_none_at_all")]
     pub suspends_per_operation: u32,
+    /// What collection and wear levelling move within a plane does not cross the channel.
+    #[serde(skip_serializing_if = "is_off")]
+    pub copyback: bool,
 }
 
 /// What operations take of the power supply.
@@ -348,6 +351,10 @@ fn is_zero(value: &u64) -> bool {
 
 fn is_write_back(policy: &BufferPolicy) -> bool {
     *policy == BufferPolicy::WriteBack
+}
+
+fn is_off(value: &bool) -> bool {
+    !*value
 }
 
 fn is_none_at_all(value: &u32) -> bool {

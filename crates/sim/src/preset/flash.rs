@@ -74,6 +74,7 @@ pub(super) fn scheduling(keys: &Keys<'_>) -> Result<Scheduling, PresetError> {
             _ => Some(limit.unwrap_or(DEFAULT_STARVATION_LIMIT)),
         },
         suspends_per_operation: suspends.unwrap_or(0),
+        copyback: keys.switch("scheduling.copyback")?,
     };
     let overtakes = order != Order::FirstCome;
     if overtakes && dispatch == Dispatch::InOrder {

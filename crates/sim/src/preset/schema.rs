@@ -107,6 +107,7 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("scheduling.order", Rule::Word(Order::WORDS)),
     ("scheduling.starvation_limit", integer(1, 65_536)),
     ("scheduling.suspends_per_operation", integer(0, 1000)),
+    ("scheduling.copyback", Rule::Boolean),
     ("mapping.order", Rule::Word(StripingOrder::WORDS)),
     ("mapping.allocation", Rule::Word(Allocation::WORDS)),
     ("collection.policy", Rule::Word(VictimPolicy::WORDS)),

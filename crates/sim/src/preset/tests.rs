@@ -401,6 +401,7 @@ fn what_is_usual_leaves_no_trace_in_the_hash() {
         "victim_choices = 4",
         "stop_blocks_per_plane = 5",
         "background_idle_ns = 5000",
+        "[scheduling]\ncopyback = false",
         "[wear]\nleast_worn_first = false\nworn_erase_count = 9",
     ] {
         assert_eq!(

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   J = reads x read + programs x program + erases x erase
-//!       + (reads + programs) x page bytes x transfer + window x idle power
+//!       + (reads + programs - halves of copybacks) x page bytes x transfer
+//!       + window x idle power
 //! ```
 //!
 //! An operation counts in the window in which it completes.
@@ -16,6 +17,8 @@ use crate::preset::SsdConfig;
 pub(super) struct Work {
     pub reads: u64,
     pub programs: u64,
+    /// Of both, those without a transfer.
+    pub copybacks: u64,
     pub erases: u64,
     pub requests: u64,
     pub window: Nanos,
@@ -49,7 +52,8 @@ impl Energy {
         let each = config.energy.as_ref()?;
         let total = |count: u64, nanojoules: u64| count as f64 * nanojoules as f64 * NANO;
         let seconds = work.window.0 as f64 * NANO;
-        let bytes = (work.reads + work.programs) * u64::from(config.geometry.page_size_bytes);
+        let transfers = work.reads + work.programs - work.copybacks;
+        let bytes = transfers * u64::from(config.geometry.page_size_bytes);
         let mut energy = Self {
             cell_joules: total(work.reads, each.read_page_nj)
                 + total(work.programs, each.program_page_nj)

@@ -44,6 +44,8 @@ pub(super) const IDLE: usize = 6;
 pub(super) struct Tally {
     /// By operation kind and cause.
     pub operations: [[u64; 3]; 3],
+    /// By operation kind, those that were halves of copybacks.
+    pub copybacks: [u64; 3],
     pub buffer_hits: u64,
     pub coalesced: u64,
     pub cache_hits: u64,
@@ -131,13 +133,15 @@ impl<F: Firmware> Engine<F> {
         let (units, channels) = (config.units(), geometry.channels);
         let page_bytes = geometry.page_size_bytes;
         let in_order = config.scheduling.dispatch == Dispatch::InOrder;
+        let mut flash = Flash::new(units, channels, in_order, Overtaking::new(config));
+        flash.has_copyback = config.scheduling.copyback;
         Self {
             capacity_bytes: u64::from(firmware.layout().logical_pages) * u64::from(page_bytes),
             firmware,
             timing: Timing::new(config, 1.0),
             events: EventTree::new(units as usize),
             current: EventKey::default(),
-            flash: Flash::new(units, channels, in_order, Overtaking::new(config)),
+            flash,
             host: Host::new(config),
             buffer: WriteBuffer::new(BufferSettings::new(config)),
             cache: ReadCache::new(config),
@@ -241,12 +245,14 @@ impl<F: Firmware> Engine<F> {
         self.current = EventKey::default();
         let (units, channels) = (self.units, self.flash.channels.len() as u32);
         let recording = self.flash.recording.take();
+        let has_copyback = self.flash.has_copyback;
         let mut overtaking = self.flash.overtaking.take();
         if let Some(overtaking) = &mut overtaking {
             overtaking.reset();
         }
         self.flash = Flash::new(units, channels, self.flash.dispatch.in_order, overtaking);
         self.flash.recording = recording;
+        self.flash.has_copyback = has_copyback;
         self.host.reset();
         self.buffer = WriteBuffer::new(self.buffer.settings);
         self.cache.reset();
@@ -406,6 +412,7 @@ impl<F: Firmware> Engine<F> {
         outcome.collections = counts.collections - before.collections;
         outcome.collection_moves = counts.moves - before.moves;
         outcome.wear_moves = counts.wear_moves - before.wear_moves;
+        [outcome.copyback_reads, outcome.copyback_programs, _] = tally.copybacks;
         outcome.buffer_hits = tally.buffer_hits;
         outcome.coalesced_pages = tally.coalesced;
         outcome.cache_hits = tally.cache_hits;

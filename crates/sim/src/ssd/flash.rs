@@ -160,6 +160,8 @@ pub(super) struct Flash {
     pub pool: Pool,
     /// Where operations may overtake each other: the queues instead of the units' own.
     pub overtaking: Option<Box<Overtaking>>,
+    /// Moves within a plane stay in its page register.
+    pub has_copyback: bool,
     /// Busy times of units and channels when the window opened.
     at_opening: (Vec<u64>, Vec<u64>),
     pub recording: Option<Recording>,
@@ -265,6 +267,7 @@ impl Flash {
             },
             pool: Pool::default(),
             overtaking,
+            has_copyback: false,
             at_opening: (vec![0; units as usize], vec![0; channels as usize]),
             recording: None,
         }

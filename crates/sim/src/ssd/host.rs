@@ -23,6 +23,7 @@ use super::link::{Job, Link};
 use super::load::Running;
 use super::queue::{Account, Beneficiary};
 use super::queue_pair::{PairSettings, QueuePairs};
+use super::registers::is_copied_back;
 use super::request_log::LoggedRequest;
 use super::split::{PARTS, Part, Parts};
 use crate::preset::SsdConfig;
@@ -380,7 +381,10 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn emit(&mut self, account: Account, waits: Waits, now: u64) -> u32 {
         let mut pending = 0;
         let out = std::mem::take(&mut self.out);
-        for operation in out.operations() {
+        let has_copyback = self.flash.has_copyback;
+        let mut before = None;
+        let mut operations = out.operations().iter();
+        while let Some(operation) = operations.next() {
             let is_awaited = match waits {
                 Waits::All => true,
                 Waits::Host => operation.cause == Cause::Host,
@@ -389,8 +393,15 @@ impl<F: Firmware> Engine<F> {
                 }
             };
             pending += u32::from(is_awaited);
-            let account = if is_awaited { account } else { Account::NOBODY };
+            let account = if is_awaited {
+                account
+            } else if has_copyback && is_copied_back(before, operation, operations.as_slice()) {
+                Account::COPYBACK
+            } else {
+                Account::NOBODY
+            };
             self.enter_flash(operation, account, now);
+            before = Some(operation);
         }
         self.out = out;
         if let Beneficiary::Request(slot) = account.beneficiary() {

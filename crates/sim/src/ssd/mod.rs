@@ -26,6 +26,7 @@ mod queue;
 mod queue_pair;
 mod read_cache;
 mod reads;
+mod registers;
 mod request_log;
 mod series;
 mod snapshot;

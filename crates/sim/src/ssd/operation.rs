@@ -6,7 +6,7 @@
 //!
 //!   unit, read:     cell ─> wait for the channel ─> transfer
 //!   unit, program:  wait for the channel ─> transfer ─> cell
-//!   unit, erase:    cell
+//!   unit, erase:    cell, as each half of a copyback (`registers.rs`)
 //! ```
 //!
 //! A unit is a die; with plane mode on, a plane. It executes its operations in
@@ -159,9 +159,10 @@ impl<F: Firmware> Engine<F> {
         let state = &mut self.flash.units[unit as usize];
         state.task = task;
         state.began = at;
-        if task.kind == OperationKind::Erase {
+        if task.kind == OperationKind::Erase || task.account == Account::COPYBACK {
+            // Nothing crosses the channel.
             state.phase = Phase::Promised;
-            let end = at + self.timing.cell[kind][0];
+            let end = at + self.timing.cell[kind][self.timing.page_type(task.ppn)];
             state.end = end;
             self.events.set(unit as usize, end);
             self.record_cell(unit, task.tag, (at, end));
@@ -301,6 +302,9 @@ impl<F: Firmware> Engine<F> {
         let beneficiary = task.account.beneficiary();
         match beneficiary {
             Beneficiary::Nobody => {
+                if task.account == Account::COPYBACK {
+                    self.tally.copybacks[kind] += 1;
+                }
                 if self.background.is_running {
                     self.work_in_background(1, now);
                 }

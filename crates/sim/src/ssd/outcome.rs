@@ -43,6 +43,11 @@ pub struct Outcome {
     pub all_programs: u64,
     /// Page programs for wear levelling inside the window.
     pub wear_programs: u64,
+    /// Of the programs for collection and wear levelling inside the window, those whose data
+    /// stayed in its plane's page register.
+    pub copyback_programs: u64,
+    /// The reads of such moves.
+    pub copyback_reads: u64,
     /// Page reads inside the window.
     pub page_reads: u64,
     /// Blocks erased inside the window.

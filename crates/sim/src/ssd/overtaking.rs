@@ -10,7 +10,8 @@
 //! order of emission among themselves. A host's read takes its place behind them as long
 //! as the program of its own page is not complete; otherwise it may go before any of
 //! them, and an erase waits for the reads of its block that were emitted before it (later
-//! ones there cannot be: its pages hold nobody's newest data any more).
+//! ones there cannot be: its pages hold nobody's newest data any more). The program of a
+//! copyback follows its read at once: its data lies in the page register.
 //!
 //! With suspends, a host's read that meets a program or an erase in the cell array stops
 //! it there, at most so many times and each time only after some progress; reads then
@@ -61,6 +62,8 @@ struct Lines {
     worked: u64,
     /// ... and what of its time in the cell array was left then.
     left: Option<u64>,
+    /// The page register holds what the first in order programs.
+    holds_page: bool,
 }
 
 impl Lines {
@@ -161,6 +164,10 @@ impl Overtaking {
 
     /// Takes what goes next on `unit`.
     fn choose(&mut self, unit: u32, pool: &mut Pool) -> Option<Task> {
+        let lines = &mut self.units[unit as usize];
+        if std::mem::take(&mut lines.holds_page) {
+            return lines.take(IN_ORDER, pool);
+        }
         let mut class = self.units[unit as usize].first_of(CLASSES, self.limit)?;
         if class == IN_ORDER && self.must_wait(unit, pool) {
             class = self.units[unit as usize].first_of(IN_ORDER, self.limit)?;
@@ -238,6 +245,7 @@ impl<F: Firmware> Engine<F> {
             overtaking.program_completed(task.ppn.0);
         }
         let lines = &mut overtaking.units[unit as usize];
+        lines.holds_page = task.account == Account::COPYBACK && task.kind == OperationKind::Read;
         lines.forget_pauses()
     }
 
@@ -258,7 +266,16 @@ impl<F: Firmware> Engine<F> {
             }
         };
         match next {
-            Some(task) => self.begin(unit, task, task.available.max(now), now),
+            Some(task) => {
+                self.begin(unit, task, task.available.max(now), now);
+                let overtaking = self.flash.overtaking.as_ref();
+                if task.account == Account::COPYBACK
+                    && overtaking.is_some_and(|all| all.has_reads(unit))
+                {
+                    // They came during its read.
+                    self.pause_for_reads(unit, now);
+                }
+            }
             None => self.resume(unit, now),
         }
     }

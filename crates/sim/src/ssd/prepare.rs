@@ -274,6 +274,7 @@ impl Ssd {
                 let work = Work {
                     reads: outcome.page_reads,
                     programs: programs + outcome.wear_programs,
+                    copybacks: outcome.copyback_reads + outcome.copyback_programs,
                     erases: outcome.erases,
                     requests: outcome.measured_requests,
                     window: outcome.window,

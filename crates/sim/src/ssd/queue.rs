@@ -20,7 +20,7 @@ const CHUNK: usize = 16;
 ///   0 .. 2^30        the slot of the request that waits for it
 ///   2^30 .. 2^31     the same, of a write whose pages lie in the write buffer
 ///   2^31 ..          a page of the write buffer goes; the stretch between two flushes
-///   the largest two  the read cache; nobody waits
+///   the largest three  the read cache; nobody waits, of a copyback and of others
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Account(u32);
@@ -43,11 +43,14 @@ pub(super) const STRETCHES: u32 = FORCED;
 
 const FORCED: u32 = 1 << 30;
 const BUFFER: u32 = 1 << 31;
-const CACHE: u32 = u32::MAX - 1;
+const CACHE: u32 = u32::MAX - 2;
+const COPYBACK: u32 = u32::MAX - 1;
 
 impl Account {
     /// Nobody waits.
     pub const NOBODY: Self = Self(u32::MAX);
+    /// Nobody waits for a half of a move that stays in its plane.
+    pub const COPYBACK: Self = Self(COPYBACK);
     /// It brings a page into the read cache.
     pub const CACHE: Self = Self(CACHE);
 
@@ -71,7 +74,7 @@ impl Account {
     pub const fn beneficiary(self) -> Beneficiary {
         match self.0 {
             slot @ 0..FORCED => Beneficiary::Request(slot),
-            u32::MAX => Beneficiary::Nobody,
+            COPYBACK.. => Beneficiary::Nobody,
             CACHE => Beneficiary::Cache,
             stretch @ BUFFER.. => Beneficiary::Buffer(stretch ^ BUFFER),
             slot => Beneficiary::Forced(slot ^ FORCED),

@@ -153,11 +153,12 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
         any::<bool>(),
         prop_oneof![Just(0.0), Just(0.1)],
     );
-    let rest = (rest, choices(), wear(), order());
+    let registers = any::<bool>();
+    let rest = (rest, choices(), wear(), order(), registers);
     (shape, pages, timing(), host(), buffer_pages, rest).prop_map(
         |(shape, (page_bytes, pages), timing, host, buffer_pages, rest)| {
             let (channels, ways, dies, planes, plane_mode) = shape;
-            let ((in_order, whole_block, sigma), (mapping, policy), (wear, is_hot_apart), order) =
+            let ((in_order, whole_block, sigma), (mapping, policy), (wear, is_hot_apart), order, copyback) =
                 rest;
             let (order, suspends) = if in_order { Default::default() } else { order };
             // One more open block needs more spare.
@@ -175,7 +176,7 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
                  pages_per_block = {pages}\npage_size_bytes = {page_bytes}\n\
                  over_provisioning_ratio = {ratio}\nplane_mode = {plane_mode}\n\
                  [timing]\n{timing}\n{suspends}\
-                 [scheduling]\ndispatch = \"{}\"\n{order}\
+                 [scheduling]\ndispatch = \"{}\"\ncopyback = {copyback}\n{order}\
                  [mapping]\n{mapping}\n[collection]\npolicy = \"{policy}\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n{hot}{wear}\
                  [host]\n{host}\n[buffer]\nwrite_buffer_bytes = {}\npolicy = \"{}\"\nflush_start_bytes = {}\nflush_stop_bytes = {}\n\
                  [variability]\nsigma = {sigma}\n",

@@ -68,6 +68,8 @@ struct Unit {
     /// How many overtook the first of each class.
     passed: [u32; IN_ORDER + 1],
     paused: Option<Paused>,
+    /// What was read last is programmed next.
+    holds_page: bool,
     /// The operation in hand pauses then, if there are reads.
     alarm: Option<u64>,
     /// Of the operation in hand, since its last pause: time in the cell array that was
@@ -209,6 +211,7 @@ impl World {
                     collecting: Vec::new(),
                     passed: [0; IN_ORDER + 1],
                     paused: None,
+                    holds_page: false,
                     alarm: None,
                     left: None,
                     worked: 0,

@@ -78,14 +78,23 @@ impl World {
         })
     }
 
+    /// The data of the operation is moved by the firmware and does not leave its plane.
+    pub(super) fn is_copied_back(&self, operation: &Operation) -> bool {
+        self.config.scheduling.copyback
+            && operation.cause != Cause::Host
+            && operation.kind != OperationKind::Erase
+    }
+
     /// The idle `unit` takes `task`, whose first stage starts at `start`.
     pub(super) fn start(&mut self, unit: usize, task: Task, start: u64) {
         let now = self.now;
         let cell = self.cell_time(&task.operation);
+        let is_copied_back = self.is_copied_back(&task.operation);
         let state = &mut self.units[unit];
         state.task = Some(task);
         state.since = start;
         match task.operation.kind {
+            _ if is_copied_back => state.stage = Stage::EndsAt(start + cell),
             OperationKind::Read if start + cell > now => {
                 state.stage = Stage::WantsChannel(start + cell);
             }
@@ -123,8 +132,11 @@ impl World {
     }
 
     pub(super) fn task_done(&mut self, unit: usize) {
+        let task = self.units[unit].task.take().unwrap();
+        let is_read = task.operation.kind == OperationKind::Read;
+        let holds_page = is_read && self.is_copied_back(&task.operation);
         let state = &mut self.units[unit];
-        let task = state.task.take().unwrap();
+        state.holds_page = holds_page;
         state.busy.push((state.since, self.now));
         if task.operation.cause != Cause::Host {
             state.collecting.push((state.since, self.now));

@@ -53,7 +53,9 @@ impl World {
         let state = &mut self.units[unit];
         let block = |operation: &Operation| operation.ppn.0 / pages;
         let mut fronts = Vec::new();
-        for class in 0..=IN_ORDER {
+        let holds_page = std::mem::take(&mut state.holds_page);
+        let first = if holds_page { IN_ORDER } else { 0 };
+        for class in first..=IN_ORDER {
             let Some(place) = state.queue.iter().position(|task| task.class == class) else {
                 continue;
             };
@@ -149,6 +151,10 @@ impl World {
                 paused.reads += 1;
             }
             self.start(unit, task, task.handed_over.max(now));
+            if self.is_copied_back(&task.operation) {
+                // Reads may have come during its read.
+                self.try_pause(unit);
+            }
         } else if let Some(paused) = state.paused.take() {
             state.task = Some(paused.task);
             state.since = now + resume;

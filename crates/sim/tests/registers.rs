@@ -1,0 +1,95 @@
+//! Copyback against times computed by hand.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod small_drive;
+
+use drivelab_request::{Command, Nanos};
+use drivelab_sim::ssd::Outcome;
+use small_drive::{ONE_DIE, drive, read, run, write};
+
+const COPYBACK: &str = "scheduling.copyback = true\n";
+
+/// One die of 8 blocks of four pages, four of them filled; before the host's next block is
+/// opened three must be free.
+const FEW_PAGES: &str = "
+geometry.channels = 1
+geometry.blocks_per_plane = 8
+geometry.pages_per_block = 4
+geometry.user_capacity_bytes = 65536
+collection.pace = \"whole_block\"
+energy.read_page_nj = 0
+energy.program_page_nj = 0
+energy.erase_block_nj = 0
+energy.transfer_byte_pj = 1000
+energy.idle_power_mw = 0
+";
+
+/// The first two pages of every block are written again, which fills two blocks. The ninth
+/// write finds two free: the two valid pages of each of two blocks are moved.
+fn collect(more: &str, then: &[Command]) -> Outcome {
+    let pages = [0, 4, 8, 12, 1, 5, 9, 13, 0];
+    let mut commands: Vec<Command> = pages.map(|page| write(0, page)).to_vec();
+    commands.extend_from_slice(then);
+    run(&drive(&[FEW_PAGES, more]), commands)
+}
+
+#[test]
+fn a_move_within_a_plane_does_not_need_the_channel() {
+    // Nine writes of 310 us, two erases of 1 ms, four moves of 50 + 10 + 10 + 300 us.
+    let outcome = collect("", &[]);
+    assert_eq!(outcome.collection_programs, 4);
+    assert_eq!(outcome.window, Nanos(2_790_000 + 2_000_000 + 4 * 370_000));
+    assert_eq!(outcome.channel_utilisation, [(9.0 + 8.0) * 10.0 / 6270.0]);
+    assert_eq!(outcome.copyback_programs, 0);
+    // Without the transfers of the moves: 50 + 300 us each.
+    let outcome = collect(COPYBACK, &[]);
+    assert_eq!(outcome.window, Nanos(2_790_000 + 2_000_000 + 4 * 350_000));
+    assert_eq!(outcome.write.latency.max_ns(), Some(6_190_000));
+    assert_eq!(outcome.channel_utilisation, [9.0 * 10.0 / 6190.0]);
+    assert_eq!(outcome.unit_utilisation, [1.0]);
+    let counts = [outcome.copyback_reads, outcome.copyback_programs];
+    assert_eq!(counts, [4, 4]);
+    // 1 nJ a byte: nine pages.
+    let channel = outcome.energy.unwrap().channel_joules;
+    assert!(
+        (channel / (9.0 * 4.096e-6) - 1.0).abs() < 1e-12,
+        "{channel}"
+    );
+}
+
+#[test]
+fn nothing_comes_between_the_halves_of_a_copyback() {
+    // The first move begins when the eight writes are over, at 2480 us. A read that comes
+    // during its read waits for its program too, until 2480 + 350.
+    let reads_first = format!("{COPYBACK}scheduling.order = \"reads_first\"\n");
+    let mut late = read(0, 10);
+    late.arrival = Nanos(2_480_001);
+    let outcome = collect(&reads_first, &[late]);
+    assert_eq!(outcome.read.latency.max_ns(), Some(349_999 + 60_000));
+    assert_eq!(outcome.window, Nanos(6_190_000 + 60_000));
+    // Without copyback only for the read.
+    let outcome = collect("scheduling.order = \"reads_first\"\n", &[late]);
+    assert_eq!(outcome.read.latency.max_ns(), Some(59_999 + 60_000));
+    // The program pauses for it at once: at 2530, 5 us before it begins.
+    let pauses = "scheduling.suspends_per_operation = 1\ntiming.suspend_ns = 5_000\n\
+                  timing.resume_ns = 5_000\ntiming.suspend_progress_ns = 0\n";
+    let outcome = collect(&format!("{reads_first}{pauses}"), &[late]);
+    assert_eq!(outcome.read.latency.max_ns(), Some(49_999 + 5_000 + 60_000));
+}
+
+#[test]
+fn a_partial_write_and_idle_time_do_not_copy_back() {
+    // A write below a page reads the old page for the controller: 60 + 310.
+    let mut partial = write(0, 0);
+    partial.size_bytes = 512;
+    let outcome = run(&drive(&[ONE_DIE, COPYBACK]), vec![partial]);
+    assert_eq!(outcome.window, Nanos(370_000));
+    assert_eq!(outcome.copyback_programs, 0);
+    // In idle time one operation is asked for at a time, and a command may come between.
+    let idle = "collection.background_blocks_per_plane = 3\n\
+                collection.background_idle_ns = 10_000\n";
+    let later = read(100_000, 2);
+    let outcome = collect(&format!("{COPYBACK}{idle}"), &[later]);
+    assert!(outcome.collection_programs > 4);
+    assert_eq!(outcome.copyback_programs, 4);
+}
