@@ -43,6 +43,16 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
         ] {
             text = text.replace(&format!("{name}: 0, "), "");
         }
+        let told = (
+            outcome.collections,
+            outcome.collection_moves,
+            outcome.wear_moves,
+        );
+        let told = format!(
+            "collections: {}, collection_moves: {}, wear_moves: {}, ",
+            told.0, told.1, told.2
+        );
+        text = text.replace(&told, "");
         text = text.replace("energy: None, ", "");
         text = text.replace(&format!("erase_counts: {:?}, ", outcome.erase_counts), "");
     }
