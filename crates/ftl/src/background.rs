@@ -64,11 +64,12 @@ impl<M: Memory> PageMap<M> {
         let held = self.space.field(plane, Field::Held);
         if held > 0 {
             self.space.set_field(plane, Field::Held, 0);
-            if self.is_valid(Ppn(first + held - 1)) {
+            if self.space.valid.holds(first + held - 1) {
                 return self.program_held(&victim, held - 1, operation, out);
             }
         }
-        if let Some(page) = (victim.page..pages).find(|&page| self.is_valid(Ppn(first + page))) {
+        if let Some(page) = (victim.page..pages).find(|&page| self.space.valid.holds(first + page))
+        {
             self.space.advance_victim(plane, page);
             self.space.set_field(plane, Field::Held, page + 1);
             return Some(Operation {
@@ -97,8 +98,8 @@ impl<M: Memory> PageMap<M> {
         let old = victim.block * self.layout.pages_per_block + page;
         let new = self.space.next_page(plane, Frontier::Collection)?;
         let logical = self.owner_of(Ppn(old));
-        self.invalidate(old);
-        self.occupy(new, logical);
+        self.space.valid.invalidate(old);
+        self.occupy(new.0, logical);
         self.space.advance_victim(plane, page + 1);
         *out.counts.moves_for(victim.cause == Cause::Wear) += 1;
         Some(Operation {

@@ -91,30 +91,24 @@ impl<M: Memory> PageMap<M> {
             if from.is_multiple_of(64) {
                 self.prefetch_moves(victim.block, word + 1);
             }
-            let place = (victim.block * self.words_per_block + word) as usize;
-            let all = self.valid.get(place);
-            let mut bits = all & (u64::MAX << (from % 64));
-            let mut moved_bits = 0;
-            while bits != 0 && moved < most {
-                let old = first + word * 64 + bits.trailing_zeros();
-                moved_bits |= bits & bits.wrapping_neg();
-                bits &= bits - 1;
-                operation.after = self.move_page(old, &operation, out)?;
-                moved += 1;
-            }
-            self.valid.set(place, all & !moved_bits);
+            let here = self.space.valid.word(victim.block, word) & (u64::MAX << (from % 64));
+            let due = here.count_ones().min(most - moved);
+            let page = first + word * 64;
+            let later = self.move_valid(page, here, due, &mut operation, out)?;
             self.space
-                .count_down_by(victim.block, moved_bits.count_ones());
-            from = if bits == 0 {
+                .valid
+                .invalidate_all(victim.block, word, here & !later);
+            moved += due;
+            from = if later == 0 {
                 (word + 1) * 64
             } else {
-                word * 64 + bits.trailing_zeros()
+                word * 64 + later.trailing_zeros()
             };
         }
         let levels = victim.cause == Cause::Wear;
         *out.counts.moves_for(levels) += u64::from(moved);
         self.space.advance_victim(plane, from);
-        if self.space.valid_pages(victim.block) == 0 {
+        if self.space.valid.count(victim.block) == 0 {
             out.push(Operation {
                 kind: OperationKind::Erase,
                 lpn: NOTHING,
@@ -127,49 +121,59 @@ impl<M: Memory> PageMap<M> {
         Ok(())
     }
 
-    /// Moves the valid page `old` to the plane's frontier of collection; returns the
-    /// index of its program. The old place stays valid in the bitmap.
+    /// Moves the first `due` of the pages `bits` from `page` on to the plane's frontier of
+    /// collection, the operations after the model of `operation`, which becomes the last of
+    /// them; answers with the bits that are left. The old places stay valid in the bitmap.
     #[inline(always)]
-    fn move_page(
+    fn move_valid(
         &mut self,
-        old: u32,
-        operation: &Operation,
+        page: u32,
+        mut bits: u64,
+        mut due: u32,
+        operation: &mut Operation,
         out: &mut OperationBuffer,
-    ) -> Result<u32, FirmwareError> {
+    ) -> Result<u64, FirmwareError> {
         let plane = operation.plane;
-        let logical = self.owner.get(old as usize);
-        let read = out.push(Operation {
-            kind: OperationKind::Read,
-            ppn: Ppn(old),
-            lpn: logical,
-            after: NOTHING,
-            ..*operation
-        });
-        let new = self
-            .space
-            .next_page(plane, Frontier::Collection)
-            .ok_or(FirmwareError::NoSpace { plane })?;
-        self.occupy(new, logical);
-        Ok(out.push(Operation {
-            kind: OperationKind::Program,
-            ppn: new,
-            lpn: logical,
-            after: read,
-            ..*operation
-        }))
+        out.reserve(2 * due as usize);
+        while due > 0 {
+            let (first, pages) = self
+                .space
+                .next_pages(plane, Frontier::Collection, due)
+                .ok_or(FirmwareError::NoSpace { plane })?;
+            for new in first..first + pages {
+                let old = page + bits.trailing_zeros();
+                bits &= bits - 1;
+                let logical = self.owner.get(old as usize);
+                self.occupy(new, logical);
+                let read = out.push(Operation {
+                    kind: OperationKind::Read,
+                    ppn: Ppn(old),
+                    lpn: logical,
+                    after: NOTHING,
+                    ..*operation
+                });
+                operation.after = out.push(Operation {
+                    kind: OperationKind::Program,
+                    ppn: Ppn(new),
+                    lpn: logical,
+                    after: read,
+                    ..*operation
+                });
+            }
+            due -= pages;
+        }
+        Ok(bits)
     }
 
     /// Hints that the map entries of the valid pages of `block` in the word `word` of
     /// its bitmap change soon.
     #[inline]
     fn prefetch_moves(&self, block: u32, word: u32) {
-        if word >= self.words_per_block {
+        if word * 64 >= self.layout.pages_per_block {
             return;
         }
         let first = block * self.layout.pages_per_block + word * 64;
-        let mut bits = self
-            .valid
-            .get((block * self.words_per_block + word) as usize);
+        let mut bits = self.space.valid.word(block, word);
         while bits != 0 {
             let owner = self.owner.get((first + bits.trailing_zeros()) as usize);
             self.map.prefetch(owner as usize);

@@ -33,6 +33,7 @@ mod placement;
 mod policies;
 mod snapshot;
 mod space;
+mod valid;
 mod victim;
 mod wear;
 

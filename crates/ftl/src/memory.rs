@@ -18,6 +18,8 @@ pub trait Cells<T: Copy + Ord>: Clone {
     fn get(&self, index: usize) -> T;
     /// Replaces the value at `index`.
     fn set(&mut self, index: usize, value: T);
+    /// The cells of `range`, to be written; none where some do not exist.
+    fn cells_mut(&mut self, range: Range<usize>) -> &mut [T];
     /// Hints that `index` is used soon.
     fn prefetch(&self, index: usize);
     /// Position and value of the smallest cell of `range`; the first of equals.
@@ -88,6 +90,11 @@ impl<T: Copy + Ord> Cells<T> for ExclusiveCells<T> {
     #[inline(always)]
     fn set(&mut self, index: usize, value: T) {
         self.0[index] = value;
+    }
+
+    #[inline(always)]
+    fn cells_mut(&mut self, range: Range<usize>) -> &mut [T] {
+        self.0.get_mut(range).unwrap_or_default()
     }
 
     #[inline(always)]
@@ -234,6 +241,16 @@ impl<T: Copy + Ord> Cells<T> for UndoCells<T> {
             self.mark(index);
         }
         self.values[index] = value;
+    }
+
+    #[inline(always)]
+    fn cells_mut(&mut self, range: Range<usize>) -> &mut [T] {
+        if self.state == Marks::On {
+            for chunk in range.start / Self::CELLS..range.end.div_ceil(Self::CELLS) {
+                self.mark(chunk * Self::CELLS);
+            }
+        }
+        self.values.get_mut(range).unwrap_or_default()
     }
 
     #[inline(always)]

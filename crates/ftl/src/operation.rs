@@ -123,6 +123,12 @@ impl OperationBuffer {
         index
     }
 
+    /// Makes room for `more` operations.
+    #[inline]
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.operations.reserve(more);
+    }
+
     /// The operations, in order of emission.
     #[inline]
     #[must_use]

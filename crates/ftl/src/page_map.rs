@@ -29,9 +29,7 @@ pub struct PageMap<M: Memory> {
     pub(crate) placement: Placement,
     pub(crate) map: M::Wide,
     pub(crate) owner: M::Wide,
-    pub(crate) valid: M::Bits,
     pub(crate) space: Space<M>,
-    pub(crate) words_per_block: u32,
     pub(crate) by_planes: Divisor,
     pub(crate) by_plane_pages: Divisor,
     pub(crate) by_pages: Divisor,
@@ -52,9 +50,7 @@ impl<M: Memory> PageMap<M> {
             placement: self.placement.clone(),
             map: self.map.clone(),
             owner,
-            valid: self.valid.clone(),
             space: self.space.clone(),
-            words_per_block: self.words_per_block,
             by_planes: self.by_planes,
             by_plane_pages: self.by_plane_pages,
             by_pages: self.by_pages,
@@ -70,16 +66,13 @@ impl<M: Memory> PageMap<M> {
     pub fn erased(layout: FlashLayout, policies: impl Into<Policies>) -> Result<Self, LayoutError> {
         let policies = policies.into();
         policies.validate(&layout)?;
-        let words_per_block = layout.pages_per_block.div_ceil(64);
         Ok(Self {
             layout,
             policies,
             placement: policies.placement(&layout),
             map: M::Wide::filled(layout.logical_pages as usize, NOTHING),
             owner: M::Wide::filled(layout.physical_pages() as usize, NOTHING),
-            valid: M::Bits::filled(layout.blocks() as usize * words_per_block as usize, 0),
             space: Space::erased(layout, &policies),
-            words_per_block,
             by_planes: Divisor::new(layout.planes),
             by_plane_pages: Divisor::new(layout.blocks_per_plane * layout.pages_per_block),
             by_pages: Divisor::new(layout.pages_per_block),
@@ -96,10 +89,8 @@ impl<M: Memory> PageMap<M> {
     /// adds a thousandth.
     #[must_use]
     pub fn table_bytes(layout: &FlashLayout) -> u64 {
-        let blocks = u64::from(layout.planes) * u64::from(layout.blocks_per_plane);
-        let bitmap = blocks * u64::from(layout.pages_per_block.div_ceil(64)) * 8;
         let maps = (u64::from(layout.logical_pages) + layout.physical_pages()) * 4;
-        maps + bitmap + Space::<M>::table_bytes(layout)
+        maps + Space::<M>::table_bytes(layout)
     }
 
     /// Where the newest data of `page` lies; `None` if it was never written or is
@@ -113,7 +104,7 @@ impl<M: Memory> PageMap<M> {
     /// Valid pages of a block.
     #[must_use]
     pub fn valid_pages(&self, block: u32) -> u32 {
-        self.space.valid_pages(block)
+        self.space.valid.count(block) - self.space.pages_ahead(block)
     }
 
     /// Erased blocks of `plane` that are not being filled.
@@ -151,8 +142,9 @@ impl<M: Memory> PageMap<M> {
     /// Whether `page` holds the newest data of some logical page, by the bitmap.
     #[must_use]
     pub fn is_valid(&self, page: Ppn) -> bool {
-        let (_, word, bit) = self.place(page.0);
-        self.valid.get(word) & bit != 0
+        let block = self.by_pages.quotient(page.0);
+        let left = (block + 1) * self.layout.pages_per_block - page.0;
+        self.space.valid.holds(page.0) && left > self.space.pages_ahead(block)
     }
 
     /// From now on remembers what [`PageMap::rollback`] needs. No operation may be
@@ -160,7 +152,6 @@ impl<M: Memory> PageMap<M> {
     pub fn checkpoint(&mut self) {
         self.map.checkpoint();
         self.owner.checkpoint();
-        self.valid.checkpoint();
         self.space.checkpoint();
         self.placement.settle();
     }
@@ -174,7 +165,6 @@ impl<M: Memory> PageMap<M> {
         } else {
             self.rollback_maps(then);
         }
-        self.valid.rollback(&then.valid);
         self.space.rollback(&then.space);
         self.placement.settle();
     }
@@ -219,32 +209,11 @@ impl<M: Memory> PageMap<M> {
         self.owner.get(page.0 as usize)
     }
 
-    /// Block, word and bit of a physical page.
+    /// Makes `page`, which a frontier has handed out, the place of `logical`.
     #[inline(always)]
-    pub(crate) fn place(&self, page: u32) -> (u32, usize, u64) {
-        let block = self.by_pages.quotient(page);
-        let in_block = page - block * self.layout.pages_per_block;
-        let word = block * self.words_per_block + in_block / 64;
-        (block, word as usize, 1 << (in_block % 64))
-    }
-
-    #[inline]
-    pub(crate) fn invalidate(&mut self, page: u32) {
-        let (block, word, bit) = self.place(page);
-        self.valid.set(word, self.valid.get(word) & !bit);
-        self.space.count_down(block);
-    }
-
-    /// Makes `page` the place of `logical`.
-    #[inline]
-    pub(crate) fn occupy(&mut self, page: Ppn, logical: u32) {
-        let (block, word, bit) = self.place(page.0);
-        self.valid.set(word, self.valid.get(word) | bit);
-        self.space.count_up(block);
-        // A block is filled in order: the cache line that comes next, for 4-byte cells.
-        self.owner.prefetch(page.0 as usize + 16);
-        self.owner.set(page.0 as usize, logical);
-        self.map.set(logical as usize, page.0);
+    pub(crate) fn occupy(&mut self, page: u32, logical: u32) {
+        self.owner.set(page as usize, logical);
+        self.map.set(logical as usize, page);
     }
 
     /// The data at `old`, if that is a page, is there no more.
@@ -297,9 +266,11 @@ impl<M: Memory> PageMap<M> {
             .next_page(plane, frontier)
             .ok_or(FirmwareError::NoSpace { plane })?;
         if old < TRIMMED {
-            self.invalidate(old);
+            self.space.valid.invalidate(old);
         }
-        self.occupy(program.ppn, logical);
+        // A block is filled in order: the cache line that comes next, for 4-byte cells.
+        self.owner.prefetch(program.ppn.0 as usize + 16);
+        self.occupy(program.ppn.0, logical);
         P::moved(self, old, plane);
         out.push(program);
         if self.policies.pace == Pace::Paced {
@@ -331,7 +302,7 @@ impl<M: Memory> PageMap<M> {
             let old = self.map.get(page as usize);
             out.counts.lookups += 1;
             if old < TRIMMED {
-                self.invalidate(old);
+                self.space.valid.invalidate(old);
                 if self.placement.is_dynamic() {
                     self.left(old);
                 }
@@ -475,9 +446,7 @@ impl<M: Memory> Firmware for PageMap<M> {
     fn prefetch_overwrite(&self, page: Lpn) {
         let old = self.map.get(page.0 as usize);
         if old < TRIMMED {
-            let (block, word, _) = self.place(old);
-            self.valid.prefetch(word);
-            self.space.prefetch_count(block);
+            self.space.valid.prefetch(old);
         }
     }
 }

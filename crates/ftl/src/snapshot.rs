@@ -17,7 +17,7 @@ use crate::NOTHING;
 use crate::memory::{Cells, Memory};
 use crate::operation::TRIMMED;
 use crate::page_map::PageMap;
-use crate::space::{Field, Frontier, NOT_CLOSED, Space};
+use crate::space::{Field, Frontier, Space};
 
 /// Bytes that are no state of this drive; what they get wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -127,6 +127,10 @@ impl<M: Memory> PageMap<M> {
     pub fn apply_changes(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let mut reader = Reader(bytes);
         let pages = reader.table(self.map.size())?;
+        // Until it is known which blocks are open, nothing counts but what is written.
+        for plane in 0..self.layout.planes {
+            self.space.count_ahead(plane, false);
+        }
         self.move_pages(&pages)?;
         let space = &mut self.space;
         for table in [
@@ -156,7 +160,7 @@ impl<M: Memory> PageMap<M> {
         for &(logical, new) in pages {
             let old = self.map.get(logical);
             if old < TRIMMED {
-                self.invalidate(old);
+                self.space.valid.invalidate(old);
             }
             self.map.set(logical, new);
         }
@@ -174,12 +178,12 @@ impl<M: Memory> PageMap<M> {
                 self.placement.is_dynamic() || plane == self.placement.striped(turn),
                 "a page lies on another plane than its own",
             )?;
-            let (_, word, bit) = self.place(new);
             check(
-                self.valid.get(word) & bit == 0,
+                !self.space.valid.holds(new),
                 "two pages lie in the same place",
             )?;
-            self.occupy(crate::Ppn(new), logical as u32);
+            self.space.valid.validate(new);
+            self.occupy(new, logical as u32);
         }
         Ok(())
     }
@@ -188,7 +192,7 @@ impl<M: Memory> PageMap<M> {
     fn valid_around(&self, block: u32, page: u32) -> (u32, u32) {
         let first = block * self.layout.pages_per_block;
         let count = |pages: std::ops::Range<u32>| {
-            let valid = pages.filter(|&page| self.is_valid(crate::Ppn(first + page)));
+            let valid = pages.filter(|&page| self.space.valid.holds(first + page));
             valid.count() as u32
         };
         (count(0..page), count(page..self.layout.pages_per_block))
@@ -222,7 +226,7 @@ impl<M: Memory> PageMap<M> {
             let place = first as usize + (head + position) % blocks;
             let block = space.free.get(place);
             take(block)?;
-            check(space.valid_pages(block) == 0, "a free block holds data")?;
+            check(space.valid.count(block) == 0, "a free block holds data")?;
         }
         for frontier in Frontier::ALL {
             let (next, left) = Space::<M>::fields(frontier);
@@ -260,12 +264,15 @@ impl<M: Memory> PageMap<M> {
         )?;
         let mut valid = 0;
         for (place, is_closed) in is_closed.into_iter().enumerate() {
-            let block = first as usize + place;
-            let count = self.space.counts.get(block) & !NOT_CLOSED;
-            valid += u32::from(count);
-            let word = if is_closed { count } else { count | NOT_CLOSED };
-            self.space.counts.set(block, word);
+            let block = first + place as u32;
+            valid += self.space.valid.count(block);
+            if is_closed {
+                self.space.valid.close(block);
+            } else {
+                self.space.valid.withdraw(block);
+            }
         }
+        self.space.count_ahead(plane, true);
         if self.placement.is_dynamic() {
             self.space.set_field(plane, Field::Valid, valid);
         }

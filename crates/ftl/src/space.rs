@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use crate::memory::{Cells, Memory};
 use crate::operation::Cause;
+use crate::valid::Valid;
 use crate::victim::{ClosedBlocks, VictimRule};
 use crate::{FlashLayout, NOTHING, Policies, Ppn};
 
@@ -88,10 +89,6 @@ fn place_of(layout: &FlashLayout, plane: u32, field: Field) -> usize {
     }
 }
 
-/// Set in a block's count while the block is not closed: it never looks like a
-/// good victim then.
-pub(crate) const NOT_CLOSED: u16 = 1 << 15;
-
 /// A victim in the middle of its collection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Victim {
@@ -103,12 +100,12 @@ pub(crate) struct Victim {
     pub cause: Cause,
 }
 
-/// Blocks, their counts of valid pages, and the frontiers.
+/// Blocks, their valid pages, and the frontiers.
 pub(crate) struct Space<M: Memory> {
     pub(crate) layout: FlashLayout,
     pub(crate) planes: M::Wide,
     pub(crate) free: M::Wide,
-    pub(crate) counts: M::Narrow,
+    pub(crate) valid: Valid<M>,
     /// Of every block, how many blocks its plane had closed before it.
     pub(crate) closed_at: M::Wide,
     /// Of every block, its erases; see `wear.rs`.
@@ -129,7 +126,7 @@ impl<M: Memory> Clone for Space<M> {
             layout: self.layout,
             planes: self.planes.clone(),
             free: self.free.clone(),
-            counts: self.counts.clone(),
+            valid: self.valid.clone(),
             closed_at: self.closed_at.clone(),
             erases: self.erases.clone(),
             registers: self.registers.clone(),
@@ -160,12 +157,11 @@ impl<M: Memory> Space<M> {
                 free.set(index as usize, index);
             }
         }
-        let counts = M::Narrow::filled(layout.blocks() as usize, NOT_CLOSED);
         Self {
             layout,
             planes,
             free,
-            counts,
+            valid: Valid::none(&layout),
             closed_at: M::Wide::filled(layout.blocks() as usize, 0),
             erases: M::Wide::filled(layout.blocks() as usize, 0),
             registers: M::Wide::filled(REGISTERS, 0),
@@ -185,9 +181,9 @@ impl<M: Memory> Space<M> {
     /// Bytes of the tables for `layout`.
     pub fn table_bytes(layout: &FlashLayout) -> u64 {
         let planes = u64::from(layout.planes);
-        // A word in the free list, one for the time of closing, one for the erases, and a
-        // count of half a word.
-        planes * (PLANE_WORDS as u64 * 4 + u64::from(layout.blocks_per_plane) * 14)
+        // A word in the free list, one for the time of closing, one for the erases.
+        let words = PLANE_WORDS as u64 + u64::from(layout.blocks_per_plane) * 3;
+        planes * words * 4 + Valid::<M>::table_bytes(layout)
     }
 
     #[inline(always)]
@@ -245,6 +241,7 @@ impl<M: Memory> Space<M> {
         self.field(plane, Self::fields(frontier).1)
     }
 
+    /// Where the next page of a frontier and, after it, the pages left are kept.
     #[inline(always)]
     pub(crate) fn fields(frontier: Frontier) -> (Field, Field) {
         match frontier {
@@ -256,35 +253,82 @@ impl<M: Memory> Space<M> {
 
     /// Hands out the next page of a frontier, opening a block if need be.
     /// `None` when no block is free.
-    #[inline]
+    #[inline(always)]
     pub fn next_page(&mut self, plane: u32, frontier: Frontier) -> Option<Ppn> {
-        let (next_field, left_field) = Self::fields(frontier);
-        let mut left = self.field(plane, left_field);
-        let page = if left == 0 {
-            left = self.layout.pages_per_block;
-            let block = self.take_free(plane)?;
-            if self.separates {
-                self.set_collected(block, frontier == Frontier::Collection);
-            }
-            block * self.layout.pages_per_block
-        } else {
-            self.field(plane, next_field)
-        };
-        self.set_field(plane, next_field, page + 1);
-        self.set_field(plane, left_field, left - 1);
-        if left == 1 {
-            // The last page is handed out: the block counts as closed.
-            self.close(plane, page / self.layout.pages_per_block);
-        }
+        let (page, _) = self.next_pages(plane, frontier, 1)?;
         Some(Ppn(page))
     }
 
-    fn close(&mut self, plane: u32, block: u32) {
-        let count = self.counts.get(block as usize) & !NOT_CLOSED;
-        self.counts.set(block as usize, count);
+    /// Hands out the next pages of a frontier, up to `most` of one block, opening a
+    /// block if need be: the first, and how many. `None` when no block is free.
+    #[inline(always)]
+    pub fn next_pages(&mut self, plane: u32, frontier: Frontier, most: u32) -> Option<(u32, u32)> {
+        let place = place_of(&self.layout, plane, Self::fields(frontier).0);
+        if self.planes.get(place + 1) == 0 {
+            self.open(plane, frontier)?;
+        }
+        let [next, left] = self.planes.cells_mut(place..place + 2) else {
+            return None;
+        };
+        let (first, pages) = (*next, most.min(*left));
+        *next = first + pages;
+        *left -= pages;
+        if *left == 0 {
+            // The last page is handed out: the block counts as closed.
+            self.close(plane, first);
+        }
+        Some((first, pages))
+    }
+
+    /// Opens a free block for a frontier, if there is one.
+    #[cold]
+    #[inline(never)]
+    fn open(&mut self, plane: u32, frontier: Frontier) -> Option<()> {
+        let block = self.take_free(plane)?;
+        if self.separates {
+            self.set_collected(block, frontier == Frontier::Collection);
+        }
+        self.valid.open(block);
+        let (next, left) = Self::fields(frontier);
+        let pages = self.layout.pages_per_block;
+        self.set_field(plane, next, block * pages);
+        self.set_field(plane, left, pages);
+        Some(())
+    }
+
+    /// The open block that holds `page` is filled.
+    #[cold]
+    #[inline(never)]
+    fn close(&mut self, plane: u32, page: u32) {
+        let block = page / self.layout.pages_per_block;
+        self.valid.close(block);
         let closed = self.field(plane, Field::Closed);
         self.closed_at.set(block as usize, closed);
         self.set_field(plane, Field::Closed, closed.wrapping_add(1));
+    }
+
+    /// Pages of `block` that are still to be written, if it is open.
+    pub fn pages_ahead(&self, block: u32) -> u32 {
+        let plane = block / self.layout.blocks_per_plane;
+        let ahead = |frontier| {
+            let (next, left) = Self::fields(frontier);
+            let is_open = self.field(plane, next) / self.layout.pages_per_block == block;
+            if is_open { self.field(plane, left) } else { 0 }
+        };
+        Frontier::ALL.into_iter().map(ahead).sum()
+    }
+
+    /// Whether the pages of `plane` that are still to be written count as valid, as they
+    /// do as a rule.
+    pub fn count_ahead(&mut self, plane: u32, do_count: bool) {
+        let pages = self.layout.pages_per_block;
+        for frontier in Frontier::ALL {
+            let (next, left) = Self::fields(frontier);
+            let (next, left) = (self.field(plane, next), self.field(plane, left));
+            if left > 0 {
+                self.valid.set_from(next / pages, pages - left, do_count);
+            }
+        }
     }
 
     fn take_free(&mut self, plane: u32) -> Option<u32> {
@@ -333,41 +377,8 @@ impl<M: Memory> Space<M> {
         let tail = (head + count) % blocks;
         self.free.set((plane * blocks + tail) as usize, block);
         self.set_field(plane, Field::FreeCount, count + 1);
-        self.counts.set(block as usize, NOT_CLOSED);
+        self.valid.withdraw(block);
         self.count_erase(block);
-    }
-
-    /// One more valid page in `block`.
-    #[inline]
-    pub fn count_up(&mut self, block: u32) {
-        self.counts
-            .set(block as usize, self.counts.get(block as usize) + 1);
-    }
-
-    /// One valid page fewer in `block`.
-    #[inline]
-    pub fn count_down(&mut self, block: u32) {
-        self.counts
-            .set(block as usize, self.counts.get(block as usize) - 1);
-    }
-
-    /// `pages` valid pages fewer in `block`.
-    #[inline]
-    pub fn count_down_by(&mut self, block: u32, pages: u32) {
-        let count = self.counts.get(block as usize);
-        self.counts.set(block as usize, count - pages as u16);
-    }
-
-    /// Valid pages of `block`.
-    #[inline]
-    pub fn valid_pages(&self, block: u32) -> u32 {
-        u32::from(self.counts.get(block as usize) & !NOT_CLOSED)
-    }
-
-    /// Hints that the count of `block` changes soon.
-    #[inline]
-    pub fn prefetch_count(&self, block: u32) {
-        self.counts.prefetch(block as usize);
     }
 
     /// The victim that is being collected on `plane`, if any.
@@ -401,17 +412,15 @@ impl<M: Memory> Space<M> {
         {
             return Some(victim);
         }
-        let first = plane * self.layout.blocks_per_plane;
-        let range = first as usize..(first + self.layout.blocks_per_plane) as usize;
-        let (fewest, count) = self.counts.smallest(range)?;
-        if count & NOT_CLOSED != 0 || u32::from(count) >= self.layout.pages_per_block {
+        let fewest = self.valid.fewest(self.blocks_of(plane))?;
+        if fewest.1 >= self.layout.pages_per_block {
             return None;
         }
         let (rule, choices) = (self.rule, self.choices);
         let block = rule(&mut ClosedBlocks {
             space: self,
             plane,
-            fewest: (fewest as u32, count.into()),
+            fewest,
             choices,
         })?;
         Some(self.take_victim(plane, block, Cause::Collection))
@@ -419,9 +428,9 @@ impl<M: Memory> Space<M> {
 
     /// Makes the closed block `block` the plane's victim.
     fn take_victim(&mut self, plane: u32, block: u32, cause: Cause) -> Victim {
-        let valid = self.valid_pages(block);
+        let valid = self.valid.count(block);
         // A victim is no candidate again; its count keeps falling meanwhile.
-        self.counts.set(block as usize, valid as u16 | NOT_CLOSED);
+        self.valid.withdraw(block);
         self.set_field(plane, Field::Victim, block);
         self.set_field(plane, Field::VictimPage, 0);
         let levels = cause == Cause::Wear;
@@ -462,15 +471,9 @@ impl<M: Memory> Space<M> {
         self.layout.pages_per_block
     }
 
-    /// Valid pages of a closed block that nobody collects; `None` for any other.
-    pub fn closed_valid(&self, block: u32) -> Option<u32> {
-        let count = self.counts.get(block as usize);
-        (count & NOT_CLOSED == 0).then_some(count.into())
-    }
-
     /// Whether `block` is being filled.
     pub fn is_open(&self, plane: u32, block: u32) -> bool {
-        self.closed_valid(block).is_none() && self.field(plane, Field::Victim) != block
+        self.valid.of_closed(block).is_none() && self.field(plane, Field::Victim) != block
     }
 
     /// How many blocks of its plane have been closed since `block` was.
@@ -514,7 +517,7 @@ impl<M: Memory> Space<M> {
     pub fn checkpoint(&mut self) {
         self.planes.checkpoint();
         self.free.checkpoint();
-        self.counts.checkpoint();
+        self.valid.checkpoint();
         self.closed_at.checkpoint();
         self.erases.checkpoint();
         self.registers.checkpoint();
@@ -523,7 +526,7 @@ impl<M: Memory> Space<M> {
     pub fn rollback(&mut self, then: &Self) {
         self.planes.rollback(&then.planes);
         self.free.rollback(&then.free);
-        self.counts.rollback(&then.counts);
+        self.valid.rollback(&then.valid);
         self.closed_at.rollback(&then.closed_at);
         self.erases.rollback(&then.erases);
         self.registers.rollback(&then.registers);

@@ -91,7 +91,7 @@ impl<M: Memory> Space<M> {
         let most = self.blocks_of(plane).map(|block| self.erase_count(block));
         let most = most.max()?;
         let closed = self.blocks_of(plane);
-        let closed = closed.filter(|&block| self.closed_valid(block).is_some());
+        let closed = closed.filter(|&block| self.valid.of_closed(block).is_some());
         let lagging = closed.min_by_key(|&block| self.erase_count(block))?;
         (most - self.erase_count(lagging) > spread).then_some(lagging)
     }

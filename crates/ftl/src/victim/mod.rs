@@ -58,7 +58,7 @@ impl<M: Memory> ClosedBlocks<'_, M> {
     /// Every closed block and its valid pages, in order of number.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let blocks = self.space.blocks_of(self.plane);
-        blocks.filter_map(|block| Some((block, self.space.closed_valid(block)?)))
+        blocks.filter_map(|block| Some((block, self.space.valid.of_closed(block)?)))
     }
 
     /// How many blocks of the plane have been closed since `block` was.
@@ -71,7 +71,7 @@ impl<M: Memory> ClosedBlocks<'_, M> {
         // Few blocks are not closed; the bound is for planes that are nearly empty.
         for _ in 0..64 {
             let block = self.space.draw_block(self.plane);
-            if let Some(valid) = self.space.closed_valid(block) {
+            if let Some(valid) = self.space.valid.of_closed(block) {
                 return (block, valid);
             }
         }
