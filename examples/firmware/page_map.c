@@ -6,7 +6,8 @@
  * It does what the built-in firmware does with policy "greedy" and pace
  * "whole_block": logical page l lies on plane l mod planes; before the host's next
  * block of a plane is opened, the block with the fewest valid pages is emptied
- * until more blocks than the reserve are free.
+ * until more blocks than the reserve are free. In idle time planes take turns, one
+ * operation each, until as many blocks are free as the preset asks for.
  */
 #include "drivelab_firmware.h"
 
@@ -21,6 +22,9 @@ struct frontier {
 struct plane {
     struct frontier host, collection;
     uint32_t free_head, free_count; /* in the ring of its free blocks */
+    uint32_t victim;                /* the block that is being emptied, or DRIVELAB_NOTHING */
+    uint32_t from;                  /* its valid pages lie here or behind */
+    uint32_t held;                  /* read in idle time, not programmed yet, or DRIVELAB_NOTHING */
 };
 
 struct firmware {
@@ -31,7 +35,9 @@ struct firmware {
     uint8_t *valid;      /* by physical page */
     uint32_t *count;     /* by block: valid pages */
     uint8_t *closed;     /* by block: full, and not being emptied */
+    uint32_t *erases;    /* by block */
     uint32_t *free_ring; /* by plane and position */
+    uint32_t turn;       /* the plane that idle time is offered to first */
 };
 
 uint32_t drivelab_firmware_version(void) { return DRIVELAB_FIRMWARE_VERSION; }
@@ -47,6 +53,7 @@ void drivelab_firmware_destroy(void *state)
     free(f->valid);
     free(f->count);
     free(f->closed);
+    free(f->erases);
     free(f->free_ring);
     free(f);
 }
@@ -65,17 +72,21 @@ void *drivelab_firmware_create(const struct drivelab_layout *layout)
     f->valid = calloc(pages, 1);
     f->count = calloc(blocks, sizeof *f->count);
     f->closed = calloc(blocks, 1);
+    f->erases = calloc(blocks, sizeof *f->erases);
     f->free_ring = malloc(blocks * sizeof *f->free_ring);
     if (!f->planes || !f->map || !f->owner || !f->valid || !f->count || !f->closed ||
-        !f->free_ring) {
+        !f->erases || !f->free_ring) {
         drivelab_firmware_destroy(f);
         return NULL;
     }
     memset(f->map, 0xFF, layout->logical_pages * sizeof *f->map);
     for (size_t block = 0; block < blocks; block++)
         f->free_ring[block] = (uint32_t)block;
-    for (uint32_t plane = 0; plane < layout->planes; plane++)
+    for (uint32_t plane = 0; plane < layout->planes; plane++) {
         f->planes[plane].free_count = layout->blocks_per_plane;
+        f->planes[plane].victim = DRIVELAB_NOTHING;
+        f->planes[plane].held = DRIVELAB_NOTHING;
+    }
     return f;
 }
 
@@ -112,46 +123,135 @@ static void occupy(struct firmware *f, uint32_t page, uint32_t logical)
     f->map[logical] = page;
 }
 
-/* Empties the block of `plane` with the fewest valid pages, the first of equals. */
+/* Makes the block of `plane` with the fewest valid pages its victim, the first of equals. */
+static int choose_victim(struct firmware *f, uint32_t plane)
+{
+    uint32_t victim = DRIVELAB_NOTHING, first = plane * f->layout.blocks_per_plane;
+    for (uint32_t block = first; block < first + f->layout.blocks_per_plane; block++)
+        if (f->closed[block] && (victim == DRIVELAB_NOTHING || f->count[block] < f->count[victim]))
+            victim = block;
+    if (victim == DRIVELAB_NOTHING || f->count[victim] == f->layout.pages_per_block)
+        return DRIVELAB_NO_SPACE;
+    f->closed[victim] = 0;
+    f->planes[plane].victim = victim;
+    f->planes[plane].from = victim * f->layout.pages_per_block;
+    return DRIVELAB_OK;
+}
+
+/* The first valid page of the victim that is left, or DRIVELAB_NOTHING. */
+static uint32_t page_to_move(struct firmware *f, struct plane *p)
+{
+    for (; p->from < (p->victim + 1) * f->layout.pages_per_block; p->from++)
+        if (f->valid[p->from])
+            return p->from;
+    return DRIVELAB_NOTHING;
+}
+
+/* Reads and programs of collection, and the erase at its end; `operation` names the plane. */
+static uint32_t emit_read(struct firmware *f, struct drivelab_operation operation, uint32_t page,
+                          const struct drivelab_sink *out)
+{
+    operation.kind = DRIVELAB_PAGE_READ;
+    operation.page = page;
+    operation.logical = f->owner[page];
+    operation.after = DRIVELAB_NOTHING;
+    return out->emit(out->sink, &operation);
+}
+
+static int emit_move(struct firmware *f, struct drivelab_operation operation, uint32_t from,
+                     const struct drivelab_sink *out, uint32_t *last)
+{
+    operation.kind = DRIVELAB_PAGE_PROGRAM;
+    operation.logical = f->owner[from];
+    operation.page = next_page(f, operation.plane, &f->planes[operation.plane].collection);
+    if (operation.page == DRIVELAB_NOTHING)
+        return DRIVELAB_NO_SPACE;
+    invalidate(f, from);
+    occupy(f, operation.page, operation.logical);
+    *last = out->emit(out->sink, &operation);
+    return DRIVELAB_OK;
+}
+
+static void emit_erase(struct firmware *f, struct drivelab_operation operation,
+                       const struct drivelab_sink *out)
+{
+    struct plane *p = &f->planes[operation.plane];
+    operation.kind = DRIVELAB_BLOCK_ERASE;
+    operation.page = p->victim * f->layout.pages_per_block;
+    operation.logical = DRIVELAB_NOTHING;
+    out->emit(out->sink, &operation);
+    f->erases[p->victim]++;
+    uint32_t tail = (p->free_head + p->free_count++) % f->layout.blocks_per_plane;
+    f->free_ring[(size_t)operation.plane * f->layout.blocks_per_plane + tail] = p->victim;
+    p->victim = DRIVELAB_NOTHING;
+}
+
+/* Empties a victim of `plane`: what idle time has begun, or a new one. */
 static int collect(struct firmware *f, uint32_t plane, uint32_t request,
                    const struct drivelab_sink *out)
 {
-    uint32_t pages = f->layout.pages_per_block, victim = DRIVELAB_NOTHING;
-    uint32_t first_block = plane * f->layout.blocks_per_plane;
-    for (uint32_t block = first_block; block < first_block + f->layout.blocks_per_plane; block++)
-        if (f->closed[block] && (victim == DRIVELAB_NOTHING || f->count[block] < f->count[victim]))
-            victim = block;
-    if (victim == DRIVELAB_NOTHING || f->count[victim] == pages)
-        return DRIVELAB_NO_SPACE;
-    f->closed[victim] = 0;
-    struct drivelab_operation operation = {
-        .cause = DRIVELAB_FOR_COLLECTION, .plane = plane, .request = request};
-    uint32_t last = DRIVELAB_NOTHING;
-    for (uint32_t old = victim * pages; old < (victim + 1) * pages; old++) {
-        if (!f->valid[old])
-            continue;
-        operation.kind = DRIVELAB_PAGE_READ;
-        operation.page = old;
-        operation.logical = f->owner[old];
-        operation.after = DRIVELAB_NOTHING;
-        operation.after = out->emit(out->sink, &operation);
-        operation.kind = DRIVELAB_PAGE_PROGRAM;
-        operation.page = next_page(f, plane, &f->planes[plane].collection);
-        if (operation.page == DRIVELAB_NOTHING)
-            return DRIVELAB_NO_SPACE;
-        invalidate(f, old);
-        occupy(f, operation.page, operation.logical);
-        last = out->emit(out->sink, &operation);
-    }
-    operation.kind = DRIVELAB_BLOCK_ERASE;
-    operation.page = victim * pages;
-    operation.logical = DRIVELAB_NOTHING;
-    operation.after = last;
-    out->emit(out->sink, &operation);
     struct plane *p = &f->planes[plane];
-    uint32_t tail = (p->free_head + p->free_count++) % f->layout.blocks_per_plane;
-    f->free_ring[(size_t)plane * f->layout.blocks_per_plane + tail] = victim;
+    struct drivelab_operation operation = {.cause = DRIVELAB_FOR_COLLECTION, .plane = plane,
+        .after = DRIVELAB_NOTHING, .request = request};
+    if (p->victim == DRIVELAB_NOTHING && choose_victim(f, plane) != DRIVELAB_OK)
+        return DRIVELAB_NO_SPACE;
+    p->held = DRIVELAB_NOTHING; /* what was read in idle time is read again */
+    uint32_t page, last = DRIVELAB_NOTHING;
+    while ((page = page_to_move(f, p)) != DRIVELAB_NOTHING) {
+        operation.after = emit_read(f, operation, page, out);
+        int result = emit_move(f, operation, page, out, &last);
+        if (result != DRIVELAB_OK)
+            return result;
+    }
+    operation.after = last;
+    emit_erase(f, operation, out);
     return DRIVELAB_OK;
+}
+
+/* One operation of idle time on `plane`; answers whether there was one. */
+static int step(struct firmware *f, uint32_t plane, const struct drivelab_sink *out)
+{
+    struct plane *p = &f->planes[plane];
+    struct drivelab_operation operation = {.cause = DRIVELAB_FOR_COLLECTION, .plane = plane,
+        .after = DRIVELAB_NOTHING};
+    if (p->victim == DRIVELAB_NOTHING &&
+        (p->free_count >= f->layout.background_blocks || choose_victim(f, plane) != DRIVELAB_OK))
+        return 0;
+    uint32_t held = p->held, last;
+    p->held = DRIVELAB_NOTHING;
+    /* Unless the host has overwritten it meanwhile. */
+    if (held != DRIVELAB_NOTHING && f->valid[held])
+        return emit_move(f, operation, held, out, &last) == DRIVELAB_OK;
+    uint32_t page = page_to_move(f, p);
+    if (page != DRIVELAB_NOTHING) {
+        emit_read(f, operation, page, out);
+        p->held = page;
+    } else {
+        emit_erase(f, operation, out);
+    }
+    return 1;
+}
+
+int drivelab_firmware_background(void *state, const struct drivelab_idle_time *offer,
+                                 const struct drivelab_sink *out)
+{
+    struct firmware *f = state;
+    uint32_t planes = f->layout.planes, budget = offer->budget;
+    for (uint32_t tried = 0; budget > 0 && tried < planes; tried++) {
+        uint32_t plane = f->turn;
+        f->turn = (f->turn + 1) % planes;
+        if (offer->is_free(offer->planes, plane) && step(f, plane, out)) {
+            budget--;
+            tried = UINT32_MAX; /* all planes again */
+        }
+    }
+    return DRIVELAB_OK;
+}
+
+uint32_t drivelab_firmware_erase_count(const void *state, uint32_t block)
+{
+    const struct firmware *f = state;
+    return f->erases[block];
 }
 
 static int write_page(struct firmware *f, uint32_t logical, int partial, uint32_t request,

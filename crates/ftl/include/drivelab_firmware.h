@@ -15,7 +15,10 @@
  *   - A read names the page that holds the newest data of its logical page.
  *   - An erase never takes the newest data of a logical page with it.
  *   - Every page of a write is programmed with cause host exactly once.
- *   - A move (a program of another cause) waits for the read of its data.
+ *   - A move (a program of another cause) waits for the read of its data, or follows
+ *     a read that was emitted for it in idle time on its own plane.
+ *   - In idle time at most the budget is emitted, on planes that are free, and
+ *     nothing of it for the host.
  *   - A page trimmed since it was written is neither read nor moved.
  *
  * Physical pages are numbered (plane * blocks_per_plane + block) * pages_per_block
@@ -32,8 +35,11 @@
 extern "C" {
 #endif
 
-/* What drivelab_firmware_version returns. */
-#define DRIVELAB_FIRMWARE_VERSION 1u
+/*
+ * What drivelab_firmware_version returns. Libraries built with version 1, which had
+ * neither background_blocks nor the last two functions, still work.
+ */
+#define DRIVELAB_FIRMWARE_VERSION 2u
 
 /* No operation, no logical page. */
 #define DRIVELAB_NOTHING UINT32_MAX
@@ -53,7 +59,7 @@ extern "C" {
 #define DRIVELAB_FOR_COLLECTION 1u
 #define DRIVELAB_FOR_WEAR 2u
 
-/* What drivelab_firmware_submit returns. */
+/* What drivelab_firmware_submit and drivelab_firmware_background return. */
 #define DRIVELAB_OK 0
 #define DRIVELAB_NO_SPACE 1
 
@@ -63,6 +69,7 @@ struct drivelab_layout {
     uint32_t pages_per_block;
     uint32_t logical_pages;    /* that the host can address */
     uint32_t reserve_blocks;   /* free blocks of a plane at which collection starts */
+    uint32_t background_blocks; /* that it is to have after idle time; 0: none is offered */
 };
 
 /* A run of neighbouring logical pages. */
@@ -90,6 +97,14 @@ struct drivelab_sink {
     uint32_t (*emit)(void *sink, const struct drivelab_operation *operation);
 };
 
+/* Idle time that is offered. */
+struct drivelab_idle_time {
+    uint64_t idle_ns;          /* since the last command was complete */
+    uint32_t budget;           /* operations that may be emitted, at least 1 */
+    const void *planes;
+    uint32_t (*is_free)(const void *planes, uint32_t plane); /* 1: it can begin at once */
+};
+
 /* DRIVELAB_FIRMWARE_VERSION as the library was built with it. */
 uint32_t drivelab_firmware_version(void);
 
@@ -104,6 +119,17 @@ int drivelab_firmware_submit(void *firmware, const struct drivelab_run *runs, ui
 
 /* Optional: the flash has executed an operation. */
 void drivelab_firmware_completed(void *firmware, const struct drivelab_operation *operation);
+
+/*
+ * Optional: emits what is done in idle time, which is offered where the preset says
+ * collection.background_blocks_per_plane; `request` of the operations says nothing. Asked
+ * again, with a budget of 1, whenever an operation is done and no command has come.
+ */
+int drivelab_firmware_background(void *firmware, const struct drivelab_idle_time *offer,
+                                 const struct drivelab_sink *out);
+
+/* Optional: how often a block was erased, blocks counted plane after plane. */
+uint32_t drivelab_firmware_erase_count(const void *firmware, uint32_t block);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
-use crate::{Action, Firmware, FirmwareError, FlashLayout, IdleTime, Lpn, NOTHING, PageRun};
+use crate::{
+    Action, EraseCounts, Firmware, FirmwareError, FlashLayout, IdleTime, Lpn, NOTHING, PageRun,
+};
 
 /// How a firmware broke its contract.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -40,6 +42,17 @@ pub enum ContractError {
     Refused(#[from] FirmwareError),
 }
 
+impl From<ContractError> for FirmwareError {
+    fn from(error: ContractError) -> Self {
+        match error {
+            ContractError::Refused(error) => error,
+            broken => Self::Contract {
+                what: broken.to_string(),
+            },
+        }
+    }
+}
+
 /// Wraps a firmware, and replays its operations on a model of the flash.
 pub struct Checked<F> {
     firmware: F,
@@ -47,6 +60,8 @@ pub struct Checked<F> {
     content: Vec<u32>,
     /// Per block: the next page to program.
     next_page: Vec<u32>,
+    /// Per block: how often it was erased.
+    erases: Vec<u32>,
     /// Per logical page: where its newest data lies, or nothing.
     newest: Vec<u32>,
     /// Per logical page: given up since it was written.
@@ -64,6 +79,7 @@ impl<F: Firmware> Checked<F> {
             firmware,
             content: vec![NOTHING; layout.physical_pages() as usize],
             next_page: vec![0; layout.blocks() as usize],
+            erases: vec![0; layout.blocks() as usize],
             newest: vec![NOTHING; layout.logical_pages as usize],
             trimmed: vec![false; layout.logical_pages as usize],
             held: BTreeMap::new(),
@@ -133,10 +149,14 @@ impl<F: Firmware> Checked<F> {
         operations: &mut OperationBuffer,
     ) -> Result<(), ContractError> {
         let before = operations.operations().len();
-        self.firmware.background(offer, operations);
+        self.firmware.background(offer, operations)?;
         for (index, operation) in operations.operations().iter().enumerate().skip(before) {
             let fault = if index - before >= offer.budget as usize {
-                Err("more operations than the budget")
+                Err("it is one more than may be emitted in this idle time")
+            } else if operation.cause == Cause::Host {
+                Err("in idle time nothing is done for the host")
+            } else if !(offer.is_free)(operation.plane) {
+                Err("in idle time it is emitted for a plane that is not free")
             } else {
                 self.replay(index, operation, operations.operations())
             };
@@ -253,6 +273,11 @@ impl<F: Firmware> Checked<F> {
                     .remove(&lpn)
                     .ok_or("a move does not wait for the read of its data")?,
             };
+            // Elsewhere nothing says that the read is over.
+            let plane_pages = layout.blocks_per_plane * layout.pages_per_block;
+            if operation.after == NOTHING && source / plane_pages != operation.plane {
+                return Err("a move to another plane does not wait for the read of its data");
+            }
             if self.newest[lpn as usize] != source {
                 return Err("a move carries old data");
             }
@@ -278,7 +303,9 @@ impl<F: Firmware> Checked<F> {
             }
         }
         self.content[pages].fill(NOTHING);
-        self.next_page[(first / layout.pages_per_block) as usize] = 0;
+        let block = (first / layout.pages_per_block) as usize;
+        self.next_page[block] = 0;
+        self.erases[block] = self.erases[block].saturating_add(1);
         Ok(())
     }
 }
@@ -310,16 +337,38 @@ impl<F: Firmware> Firmware for Checked<F> {
         let result = Checked::submit(self, batch, operations);
         operations.counts.trimmed_reads = counts.trimmed_reads;
         operations.counts.unmapped_reads = counts.unmapped_reads;
-        result.map_err(|error| match error {
-            ContractError::Refused(error) => error,
-            broken => FirmwareError::Contract {
-                what: broken.to_string(),
-            },
-        })
+        result.map_err(FirmwareError::from)
     }
 
     fn completed(&mut self, operation: &Operation) {
         self.firmware.completed(operation);
+    }
+
+    fn background(
+        &mut self,
+        offer: &IdleTime<'_>,
+        operations: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        Checked::background(self, offer, operations).map_err(FirmwareError::from)
+    }
+
+    fn erase_counts(&self) -> Result<Option<EraseCounts>, FirmwareError> {
+        for (block, &erases) in (0..).zip(&self.erases) {
+            match self.firmware.erase_count(block) {
+                None if block == 0 => return Ok(None),
+                Some(told) if told == erases => {}
+                told => {
+                    let told = told.map_or("nothing".to_owned(), |told| told.to_string());
+                    return Err(FirmwareError::Contract {
+                        what: format!(
+                            "the firmware tells {told} as erases of block {block}, which were \
+                             {erases}"
+                        ),
+                    });
+                }
+            }
+        }
+        Ok(Some(EraseCounts::of(self.erases.iter().copied())))
     }
 }
 

@@ -160,7 +160,9 @@ impl IdleTime<'_> {
 /// - an erase never takes the newest data of a logical page with it;
 /// - every page of a write is programmed with cause host exactly once;
 /// - a program of another cause than host waits for the read of its data, or follows
-///   one that was emitted in idle time;
+///   one that was emitted in idle time on its plane;
+/// - in idle time there are no more operations than offered, none for the host, and all
+///   on planes that can begin;
 /// - a page that was trimmed since it was written is neither read nor moved.
 pub trait Firmware {
     /// The shape of the flash it manages.
@@ -191,11 +193,29 @@ pub trait Firmware {
 
     /// Offers idle time: at most `offer.budget` operations may be appended, on planes
     /// that can begin at once. A firmware without work for idle time appends nothing.
-    fn background(&mut self, _offer: &IdleTime<'_>, _operations: &mut OperationBuffer) {}
+    ///
+    /// # Errors
+    /// [`FirmwareError`] of a firmware that fails, or breaks its contract.
+    fn background(
+        &mut self,
+        _offer: &IdleTime<'_>,
+        _operations: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        Ok(())
+    }
 
-    /// How often blocks were erased, if the firmware tells.
-    fn erase_counts(&self) -> Option<EraseCounts> {
+    /// How often `block` was erased, if the firmware tells: of every block, or of none.
+    fn erase_count(&self, _block: u32) -> Option<u32> {
         None
+    }
+
+    /// The same of all blocks.
+    ///
+    /// # Errors
+    /// [`FirmwareError`] where what it tells cannot be.
+    fn erase_counts(&self) -> Result<Option<EraseCounts>, FirmwareError> {
+        let counts = (0..self.layout().blocks()).map_while(|block| self.erase_count(block));
+        Ok(self.erase_count(0).map(|_| EraseCounts::of(counts)))
     }
 
     /// Hints that the map entry of `page` is needed soon.

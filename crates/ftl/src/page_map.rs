@@ -429,12 +429,17 @@ impl<M: Memory> Firmware for PageMap<M> {
         })
     }
 
-    fn background(&mut self, offer: &IdleTime<'_>, operations: &mut OperationBuffer) {
+    fn background(
+        &mut self,
+        offer: &IdleTime<'_>,
+        operations: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
         self.work_in_background(offer, operations);
+        Ok(())
     }
 
-    fn erase_counts(&self) -> Option<EraseCounts> {
-        Some(self.space.erase_counts())
+    fn erase_count(&self, block: u32) -> Option<u32> {
+        Some(self.space.erase_count(block))
     }
 
     #[inline]

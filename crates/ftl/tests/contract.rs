@@ -160,15 +160,15 @@ proptest! {
         }
         let mut parts = whole.clone();
         let (mut at_once, mut in_turn) = (OperationBuffer::default(), OperationBuffer::default());
-        whole.background(&IdleTime::on_all_planes(budget), &mut at_once);
+        whole.background(&IdleTime::on_all_planes(budget), &mut at_once).unwrap();
         for _ in 0..budget {
-            parts.background(&IdleTime::on_all_planes(1), &mut in_turn);
+            parts.background(&IdleTime::on_all_planes(1), &mut in_turn).unwrap();
         }
         prop_assert_eq!(at_once.operations(), in_turn.operations());
         prop_assert_eq!(at_once.counts, in_turn.counts);
         prop_assert_eq!(whole.changes_since(&erased), parts.changes_since(&erased));
         // With enough of it every plane has the free blocks asked for, or nothing to win.
-        whole.background(&IdleTime::on_all_planes(u32::MAX / 2), &mut at_once);
+        whole.background(&IdleTime::on_all_planes(u32::MAX / 2), &mut at_once).unwrap();
         let target = policies.background_blocks.unwrap_or(0);
         for plane in 0..layout.planes {
             let first = plane * layout.blocks_per_plane;

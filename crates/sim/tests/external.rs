@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{ExternalSsd, Load, Outcome, Plan, Prepared, SimError};
 use drivelab_workload::{Characteristics, Generator};
@@ -70,16 +71,136 @@ fn external(config: SsdConfig, library: &Path) -> Result<Outcome, SimError> {
 fn the_example_gives_the_results_of_the_built_in_firmware() {
     let example = library("example", &[]);
     let buffered = "buffer.write_buffer_bytes = 65_536\nscheduling.dispatch = \"in_order\"\n";
-    for changes in ["", buffered] {
+    let metered = "energy.read_page_nj = 50_000\nenergy.program_page_nj = 200_000\n\
+                   energy.erase_block_nj = 2_000_000\nenergy.transfer_byte_pj = 10\n\
+                   energy.idle_power_mw = 100\nvariability.sigma = 0.1\n";
+    for changes in ["", buffered, metered] {
         let mut drive = Prepared::new(config(changes)).unwrap().worker();
         let load = load(drive.capacity_bytes());
-        let mut expected = drive.run(load, PLAN, 0, 0).unwrap();
-        assert!(expected.collection_programs > 0);
-        // The interface does not ask how often blocks were erased.
-        expected.erase_counts = None;
+        let expected = drive.run(load, PLAN, 0, 0).unwrap();
+        assert!(expected.collection_programs > 0 && expected.erase_counts.is_some());
         let found = external(config(changes), &example).unwrap();
         assert_eq!(format!("{found:?}"), format!("{expected:?}"));
     }
+}
+
+/// Blocks that are to be free when the drive has been idle: more than a burst fills.
+const IN_IDLE_TIME: &str = "geometry.over_provisioning_ratio = 0.7\n\
+                            collection.background_blocks_per_plane = 7\n\
+                            collection.background_idle_ns = 500_000\n";
+const NOT_THEN: &str = "geometry.over_provisioning_ratio = 0.7\n";
+
+/// 200 writes of a page at random, twice a second; in between, a read that finds the drive
+/// at work.
+fn bursts(capacity_bytes: u64) -> (Load, Plan) {
+    let page = |place: u64| place.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+    let request = |burst: u64, place: u64, late: u64, direction| Request {
+        arrival: Nanos(burst * 500_000_000 + late),
+        offset_bytes: page(burst * 1_000 + place) % (capacity_bytes / 4096) * 4096,
+        size_bytes: 4096,
+        direction,
+    };
+    let requests: Vec<Request> = (0..40)
+        .flat_map(|burst| {
+            let writes = (0..200).map(move |place| request(burst, place, 0, Direction::Write));
+            let late = 30_000_000 + burst * 7_919;
+            writes.chain([request(burst, 200, late, Direction::Read)])
+        })
+        .collect();
+    let plan = Plan::counting(0, requests.len() as u64);
+    (Load::timed(requests), plan)
+}
+
+fn idle(changes: &str, library: &Path) -> Result<Outcome, SimError> {
+    let mut drive = ExternalSsd::new(config(changes), library, &Arc::default())?;
+    let (load, plan) = bursts(drive.capacity_bytes());
+    drive.run(load, plan, 0, 0)
+}
+
+#[test]
+fn the_example_uses_idle_time_as_the_built_in_firmware_does() {
+    let example = library("idle", &[]);
+    let mut drive = Prepared::new(config(IN_IDLE_TIME)).unwrap().worker();
+    let (load, plan) = bursts(drive.capacity_bytes());
+    let expected = drive.run(load, plan, 0, 0).unwrap();
+    let found = idle(IN_IDLE_TIME, &example).unwrap();
+    assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+    let without = idle(NOT_THEN, &example).unwrap();
+    assert!(found.collections > without.collections);
+    assert!(found.write.latency.mean_ns() < without.write.latency.mean_ns());
+}
+
+/// Functions of version 2 are neither missed in a library of version 1 nor called there.
+#[test]
+fn a_library_of_the_version_before_still_works() {
+    let older = library(
+        "older",
+        &[("return DRIVELAB_FIRMWARE_VERSION;", "return 1;")],
+    );
+    let mut expected = idle(NOT_THEN, &library("newer", &[])).unwrap();
+    let found = idle(IN_IDLE_TIME, &older).unwrap();
+    expected.erase_counts = None;
+    assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+}
+
+#[test]
+fn a_firmware_that_misuses_idle_time_is_caught() {
+    let broken = |name: &str, from: &str, to: &str| {
+        let result = idle(IN_IDLE_TIME, &library(name, &[(from, to)]));
+        result
+            .err()
+            .map_or_else(String::new, |error| error.to_string())
+    };
+    let refused = |message: String, said: &str| assert!(message.contains(said), "{message}");
+    refused(
+        broken("greedy", "            budget--;\n", "            ;\n"),
+        "it is one more than may be emitted in this idle time",
+    );
+    refused(
+        broken(
+            "busy",
+            "offer->is_free(offer->planes, plane) && step(f, plane, out)",
+            "step(f, plane, out) && (f->turn = plane, 1)",
+        ),
+        "in idle time it is emitted for a plane that is not free",
+    );
+    let step = "struct plane *p = &f->planes[plane];\n    struct drivelab_operation operation = \
+                {.cause = DRIVELAB_FOR_COLLECTION, .plane = plane,\n        \
+                .after = DRIVELAB_NOTHING};";
+    let for_host = step.replace("FOR_COLLECTION", "FOR_HOST");
+    refused(
+        broken("selfless", step, &for_host),
+        "in idle time nothing is done for the host",
+    );
+    refused(
+        broken(
+            "failing",
+            "            budget--;\n",
+            "            return 7;\n",
+        ),
+        "it answered 7; 0 is success, 1 no space",
+    );
+    // Another page is programmed than was read.
+    refused(
+        broken("confused", "p->held = page;", "p->held = page + 1;"),
+        "a move does not wait for the read of its data",
+    );
+    // What was read is programmed on the other plane of the die.
+    let program = "return emit_move(f, operation, held, out, &last) == DRIVELAB_OK;";
+    let elsewhere = format!("operation.plane ^= 4, {}", &program["return ".len()..]);
+    refused(
+        broken("astray", program, &format!("return {elsewhere}")),
+        "a move to another plane does not wait for the read of its data",
+    );
+    // A block is erased and not counted.
+    refused(
+        broken(
+            "modest",
+            "    f->erases[p->victim]++;\n",
+            "    f->erases[p->victim] = 1;\n",
+        ),
+        "the firmware tells 1 as erases of block 0, which were ",
+    );
 }
 
 #[test]
@@ -91,8 +212,8 @@ fn a_broken_firmware_is_caught_at_the_moment_it_breaks() {
     // Moves do not change the map: old data is served.
     let message = broken(
         "stale",
-        "        occupy(f, operation.page, operation.logical);\n",
-        "        uint32_t place = f->map[operation.logical];\n\
+        "    occupy(f, operation.page, operation.logical);\n",
+        "    uint32_t place = f->map[operation.logical];\n\
          occupy(f, operation.page, operation.logical);\n\
          f->map[operation.logical] = place;\n",
     );
@@ -103,8 +224,8 @@ fn a_broken_firmware_is_caught_at_the_moment_it_breaks() {
     // Some of a victim's valid pages are left behind when it is erased.
     let message = broken(
         "eager",
-        "        if (!f->valid[old])\n",
-        "        if (!f->valid[old] || old % 7 == 3)\n",
+        "        if (f->valid[p->from])\n",
+        "        if (f->valid[p->from] && p->from % 7 != 3)\n",
     );
     assert!(message.contains("still holds the newest data"), "{message}");
     // One page is never programmed: the next of its block shows it.
@@ -142,8 +263,12 @@ fn libraries_that_cannot_be_the_firmware_are_refused() {
     );
     let text = root().join("examples/firmware/page_map.c");
     assert!(refusal(&text, "").contains("cannot be loaded"));
-    let version = [("return DRIVELAB_FIRMWARE_VERSION;", "return 2;")];
-    assert!(refusal(&library("other", &version), "").contains("built with version 2"));
+    for (name, version) in [("ancient", "0"), ("coming", "3")] {
+        let returned = format!("return {version};");
+        let version = [("return DRIVELAB_FIRMWARE_VERSION;", returned.as_str())];
+        let message = refusal(&library(name, &version), "");
+        assert!(message.contains("takes versions 1 to 2"), "{message}");
+    }
     let renamed = [("int drivelab_firmware_submit(", "int submit_it(")];
     let message = refusal(&library("nameless", &renamed), "");
     assert!(

@@ -93,7 +93,10 @@ impl<F: Firmware> Engine<F> {
                 budget: 1,
                 is_free: &is_free,
             };
-            self.firmware.background(&offer, &mut self.out);
+            if let Err(error) = self.firmware.background(&offer, &mut self.out) {
+                self.failure = Some(error.into());
+                return;
+            }
             let Some(&operation) = self.out.operations().first() else {
                 break;
             };

@@ -9,9 +9,8 @@ use drivelab_ftl::{Checked, External};
 use super::engine::Engine;
 use super::load::Load;
 use super::outcome::Outcome;
-use super::prepare::{check, passes, write_in_order};
-use super::timing::Timing;
-use super::{Plan, SimError, variability};
+use super::prepare::{passes, write_in_order};
+use super::{Plan, SimError, run};
 use crate::preset::{Condition, SsdConfig};
 
 /// A drive whose firmware is a shared library (`drivelab_firmware.h`), always under
@@ -35,11 +34,13 @@ impl ExternalSsd {
     ) -> Result<Self, SimError> {
         Engine::<Checked<External>>::check(&config)?;
         let layout = config.layout();
-        config.policies().validate(&layout)?;
+        let policies = config.policies();
+        policies.validate(&layout)?;
         if config.condition == Condition::Worn {
             return Err(SimError::WornExternal);
         }
-        let mut firmware = Checked::fresh(External::load(library, layout)?);
+        let mut firmware =
+            Checked::fresh(External::load(library, layout, policies.background_blocks)?);
         for _ in 0..passes(config.condition) {
             write_in_order(&mut firmware, config.geometry.page_size_bytes, stop)?;
         }
@@ -66,11 +67,7 @@ impl ExternalSsd {
         seed: u64,
         index: u64,
     ) -> Result<Outcome, SimError> {
-        check(&self.config, &load, plan)?;
-        let factor = variability::factor(self.config.variability.sigma, seed, index);
-        let timing = Timing::new(&self.config, factor);
-        let mut outcome = self.engine.run(load, plan, timing)?;
-        outcome.variability_factor = factor;
-        Ok(outcome)
+        run::check(&self.config, &load, plan)?;
+        run::run(&mut self.engine, &self.config, (load, plan), seed, index)
     }
 }

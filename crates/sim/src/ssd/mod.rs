@@ -28,6 +28,7 @@ mod read_cache;
 mod reads;
 mod registers;
 mod request_log;
+mod run;
 mod series;
 mod snapshot;
 mod split;

@@ -8,13 +8,11 @@ use drivelab_ftl::{Action, Firmware, Lpn, OperationBuffer, PageMap, PageRun, Und
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_workload::{Characteristics, Generator};
 
-use super::energy::{Energy, Work};
 use super::engine::Engine;
 use super::load::Load;
 use super::measuring::Measuring;
 use super::outcome::{Outcome, RecordedOperation};
-use super::timing::Timing;
-use super::{Plan, SimError, SnapshotError, snapshot, variability};
+use super::{Plan, SimError, SnapshotError, run, snapshot};
 use crate::preset::{Condition, SsdConfig};
 
 /// A prepared state gives up a reverse map of more bytes: what workers return to then
@@ -262,31 +260,9 @@ impl Ssd {
         seed: u64,
         index: u64,
     ) -> Result<Outcome, SimError> {
-        check(&self.config, &load, plan)?;
-        let factor = variability::factor(self.config.variability.sigma, seed, index);
-        let timing = Timing::new(&self.config, factor);
-        let result = self.engine.run(load, plan, timing);
-        match result {
-            Ok(mut outcome) => {
-                outcome.variability_factor = factor;
-                outcome.erase_counts = Some(self.engine.firmware.erase_counts());
-                let programs = outcome.host_programs + outcome.collection_programs;
-                let work = Work {
-                    reads: outcome.page_reads,
-                    programs: programs + outcome.wear_programs,
-                    copybacks: outcome.copyback_reads + outcome.copyback_programs,
-                    erases: outcome.erases,
-                    requests: outcome.measured_requests,
-                    window: outcome.window,
-                };
-                outcome.energy = Energy::of(&self.config, work);
-                Ok(outcome)
-            }
-            Err(error) => {
-                self.reset();
-                Err(error)
-            }
-        }
+        run::check(&self.config, &load, plan)?;
+        run::run(&mut self.engine, &self.config, (load, plan), seed, index)
+            .inspect_err(|_| self.engine.firmware.rollback(&self.prepared))
     }
 
     /// The state of the firmware between two runs, as bytes that [`Ssd::load`] takes:
@@ -337,30 +313,4 @@ impl Ssd {
     pub fn reset(&mut self) {
         self.engine.firmware.rollback(&self.prepared);
     }
-}
-
-/// Whether a run can be made of `load` and `plan`.
-pub(super) fn check(config: &SsdConfig, load: &Load, plan: Plan) -> Result<(), SimError> {
-    let pairs = config.host.queue_pair_weights.len();
-    load.check(config.geometry.user_capacity_bytes, pairs)?;
-    let window = plan.window;
-    let most = match window.half_width {
-        Some(half_width) => Some(half_width.max_requests),
-        None => window.requests,
-    };
-    let (warmup_requests, requests) = (window.warmup_requests, most.unwrap_or(1));
-    let total = warmup_requests
-        .checked_add(requests)
-        .ok_or(SimError::TooMany {
-            warmup_requests,
-            requests,
-        })?;
-    let ends = most.is_some() || window.duration.is_some();
-    // Where all commands are known, as many as are measured.
-    let commands = load.commands();
-    let is_short = commands.is_some_and(|commands| most.is_none() || commands < total);
-    if is_short || !ends || requests == 0 || window.requests == Some(0) {
-        return Err(SimError::Empty);
-    }
-    Ok(())
 }

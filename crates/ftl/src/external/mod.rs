@@ -4,18 +4,24 @@
 //! What it emits is only taken down here, with the ranges of its fields checked;
 //! [`crate::Checked`] verifies the contract.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::path::{Path, PathBuf};
+mod library;
 
-use thiserror::Error;
+use std::ffi::{CStr, c_int, c_void};
+use std::path::Path;
 
 use crate::{
-    Action, Cause, Firmware, FirmwareError, FlashLayout, Operation, OperationBuffer, OperationKind,
-    PageRun, Ppn,
+    Action, Cause, Firmware, FirmwareError, FlashLayout, IdleTime, NOTHING, Operation,
+    OperationBuffer, OperationKind, PageRun, Ppn,
 };
 
+pub use library::ExternalError;
+use library::Library;
+
 /// `DRIVELAB_FIRMWARE_VERSION`.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// The oldest version whose libraries still work: one without functions of later versions.
+const OLDEST: u32 = 1;
 
 /// More operations than this for one call are a loop without end.
 const MOST_OPERATIONS: usize = 1 << 24;
@@ -27,6 +33,8 @@ struct Layout {
     pages_per_block: u32,
     logical_pages: u32,
     reserve_blocks: u32,
+    // Since version 2.
+    background_blocks: u32,
 }
 
 #[repr(C)]
@@ -50,6 +58,14 @@ struct Emitted {
 }
 
 #[repr(C)]
+struct Offer {
+    idle_ns: u64,
+    budget: u32,
+    planes: *const c_void,
+    is_free: extern "C" fn(*const c_void, u32) -> u32,
+}
+
+#[repr(C)]
 struct Sink {
     sink: *mut c_void,
     emit: extern "C" fn(*mut c_void, *const Emitted) -> u32,
@@ -60,46 +76,8 @@ type Create = unsafe extern "C" fn(*const Layout) -> *mut c_void;
 type Destroy = unsafe extern "C" fn(*mut c_void);
 type Submit = unsafe extern "C" fn(*mut c_void, *const Run, u32, *const Sink) -> c_int;
 type Completed = unsafe extern "C" fn(*mut c_void, *const Emitted);
-
-/// Why a library cannot be the firmware.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ExternalError {
-    /// The system refuses to load it.
-    #[error("the firmware {path} cannot be loaded: {reason}")]
-    Load {
-        /// The library.
-        path: PathBuf,
-        /// What the system says.
-        reason: String,
-    },
-    /// A function is missing.
-    #[error("the firmware {path} has no function {name}: define it as drivelab_firmware.h says")]
-    Function {
-        /// The library.
-        path: PathBuf,
-        /// The function.
-        name: String,
-    },
-    /// Built with another header.
-    #[error(
-        "the firmware {path} was built with version {found} of drivelab_firmware.h, this program \
-         has version {VERSION}: build it with this header"
-    )]
-    Version {
-        /// The library.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-    },
-    /// It refuses the drive.
-    #[error("the firmware {path} refuses to work on a drive of this layout: {layout:?}")]
-    Refused {
-        /// The library.
-        path: PathBuf,
-        /// The layout.
-        layout: FlashLayout,
-    },
-}
+type Background = unsafe extern "C" fn(*mut c_void, *const Offer, *const Sink) -> c_int;
+type EraseCount = unsafe extern "C" fn(*mut c_void, u32) -> u32;
 
 /// A firmware behind the C interface. Wrap it in [`crate::Checked`].
 pub struct External {
@@ -108,6 +86,8 @@ pub struct External {
     destroy: Destroy,
     submit: Submit,
     completed: Option<Completed>,
+    background: Option<Background>,
+    erase_count: Option<EraseCount>,
     runs: Vec<Run>,
 }
 
@@ -115,109 +95,64 @@ pub struct External {
 // and `External` is not `Sync`.
 unsafe impl Send for External {}
 
-/// A library that stays loaded until the program ends: nobody knows what of it is in use.
-struct Library {
-    path: PathBuf,
-    handle: *mut c_void,
-}
-
-impl Library {
-    #[cfg(target_os = "linux")]
-    fn open(path: &Path) -> Result<Self, ExternalError> {
-        let refuse = |reason: String| ExternalError::Load {
-            path: path.to_owned(),
-            reason,
-        };
-        // Without a slash the system would search its own folders.
-        let whole = path
-            .canonicalize()
-            .map_err(|error| refuse(error.to_string()))?;
-        let name = CString::new(whole.into_os_string().into_encoded_bytes())
-            .map_err(|error| refuse(error.to_string()))?;
-        // SAFETY: the name is a string; what the library does when it is loaded is its
-        // user's choice.
-        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-        if handle.is_null() {
-            // SAFETY: after a failed dlopen, dlerror gives a string or null.
-            let reason = unsafe {
-                let text: *const c_char = libc::dlerror();
-                if text.is_null() {
-                    "no reason given".to_owned()
-                } else {
-                    CStr::from_ptr(text).to_string_lossy().into_owned()
-                }
-            };
-            return Err(refuse(reason));
-        }
-        Ok(Self {
-            path: path.to_owned(),
-            handle,
-        })
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn open(path: &Path) -> Result<Self, ExternalError> {
-        Err(ExternalError::Load {
-            path: path.to_owned(),
-            reason: "only Linux is supported".to_owned(),
-        })
-    }
-
-    fn find(&self, name: &CStr) -> Option<*mut c_void> {
-        #[cfg(target_os = "linux")]
-        // SAFETY: the handle is of a library that stays loaded, the name a string.
-        let address = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
-        #[cfg(not(target_os = "linux"))]
-        let address = std::ptr::null_mut();
-        (!address.is_null()).then_some(address)
-    }
-
-    fn need(&self, name: &CStr) -> Result<*mut c_void, ExternalError> {
-        self.find(name).ok_or_else(|| ExternalError::Function {
-            path: self.path.clone(),
-            name: name.to_string_lossy().into_owned(),
-        })
-    }
+/// `address` as a function.
+///
+/// # Safety
+/// A function of the type `F` lies there, for ever.
+unsafe fn function<F: Copy>(address: *mut c_void) -> F {
+    const { assert!(size_of::<F>() == size_of::<*mut c_void>()) }
+    // SAFETY: pointers to functions are as large as pointers; the caller vouches for the type.
+    unsafe { std::mem::transmute_copy(&address) }
 }
 
 impl External {
-    /// The firmware in the library at `path`, on a fresh drive.
+    /// The firmware in the library at `path`, on a fresh drive whose planes are to have
+    /// `background_blocks` free blocks after idle time, if any is offered.
     ///
     /// # Errors
     /// [`ExternalError`] where it cannot be loaded, lacks a function, was built with
     /// another header or refuses the layout.
-    pub fn load(path: &Path, layout: FlashLayout) -> Result<Self, ExternalError> {
+    pub fn load(
+        path: &Path,
+        layout: FlashLayout,
+        background_blocks: Option<u32>,
+    ) -> Result<Self, ExternalError> {
         let library = Library::open(path)?;
-        let version = library.need(c"drivelab_firmware_version")?;
-        let create = library.need(c"drivelab_firmware_create")?;
-        let destroy = library.need(c"drivelab_firmware_destroy")?;
-        let submit = library.need(c"drivelab_firmware_submit")?;
-        let completed = library.find(c"drivelab_firmware_completed");
         // SAFETY: functions of these names have these types, as the header says; the
         // library stays loaded.
-        let (version, create, destroy, submit, completed) = unsafe {
+        let (version, create, destroy, submit) = unsafe {
             (
-                std::mem::transmute::<*mut c_void, VersionOf>(version),
-                std::mem::transmute::<*mut c_void, Create>(create),
-                std::mem::transmute::<*mut c_void, Destroy>(destroy),
-                std::mem::transmute::<*mut c_void, Submit>(submit),
-                completed.map(|found| std::mem::transmute::<*mut c_void, Completed>(found)),
+                function::<VersionOf>(library.need(c"drivelab_firmware_version")?),
+                function::<Create>(library.need(c"drivelab_firmware_create")?),
+                function::<Destroy>(library.need(c"drivelab_firmware_destroy")?),
+                function::<Submit>(library.need(c"drivelab_firmware_submit")?),
             )
         };
         // SAFETY: as the header says.
-        let found = unsafe { version() };
-        if found != VERSION {
+        let version = unsafe { version() };
+        if !(OLDEST..=VERSION).contains(&version) {
             return Err(ExternalError::Version {
                 path: path.to_owned(),
-                found,
+                found: version,
             });
         }
+        // What a library calls like a function of a later version is something else.
+        let since = |first: u32, name: &CStr| (version >= first).then(|| library.find(name))?;
+        // SAFETY: as above.
+        let (completed, background, erase_count) = unsafe {
+            (
+                since(1, c"drivelab_firmware_completed").map(|f| function::<Completed>(f)),
+                since(2, c"drivelab_firmware_background").map(|f| function::<Background>(f)),
+                since(2, c"drivelab_firmware_erase_count").map(|f| function::<EraseCount>(f)),
+            )
+        };
         let told = Layout {
             planes: layout.planes,
             blocks_per_plane: layout.blocks_per_plane,
             pages_per_block: layout.pages_per_block,
             logical_pages: layout.logical_pages,
             reserve_blocks: layout.reserve_blocks,
+            background_blocks: background_blocks.unwrap_or(0),
         };
         // SAFETY: the layout lives until the call returns.
         let state = unsafe { create(&raw const told) };
@@ -233,6 +168,8 @@ impl External {
             destroy,
             submit,
             completed,
+            background,
+            erase_count,
             runs: Vec::new(),
         })
     }
@@ -292,20 +229,60 @@ impl Taking<'_> {
     }
 }
 
+/// The planes of an offer of idle time.
+struct Planes<'a> {
+    is_free: &'a dyn Fn(u32) -> bool,
+    planes: u32,
+}
+
+extern "C" fn is_free(planes: *const c_void, plane: u32) -> u32 {
+    // SAFETY: they are those of the call in progress.
+    let planes = unsafe { planes.cast::<Planes<'_>>().as_ref() };
+    planes
+        .is_some_and(|planes| plane < planes.planes && (planes.is_free)(plane))
+        .into()
+}
+
+/// Takes down into `operations` what `call` emits, and turns what it answers into an error.
+fn taken(
+    operations: &mut OperationBuffer,
+    call: impl FnOnce(*const Sink) -> c_int,
+) -> Result<(), FirmwareError> {
+    let mut taking = Taking {
+        before: operations.operations().len(),
+        operations,
+        fault: None,
+    };
+    let out = Sink {
+        sink: (&raw mut taking).cast(),
+        emit,
+    };
+    let result = call(&raw const out);
+    let what = match (taking.fault, result) {
+        (Some(fault), _) => fault,
+        (None, 0) => return Ok(()),
+        (None, 1) => "it has no space left: raise the over-provisioning, or let it collect \
+                      earlier"
+            .to_owned(),
+        (None, other) => format!("it answered {other}; 0 is success, 1 no space"),
+    };
+    Err(FirmwareError::External { what })
+}
+
 extern "C" fn emit(sink: *mut c_void, emitted: *const Emitted) -> u32 {
     // SAFETY: the sink is the one of the call in progress, which nobody else holds.
     let taking = unsafe { sink.cast::<Taking<'_>>().as_mut() };
     // SAFETY: the header asks for an operation.
     let emitted = unsafe { emitted.as_ref() };
     let (Some(taking), Some(emitted)) = (taking, emitted) else {
-        return crate::NOTHING;
+        return NOTHING;
     };
     if taking.fault.is_some() {
-        return crate::NOTHING;
+        return NOTHING;
     }
     taking.take(emitted).unwrap_or_else(|fault| {
         taking.fault = Some(fault);
-        crate::NOTHING
+        NOTHING
     })
 }
 
@@ -340,33 +317,41 @@ impl Firmware for External {
                 last_partial: run.last_partial.into(),
             });
         }
-        let mut taking = Taking {
-            before: operations.operations().len(),
-            operations,
-            fault: None,
-        };
-        let out = Sink {
-            sink: (&raw mut taking).cast(),
-            emit,
-        };
+        let (state, runs) = (self.state, &self.runs);
         // SAFETY: state, runs and sink live until the call returns.
-        let result = unsafe {
-            (self.submit)(
-                self.state,
-                self.runs.as_ptr(),
-                self.runs.len() as u32,
-                &raw const out,
-            )
+        taken(operations, |out| unsafe {
+            (self.submit)(state, runs.as_ptr(), runs.len() as u32, out)
+        })
+    }
+
+    fn background(
+        &mut self,
+        offer: &IdleTime<'_>,
+        operations: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        let Some(background) = self.background else {
+            return Ok(());
         };
-        let what = match (taking.fault, result) {
-            (Some(fault), _) => fault,
-            (None, 0) => return Ok(()),
-            (None, 1) => "it has no space left: raise the over-provisioning, or let it collect \
-                          earlier"
-                .to_owned(),
-            (None, other) => format!("it answered {other}; 0 is success, 1 no space"),
+        let planes = Planes {
+            is_free: offer.is_free,
+            planes: self.layout.planes,
         };
-        Err(FirmwareError::External { what })
+        let told = Offer {
+            idle_ns: offer.idle.0,
+            budget: offer.budget,
+            planes: (&raw const planes).cast(),
+            is_free,
+        };
+        // SAFETY: state, offer and sink live until the call returns.
+        taken(operations, |out| unsafe {
+            background(self.state, &raw const told, out)
+        })
+    }
+
+    fn erase_count(&self, block: u32) -> Option<u32> {
+        // SAFETY: the state lives until the call returns.
+        self.erase_count
+            .map(|erase_count| unsafe { erase_count(self.state, block) })
     }
 
     fn completed(&mut self, operation: &Operation) {

@@ -1,0 +1,114 @@
+//! Shared libraries, and why one cannot be the firmware.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::{OLDEST, VERSION};
+use crate::FlashLayout;
+
+/// Why a library cannot be the firmware.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ExternalError {
+    /// The system refuses to load it.
+    #[error("the firmware {path} cannot be loaded: {reason}")]
+    Load {
+        /// The library.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+    /// A function is missing.
+    #[error("the firmware {path} has no function {name}: define it as drivelab_firmware.h says")]
+    Function {
+        /// The library.
+        path: PathBuf,
+        /// The function.
+        name: String,
+    },
+    /// Built with another header.
+    #[error(
+        "the firmware {path} was built with version {found} of drivelab_firmware.h, this program \
+         takes versions {OLDEST} to {VERSION}: build it with this header"
+    )]
+    Version {
+        /// The library.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// It refuses the drive.
+    #[error("the firmware {path} refuses to work on a drive of this layout: {layout:?}")]
+    Refused {
+        /// The library.
+        path: PathBuf,
+        /// The layout.
+        layout: FlashLayout,
+    },
+}
+
+/// A library that stays loaded until the program ends: nobody knows what of it is in use.
+pub(super) struct Library {
+    path: PathBuf,
+    handle: *mut c_void,
+}
+
+impl Library {
+    #[cfg(target_os = "linux")]
+    pub fn open(path: &Path) -> Result<Self, ExternalError> {
+        let refuse = |reason: String| ExternalError::Load {
+            path: path.to_owned(),
+            reason,
+        };
+        // Without a slash the system would search its own folders.
+        let whole = path
+            .canonicalize()
+            .map_err(|error| refuse(error.to_string()))?;
+        let name = CString::new(whole.into_os_string().into_encoded_bytes())
+            .map_err(|error| refuse(error.to_string()))?;
+        // SAFETY: the name is a string; what the library does when it is loaded is its
+        // user's choice.
+        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        if handle.is_null() {
+            // SAFETY: after a failed dlopen, dlerror gives a string or null.
+            let reason = unsafe {
+                let text: *const c_char = libc::dlerror();
+                if text.is_null() {
+                    "no reason given".to_owned()
+                } else {
+                    CStr::from_ptr(text).to_string_lossy().into_owned()
+                }
+            };
+            return Err(refuse(reason));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            handle,
+        })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub fn open(path: &Path) -> Result<Self, ExternalError> {
+        Err(ExternalError::Load {
+            path: path.to_owned(),
+            reason: "only Linux is supported".to_owned(),
+        })
+    }
+
+    pub fn find(&self, name: &CStr) -> Option<*mut c_void> {
+        #[cfg(target_os = "linux")]
+        // SAFETY: the handle is of a library that stays loaded, the name a string.
+        let address = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
+        #[cfg(not(target_os = "linux"))]
+        let address = std::ptr::null_mut();
+        (!address.is_null()).then_some(address)
+    }
+
+    pub fn need(&self, name: &CStr) -> Result<*mut c_void, ExternalError> {
+        self.find(name).ok_or_else(|| ExternalError::Function {
+            path: self.path.clone(),
+            name: name.to_string_lossy().into_owned(),
+        })
+    }
+}
