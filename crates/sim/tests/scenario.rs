@@ -334,6 +334,15 @@ fn a_line_of_a_file_that_is_no_request_is_named() {
         ),
         ("at_ns,action\n", "a.csv holds no requests"),
         (
+            "time;lba;size\n0;8;16\n",
+            "a.csv, line 1: this is no list of requests: its first line names none of the \
+             columns at_ns, action,",
+        ),
+        (
+            "at_ns,action\n0\u{1b}[2J,flush\n",
+            "a.csv, line 2: at_ns = 0\\u{1b}[2J is not possible",
+        ),
+        (
             "at_ns,op\n",
             "a.csv, line 1: unknown column \"op\"; valid: at_ns, action,",
         ),
@@ -372,5 +381,17 @@ fn a_line_of_a_file_that_is_no_request_is_named() {
     for (csv, said) in cases {
         let error = Scenario::read(&text, &|_| Some(csv.to_owned())).unwrap_err();
         assert!(error.to_string().contains(said), "{csv}\n-> {error}");
+    }
+    // A cell as long as a file is not repeated.
+    let long = "\u{e4}".repeat(100_000);
+    for csv in [
+        format!("at_ns,{long}\n"),
+        format!("at_ns,action\n{long},flush\n"),
+        format!("at_ns,action\n0,{long}\n"),
+    ] {
+        let error = Scenario::read(&text, &|_| Some(csv.clone())).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains(&"\u{e4}".repeat(40)), "{error}");
+        assert!(error.chars().count() < 200, "{error}");
     }
 }

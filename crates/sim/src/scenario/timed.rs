@@ -7,6 +7,7 @@
 //! 900000,flush,,,
 //! ```
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use drivelab_request::{Command, CommandKind, Nanos};
@@ -14,6 +15,9 @@ use drivelab_request::{Command, CommandKind, Nanos};
 use super::error::{ScenarioError, Spot};
 use super::table::{REQUEST, Table, check};
 use crate::preset::document::Value;
+
+/// Characters of a cell that a message repeats; no cell that is possible has so many.
+const MOST_SHOWN: usize = 40;
 
 /// What a request may ask for.
 pub(super) const ACTIONS: &[&str] = &["read", "write", "trim", "flush"];
@@ -108,9 +112,17 @@ fn check_columns(columns: &[&str], spot: &Spot) -> Result<(), ScenarioError> {
         spot: spot.clone(),
         reason,
     };
+    let is_known = |column: &&str| REQUEST.iter().any(|(name, _)| name == column);
+    // Something else altogether: what its first line says helps nobody.
+    if !columns.iter().any(is_known) {
+        return Err(unfitting(format!(
+            "this is no list of requests: its first line names none of the columns {}",
+            names()
+        )));
+    }
     for (place, column) in columns.iter().enumerate() {
-        if !REQUEST.iter().any(|(name, _)| name == column) {
-            let valid = names();
+        if !is_known(column) {
+            let (column, valid) = (shortened(column), names());
             return Err(unfitting(format!(
                 "unknown column {column:?}; valid: {valid}"
             )));
@@ -130,6 +142,14 @@ fn check_columns(columns: &[&str], spot: &Spot) -> Result<(), ScenarioError> {
     }
 }
 
+/// `cell`, cut off where it is longer than any that is possible.
+fn shortened(cell: &str) -> Cow<'_, str> {
+    match cell.char_indices().nth(MOST_SHOWN) {
+        None => Cow::Borrowed(cell),
+        Some((end, _)) => Cow::Owned(format!("{}...", &cell[..end])),
+    }
+}
+
 fn row_of<'a>(columns: &[&'a str], line: &str, spot: Spot) -> Result<Table<'a>, ScenarioError> {
     let cells: Vec<&str> = line.split(',').map(str::trim).collect();
     if cells.len() != columns.len() {
@@ -144,13 +164,15 @@ fn row_of<'a>(columns: &[&'a str], line: &str, spot: Spot) -> Result<Table<'a>, 
         if cell.is_empty() {
             continue;
         }
-        let value = match (column, cell) {
+        let cell = shortened(cell);
+        let value = match (column, cell.as_ref()) {
             ("action", word) => Value::Text(word.to_owned()),
             ("forced", "true" | "1") => Value::Boolean(true),
             ("forced", "false" | "0") => Value::Boolean(false),
-            (_, cell) => cell
-                .parse()
-                .map_or_else(|_| Value::Other(cell.to_owned()), Value::Integer),
+            (_, cell) => cell.parse().map_or_else(
+                |_| Value::Other(cell.escape_debug().to_string()),
+                Value::Integer,
+            ),
         };
         check(REQUEST, column, &value, &spot, None)?;
         values.insert(column, (value, spot.line));
