@@ -140,7 +140,8 @@ def operation(**times: object) -> dict[str, object]:
         for stage in ("dispatch", "transfer", "cell")
         for end in ("start", "end")
     }
-    return {"kind": "program", "cause": "host", "page": 0, **place, **stages_ns, **times}
+    asked = {"kind": "program", "cause": "host", "stream": None, "page": 0}
+    return {**asked, **place, **stages_ns, **times}
 
 
 def test_wait_for_another_operations_data_is_told_from_one_for_the_channel() -> None:
@@ -243,6 +244,33 @@ def test_collection_is_marked(monkeypatch) -> None:
     assert ">waits for the channel<" in svg
 
 
+def test_bars_say_what_they_are_of_which_stream(monkeypatch) -> None:
+    read = operation(
+        kind="read", stream="<a> & b", page=12_345, dispatch_end_ns=5, cell_start_ns=5,
+        cell_end_ns=50_005, transfer_start_ns=50_005, transfer_end_ns=60_505,
+    )  # fmt: skip
+    moved = operation(cause="collection", unit=1, way=1, dispatch_start_ns=5, dispatch_end_ns=8)
+    gathered = operation(unit=1, way=1, page=7, dispatch_start_ns=5, dispatch_end_ns=9)
+    erase = operation(
+        kind="erase", cause="wear", page=None, unit=2, way=2, cell_start_ns=0, cell_end_ns=12
+    )
+    svg, _ = drawn(stages([read, moved, gathered, erase]), monkeypatch)
+    titles = Counter(
+        title.text
+        for bar in ET.fromstring(svg).iterfind(".//{*}path")  # noqa: S314
+        if (title := bar.find("{*}title")) is not None
+    )
+    # What dispatch does lies in its own row and in that of the unit.
+    assert titles == {
+        "<a> & b: read of page 12,345\ndispatch, 0 to 0.005 µs": 2,
+        "<a> & b: read of page 12,345\ncell: read, 0.005 to 50.005 µs": 1,
+        "<a> & b: read of page 12,345\nregister transfer, 50.005 to 60.505 µs": 1,
+        "collection: program of page 0\ndispatch, 0.005 to 0.008 µs": 2,
+        "program of page 7\ndispatch, 0.005 to 0.009 µs": 2,
+        "wear levelling: erase\ncell: erase, 0 to 0.012 µs": 1,
+    }
+
+
 def test_read_lies_above_the_program_that_it_suspends(monkeypatch) -> None:
     program = operation(transfer_start_ns=0, transfer_end_ns=9, cell_start_ns=9, cell_end_ns=500)
     read = operation(
@@ -268,7 +296,7 @@ def test_command_writes_drawing_table_and_json(small, tmp_path: Path, capsys) ->
     assert "</svg>" in svg.read_text()
     lines = csv.read_text().splitlines()
     assert lines[0] == ",".join(COLUMNS)
-    assert lines[1] == "0,program,host,0,0,0,0,0,0,dispatch,0,33000"
+    assert lines[1] == "0,program,host,,0,0,0,0,0,0,dispatch,0,33000"
     assert len(lines) == 1 + 6
     assert cli.main([*words, "-o", str(svg)]) == 0
     assert "2 flash operations on 2 units, over after 1.09 ms" in capsys.readouterr().out
@@ -369,6 +397,7 @@ def test_drawing_of_a_span_has_channels_and_its_own_time(small, tmp_path: Path) 
         "50 % writes: 4 KiB random reads, 4 KiB random writes, queue depth 8",
         "time since 40.0 ms of the run (ms)",
         "register transfer",
+        "<title>workload: read of page ",
     ):
         assert said in text
     labels = re.findall(r">(channel \d+)<", text)
@@ -413,6 +442,7 @@ def test_span_in_which_nothing_happens_is_refused(small, tmp_path: Path, capsys)
     words = ["timeline", small("bench-64gib"), "--scenario", str(scenario), "--csv"]
     words.append(str(tmp_path / "t.csv"))
     assert cli.main([*words, "--for", "1ms"]) == 0
+    assert (tmp_path / "t.csv").read_text().splitlines()[1].startswith("0,read,host,a,0,")
     capsys.readouterr()
     assert cli.main([*words, "--from", "1s", "--for", "1ms"]) == 2
     said = capsys.readouterr().err

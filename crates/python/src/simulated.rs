@@ -10,6 +10,7 @@ use std::time::Duration;
 use drivelab_ftl::{Cause, OperationKind};
 use drivelab_request::{HalfWidth, Nanos, WindowPlan};
 use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::scenario::StreamPlan;
 use drivelab_sim::ssd::{self, Outcome, Plan, Prepared, RecordedOperation, SimError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -201,7 +202,7 @@ impl SimulatedSsd {
             simulate::record(&prepared, &scenario, seed, from_ns..to_ns, stop)
         })?;
         let rows = recorded.iter().take(most.saturating_add(1));
-        let rows = rows.map(|operation| recorded_dict(py, operation));
+        let rows = rows.map(|operation| recorded_dict(py, operation, &scenario.streams));
         PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
     }
 
@@ -219,7 +220,7 @@ impl SimulatedSsd {
             .map_err(simulation_error)?;
         let rows = recorded
             .iter()
-            .map(|operation| recorded_dict(py, operation));
+            .map(|operation| recorded_dict(py, operation, &[]));
         PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
     }
 }
@@ -338,6 +339,7 @@ fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, 
 fn recorded_dict<'py>(
     py: Python<'py>,
     recorded: &RecordedOperation,
+    streams: &[StreamPlan],
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let kind = match recorded.operation.kind {
@@ -352,6 +354,10 @@ fn recorded_dict<'py>(
     };
     dict.set_item("kind", kind)?;
     dict.set_item("cause", cause)?;
+    let stream = recorded
+        .stream
+        .and_then(|place| streams.get(usize::from(place)));
+    dict.set_item("stream", stream.map(|stream| &stream.name))?;
     dict.set_item("channel", recorded.channel)?;
     dict.set_item("way", recorded.way)?;
     dict.set_item("die", recorded.die)?;

@@ -2,18 +2,77 @@
 #![allow(clippy::unwrap_used)]
 
 mod drives;
+mod small_drive;
 
+use drivelab_ftl::{Cause, OperationKind};
 use drivelab_request::Nanos;
-use drivelab_sim::ssd::{Load, Plan, Prepared, RecordedOperation};
+use drivelab_sim::ssd::{Load, Plan, Prepared, RecordedOperation, Source, Stream};
 use drivelab_workload::Generator;
 use proptest::prelude::*;
 
 use drives::{fitted, small_drives, workloads};
+use small_drive::{LINK, drive, read, write};
 
 fn begin(operation: &RecordedOperation) -> u64 {
     let stages = [operation.dispatch, operation.transfer, operation.cell];
     let lasting = stages.into_iter().filter(|(start, end)| start < end);
     lasting.map(|(start, _)| start).min().unwrap_or(u64::MAX)
+}
+
+/// Kind and page of what was recorded for each of three streams, and for none.
+fn by_stream(changes: &[&str]) -> [Vec<(OperationKind, u32)>; 4] {
+    let streams = [
+        ("reader", vec![read(0, 3), read(4_000, 3)]),
+        ("writer", (0..8).map(|page| write(1_000, page)).collect()),
+        // Half of a page: the rest of it is read first.
+        ("changer", {
+            let mut half = write(2_000, 20);
+            half.size_bytes /= 2;
+            vec![half]
+        }),
+    ];
+    let streams = streams.map(|(name, commands)| Stream::new(name, Source::Timed { commands }));
+    let load = Load {
+        streams: streams.into(),
+    };
+    let mut worker = drive(changes).worker();
+    let (_, recorded) = worker
+        .run_recorded(load, Plan::counting(0, 11), 0, 0..u64::MAX)
+        .unwrap();
+    let mut found: [Vec<_>; 4] = Default::default();
+    for operation in recorded {
+        let place = operation.stream.map_or(3, usize::from);
+        assert!(place == 3 || operation.operation.cause == Cause::Host);
+        found[place].push((operation.operation.kind, operation.operation.lpn));
+    }
+    found.each_mut().map(|operations| {
+        operations.sort_by_key(|&(kind, page)| (kind as u8, page));
+        std::mem::take(operations)
+    })
+}
+
+/// Through the write buffer and the read cache as well; the pages that wait in the buffer
+/// until there are some are nobody's.
+#[test]
+fn operations_are_told_of_the_stream_that_asked_for_them() {
+    use OperationKind::{Program, Read};
+    let reads = vec![(Read, 3), (Read, 3)];
+    let writes: Vec<_> = (0..8).map(|page| (Program, page)).collect();
+    let change = vec![(Read, 20), (Program, 20)];
+    let plain = [reads, writes.clone(), change.clone(), Vec::new()];
+    assert_eq!(by_stream(&[]), plain);
+    let buffered = [LINK, "buffer.write_buffer_bytes = 65_536"];
+    assert_eq!(by_stream(&buffered), plain);
+    // Between its two reads the page was written.
+    assert_eq!(by_stream(&["buffer.read_cache_bytes = 65_536"]), plain);
+    let gathered = by_stream(&[
+        LINK,
+        "buffer.write_buffer_bytes = 65_536",
+        "buffer.flush_start_bytes = 32_768",
+        "buffer.flush_stop_bytes = 0",
+    ]);
+    assert_eq!(gathered[1], []);
+    assert_eq!(gathered[3].len(), writes.len() + change.len());
 }
 
 proptest! {

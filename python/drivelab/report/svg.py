@@ -11,6 +11,7 @@ import io
 import math
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal
+from xml.sax.saxutils import escape
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -18,7 +19,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -71,6 +72,9 @@ _IDLE: Final = re.compile(
 )
 _USES: Final = re.compile(r"<g>((?:<use [^>]*/>)+)</g>")
 _STYLE_OF: Final = re.compile(r' style="([^"]*)"')
+# The shapes of a group, and the end of each of them.
+_NAMED_GROUP: Final = re.compile(r'<g id="([^"]*)">((?:\s*<path [^>]*/>)*\s*)</g>')
+_SHAPE: Final = re.compile(r"(/>)")
 _WRAPPED: Final = re.compile(r"<g>(<(?:text|path) [^>]*(?:/>|>[^<]*</text>))</g>")
 # A dot is a line from a point to itself, as `dots` draws it.
 _DOT: Final = re.compile(r"M (\S+) (\S+)\s+L \1 \2\s*")
@@ -134,6 +138,30 @@ def document(draw: Callable[[Figure], None], size_inches: tuple[float, float]) -
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     # Where the font is missing, one of about the same width keeps every text in its place.
     return out.getvalue().replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
+
+
+def with_titles(text: str, titles: Mapping[str, Sequence[str]]) -> str:
+    """Give shapes a title, which a browser shows to whoever points at one.
+
+    Parameters
+    ----------
+    text
+        A drawing of `document`.
+    titles
+        By the name (gid) of a collection of shapes, a title for each, in their order.
+    """
+
+    def titled(match: re.Match[str]) -> str:
+        shapes = _SHAPE.split(match[2])
+        words = iter(titles[match[1]])
+        joined = [f">{_title(next(words))}</path>" if part == "/>" else part for part in shapes]
+        return f'<g id="{match[1]}">{"".join(joined)}</g>'
+
+    return _NAMED_GROUP.sub(lambda match: titled(match) if match[1] in titles else match[0], text)
+
+
+def _title(words: str) -> str:
+    return f"<title>{escape(words)}</title>"
 
 
 def _embeddable(text: str, identifier: str, label: str) -> str:

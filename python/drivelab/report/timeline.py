@@ -25,6 +25,7 @@ COLUMNS: Final = (
     "operation",
     "kind",
     "cause",
+    "stream",
     "page",
     "channel",
     "way",
@@ -35,7 +36,7 @@ COLUMNS: Final = (
     "start_ns",
     "end_ns",
 )
-_IDENTITY: Final = COLUMNS[1:9]
+_IDENTITY: Final = COLUMNS[1:10]
 # The order in which an operation of a kind passes the stages behind its dispatch.
 _PATHS: Final = {
     "read": ("cell", "register"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
 
-from drivelab.report.svg import BLUE, GREEN, GREY, INK, ORANGE, PAPER, document
+from drivelab.report.svg import BLUE, GREEN, GREY, INK, ORANGE, PAPER, document, with_titles
 from drivelab.report.table import number
 from drivelab.report.timeline import duration_ns
 from drivelab.units import format_duration_ns, format_size
@@ -108,8 +108,10 @@ def draw(
     Returns
     -------
     str
-        An SVG document; equal input gives equal bytes.
+        An SVG document; equal input gives equal bytes. A browser says of each bar that is
+        pointed at which operation it is, and of which stream.
     """
+    titles: dict[str, list[str]] = {}
     rows = table.records()
     units = _units(rows)
     has_dispatch = any(row["stage"] == "dispatch" for row in rows)
@@ -138,11 +140,12 @@ def draw(
             diagram.draw_request(duration_ns(table))
         else:
             diagram.draw_span(*span)
+        titles.update(diagram.titles)
         heading = f"{_shortened(name, len(title))}: {title}"
         _head(figure, left, heading, note)
         _draw_legend(figure, left, looks, columns, below_inches=bool(note) * _LINE_INCHES)
 
-    return document(draw_into, (width, height))
+    return with_titles(document(draw_into, (width, height)), titles)
 
 
 class _Diagram:
@@ -168,6 +171,8 @@ class _Diagram:
         self.channels = {channel: place + has_dispatch for place, channel in enumerate(channels)}
         self.places = {unit: place + len(self.labels) for place, unit in enumerate(units)}
         self.labels += units.values()
+        # By the name of a collection of bars what is said of each.
+        self.titles: dict[str, list[str]] = {}
 
     def draw_request(self, end_ns: int) -> None:
         """Draw everything that one request takes."""
@@ -196,6 +201,7 @@ class _Diagram:
         name, factor = ("ms", 1e6) if to_ns - from_ns >= 2e6 else ("µs", 1e3)
         self.from_ns = from_ns
         self.factor = factor
+        self.unit = name
         self.inches_per_time = _PLOT_INCHES / max((to_ns - from_ns) / factor, 1e-9)
         return name
 
@@ -222,7 +228,7 @@ class _Diagram:
     def _bars(self, look_name: str) -> None:
         look = _LOOKS[look_name]
         for collection in (False, True):
-            boxes = []
+            boxes, titles = [], []
             for row in self.rows:
                 if _look_of(row) != look_name or (row["cause"] != "host") != collection:
                     continue
@@ -231,8 +237,12 @@ class _Diagram:
                     places.append(0)
                 if look_name == "register" and self.channels:
                     places.append(self.channels[int(number(row["channel"]))])
-                boxes += [self._box(row, place) for place in places if place is not None]
+                found = [self._box(row, place) for place in places if place is not None]
+                boxes += found
+                titles += [self._title(row, look.label)] * len(found)
             if boxes:
+                name = f"bars-{len(self.titles)}"
+                self.titles[name] = titles
                 self.axes.add_collection(
                     PolyCollection(
                         boxes,
@@ -241,8 +251,19 @@ class _Diagram:
                         linewidth=1.1 if collection else 0.4,
                         hatch=look.hatch,
                         zorder=2 if look_name in _MAY_PAUSE else 2.5,
+                        gid=name,
                     )
                 )
+
+    def _title(self, row: Row, stage: str) -> str:
+        page = "" if row["page"] is None else f" of page {int(number(row['page'])):,}"
+        causes = {"host": row["stream"], "wear": "wear levelling"}
+        cause = causes.get(str(row["cause"]), row["cause"])
+        start, end = (
+            (number(row[key]) - self.from_ns) / self.factor for key in ("start_ns", "end_ns")
+        )
+        whose = "" if cause is None else f"{cause}: "
+        return f"{whose}{row['kind']}{page}\n{stage}, {start:,.12g} to {end:,.12g} {self.unit}"
 
     def _box(self, row: Row, place: int) -> list[tuple[float, float]]:
         start, end = (

@@ -179,6 +179,8 @@ const PATIENCE: u64 = 1_000_000_000;
 #[derive(Clone, Debug)]
 pub(super) struct Recording {
     span: Range<u64>,
+    /// For which stream the write buffer and the read cache work.
+    pub stream: Option<u16>,
     emitted: u64,
     /// Those that came to be over while others took their tags.
     kept: Vec<(u64, RecordedOperation)>,
@@ -192,6 +194,7 @@ impl Recording {
     pub fn of(span: Range<u64>) -> Self {
         Self {
             span,
+            stream: None,
             emitted: 0,
             kept: Vec::new(),
             tagged: FxHashMap::default(),

@@ -375,6 +375,15 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
+    /// What write buffer and read cache ask for from here on is recorded for the stream
+    /// of `slot`, if anything is.
+    #[inline(always)]
+    pub(super) fn record_for(&mut self, slot: Option<u32>) {
+        if let Some(recording) = &mut self.flash.recording {
+            recording.stream = slot.map(|slot| self.host.owner_of(slot).1);
+        }
+    }
+
     /// What the firmware wrote into the buffer enters the flash on the account of
     /// `account`; answers for how many operations it waits.
     #[inline(never)]

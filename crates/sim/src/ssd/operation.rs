@@ -55,7 +55,7 @@ impl<F: Firmware> Engine<F> {
         };
         let is_idle = state.phase == Phase::Idle;
         if self.flash.recording.is_some() {
-            task.tag = self.begin_record(operation, unit, now);
+            task.tag = self.begin_record(operation, account, unit, now);
         }
         if self.flash.dispatch.in_order {
             self.queue_for_dispatch(task, now);
@@ -85,7 +85,19 @@ impl<F: Firmware> Engine<F> {
     }
 
     #[cold]
-    fn begin_record(&mut self, operation: &Operation, unit: u32, now: u64) -> u16 {
+    fn begin_record(
+        &mut self,
+        operation: &Operation,
+        account: Account,
+        unit: u32,
+        now: u64,
+    ) -> u16 {
+        let owner = match account.beneficiary() {
+            Beneficiary::Request(slot) | Beneficiary::Forced(slot) => {
+                Some(self.host.owner_of(slot).1)
+            }
+            _ => None,
+        };
         let channels = self.flash.channels.len() as u32;
         let (ways, dies) = (self.ways, self.dies_per_way);
         let Some(recording) = &mut self.flash.recording else {
@@ -93,6 +105,10 @@ impl<F: Firmware> Engine<F> {
         };
         let record = RecordedOperation {
             operation: *operation,
+            stream: match operation.cause {
+                Cause::Host => owner.or(recording.stream),
+                Cause::Collection | Cause::Wear => None,
+            },
             channel: operation.plane % channels,
             way: operation.plane / channels % ways,
             die: operation.plane / (channels * ways) % dies,

@@ -15,6 +15,7 @@ impl<F: Firmware> Engine<F> {
     /// A read looks for its pages in the write buffer, the cache and the flash.
     #[inline(never)]
     pub(super) fn read_through_memory(&mut self, slot: u32, run: PageRun, now: u64) {
+        self.record_for(Some(slot));
         let entry = &mut self.host.slots[slot as usize];
         entry.since = now;
         let start = entry.command.offset_bytes;

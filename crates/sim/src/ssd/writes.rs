@@ -68,6 +68,7 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn fill_buffer(&mut self, slot: u32, first: u32, pages: u32, now: u64) {
         let run = self.run_of(slot);
         self.forget_cached(run);
+        self.record_for(Some(slot));
         let last = first + pages == run.pages;
         let mut piece = PageRun {
             first: Lpn(run.first.0 + first),
@@ -154,6 +155,7 @@ impl<F: Firmware> Engine<F> {
 
     /// The oldest gathered pages go to the flash until `left` are left.
     pub(super) fn push_gathered(&mut self, left: u32, now: u64) {
+        self.record_for(None);
         self.out.clear();
         let mut pages = 0;
         while self.buffer.gathered.len() > left
