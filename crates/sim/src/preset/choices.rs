@@ -91,6 +91,18 @@ choices! {
 }
 
 choices! {
+    /// Which operations of one kind a die executes together on several of its planes.
+    MultiPlane {
+        /// None: one after the other.
+        Off = "off",
+        /// Those whose pages have the same place in their blocks, as ONFI asks.
+        SamePage = "same_page",
+        /// Those on different planes, whatever their pages.
+        AnyPage = "any_page",
+    }
+}
+
+choices! {
     /// In what order a die takes what waits for it.
     Order {
         /// As it was emitted.

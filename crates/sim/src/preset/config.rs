@@ -10,8 +10,8 @@ use serde::{Serialize, Serializer};
 use super::assemble::assemble;
 use super::cell_times::CellTimes;
 use super::choices::{
-    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Order, Pace,
-    StripingOrder, VictimPolicy, allocation_word, order_word, pace_word, victim_word,
+    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MultiPlane, Order,
+    Pace, StripingOrder, VictimPolicy, allocation_word, order_word, pace_word, victim_word,
 };
 use super::document::read_with_base;
 use super::error::PresetError;
@@ -133,6 +133,12 @@ pub struct Scheduling {
     /// What collection and wear levelling move within a plane does not cross the channel.
     #[serde(skip_serializing_if = "is_off")]
     pub copyback: bool,
+    /// The cache register takes the data of the next program, or holds that of the last read.
+    #[serde(skip_serializing_if = "is_off")]
+    pub cache_operations: bool,
+    /// Which operations are executed together on several planes of a die.
+    #[serde(skip_serializing_if = "is_single_plane")]
+    pub multi_plane: MultiPlane,
 }
 
 /// What operations take of the power supply.
@@ -355,6 +361,10 @@ fn is_write_back(policy: &BufferPolicy) -> bool {
 
 fn is_off(value: &bool) -> bool {
     !*value
+}
+
+fn is_single_plane(multi_plane: &MultiPlane) -> bool {
+    *multi_plane == MultiPlane::Off
 }
 
 fn is_none_at_all(value: &u32) -> bool {

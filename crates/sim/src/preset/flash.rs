@@ -3,7 +3,7 @@
 
 use super::assemble::Keys;
 use super::cell_times::CellTimes;
-use super::choices::{Dispatch, Order};
+use super::choices::{Dispatch, MultiPlane, Order};
 use super::config::{Energy, Scheduling, Timing};
 use super::document::Value;
 use super::error::PresetError;
@@ -66,6 +66,7 @@ pub(super) fn scheduling(keys: &Keys<'_>) -> Result<Scheduling, PresetError> {
     let order = order.unwrap_or(Order::FirstCome);
     let limit = keys.optional_integer("scheduling.starvation_limit")?;
     let suspends = keys.optional_integer("scheduling.suspends_per_operation")?;
+    let multi_plane = keys.optional_word("scheduling.multi_plane", MultiPlane::from_word)?;
     let scheduling = Scheduling {
         dispatch,
         order,
@@ -75,6 +76,8 @@ pub(super) fn scheduling(keys: &Keys<'_>) -> Result<Scheduling, PresetError> {
         },
         suspends_per_operation: suspends.unwrap_or(0),
         copyback: keys.switch("scheduling.copyback")?,
+        cache_operations: keys.switch("scheduling.cache_operations")?,
+        multi_plane: multi_plane.unwrap_or(MultiPlane::Off),
     };
     let overtakes = order != Order::FirstCome;
     if overtakes && dispatch == Dispatch::InOrder {
@@ -91,7 +94,46 @@ pub(super) fn scheduling(keys: &Keys<'_>) -> Result<Scheduling, PresetError> {
             allowed.to_owned(),
         ));
     }
+    check_registers(&scheduling, keys)?;
     Ok(scheduling)
+}
+
+/// Refuses cache and multi-plane operations where nothing would come of them, or too much.
+fn check_registers(scheduling: &Scheduling, keys: &Keys<'_>) -> Result<(), PresetError> {
+    let refuse = |key: &str, allowed: &str| {
+        Err(schema::wrong_value(
+            key,
+            keys.need(key)?,
+            allowed.to_owned(),
+        ))
+    };
+    let key = "scheduling.multi_plane";
+    if scheduling.multi_plane != MultiPlane::Off {
+        if keys.boolean("geometry.plane_mode")? {
+            return refuse(
+                key,
+                "\"off\", as geometry.plane_mode lets planes work on their own",
+            );
+        }
+        if keys.integer::<u32>("geometry.planes_per_die")? == 1 {
+            return refuse(key, "\"off\", as geometry.planes_per_die is 1");
+        }
+    }
+    let (key, off) = match (scheduling.cache_operations, scheduling.multi_plane) {
+        (true, _) => ("scheduling.cache_operations", "false"),
+        (false, MultiPlane::Off) => return Ok(()),
+        (false, _) => (key, "\"off\""),
+    };
+    if scheduling.dispatch == Dispatch::InOrder {
+        let reason = "as scheduling.dispatch = \"in_order\" gives a die one operation at a time";
+        return refuse(key, &format!("{off}, {reason}"));
+    }
+    if scheduling.suspends_per_operation > 0 {
+        let reason = "or scheduling.suspends_per_operation = 0: a die pauses for reads only where \
+                      it takes one operation at a time";
+        return refuse(key, &format!("{off}, {reason}"));
+    }
+    Ok(())
 }
 
 /// All of them, or none: a drive of which only a part is known would look frugal.

@@ -21,8 +21,8 @@ pub(crate) mod schema;
 pub use cell_times::CellTimes;
 pub(crate) use cell_times::MOST_PAGE_TYPES;
 pub use choices::{
-    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Order, Pace,
-    StripingOrder, VictimPolicy,
+    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MultiPlane, Order,
+    Pace, StripingOrder, VictimPolicy,
 };
 pub use config::{
     Buffer, ClosedFormSettings, Collection, Energy, Geometry, Host, Mapping, Published, Scheduling,

@@ -4,8 +4,8 @@ use drivelab_request::{Direction, SECTOR_BYTES};
 
 use super::cell_times::MOST_PAGE_TYPES;
 use super::choices::{
-    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, Order, Pace,
-    StripingOrder, VictimPolicy,
+    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MultiPlane, Order,
+    Pace, StripingOrder, VictimPolicy,
 };
 use super::document::{Entries, Entry, Value};
 use super::error::PresetError;
@@ -108,6 +108,8 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("scheduling.starvation_limit", integer(1, 65_536)),
     ("scheduling.suspends_per_operation", integer(0, 1000)),
     ("scheduling.copyback", Rule::Boolean),
+    ("scheduling.cache_operations", Rule::Boolean),
+    ("scheduling.multi_plane", Rule::Word(MultiPlane::WORDS)),
     ("mapping.order", Rule::Word(StripingOrder::WORDS)),
     ("mapping.allocation", Rule::Word(Allocation::WORDS)),
     ("collection.policy", Rule::Word(VictimPolicy::WORDS)),

@@ -287,6 +287,32 @@ fn messages_name_key_value_line_and_what_is_allowed() {
              suspends_per_operation = 1\n[timing]\nresume_ns = 1\nsuspend_progress_ns = 1",
             &["timing.suspend_ns is missing"],
         ),
+        (
+            "[scheduling]\nmulti_plane = \"both\"",
+            &["\"off\" or \"same_page\" or \"any_page\""],
+        ),
+        (
+            "[scheduling]\nmulti_plane = \"same_page\"",
+            &["\"off\", as scheduling.dispatch = \"in_order\""],
+        ),
+        (
+            "[geometry]\nplane_mode = true\n[scheduling]\nmulti_plane = \"same_page\"",
+            &["\"off\", as geometry.plane_mode"],
+        ),
+        (
+            "[geometry]\nplanes_per_die = 1\n[scheduling]\nmulti_plane = \"any_page\"",
+            &["\"off\", as geometry.planes_per_die is 1"],
+        ),
+        (
+            "[scheduling]\ncache_operations = true",
+            &["cache_operations = true", "false, as scheduling.dispatch"],
+        ),
+        (
+            "[scheduling]\ndispatch = \"per_die\"\norder = \"reads_first\"\n\
+             cache_operations = true\nsuspends_per_operation = 1\n\
+             [timing]\nsuspend_ns = 1\nresume_ns = 1\nsuspend_progress_ns = 1",
+            &["false, or scheduling.suspends_per_operation = 0"],
+        ),
         ("[collection]\nreserve_blocks_per_plane = 1", &["from 2"]),
         (
             "[host]\ninterface = \"sata\"",
@@ -401,7 +427,7 @@ fn what_is_usual_leaves_no_trace_in_the_hash() {
         "victim_choices = 4",
         "stop_blocks_per_plane = 5",
         "background_idle_ns = 5000",
-        "[scheduling]\ncopyback = false",
+        "[scheduling]\ncopyback = false\ncache_operations = false\nmulti_plane = \"off\"",
         "[wear]\nleast_worn_first = false\nworn_erase_count = 9",
     ] {
         assert_eq!(

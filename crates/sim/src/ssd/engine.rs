@@ -14,6 +14,7 @@ use super::host::Host;
 use super::load::{Load, Running, Source};
 use super::outcome::{CommandOutcome, Outcome, RecordedOperation, StreamOutcome};
 use super::overtaking::Overtaking;
+use super::pipeline::Pipelines;
 use super::read_cache::ReadCache;
 use super::request_log::RequestLog;
 use super::series::Series;
@@ -133,8 +134,10 @@ impl<F: Firmware> Engine<F> {
         let (units, channels) = (config.units(), geometry.channels);
         let page_bytes = geometry.page_size_bytes;
         let in_order = config.scheduling.dispatch == Dispatch::InOrder;
-        let mut flash = Flash::new(units, channels, in_order, Overtaking::new(config));
-        flash.has_copyback = config.scheduling.copyback;
+        let pipelines = Pipelines::new(config);
+        let overtaking = Overtaking::new(config, pipelines.is_some());
+        let flash = Flash::new(units, channels, in_order, overtaking)
+            .with_registers(config.scheduling.copyback, pipelines);
         Self {
             capacity_bytes: u64::from(firmware.layout().logical_pages) * u64::from(page_bytes),
             firmware,
@@ -246,13 +249,17 @@ impl<F: Firmware> Engine<F> {
         let (units, channels) = (self.units, self.flash.channels.len() as u32);
         let recording = self.flash.recording.take();
         let has_copyback = self.flash.has_copyback;
+        let mut pipelines = self.flash.pipelines.take();
+        if let Some(pipelines) = &mut pipelines {
+            pipelines.reset();
+        }
         let mut overtaking = self.flash.overtaking.take();
         if let Some(overtaking) = &mut overtaking {
             overtaking.reset();
         }
-        self.flash = Flash::new(units, channels, self.flash.dispatch.in_order, overtaking);
+        self.flash = Flash::new(units, channels, self.flash.dispatch.in_order, overtaking)
+            .with_registers(has_copyback, pipelines);
         self.flash.recording = recording;
-        self.flash.has_copyback = has_copyback;
         self.host.reset();
         self.buffer = WriteBuffer::new(self.buffer.settings);
         self.cache.reset();

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::outcome::RecordedOperation;
 use super::overtaking::Overtaking;
+use super::pipeline::Pipelines;
 use super::queue::{Pool, Queue, Task};
 use crate::event::EventKey;
 
@@ -162,6 +163,9 @@ pub(super) struct Flash {
     pub overtaking: Option<Box<Overtaking>>,
     /// Moves within a plane stay in its page register.
     pub has_copyback: bool,
+    /// Where dies take more than one operation at a time: what is in them. No unit's own
+    /// `end` ever comes then.
+    pub pipelines: Option<Box<Pipelines>>,
     /// Busy times of units and channels when the window opened.
     at_opening: (Vec<u64>, Vec<u64>),
     pub recording: Option<Recording>,
@@ -271,9 +275,20 @@ impl Flash {
             pool: Pool::default(),
             overtaking,
             has_copyback: false,
+            pipelines: None,
             at_opening: (vec![0; units as usize], vec![0; channels as usize]),
             recording: None,
         }
+    }
+
+    /// With what dies may do beside one operation at a time.
+    pub fn with_registers(mut self, has_copyback: bool, pipelines: Option<Box<Pipelines>>) -> Self {
+        self.has_copyback = has_copyback;
+        if pipelines.is_some() {
+            self.units.iter_mut().for_each(|unit| unit.end = u64::MAX);
+        }
+        self.pipelines = pipelines;
+        self
     }
 
     /// Puts `task` behind the others of `unit`.

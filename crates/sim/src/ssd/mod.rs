@@ -21,6 +21,7 @@ mod measuring;
 mod operation;
 mod outcome;
 mod overtaking;
+mod pipeline;
 mod prepare;
 mod queue;
 mod queue_pair;

@@ -287,7 +287,6 @@ impl<F: Firmware> Engine<F> {
     fn finish(&mut self, unit: u32, now: u64) {
         let state = &mut self.flash.units[unit as usize];
         let (task, mut began) = (state.task, state.began);
-        let kind = task.kind as usize;
         let collected_before = state.collected;
         state.busy += now - began;
         state.collected += (now - began) * u64::from(task.cause != Cause::Host);
@@ -305,10 +304,24 @@ impl<F: Firmware> Engine<F> {
         if self.flash.dispatch.in_order && !self.flash.dispatch.line.is_empty() {
             self.dispatch_in_order(now);
         }
+        self.complete_operation(&task, (began, None, collected_before), now);
+    }
+
+    /// An operation is complete that would have begun at `began` without pauses,
+    /// was in the cell array for `cell` if that is not the time of its page, and whose unit
+    /// had `collected` so long before it: whoever waited for it is told.
+    #[inline(always)]
+    pub(super) fn complete_operation(
+        &mut self,
+        task: &Task,
+        (began, cell, collected): (u64, Option<u64>, u64),
+        now: u64,
+    ) {
+        let kind = task.kind as usize;
         self.firmware.completed(&Operation {
             kind: task.kind,
             cause: task.cause,
-            plane: self.plane_of(&task),
+            plane: self.plane_of(task),
             ppn: task.ppn,
             lpn: task.lpn,
             after: NOTHING,
@@ -329,13 +342,14 @@ impl<F: Firmware> Engine<F> {
             Beneficiary::Buffer(stretch) => return self.page_flushed(task.lpn, stretch, now),
             Beneficiary::Request(_) | Beneficiary::Forced(_) | Beneficiary::Cache => {}
         }
-        let cell = self.timing.cell[kind][self.timing.page_type(task.ppn)];
+        let of_page = || self.timing.cell[kind][self.timing.page_type(task.ppn)];
+        let cell = cell.unwrap_or_else(of_page);
         let parts = Parts {
             began,
             dispatch: self.timing.dispatch[kind],
             cell,
             channel: now - began - cell,
-            collected: collected_before - task.collected,
+            collected: collected - task.collected,
         };
         match beneficiary {
             Beneficiary::Request(slot) => self.page_done(slot, parts, now),

@@ -88,6 +88,7 @@ impl Lines {
     /// Takes the first of `class`; it passes those behind.
     fn take(&mut self, class: usize, pool: &mut Pool) -> Option<Task> {
         let task = self.queues[class].pop(pool);
+        self.holds_page = false;
         self.passed[class] = 0;
         for behind in class + 1..CLASSES {
             self.passed[behind] += u32::from(self.waits(behind));
@@ -99,7 +100,7 @@ impl Lines {
 /// The queues of a drive on which operations overtake each other.
 #[derive(Clone, Debug)]
 pub(super) struct Overtaking {
-    by_priority: bool,
+    order: Order,
     limit: u32,
     most_pauses: u32,
     /// By page: how many programs of it were emitted and are not complete.
@@ -109,16 +110,22 @@ pub(super) struct Overtaking {
 }
 
 impl Overtaking {
-    /// Nothing where everything goes in the order of emission.
-    pub fn new(config: &SsdConfig) -> Option<Box<Self>> {
+    /// Nothing where everything goes in the order of emission, and `keeps_lines` does not ask
+    /// for the queues all the same.
+    pub fn new(config: &SsdConfig, keeps_lines: bool) -> Option<Box<Self>> {
         let scheduling = &config.scheduling;
-        let pages = config.physical_pages() as usize;
-        (scheduling.order != Order::FirstCome).then(|| {
+        let overtakes = scheduling.order != Order::FirstCome;
+        let pages = if overtakes {
+            config.physical_pages()
+        } else {
+            0
+        };
+        (overtakes || keeps_lines).then(|| {
             Box::new(Self {
-                by_priority: scheduling.order == Order::Priority,
+                order: scheduling.order,
                 limit: scheduling.starvation_limit.unwrap_or(u32::MAX),
                 most_pauses: scheduling.suspends_per_operation,
-                being_programmed: vec![0; pages],
+                being_programmed: vec![0; pages as usize],
                 pages_per_block: config.geometry.pages_per_block,
                 units: vec![Lines::default(); config.units() as usize],
             })
@@ -137,15 +144,16 @@ impl Overtaking {
 
     /// A program of `page` was emitted.
     fn program_emitted(&mut self, page: u32) {
-        let count = &mut self.being_programmed[page as usize];
-        *count = count.saturating_add(1);
+        if let Some(count) = self.being_programmed.get_mut(page as usize) {
+            *count = count.saturating_add(1);
+        }
     }
 
     /// A program of `page` is complete. A count that was full stays so: reads of that
     /// page then keep their place.
     fn program_completed(&mut self, page: u32) {
-        let count = &mut self.being_programmed[page as usize];
-        if *count != u8::MAX {
+        let count = self.being_programmed.get_mut(page as usize);
+        if let Some(count) = count.filter(|count| **count != u8::MAX) {
             *count = count.saturating_sub(1);
         }
     }
@@ -162,17 +170,59 @@ impl Overtaking {
         first.kind == OperationKind::Erase && reads.any(|queue| queue.tasks(pool).any(of_block))
     }
 
+    /// The class whose first goes next on `unit`.
+    fn next_class(&self, unit: u32, pool: &Pool) -> Option<usize> {
+        let lines = &self.units[unit as usize];
+        if lines.holds_page {
+            return Some(IN_ORDER);
+        }
+        let class = lines.first_of(CLASSES, self.limit)?;
+        if class == IN_ORDER && self.must_wait(unit, pool) {
+            return lines.first_of(IN_ORDER, self.limit);
+        }
+        Some(class)
+    }
+
     /// Takes what goes next on `unit`.
     fn choose(&mut self, unit: u32, pool: &mut Pool) -> Option<Task> {
-        let lines = &mut self.units[unit as usize];
-        if std::mem::take(&mut lines.holds_page) {
-            return lines.take(IN_ORDER, pool);
-        }
-        let mut class = self.units[unit as usize].first_of(CLASSES, self.limit)?;
-        if class == IN_ORDER && self.must_wait(unit, pool) {
-            class = self.units[unit as usize].first_of(IN_ORDER, self.limit)?;
-        }
+        let class = self.next_class(unit, pool)?;
         self.units[unit as usize].take(class, pool)
+    }
+
+    /// What goes next on `unit`.
+    pub fn first(&self, unit: u32, pool: &Pool) -> Option<Task> {
+        let class = self.next_class(unit, pool)?;
+        self.units[unit as usize].queues[class].front(pool).copied()
+    }
+
+    /// Takes what goes next on `unit`, and of what stands behind it in the same queue as
+    /// many as `fits` says of those taken and of the next.
+    pub fn take_batch(
+        &mut self,
+        unit: u32,
+        pool: &mut Pool,
+        fits: impl Fn(&[Task], &Task) -> bool,
+        batch: &mut Vec<Task>,
+    ) {
+        let Some(class) = self.next_class(unit, pool) else {
+            return;
+        };
+        while let Some(next) = self.units[unit as usize].queues[class].front(pool) {
+            let must_wait = class == IN_ORDER && self.must_wait(unit, pool);
+            if must_wait || !fits(batch, next) {
+                return;
+            }
+            batch.extend(self.units[unit as usize].take(class, pool));
+        }
+    }
+
+    /// An operation on `unit` is complete.
+    pub fn operation_completed(&mut self, unit: u32, task: &Task) {
+        if task.kind == OperationKind::Program {
+            self.program_completed(task.ppn.0);
+        }
+        let lines = &mut self.units[unit as usize];
+        lines.holds_page = task.account == Account::COPYBACK && task.kind == OperationKind::Read;
     }
 
     /// Takes the host's read that goes next on `unit`.
@@ -197,18 +247,23 @@ impl<F: Firmware> Engine<F> {
         };
         let (kind, stream) = entry;
         match (task.kind, kind) {
-            (OperationKind::Read, CommandKind::Read) if self.sorts_by_priority() => {
-                let priority = self.streams[stream as usize].priority;
-                (priority as usize).min(IN_ORDER - 1)
-            }
-            (OperationKind::Read, CommandKind::Read) => 0,
+            (OperationKind::Read, CommandKind::Read) => match self.order() {
+                Order::FirstCome => IN_ORDER,
+                Order::ReadsFirst => 0,
+                Order::Priority => {
+                    let priority = self.streams[stream as usize].priority;
+                    (priority as usize).min(IN_ORDER - 1)
+                }
+            },
             _ => IN_ORDER,
         }
     }
 
-    fn sorts_by_priority(&self) -> bool {
+    fn order(&self) -> Order {
         let overtaking = &self.flash.overtaking;
-        overtaking.as_ref().is_some_and(|all| all.by_priority)
+        overtaking
+            .as_ref()
+            .map_or(Order::FirstCome, |all| all.order)
     }
 
     /// `task` comes to its unit, where others may wait.
@@ -222,6 +277,12 @@ impl<F: Firmware> Engine<F> {
             overtaking.program_emitted(task.ppn.0);
         } else if class != IN_ORDER && overtaking.is_being_programmed(task.ppn.0) {
             class = IN_ORDER;
+        }
+        if self.flash.pipelines.is_some() {
+            overtaking.units[unit as usize].queues[class].push(task, &mut self.flash.pool);
+            self.check_queued();
+            self.await_entry(unit, now);
+            return;
         }
         if self.flash.units[unit as usize].phase == Phase::Idle {
             self.begin(unit, task, task.available, now);
@@ -241,12 +302,8 @@ impl<F: Firmware> Engine<F> {
         let Some(overtaking) = &mut self.flash.overtaking else {
             return 0;
         };
-        if task.kind == OperationKind::Program {
-            overtaking.program_completed(task.ppn.0);
-        }
-        let lines = &mut overtaking.units[unit as usize];
-        lines.holds_page = task.account == Account::COPYBACK && task.kind == OperationKind::Read;
-        lines.forget_pauses()
+        overtaking.operation_completed(unit, task);
+        overtaking.units[unit as usize].forget_pauses()
     }
 
     /// `unit` has become idle and takes what goes next.
@@ -334,10 +391,14 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// The event of `unit` came before the end of its operation: a pause is due.
+    /// The event of `unit` came before the end of its operation: a pause is due, or what
+    /// the die takes beside that operation.
     #[cold]
     #[inline(never)]
     pub(super) fn pause_is_due(&mut self, unit: u32, now: u64) {
+        if self.flash.pipelines.is_some() {
+            return self.die_event(unit, now);
+        }
         let end = self.flash.units[unit as usize].end;
         self.events.set(unit as usize, end);
         let overtaking = self.flash.overtaking.as_ref();

@@ -12,7 +12,7 @@ pub mod story;
 pub mod world;
 
 use drivelab_request::{Command, CommandKind, HalfWidth, Nanos};
-use drivelab_sim::preset::{Allocation, Order, SsdConfig, StripingOrder, VictimPolicy};
+use drivelab_sim::preset::{Allocation, MultiPlane, Order, SsdConfig, StripingOrder, VictimPolicy};
 use drivelab_sim::ssd::Plan;
 use drivelab_workload::Characteristics;
 use proptest::prelude::*;
@@ -134,6 +134,29 @@ fn order() -> impl Strategy<Value = (String, String)> {
     prop_oneof![Just((String::new(), String::new())), overtaking]
 }
 
+/// Copyback, cache and multi-plane operations where they are allowed, and the order of
+/// operations with them: without pauses where a die takes more than one at a time.
+fn with_registers(
+    order: String,
+    (copyback, has_cache, multi_plane): (bool, bool, usize),
+    in_order: bool,
+    may_combine: bool,
+) -> (String, String) {
+    let copyback = format!("copyback = {copyback}\n");
+    let words = MultiPlane::WORDS;
+    let word = match words.get(multi_plane) {
+        Some(word) if may_combine => word,
+        _ => MultiPlane::Off.word(),
+    };
+    if in_order || (!has_cache && word == MultiPlane::Off.word()) {
+        return (order, copyback);
+    }
+    let no_pause = |line: &&str| !line.starts_with("suspends_per_operation");
+    let order: Vec<&str> = order.lines().filter(no_pause).collect();
+    let registers = format!("cache_operations = {has_cache}\nmulti_plane = \"{word}\"\n");
+    (order.join("\n") + "\n", copyback + &registers)
+}
+
 /// Drives small enough that collection is always at work.
 pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
     let shape = (1..4_u32, 1..3_u32, 1..3_u32, 1..3_u32, any::<bool>());
@@ -153,14 +176,16 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
         any::<bool>(),
         prop_oneof![Just(0.0), Just(0.1)],
     );
-    let registers = any::<bool>();
+    let registers = (any::<bool>(), prop::bool::weighted(0.4), 0..5_usize);
     let rest = (rest, choices(), wear(), order(), registers);
     (shape, pages, timing(), host(), buffer_pages, rest).prop_map(
         |(shape, (page_bytes, pages), timing, host, buffer_pages, rest)| {
             let (channels, ways, dies, planes, plane_mode) = shape;
-            let ((in_order, whole_block, sigma), (mapping, policy), (wear, is_hot_apart), order, copyback) =
+            let ((in_order, whole_block, sigma), (mapping, policy), (wear, is_hot_apart), order, registers) =
                 rest;
             let (order, suspends) = if in_order { Default::default() } else { order };
+            let may_combine = planes > 1 && !plane_mode;
+            let (order, registers) = with_registers(order, registers, in_order, may_combine);
             // One more open block needs more spare.
             let (ratio, hot) = match is_hot_apart {
                 true => ("0.72", "hot_blocks_per_plane = 2\n"),
@@ -176,7 +201,7 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
                  pages_per_block = {pages}\npage_size_bytes = {page_bytes}\n\
                  over_provisioning_ratio = {ratio}\nplane_mode = {plane_mode}\n\
                  [timing]\n{timing}\n{suspends}\
-                 [scheduling]\ndispatch = \"{}\"\ncopyback = {copyback}\n{order}\
+                 [scheduling]\ndispatch = \"{}\"\n{registers}{order}\
                  [mapping]\n{mapping}\n[collection]\npolicy = \"{policy}\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n{hot}{wear}\
                  [host]\n{host}\n[buffer]\nwrite_buffer_bytes = {}\npolicy = \"{}\"\nflush_start_bytes = {}\nflush_stop_bytes = {}\n\
                  [variability]\nsigma = {sigma}\n",

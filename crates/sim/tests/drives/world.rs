@@ -13,6 +13,7 @@
 mod buffer;
 mod flash;
 mod overtaking;
+mod pipeline;
 
 use std::collections::VecDeque;
 
@@ -26,6 +27,7 @@ use drivelab_sim::ssd::{PARTS, Part, Plan};
 use super::ledger::Ledger;
 use super::story::{Entry, Story};
 use overtaking::{IN_ORDER, Paused};
+use pipeline::Die;
 
 #[derive(Clone, Copy)]
 enum Beneficiary {
@@ -70,6 +72,8 @@ struct Unit {
     paused: Option<Paused>,
     /// What was read last is programmed next.
     holds_page: bool,
+    /// Where it may take more than one operation at a time: what is in it.
+    die: Die,
     /// The operation in hand pauses then, if there are reads.
     alarm: Option<u64>,
     /// Of the operation in hand, since its last pause: time in the cell array that was
@@ -212,6 +216,7 @@ impl World {
                     passed: [0; IN_ORDER + 1],
                     paused: None,
                     holds_page: false,
+                    die: Die::default(),
                     alarm: None,
                     left: None,
                     worked: 0,
@@ -298,7 +303,9 @@ impl World {
     fn next(&self) -> Option<(u64, Who)> {
         let mut all = Vec::new();
         for (index, unit) in self.units.iter().enumerate() {
-            if let Stage::WantsChannel(at) | Stage::EndsAt(at) = unit.stage {
+            if self.has_pipelines() {
+                all.extend(self.die_time(index).map(|at| (at, Who::Unit(index))));
+            } else if let Stage::WantsChannel(at) | Stage::EndsAt(at) = unit.stage {
                 all.push((unit.alarm.unwrap_or(at), Who::Unit(index)));
             }
         }

@@ -30,6 +30,9 @@ impl World {
             let unit = operation.plane as usize % self.units.len();
             task.class = self.class_of(&task, unit);
             self.units[unit].queue.push_back(task);
+            if self.has_pipelines() {
+                return;
+            }
             self.take_next(unit);
             if task.class != IN_ORDER {
                 self.try_pause(unit);
@@ -105,21 +108,35 @@ impl World {
     }
 
     fn transfer(&mut self, unit: usize) {
-        let timing = &self.config.timing;
         let operation = self.units[unit].task.unwrap().operation;
-        let (register, cell) = match operation.kind {
-            OperationKind::Read => (timing.read_register_ns, 0),
-            _ => (timing.write_register_ns, self.cell_time(&operation)),
+        let cell = match operation.kind {
+            OperationKind::Read => 0,
+            _ => self.cell_time(&operation),
+        };
+        let moved = self.one_transfer(unit, operation.kind);
+        self.units[unit].stage = Stage::EndsAt(moved + cell);
+    }
+
+    /// A page of `unit` crosses its channel; answers when it has.
+    pub(super) fn one_transfer(&mut self, unit: usize, kind: OperationKind) -> u64 {
+        let timing = &self.config.timing;
+        let register = match kind {
+            OperationKind::Read => timing.read_register_ns,
+            _ => timing.write_register_ns,
         };
         let index = unit % self.channels.len();
         let start = self.channels[index].free_at.max(self.now);
         let moved = start + self.scaled(register);
         self.channels[index].free_at = moved;
         self.channels[index].busy.push((start, moved));
-        self.units[unit].stage = Stage::EndsAt(moved + cell);
+        moved
     }
 
     pub(super) fn unit_acts(&mut self, unit: usize) {
+        if self.has_pipelines() {
+            self.die_acts(unit);
+            return;
+        }
         if self.units[unit].alarm.take().is_some() {
             self.try_pause(unit);
             return;
@@ -147,6 +164,13 @@ impl World {
         state.stage = Stage::Idle;
         self.take_next(unit);
         self.dispatch_head();
+        let cell = self.cell_time(&task.operation);
+        self.told(unit, task, (began, cell, self.now - began - cell));
+    }
+
+    /// `task` is complete, which waited until the first time for others; the next two are its
+    /// times in the cell array and for the channel.
+    pub(super) fn told(&mut self, unit: usize, task: Task, times: (u64, u64, u64)) {
         self.journal
             .push(Entry::Operation(task.operation.kind, task.operation.cause));
         self.firmware.completed(&task.operation);
@@ -160,7 +184,7 @@ impl World {
                 let pages = self.pages_of(&request).count() as u32;
                 let has_arrived = self.requests[index].arrived_pages == pages;
                 if has_arrived && self.requests[index].missing == 0 {
-                    self.tell_of_flash(index, unit, &task, began);
+                    self.tell_of_flash(index, unit, &task, times);
                     self.complete(index);
                 }
             }
@@ -171,7 +195,7 @@ impl World {
                 if pending.missing > 0 {
                     return;
                 }
-                self.tell_of_flash(index, unit, &task, began);
+                self.tell_of_flash(index, unit, &task, times);
                 if self.has_link() && request.kind == CommandKind::Read {
                     let time = self.link_time(request.size_bytes.into());
                     self.cross(time, Crossing::ReadData(index));
@@ -184,10 +208,14 @@ impl World {
 
     /// The last operation of a request is complete: where its time went since the
     /// last moment that was told, to which stages before it do not count.
-    fn tell_of_flash(&mut self, index: usize, unit: usize, task: &Task, began: u64) {
-        let kind = task.operation.kind;
-        let dispatch = self.dispatch_time(kind);
-        let cell = self.cell_time(&task.operation);
+    fn tell_of_flash(
+        &mut self,
+        index: usize,
+        unit: usize,
+        task: &Task,
+        (began, cell, channel): (u64, u64, u64),
+    ) {
+        let dispatch = self.dispatch_time(task.operation.kind);
         let emitted = task.emitted;
         let overlap = |&(from, to): &(u64, u64)| to.min(began).saturating_sub(from.max(emitted));
         let collecting: u64 = self.units[unit].collecting.iter().map(overlap).sum();
@@ -195,7 +223,7 @@ impl World {
         let mut left = self.now - pending.told;
         for (part, nanos) in [
             (Part::Cell, cell),
-            (Part::Channel, self.now - began - cell),
+            (Part::Channel, channel),
             (Part::Dispatch, dispatch),
             (Part::Collection, collecting),
             (Part::Queueing, u64::MAX),

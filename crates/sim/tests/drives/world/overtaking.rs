@@ -37,7 +37,8 @@ impl World {
         };
         let state = &self.units[unit];
         let paused = state.paused.map(|paused| paused.task);
-        if state.queue.iter().any(programs) || state.task.iter().chain(&paused).any(programs) {
+        let in_hand = state.task.iter().chain(&paused).chain(state.die.tasks());
+        if state.queue.iter().chain(in_hand).any(programs) {
             return IN_ORDER;
         }
         match order {
@@ -48,13 +49,18 @@ impl World {
 
     /// Takes what goes next on `unit`; with `reads_only`, of the reads.
     pub(super) fn next_task(&mut self, unit: usize, reads_only: bool) -> Option<Task> {
+        let (class, place) = self.next_place(unit, reads_only)?;
+        Some(self.take_at(unit, class, place))
+    }
+
+    /// The class and place in the queue of what goes next on `unit`.
+    pub(super) fn next_place(&self, unit: usize, reads_only: bool) -> Option<(usize, usize)> {
         let limit = self.config.scheduling.starvation_limit.unwrap_or(u32::MAX);
         let pages = self.config.geometry.pages_per_block;
-        let state = &mut self.units[unit];
+        let state = &self.units[unit];
         let block = |operation: &Operation| operation.ppn.0 / pages;
         let mut fronts = Vec::new();
-        let holds_page = std::mem::take(&mut state.holds_page);
-        let first = if holds_page { IN_ORDER } else { 0 };
+        let first = if state.holds_page { IN_ORDER } else { 0 };
         for class in first..=IN_ORDER {
             let Some(place) = state.queue.iter().position(|task| task.class == class) else {
                 continue;
@@ -72,15 +78,20 @@ impl World {
         }
         let is_starving = |&&(class, _): &&(usize, usize)| state.passed[class] >= limit;
         let chosen = fronts.iter().rev().find(is_starving).or(fronts.first());
-        let &(class, place) = chosen?;
-        let task = state.queue.remove(place)?;
+        chosen.copied()
+    }
+
+    pub(super) fn take_at(&mut self, unit: usize, class: usize, place: usize) -> Task {
+        let state = &mut self.units[unit];
+        state.holds_page = false;
+        let task = state.queue.remove(place).unwrap();
         state.passed[class] = 0;
         for behind in class + 1..=IN_ORDER {
             if state.queue.iter().any(|task| task.class == behind) {
                 state.passed[behind] += 1;
             }
         }
-        Some(task)
+        task
     }
 
     /// A read came: what is in hand pauses now or later, if it may.
