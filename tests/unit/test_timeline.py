@@ -159,6 +159,18 @@ def test_wait_for_another_operations_data_is_told_from_one_for_the_channel() -> 
     assert same_channel.records(operation=1)[0]["stage"] == "wait_channel"
 
 
+def test_program_transferred_while_its_die_programs_waits_for_the_die() -> None:
+    first = operation(transfer_end_ns=10, cell_start_ns=10, cell_end_ns=310)
+    second = operation(transfer_start_ns=10, transfer_end_ns=20, cell_start_ns=310, cell_end_ns=610)
+    rows = stages([first, second]).records(operation=1)
+    assert [(row["stage"], row["start_ns"], row["end_ns"]) for row in rows] == [
+        ("wait_unit", 0, 10),
+        ("register", 10, 20),
+        ("wait_unit", 20, 310),
+        ("cell", 310, 610),
+    ]
+
+
 def test_erase_has_no_transfer() -> None:
     erase = operation(kind="erase", page=None, dispatch_end_ns=5, cell_start_ns=5, cell_end_ns=9)
     assert [row["stage"] for row in stages([erase]).records()] == ["dispatch", "cell"]

@@ -1,7 +1,8 @@
 """When dispatch, channels and flash units work: the stages of a request's flash operations.
 
 A stage is ``dispatch``, ``register`` (the transfer over the channel) or ``cell``. Between them
-an operation may wait: ``wait_unit`` until its unit has finished an earlier operation,
+an operation may wait: ``wait_unit`` until its unit has finished an earlier operation, or has
+the data of all that it programs together,
 ``wait_channel`` while its unit holds it and another transfer has the channel,
 ``wait_operation`` for the data of another operation. Where dispatch is in order, the operation
 at its head waits in front of its dispatch (t_wait of Yoo et al. 2014, equation 3); where each
@@ -128,12 +129,19 @@ def _passage(
 ) -> Iterator[Span]:
     start_ns, at_ns = _span(operation, "dispatch")
     yield "dispatch", start_ns, at_ns
+    path = _PATHS[operation["kind"]]
+    # A unit that takes several at a time is not free when it takes the next.
+    unit_free_ns = min(unit_free_ns, _span(operation, path[0])[0])
     if unit_free_ns > at_ns:
         yield "wait_unit", at_ns, unit_free_ns
         at_ns = unit_free_ns
-    for stage in _PATHS[operation["kind"]]:
+    for stage in path:
         start_ns, end_ns = _span(operation, stage)
         behind_transfer = (operation["channel"], start_ns) in transfer_ends
-        yield "wait_channel" if behind_transfer else "wait_operation", at_ns, start_ns
+        wait = "wait_channel" if behind_transfer else "wait_operation"
+        if (operation["kind"], stage) == ("program", "cell"):
+            # Its data is in the unit: the cell array has another, or another's data comes.
+            wait = "wait_unit"
+        yield wait, at_ns, start_ns
         yield stage, start_ns, end_ns
         at_ns = end_ns
