@@ -3,6 +3,7 @@
 Its errors are those of `drivelab.errors`.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -328,11 +329,15 @@ class SimulatedSsd:
         firmware: Path | None = None,
         from_state: tuple[Path, bytes] | None = None,
         keeps_state: bool = False,
+        progress: Callable[[float, int, int, int, bool], None] | None = None,
     ) -> dict[str, Any]:
         """Run a scenario from the prepared state, or a snapshot, and tell everything.
 
         What is not `None` counts instead of what the scenario says. A snapshot comes with the
         name of its file, for messages; neither it nor keeping the state goes with a `firmware`.
+        `progress` is called some times a second with the share of the way to the window's end,
+        requests completed, simulated time in ns, requests outstanding, and whether the window is
+        closed and they drain.
         """
 
     def record_span(

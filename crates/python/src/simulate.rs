@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use drivelab_request::{CommandKind, Nanos};
+use drivelab_request::{CommandKind, Nanos, WindowPlan};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::scenario::{Scenario, ScenarioError};
 use drivelab_sim::ssd::{
     Energy, ExternalSsd, LatencySplit, Load, LoggedRequest, Outcome, Part, Plan, Prepared,
-    RecordedOperation, RequestLog, Series, SimError, SnapshotError, StreamOutcome,
+    RecordedOperation, RequestLog, Series, SimError, SnapshotError, Standing, StreamOutcome, Watch,
 };
 use drivelab_table::{Column, Values, write_parquet};
 use pyo3::prelude::*;
@@ -37,6 +37,35 @@ pub struct States<'a> {
     pub keeps_last: bool,
 }
 
+/// What somebody who watches a run wants to see.
+pub struct Watched {
+    pub watch: Arc<Watch>,
+    window: WindowPlan,
+}
+
+impl Watched {
+    pub fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
+        Ok(Self {
+            watch: Arc::default(),
+            window: scenario.window()?,
+        })
+    }
+
+    /// Where the run stands, and how much of its way it has behind it, 0 to 1.
+    pub fn standing(&self) -> (Standing, f64) {
+        let standing = self.watch.standing();
+        let share = |done: u64, all: u64| (done as f64 / all.max(1) as f64).min(1.0);
+        let window = &self.window;
+        let by_requests = window.requests.map_or(0.0, |requests| {
+            share(standing.completed, window.warmup_requests + requests)
+        });
+        let by_time = window.duration.map_or(0.0, |duration| {
+            share(standing.simulated_ns, window.warmup.0 + duration.0)
+        });
+        (standing, by_requests.max(by_time))
+    }
+}
+
 /// Runs a scenario; `log_requests` are told by themselves. Inside is why the snapshot
 /// to start from is refused.
 ///
@@ -48,9 +77,10 @@ pub fn run(
     scenario: &Scenario,
     seed: u64,
     log_requests: Option<u64>,
-    stop: &Arc<AtomicBool>,
+    (watch, stop): (&Arc<Watch>, &Arc<AtomicBool>),
 ) -> Result<Result<Simulated, SnapshotError>, SimError> {
     let mut drive = prepared.worker_stopped_by(stop);
+    drive.watch(watch);
     if let Some(snapshot) = states.first
         && let Err(refused) = drive.load(snapshot)
     {
@@ -73,9 +103,10 @@ pub fn run_external(
     scenario: &Scenario,
     seed: u64,
     log_requests: Option<u64>,
-    stop: &Arc<AtomicBool>,
+    (watch, stop): (&Arc<Watch>, &Arc<AtomicBool>),
 ) -> Result<Simulated, SimError> {
     let mut drive = ExternalSsd::new(config.clone(), firmware, stop)?;
+    drive.watch(watch);
     let (load, plan) = asked(drive.capacity_bytes(), scenario, seed, log_requests)?;
     timed(|| drive.run(load, plan, seed, 0))
 }

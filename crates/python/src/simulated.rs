@@ -23,7 +23,7 @@ use crate::errors::{simulation_error, usage_error};
 use crate::histogram::operation_dict;
 use crate::preset::{BaseTexts, configuration};
 use crate::scenario::{Overrides, PyScenario};
-use crate::simulate::{self, States};
+use crate::simulate::{self, States, Watched};
 use crate::workload::{CharacteristicsTuple, from_tuple};
 
 /// How often signals are looked for during long work.
@@ -134,7 +134,7 @@ impl SimulatedSsd {
     /// Runs a scenario and tells everything about it.
     #[pyo3(signature = (
         scenario, *, seed, warmup_requests, requests, duration_ns, interval_ns, log_requests,
-        firmware=None, from_state=None, keeps_state=false
+        firmware=None, from_state=None, keeps_state=false, progress=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn simulate<'py>(
@@ -150,6 +150,7 @@ impl SimulatedSsd {
         firmware: Option<PathBuf>,
         from_state: Option<(PathBuf, PyBackedBytes)>,
         keeps_state: bool,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let scenario = scenario.with(&Overrides {
             warmup_requests,
@@ -157,9 +158,32 @@ impl SimulatedSsd {
             duration_ns,
             interval_ns,
         });
+        let watched = Watched::new(&scenario).map_err(usage_error)?;
+        let look = |py: Python<'_>| match &progress {
+            None => Ok(()),
+            Some(progress) => {
+                let (standing, share) = watched.standing();
+                let told = (
+                    share,
+                    standing.completed,
+                    standing.simulated_ns,
+                    standing.outstanding,
+                    standing.drains,
+                );
+                progress.call1(py, told).map(drop)
+            }
+        };
         let simulated = if let Some(firmware) = firmware {
-            interruptible(py, |stop| {
-                simulate::run_external(&self.config, &firmware, &scenario, seed, log_requests, stop)
+            watched_by(py, look, |stop| {
+                let watch = (&watched.watch, stop);
+                simulate::run_external(
+                    &self.config,
+                    &firmware,
+                    &scenario,
+                    seed,
+                    log_requests,
+                    watch,
+                )
             })?
         } else {
             let prepared = self.prepared(py)?;
@@ -168,8 +192,9 @@ impl SimulatedSsd {
                 first: snapshot.as_deref(),
                 keeps_last: keeps_state,
             };
-            interruptible(py, |stop| {
-                simulate::run(&prepared, states, &scenario, seed, log_requests, stop)
+            watched_by(py, look, |stop| {
+                let watch = (&watched.watch, stop);
+                simulate::run(&prepared, states, &scenario, seed, log_requests, watch)
             })?
             .map_err(|refused| {
                 let name = name.unwrap_or_default();
@@ -274,6 +299,15 @@ fn interruptible<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, SimError> + Send,
 ) -> PyResult<T> {
+    watched_by(py, |_| Ok(()), work)
+}
+
+/// As [`interruptible`], and has `look` look at it as often as signals are looked for.
+fn watched_by<T: Send>(
+    py: Python<'_>,
+    look: impl Fn(Python<'_>) -> PyResult<()> + Sync,
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, SimError> + Send,
+) -> PyResult<T> {
     let stop = &Arc::new(AtomicBool::new(false));
     py.detach(|| {
         thread::scope(|scope| {
@@ -285,7 +319,8 @@ fn interruptible<T: Send>(
             let mut interruption = None;
             while done.recv_timeout(SIGNAL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if interruption.is_none() {
-                    interruption = Python::attach(|py| py.check_signals()).err();
+                    let looked = |py: Python<'_>| py.check_signals().and_then(|()| look(py));
+                    interruption = Python::attach(looked).err();
                     stop.store(interruption.is_some(), Ordering::Relaxed);
                 }
             }

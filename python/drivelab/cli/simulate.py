@@ -110,6 +110,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Simulate and print."""
+    from drivelab.cli.simulate_progress import SimulateProgress
     from drivelab.drives.registry import open_simulated
 
     _check(args)
@@ -119,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
     requests = args.requests
     if requests is None and args.seconds is None and not scenario.ends:
         requests = _DEFAULT_REQUESTS
-    with open_simulated(args.drive) as drive:
+    with open_simulated(args.drive) as drive, SimulateProgress() as progress:
         # Whether a drive in another state holds data only reading it tells.
         if args.scenario is None and args.from_state is None:
             drive.check(characteristics_of(args))
@@ -134,6 +135,7 @@ def run(args: argparse.Namespace) -> int:
             log_requests=(args.log_requests or _DEFAULT_LOGGED) if args.log else None,
             from_state=args.from_state,
             keeps_state=args.save_state is not None,
+            progress=progress,
         )
     saved = {"saved_state": None if args.save_state is None else str(args.save_state)}
     values = simulation.values | saved

@@ -23,7 +23,7 @@ from drivelab.errors import CannotAnswerError, RunError
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from typing import Self
 
@@ -139,6 +139,7 @@ class SimulatedDrive:
         log_requests: int | None = None,
         from_state: Path | None = None,
         keeps_state: bool = False,
+        progress: Callable[[float, int, int, int, bool], None] | None = None,
     ) -> Simulation:
         """Run a scenario from the preset's condition; give everything (docs/json.md).
 
@@ -164,6 +165,9 @@ class SimulatedDrive:
             A file with the state from which the run starts instead, as an earlier run kept it.
         keeps_state
             Whether the state that the run leaves is wanted.
+        progress
+            Called some times a second with the share of the way to the end of the window,
+            requests completed, simulated ns, requests outstanding and whether they drain.
 
         Raises
         ------
@@ -193,6 +197,7 @@ class SimulatedDrive:
             log_requests=log_requests,
             from_state=state,
             keeps_state=keeps_state,
+            progress=progress,
         )
         log = told.get("log", {"requests": None, "dropped": None, "parquet": None})
         described = self._described(told, scenario)

@@ -20,7 +20,7 @@ use super::request_log::RequestLog;
 use super::series::Series;
 use super::split::PARTS;
 use super::timing::Timing;
-use super::{Plan, SimError};
+use super::{Plan, SimError, Standing, Watch};
 use crate::event::{END_OF_TIME, EventKey, EventTree, MAX_LEAVES, SIDE_LEAVES};
 use crate::preset::{Dispatch, SsdConfig};
 
@@ -105,6 +105,8 @@ pub(super) struct Engine<F> {
     pub failure: Option<SimError>,
     /// Set from outside when nobody wants the result any more.
     pub stop: Arc<AtomicBool>,
+    /// Told where the run stands, if somebody watches.
+    pub watch: Option<Arc<Watch>>,
     outcome: Outcome,
     pub capacity_bytes: u64,
     pub page_shift: u32,
@@ -161,6 +163,7 @@ impl<F: Firmware> Engine<F> {
             background: Background::new(config.collection.background_idle_ns),
             failure: None,
             stop: Arc::default(),
+            watch: None,
             outcome: Outcome::default(),
             page_shift: page_bytes.trailing_zeros(),
             by_plane_pages: Divisor::new(geometry.blocks_per_plane * geometry.pages_per_block),
@@ -358,6 +361,14 @@ impl<F: Firmware> Engine<F> {
         }
         if self.stop.load(Ordering::Relaxed) {
             return Err(SimError::Stopped);
+        }
+        if let Some(watch) = &self.watch {
+            watch.tell(Standing {
+                completed: self.window.completed(),
+                outstanding: self.host.outstanding() as u64,
+                simulated_ns: now,
+                drains: self.window.closed_by().is_some(),
+            });
         }
         self.deadline = self.next_deadline(now);
         Ok(())

@@ -10,7 +10,7 @@ use super::engine::Engine;
 use super::load::Load;
 use super::outcome::Outcome;
 use super::prepare::{passes, write_in_order};
-use super::{Plan, SimError, run};
+use super::{Plan, SimError, Watch, run};
 use crate::preset::{Condition, SsdConfig};
 
 /// A drive whose firmware is a shared library (`drivelab_firmware.h`), always under
@@ -53,6 +53,11 @@ impl ExternalSsd {
     #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
         self.engine.capacity_bytes
+    }
+
+    /// Tells `watch` where every run from here on stands.
+    pub fn watch(&mut self, watch: &Arc<Watch>) {
+        self.engine.watch = Some(Arc::clone(watch));
     }
 
     /// Runs any load and keeps the state it leaves.

@@ -35,6 +35,7 @@ mod snapshot;
 mod split;
 mod timing;
 mod variability;
+mod watch;
 mod writes;
 
 use drivelab_ftl::{ExternalError, FirmwareError, LayoutError};
@@ -51,6 +52,7 @@ pub use request_log::{LoggedRequest, RequestLog};
 pub use series::{Bin, MOST_BINS, Series};
 pub use snapshot::SnapshotError;
 pub use split::{LatencySplit, PARTS, Part};
+pub use watch::{Standing, Watch};
 
 /// How long a run is, and which part of the drive it covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -12,7 +12,7 @@ use super::engine::Engine;
 use super::load::Load;
 use super::measuring::Measuring;
 use super::outcome::{Outcome, RecordedOperation};
-use super::{Plan, SimError, SnapshotError, run, snapshot};
+use super::{Plan, SimError, SnapshotError, Watch, run, snapshot};
 use crate::preset::{Condition, SsdConfig};
 
 /// A prepared state gives up a reverse map of more bytes: what workers return to then
@@ -215,6 +215,11 @@ impl Ssd {
     #[must_use]
     pub fn firmware(&self) -> &PageMap<Undo> {
         &self.engine.firmware
+    }
+
+    /// Tells `watch` where every run from here on stands.
+    pub fn watch(&mut self, watch: &Arc<Watch>) {
+        self.engine.watch = Some(Arc::clone(watch));
     }
 
     /// Measures one workload over the whole drive, from the prepared state,

@@ -1,0 +1,95 @@
+"""How far a run of a simulated drive is, on standard error.
+
+```text
+42 %: 4,200,000 requests in 1.20 s of simulated time, about 3 s left
+the rest is served: 812,345 requests outstanding, about 9 s left
+```
+
+Short runs say nothing. On a terminal the line is written again and again, elsewhere every ten
+seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Final
+
+from drivelab.units import format_duration_ns, format_time_left
+
+SILENT_SECONDS: Final = 1.0
+DRAWN_EVERY_SECONDS: Final = 0.2
+LINE_EVERY_SECONDS: Final = 10.0
+
+
+class SimulateProgress:
+    """What `SimulatedDrive.simulate` calls while it runs; close it, or leave it as a context."""
+
+    def __init__(self) -> None:
+        self._started: float | None = None
+        self._told = 0.0
+        self._draining: tuple[float, int] | None = None
+        self._is_terminal = sys.stderr.isatty()
+        self._drawn = ""
+
+    def __call__(
+        self,
+        share: float,
+        completed: int,
+        simulated_ns: int,
+        outstanding: int,
+        drains: bool,
+    ) -> None:
+        """Tell where the run stands, if it is time to."""
+        now = time.monotonic()
+        # The first call comes when the drive is prepared.
+        self._started = now if self._started is None else self._started
+        if drains and self._draining is None:
+            self._draining = (now, outstanding)
+        elapsed = now - self._started
+        every = DRAWN_EVERY_SECONDS if self._is_terminal else LINE_EVERY_SECONDS
+        if elapsed < SILENT_SECONDS or elapsed - self._told < every:
+            return
+        self._told = elapsed
+        if drains:
+            self._show(self._drain_text(now, outstanding))
+        else:
+            self._show(
+                f"{100 * share:.0f} %: {completed:,} requests in "
+                f"{format_duration_ns(simulated_ns)} of simulated time{_left(elapsed, share)}"
+            )
+
+    def _drain_text(self, now: float, outstanding: int) -> str:
+        since, first = self._draining or (now, outstanding)
+        noun = "request" if outstanding == 1 else "requests"
+        left = _left(now - since, (first - outstanding) / first if first else 0.0)
+        return f"the rest is served: {outstanding:,} {noun} outstanding{left}"
+
+    def _show(self, text: str) -> None:
+        if not self._is_terminal:
+            print(f"drivelab: {text}", file=sys.stderr, flush=True)
+            return
+        # A terminal that does not know its width, such as a serial line, says 0.
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+        line = text[: columns - 1]
+        print(f"\r{line:<{len(self._drawn)}}", end="", file=sys.stderr, flush=True)
+        self._drawn = line
+
+    def close(self) -> None:
+        """Clear the line, so that the result begins on it."""
+        if self._drawn:
+            print(f"\r{'':<{len(self._drawn)}}\r", end="", file=sys.stderr, flush=True)
+            self._drawn = ""
+
+    def __enter__(self) -> SimulateProgress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _left(elapsed: float, share: float) -> str:
+    if share <= 0.0:
+        return ""
+    return f", about {format_time_left(elapsed * (1.0 - share) / share)} left"
