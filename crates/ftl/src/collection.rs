@@ -83,18 +83,28 @@ impl<M: Memory> PageMap<M> {
         let mut moved = 0;
         let mut from = victim.page;
         if from == 0 {
-            self.prefetch_moves(victim.block, 0);
+            self.prefetch_owners(victim.block, 0);
+            self.prefetch_owners(victim.block, 1);
+            self.prefetch_moves(first, self.space.valid.word(victim.block, 0));
         }
         while moved < most && from < self.layout.pages_per_block {
-            // A word of the bitmap at a time; what its moves need is hinted one word before.
+            // A word of the bitmap at a time; what its moves need is hinted one word before,
+            // and what that takes another word before.
             let word = from / 64;
             if from.is_multiple_of(64) {
-                self.prefetch_moves(victim.block, word + 1);
+                self.prefetch_owners(victim.block, word + 2);
             }
-            let here = self.space.valid.word(victim.block, word) & (u64::MAX << (from % 64));
+            let from_here = u64::MAX << (from % 64);
+            let here = self.space.valid.word(victim.block, word) & from_here;
+            let ahead = match (word + 1) * 64 {
+                end if end < self.layout.pages_per_block => {
+                    self.space.valid.word(victim.block, word + 1) & from_here
+                }
+                _ => 0,
+            };
             let due = here.count_ones().min(most - moved);
             let page = first + word * 64;
-            let later = self.move_valid(page, here, due, &mut operation, out)?;
+            let later = self.move_valid(page, (here, ahead), due, &mut operation, out)?;
             self.space
                 .valid
                 .invalidate_all(victim.block, word, here & !later);
@@ -128,7 +138,7 @@ impl<M: Memory> PageMap<M> {
     fn move_valid(
         &mut self,
         page: u32,
-        mut bits: u64,
+        (mut bits, mut ahead): (u64, u64),
         mut due: u32,
         operation: &mut Operation,
         out: &mut OperationBuffer,
@@ -143,6 +153,14 @@ impl<M: Memory> PageMap<M> {
             for new in first..first + pages {
                 let old = page + bits.trailing_zeros();
                 bits &= bits - 1;
+                if ahead != 0 {
+                    let owner = self
+                        .owner
+                        .get((page + 64 + ahead.trailing_zeros()) as usize);
+                    self.map.prefetch(owner as usize);
+                    ahead &= ahead - 1;
+                }
+                self.owner.prefetch(new as usize + 16);
                 let logical = self.owner.get(old as usize);
                 self.occupy(new, logical);
                 let read = out.push(Operation {
@@ -162,22 +180,30 @@ impl<M: Memory> PageMap<M> {
             }
             due -= pages;
         }
+        if bits == 0 {
+            self.prefetch_moves(page + 64, ahead);
+        }
         Ok(bits)
     }
 
-    /// Hints that the map entries of the valid pages of `block` in the word `word` of
-    /// its bitmap change soon.
+    /// Hints that the map entries of the pages `bits` from `page` on change soon.
     #[inline]
-    fn prefetch_moves(&self, block: u32, word: u32) {
-        if word * 64 >= self.layout.pages_per_block {
-            return;
-        }
-        let first = block * self.layout.pages_per_block + word * 64;
-        let mut bits = self.space.valid.word(block, word);
+    fn prefetch_moves(&self, page: u32, mut bits: u64) {
         while bits != 0 {
-            let owner = self.owner.get((first + bits.trailing_zeros()) as usize);
+            let owner = self.owner.get((page + bits.trailing_zeros()) as usize);
             self.map.prefetch(owner as usize);
             bits &= bits - 1;
+        }
+    }
+
+    /// Hints that the owners of the pages of a word of `block` are asked for soon.
+    #[inline]
+    fn prefetch_owners(&self, block: u32, word: u32) {
+        let first = word * 64;
+        let end = (first + 64).min(self.layout.pages_per_block);
+        for page in (first..end).step_by(16) {
+            self.owner
+                .prefetch((block * self.layout.pages_per_block + page) as usize);
         }
     }
 }
