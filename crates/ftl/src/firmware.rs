@@ -187,6 +187,12 @@ pub trait Firmware {
         None
     }
 
+    /// Whether [`Firmware::completed`] does anything, for whoever would spare the calls.
+    #[inline]
+    fn heeds_completions(&self) -> bool {
+        true
+    }
+
     /// The flash has executed `operation`.
     #[inline]
     fn completed(&mut self, _operation: &Operation) {}

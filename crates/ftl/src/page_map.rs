@@ -406,6 +406,11 @@ impl<M: Memory> Firmware for PageMap<M> {
     }
 
     #[inline]
+    fn heeds_completions(&self) -> bool {
+        self.placement.counts_load()
+    }
+
+    #[inline]
     fn completed(&mut self, operation: &Operation) {
         self.placement.completed(operation.plane);
     }

@@ -133,6 +133,12 @@ impl Placement {
         self.allocation != Allocation::Static
     }
 
+    /// Whether it matters which planes have how much to do.
+    #[inline]
+    pub fn counts_load(&self) -> bool {
+        !self.load.is_empty()
+    }
+
     /// An operation was emitted on `plane`.
     #[inline]
     pub fn emitted(&mut self, plane: u32) {

@@ -103,6 +103,15 @@ impl EventTree {
         self.replace(leaf, EventKey::new(time, leaf).0);
     }
 
+    /// Sets the event of unit `leaf`, which has one, to `time` if that is later.
+    #[inline(always)]
+    pub fn postpone(&mut self, leaf: usize, time: u64) {
+        let key = EventKey::new(time, leaf).0;
+        if key > self.keys[self.units + leaf] {
+            self.replace(leaf, key);
+        }
+    }
+
     /// Removes the event of unit `leaf`.
     #[inline(always)]
     pub fn cancel(&mut self, leaf: usize) {

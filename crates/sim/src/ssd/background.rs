@@ -34,6 +34,11 @@ impl Background {
         }
     }
 
+    /// Whether there is anything to do in idle time.
+    pub fn is_on(&self) -> bool {
+        self.idle_ns.is_some()
+    }
+
     pub fn reset(&mut self) {
         *self = Self::new(self.idle_ns);
     }

@@ -5,6 +5,8 @@
 //! program completes. Pages go to the flash at once, in the order of arrival, unless
 //! they are gathered first ([`super::gathered`]).
 
+use drivelab_ftl::prefetch;
+
 use super::gathered::{Gathered, Marks};
 use crate::preset::{BufferPolicy, SsdConfig};
 
@@ -116,6 +118,12 @@ impl WriteBuffer {
     /// Data that arrived found its page gathered: the space reserved for it is free.
     pub fn release_one(&mut self) {
         self.used -= 1;
+    }
+
+    /// Hints that logical page `page` arrives or leaves soon.
+    #[inline(always)]
+    pub fn prefetch(&self, page: u32) {
+        prefetch(&self.waiting.entries, self.waiting.home(page));
     }
 
     /// Pages wait for others before they go to the flash.

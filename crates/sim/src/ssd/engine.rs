@@ -276,6 +276,7 @@ impl<F: Firmware> Engine<F> {
             ..Outcome::default()
         };
         self.background.reset();
+        self.flash.moves = self.may_move();
         self.failure = None;
         self.window = CompletionWindow::new(plan.window);
         self.deadline = self.next_deadline(0);
@@ -342,7 +343,7 @@ impl<F: Firmware> Engine<F> {
             }
         }
         if self.window.tick(now, latency) {
-            self.window_decided(was_open, now);
+            self.window_decided(was_open, now, self.current);
         }
     }
 
@@ -354,7 +355,9 @@ impl<F: Firmware> Engine<F> {
         {
             let was_open = self.window.is_open();
             self.window.advance(at.0);
-            self.window_decided(was_open, at.0);
+            // Nothing of that moment has happened yet.
+            let served = EventKey::new(at.0, 0);
+            self.window_decided(was_open, at.0, served);
         }
         if now > LAST_NOW {
             return Err(SimError::EndOfTime { nanos: now });
@@ -375,23 +378,27 @@ impl<F: Firmware> Engine<F> {
     }
 
     #[cold]
-    fn window_decided(&mut self, was_open: bool, at: u64) {
+    fn window_decided(&mut self, was_open: bool, at: u64, served: EventKey) {
         if self.window.is_open() && !was_open {
-            self.outcome.all_programs = self.tally.programs();
-            self.tally = Tally::default();
             self.counts_before = self.out.counts;
             self.settle_channels(at);
+            let mut early = Tally::default();
+            for cause in self.counted_early(served) {
+                early.operations[OperationKind::Read as usize][cause as usize] += 1;
+            }
+            self.outcome.all_programs = self.tally.programs();
+            self.tally = early;
             self.flash.open_window(at);
             if let Some(series) = self.observer.as_mut().and_then(|o| o.series.as_mut()) {
                 series.open(at);
             }
         } else if was_open && !self.window.is_open() {
-            self.close_window(at);
+            self.close_window(at, served);
         }
         self.deadline = self.next_deadline(at);
     }
 
-    fn close_window(&mut self, at: u64) {
+    fn close_window(&mut self, at: u64, served: EventKey) {
         self.settle_channels(at);
         let (units, channels) = self.flash.close_window(at);
         let window = self.window.duration();
@@ -415,7 +422,11 @@ impl<F: Firmware> Engine<F> {
         outcome.window = window;
         outcome.warmup_requests = self.window.warmup_requests();
         outcome.measured_requests = self.window.requests();
-        let tally = &self.tally;
+        let mut tally = self.tally;
+        for cause in self.counted_early(served) {
+            tally.operations[OperationKind::Read as usize][cause as usize] -= 1;
+        }
+        let outcome = &mut self.outcome;
         let [
             reads,
             [host_programs, collection_programs, wear_programs],

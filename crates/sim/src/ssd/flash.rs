@@ -33,14 +33,17 @@ pub(super) enum Phase {
 pub(super) struct Unit {
     /// In hand, unless idle.
     pub task: Task,
+    /// When it began what it has in hand; of a move, the read.
     pub began: u64,
+    /// When it began the operation in hand; of a move, the read or the program.
+    pub took: u64,
     pub end: u64,
     pub channel: u16,
     pub phase: Phase,
     pub busy: u64,
     /// Of `busy`, for collection.
     pub collected: u64,
-    queue: Queue,
+    pub queue: Queue,
 }
 
 impl Unit {
@@ -48,6 +51,7 @@ impl Unit {
         Self {
             task: Task::NONE,
             began: 0,
+            took: 0,
             end: 0,
             channel: channel as u16,
             phase: Phase::Idle,
@@ -71,6 +75,11 @@ impl Unit {
     pub fn collected_until(&self, now: u64) -> u64 {
         let collects = self.phase != Phase::Idle && self.task.cause != Cause::Host;
         self.collected + u64::from(collects) * now.saturating_sub(self.began)
+    }
+
+    /// Whether the operation in hand is the program of a move.
+    pub fn is_in_move(&self) -> bool {
+        self.phase != Phase::Idle && self.took != self.began
     }
 }
 
@@ -159,6 +168,8 @@ pub(super) struct Flash {
     pub dispatch: Dispatch,
     /// Where the tasks of all queues are.
     pub pool: Pool,
+    /// Moves are tasks ([`super::moves`]).
+    pub moves: bool,
     /// Where operations may overtake each other: the queues instead of the units' own.
     pub overtaking: Option<Box<Overtaking>>,
     /// Moves within a plane stay in its page register.
@@ -273,6 +284,7 @@ impl Flash {
                 line: Queue::default(),
             },
             pool: Pool::default(),
+            moves: false,
             overtaking,
             has_copyback: false,
             pipelines: None,
@@ -297,10 +309,11 @@ impl Flash {
         self.units[unit as usize].queue.push(task, &mut self.pool);
     }
 
-    /// Takes the first operation that waits for `unit`.
+    /// The first operation that waits for `unit`, if there is one, becomes the one in hand.
     #[inline(always)]
-    pub fn dequeue(&mut self, unit: u32) -> Option<Task> {
-        self.units[unit as usize].queue.pop(&mut self.pool)
+    pub fn take_next(&mut self, unit: u32) -> bool {
+        let state = &mut self.units[unit as usize];
+        state.queue.pop_to(&mut state.task, &mut self.pool)
     }
 
     /// The record of a task of `unit`, if one is made.

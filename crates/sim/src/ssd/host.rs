@@ -21,6 +21,7 @@ use super::engine::{ARRIVAL, Engine, INTERRUPT, KINDS, LINK};
 use super::flush::Barriers;
 use super::link::{Job, Link};
 use super::load::Running;
+use super::moves::is_move;
 use super::queue::{Account, Beneficiary};
 use super::queue_pair::{PairSettings, QueuePairs};
 use super::registers::is_copied_back;
@@ -283,7 +284,7 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     fn enter(&mut self, slot: u32, run: PageRun, now: u64) {
         match run.action {
-            Action::Read if !self.timing.has_link() => self.start_read(slot, run, now),
+            Action::Read if self.is_command_free(now) => self.start_read(slot, run, now),
             Action::Read => self.put_on_link(slot, Job::ReadCommand, self.timing.command[0], now),
             Action::Write if self.buffer.is_on() => {
                 self.host.slots[slot as usize].since = now;
@@ -305,6 +306,12 @@ impl<F: Firmware> Engine<F> {
                 self.put_on_link(slot, Job::Command, time, now);
             }
         }
+    }
+
+    /// Whether a read's command is in the drive at once.
+    #[inline(always)]
+    fn is_command_free(&self, now: u64) -> bool {
+        !self.timing.has_link() || (self.timing.command[0] == 0 && self.host.link.is_free(now))
     }
 
     #[inline(always)]
@@ -392,8 +399,20 @@ impl<F: Firmware> Engine<F> {
         let out = std::mem::take(&mut self.out);
         let has_copyback = self.flash.has_copyback;
         let mut before = None;
-        let mut operations = out.operations().iter();
-        while let Some(operation) = operations.next() {
+        let mut operations = out.operations();
+        while let [operation, others @ ..] = operations {
+            operations = others;
+            if self.flash.moves
+                && let [program, others @ ..] = others
+                && is_move(operation, program)
+            {
+                let unit = self.unit_of(operation.plane);
+                if unit == self.unit_of(program.plane) {
+                    operations = others;
+                    self.enter_move(unit, (operation, program), now);
+                    continue;
+                }
+            }
             let is_awaited = match waits {
                 Waits::All => true,
                 Waits::Host => operation.cause == Cause::Host,
@@ -404,7 +423,7 @@ impl<F: Firmware> Engine<F> {
             pending += u32::from(is_awaited);
             let account = if is_awaited {
                 account
-            } else if has_copyback && is_copied_back(before, operation, operations.as_slice()) {
+            } else if has_copyback && is_copied_back(before, operation, operations) {
                 Account::COPYBACK
             } else {
                 Account::NOBODY

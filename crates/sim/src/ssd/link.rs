@@ -85,6 +85,12 @@ impl Link {
         self.ends = [NEVER; 2];
     }
 
+    /// Whether nothing crosses to the drive: what takes no time is there at once.
+    #[inline(always)]
+    pub fn is_free(&self, now: u64) -> bool {
+        self.ends[0] == NEVER && self.free_at[0] <= now
+    }
+
     /// Puts a job that takes `time` behind the others of its lane; answers when the
     /// first of all ends, if that has changed.
     #[inline(always)]

@@ -18,6 +18,7 @@ mod host;
 mod link;
 mod load;
 mod measuring;
+mod moves;
 mod operation;
 mod outcome;
 mod overtaking;

@@ -171,23 +171,33 @@ impl<F: Firmware> Engine<F> {
     /// `unit` is idle and takes `task`, whose first stage starts at `at`.
     #[inline(always)]
     pub(super) fn begin(&mut self, unit: u32, task: Task, at: u64, now: u64) {
-        let kind = task.kind as usize;
+        task.put(&mut self.flash.units[unit as usize].task);
+        self.start(unit, at, now);
+    }
+
+    /// The task of `unit` starts at `at`.
+    #[inline(always)]
+    fn start(&mut self, unit: u32, at: u64, now: u64) {
         let state = &mut self.flash.units[unit as usize];
-        state.task = task;
         state.began = at;
-        if task.kind == OperationKind::Erase || task.account == Account::COPYBACK {
+        state.took = at;
+        if state.task.kind == OperationKind::Erase || state.task.account == Account::COPYBACK {
             // Nothing crosses the channel.
             state.phase = Phase::Promised;
-            let end = at + self.timing.cell[kind][self.timing.page_type(task.ppn)];
+            let kind = state.task.kind as usize;
+            let end = at + self.timing.cell[kind][self.timing.page_type(state.task.ppn)];
             state.end = end;
+            let tag = state.task.tag;
             self.events.set(unit as usize, end);
-            self.record_cell(unit, task.tag, (at, end));
+            self.record_cell(unit, tag, (at, end));
             return;
         }
-        let page_type = self.timing.page_type(task.ppn);
+        let kind = state.task.kind as usize;
+        let page_type = self.timing.page_type(state.task.ppn);
         let asks_at = at + self.timing.before_transfer[kind][page_type];
-        if task.kind == OperationKind::Read {
-            self.record_cell(unit, task.tag, (at, asks_at));
+        if self.flash.recording.is_some() && state.task.kind == OperationKind::Read {
+            let tag = state.task.tag;
+            self.record_cell(unit, tag, (at, asks_at));
         }
         if asks_at <= now {
             self.transfer(unit, now);
@@ -199,6 +209,9 @@ impl<F: Firmware> Engine<F> {
         let moved = channel.ask(key, self.timing.register[kind]);
         state.phase = Phase::Asked;
         state.end = moved + self.timing.after_transfer[kind][page_type];
+        if state.task.account == Account::MOVE {
+            state.end += self.timing.shortest_program;
+        }
         self.events.set(unit as usize, state.end);
     }
 
@@ -218,9 +231,12 @@ impl<F: Firmware> Engine<F> {
         if was_asked {
             self.settle(state.channel, self.current);
         }
-        if self.flash.units[unit as usize].end <= now {
+        let state = &self.flash.units[unit as usize];
+        if state.end <= now {
             self.finish(unit, now);
-        } else if !was_asked {
+        } else if was_asked {
+            self.events.postpone(unit as usize, state.end);
+        } else {
             self.pause_is_due(unit, now);
         }
     }
@@ -230,7 +246,8 @@ impl<F: Firmware> Engine<F> {
     fn transfer(&mut self, unit: u32, now: u64) {
         let channel = self.flash.units[unit as usize].channel;
         self.settle(channel, self.current);
-        let end = self.promise(unit, now);
+        self.promise(unit, now);
+        let end = self.flash.units[unit as usize].end;
         self.events.set(unit as usize, end);
     }
 
@@ -239,24 +256,26 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn settle(&mut self, channel: u16, latest: EventKey) {
         while let Some(key) = self.flash.channels[channel as usize].next_ask(latest) {
             let unit = key.leaf() as u32;
-            let earliest = self.flash.units[unit as usize].end;
-            let end = self.promise(unit, key.time());
-            if end > earliest {
-                self.events.set(unit as usize, end);
+            self.promise(unit, key.time());
+            let state = &self.flash.units[unit as usize];
+            if state.phase == Phase::Promised {
+                self.events.postpone(unit as usize, state.end);
             }
         }
     }
 
-    /// Promises the next time of its channel to `unit`, which asked at `asked_at`;
-    /// answers when its operation ends.
+    /// Promises the next time of its channel to `unit`, which asked at `asked_at`.
     #[inline(always)]
-    fn promise(&mut self, unit: u32, asked_at: u64) -> u64 {
+    fn promise(&mut self, unit: u32, asked_at: u64) {
         let state = &mut self.flash.units[unit as usize];
         let kind = state.task.kind as usize;
         let channel = &mut self.flash.channels[state.channel as usize];
         let (start, moved) = channel.reserve(asked_at, self.timing.register[kind]);
         let page_type = self.timing.page_type(state.task.ppn);
         let end = moved + self.timing.after_transfer[kind][page_type];
+        if state.task.account == Account::MOVE {
+            return self.follow(unit, end);
+        }
         state.end = end;
         state.phase = Phase::Promised;
         let tag = state.task.tag;
@@ -266,7 +285,6 @@ impl<F: Firmware> Engine<F> {
                 record.cell = (moved, end);
             }
         }
-        end
     }
 
     /// Promises what was asked of the channels before `now`. What asks at `now` has not
@@ -296,9 +314,15 @@ impl<F: Firmware> Engine<F> {
             began -= self.leave_line(unit, &task);
             self.take_from_lines(unit, now);
         } else {
-            match self.flash.dequeue(unit) {
-                None => self.events.cancel(unit as usize),
-                Some(next) => self.begin(unit, next, next.available.max(now), now),
+            if self.flash.take_next(unit) {
+                let task = &self.flash.units[unit as usize].task;
+                let (available, page) = (task.available, task.lpn);
+                if self.buffer.is_on() {
+                    self.buffer.prefetch(page);
+                }
+                self.start(unit, available.max(now), now);
+            } else {
+                self.events.cancel(unit as usize);
             }
         }
         if self.flash.dispatch.in_order && !self.flash.dispatch.line.is_empty() {
@@ -318,15 +342,17 @@ impl<F: Firmware> Engine<F> {
         now: u64,
     ) {
         let kind = task.kind as usize;
-        self.firmware.completed(&Operation {
-            kind: task.kind,
-            cause: task.cause,
-            plane: self.plane_of(task),
-            ppn: task.ppn,
-            lpn: task.lpn,
-            after: NOTHING,
-            request: 0,
-        });
+        if self.firmware.heeds_completions() {
+            self.firmware.completed(&Operation {
+                kind: task.kind,
+                cause: task.cause,
+                plane: self.plane_of(task),
+                ppn: task.ppn,
+                lpn: task.lpn,
+                after: NOTHING,
+                request: 0,
+            });
+        }
         self.tally.operations[kind][task.cause as usize] += 1;
         let beneficiary = task.account.beneficiary();
         match beneficiary {

@@ -20,7 +20,8 @@ const CHUNK: usize = 16;
 ///   0 .. 2^30        the slot of the request that waits for it
 ///   2^30 .. 2^31     the same, of a write whose pages lie in the write buffer
 ///   2^31 ..          a page of the write buffer goes; the stretch between two flushes
-///   the largest three  the read cache; nobody waits, of a copyback and of others
+///   the largest four  the read cache; nobody waits: for half a copyback, for a move of the
+///                     collection, for others
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Account(u32);
@@ -43,14 +44,17 @@ pub(super) const STRETCHES: u32 = FORCED;
 
 const FORCED: u32 = 1 << 30;
 const BUFFER: u32 = 1 << 31;
-const CACHE: u32 = u32::MAX - 2;
-const COPYBACK: u32 = u32::MAX - 1;
+const CACHE: u32 = u32::MAX - 3;
+const COPYBACK: u32 = u32::MAX - 2;
+const MOVE: u32 = u32::MAX - 1;
 
 impl Account {
     /// Nobody waits.
     pub const NOBODY: Self = Self(u32::MAX);
     /// Nobody waits for a half of a move that stays in its plane.
     pub const COPYBACK: Self = Self(COPYBACK);
+    /// Nobody waits for a move: a read and the program of what it read ([`super::moves`]).
+    pub const MOVE: Self = Self(MOVE);
     /// It brings a page into the read cache.
     pub const CACHE: Self = Self(CACHE);
 
@@ -88,7 +92,8 @@ impl Account {
 pub(super) struct Task {
     /// When dispatch has handed it over.
     pub available: u64,
-    /// How long its unit had collected when it was emitted.
+    /// How long its unit had collected when it was emitted; of a move, the page that is
+    /// programmed.
     pub collected: u64,
     pub account: Account,
     pub ppn: Ppn,
@@ -110,6 +115,14 @@ impl Task {
         cause: Cause::Host,
         tag: 0,
     };
+
+    /// The read of a move is over.
+    #[inline(always)]
+    pub fn become_program(&mut self) {
+        self.account = Account::NOBODY;
+        self.kind = OperationKind::Program;
+        self.ppn = Ppn(self.collected as u32);
+    }
 
     /// Writes it field by field: a copy of the whole would wait until every field has
     /// reached the cache.
@@ -236,13 +249,19 @@ impl Queue {
         })
     }
 
-    /// Takes the first task; the one behind it is brought near.
-    #[inline(always)]
+    /// Takes the first task, if there is one.
     pub fn pop(&mut self, pool: &mut Pool) -> Option<Task> {
+        let mut task = Task::NONE;
+        self.pop_to(&mut task, pool).then_some(task)
+    }
+
+    /// Takes the first task to `place`, if there is one; the one behind it is brought near.
+    #[inline(always)]
+    pub fn pop_to(&mut self, place: &mut Task, pool: &mut Pool) -> bool {
         if self.len == 0 {
-            return None;
+            return false;
         }
-        let task = pool.chunks[self.head as usize].0[self.first as usize % CHUNK];
+        *place = pool.chunks[self.head as usize].0[self.first as usize % CHUNK];
         self.len -= 1;
         self.first += 1;
         pool.waiting -= 1;
@@ -257,7 +276,7 @@ impl Queue {
             let chunk = &pool.chunks[self.head as usize].0;
             prefetch(chunk, self.first as usize % CHUNK);
         }
-        Some(task)
+        true
     }
 
     #[inline(never)]

@@ -1,6 +1,6 @@
 //! What every step of an operation costs, resolved from the preset.
 
-use drivelab_ftl::Ppn;
+use drivelab_ftl::{OperationKind, Ppn};
 use drivelab_request::CommandKind;
 
 use crate::preset::{CellTimes, MOST_PAGE_TYPES, SsdConfig};
@@ -22,6 +22,8 @@ pub(crate) struct Timing {
     pub before_transfer: [ByPageType; 3],
     /// From the end of the transfer to the end: the cell array for a program.
     pub after_transfer: [ByPageType; 3],
+    /// The least time of a program on its unit, without a wait for the channel.
+    pub shortest_program: u64,
     /// 1 where all pages take the same time.
     page_types: u32,
     pages_per_block: u32,
@@ -79,6 +81,8 @@ impl Timing {
             ],
             before_transfer: [by_type(read), none, none],
             after_transfer: [none, by_type(program), none],
+            shortest_program: scale(timing.write_register_ns)
+                + by_type(program).into_iter().min().unwrap_or(0),
             page_types: read.types().max(program.types()) as u32,
             pages_per_block: config.geometry.pages_per_block,
             suspend: scale(timing.suspend_ns.unwrap_or(0)),
@@ -111,6 +115,19 @@ impl Timing {
         }
         let page_type = page.0 % self.pages_per_block % self.page_types;
         page_type as usize % MOST_PAGE_TYPES
+    }
+
+    /// The least time of a read on its unit, without a wait for the channel.
+    pub fn shortest_read(&self) -> u64 {
+        let read = OperationKind::Read as usize;
+        let cell = self.cell[read].iter().min().copied().unwrap_or(0);
+        cell + self.register[read]
+    }
+
+    /// Whether no step of an operation on its unit is over at once.
+    pub fn every_step_takes_time(&self) -> bool {
+        let times = self.register[..2].iter().chain(self.cell.iter().flatten());
+        times.copied().min() > Some(0)
     }
 
     /// Whether commands and data cross a link; a free interface has none.

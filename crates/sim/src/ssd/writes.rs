@@ -43,6 +43,7 @@ impl<F: Firmware> Engine<F> {
             } else {
                 0
             };
+            self.buffer.prefetch(entry.run.first.0 + first);
             if pages == missing {
                 entry.parts[Part::Buffer as usize] = now - entry.since;
                 self.host.blocked.pop_front();

@@ -410,6 +410,13 @@ impl World {
         let is_full_duplex = self.config.host.interface != HostInterface::Sata;
         let to_host = matches!(what, Crossing::ReadData(_));
         let lane = usize::from(to_host && is_full_duplex && self.has_link());
+        let is_free = self.link[lane].is_empty() && self.link_free_at[lane] <= self.now;
+        if let Crossing::ReadCommand(index) = what
+            && time == 0
+            && is_free
+        {
+            return self.start_read(index);
+        }
         self.link_free_at[lane] = self.link_free_at[lane].max(self.now) + time;
         self.link[lane].push_back((self.link_free_at[lane], what));
     }
