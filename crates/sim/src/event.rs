@@ -1,4 +1,4 @@
-//! The event queue: a tournament tree with one leaf a resource.
+//! The event queue: a tournament tree with one leaf a resource, four to a node.
 //!
 //! Every resource has at most one pending event, so an event is a leaf and
 //! replacing it is one walk to the root. Units (dies) are leaves of the tree. The
@@ -55,12 +55,23 @@ impl EventKey {
     }
 }
 
+/// Children of a node of the tree: one less level to walk than with two, and no more
+/// comparisons.
+const CHILDREN: usize = 4;
+
+/// More levels than [`MAX_LEAVES`] need.
+const MOST_LEVELS: usize = LEAF_BITS as usize / 2;
+
 /// Pending events, the earliest first.
 #[derive(Clone, Debug)]
 pub struct EventTree {
-    /// Node 1 is the root; node `i` holds the smaller of `2i` and `2i + 1`, and
-    /// the leaves are the last `units` nodes, whatever their number.
-    keys: Vec<u64>,
+    /// Nodes with the same parent lie together; the leaves first, then level by level the
+    /// earliest of each four.
+    groups: Vec<[u64; CHILDREN]>,
+    /// Where each level's groups begin.
+    levels: [u32; MOST_LEVELS],
+    depth: usize,
+    first_of_units: u64,
     units: usize,
     side: [u64; SIDE_LEAVES],
     first_of_side: u64,
@@ -72,9 +83,21 @@ impl EventTree {
     /// [`SIDE_LEAVES`] behind them, none with an event.
     #[must_use]
     pub fn new(units: usize) -> Self {
+        let units = units.max(1);
+        let (mut levels, mut depth, mut groups) = ([0; MOST_LEVELS], 0, 0);
+        let mut nodes = units;
+        while depth == 0 || nodes > 1 {
+            levels[depth] = groups as u32;
+            nodes = nodes.div_ceil(CHILDREN);
+            groups += nodes;
+            depth += 1;
+        }
         Self {
-            keys: vec![NEVER; 2 * units.max(1)],
-            units: units.max(1),
+            groups: vec![[NEVER; CHILDREN]; groups],
+            levels,
+            depth,
+            first_of_units: NEVER,
+            units,
             side: [NEVER; SIDE_LEAVES],
             first_of_side: NEVER,
             first_of_rest: NEVER,
@@ -83,7 +106,8 @@ impl EventTree {
 
     /// Forgets every event.
     pub fn clear(&mut self) {
-        self.keys.fill(NEVER);
+        self.groups.fill([NEVER; CHILDREN]);
+        self.first_of_units = NEVER;
         self.side.fill(NEVER);
         self.first_of_side = NEVER;
         self.first_of_rest = NEVER;
@@ -93,7 +117,7 @@ impl EventTree {
     #[inline(always)]
     #[must_use]
     pub fn first(&self) -> Option<EventKey> {
-        let key = self.keys[1].min(self.first_of_side);
+        let key = self.first_of_units.min(self.first_of_side);
         (key != NEVER).then_some(EventKey(key))
     }
 
@@ -107,7 +131,7 @@ impl EventTree {
     #[inline(always)]
     pub fn postpone(&mut self, leaf: usize, time: u64) {
         let key = EventKey::new(time, leaf).0;
-        if key > self.keys[self.units + leaf] {
+        if key > self.groups[leaf / CHILDREN][leaf % CHILDREN] {
             self.replace(leaf, key);
         }
     }
@@ -132,15 +156,17 @@ impl EventTree {
 
     #[inline(always)]
     fn replace(&mut self, leaf: usize, key: u64) {
-        let mut node = self.units + leaf;
-        let keys = self.keys.as_mut_slice();
-        keys[node] = key;
-        let mut least = key;
-        while node > 1 {
-            least = least.min(keys[node ^ 1]);
-            node >>= 1;
-            keys[node] = least;
+        let (mut node, mut least) = (leaf, key);
+        for &level in &self.levels[..self.depth] {
+            let group = &mut self.groups[level as usize + node / CHILDREN];
+            let place = node % CHILDREN;
+            group[place] = least;
+            // The others do not wait for the levels below.
+            let others = group[place ^ 1].min(group[place ^ 2]).min(group[place ^ 3]);
+            least = least.min(others);
+            node /= CHILDREN;
         }
+        self.first_of_units = least;
     }
 }
 
@@ -154,7 +180,7 @@ mod tests {
     proptest! {
         #[test]
         fn first_is_the_earliest_and_ties_go_to_the_lowest_leaf(
-            units in 1..70_usize,
+            units in 1..300_usize,
             steps in prop::collection::vec((any::<u16>(), prop::option::of(0..50_u64)), 1..200),
         ) {
             let mut tree = EventTree::new(units);

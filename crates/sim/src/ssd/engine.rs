@@ -288,22 +288,34 @@ impl<F: Firmware> Engine<F> {
     }
 
     fn advance(&mut self) -> Result<(), SimError> {
-        while let Some(key) = self.events.first() {
-            let (now, leaf) = (key.time(), key.leaf());
-            self.current = self.current.max(key);
-            if now >= self.deadline {
-                self.pass_time(now)?;
+        while self.failure.is_none() {
+            let held_until = self.host.link.held_until();
+            if let Some(key) = held_until.and_then(|until| self.link_goes_first(until)) {
+                self.come_to(key)?;
+                self.held_link_event(key.time());
+                continue;
             }
+            let Some(key) = self.events.first() else {
+                break;
+            };
+            self.come_to(key)?;
+            let (now, leaf) = (key.time(), key.leaf());
             if leaf < self.units as usize {
                 self.unit_event(leaf as u32, now);
             } else {
                 self.host_event(leaf - self.units as usize, now);
             }
-            if self.failure.is_some() {
-                break;
-            }
         }
         self.failure.take().map_or(Ok(()), Err)
+    }
+
+    #[inline(always)]
+    fn come_to(&mut self, key: EventKey) -> Result<(), SimError> {
+        self.current = self.current.max(key);
+        if key.time() >= self.deadline {
+            self.pass_time(key.time())?;
+        }
+        Ok(())
     }
 
     #[inline(never)]

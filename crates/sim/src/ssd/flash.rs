@@ -1,7 +1,6 @@
 //! What the flash consists of: units, channels, dispatch.
 //! Their ways are in [`super::operation`].
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use drivelab_ftl::{Cause, OperationKind};
@@ -11,6 +10,7 @@ use super::outcome::RecordedOperation;
 use super::overtaking::Overtaking;
 use super::pipeline::Pipelines;
 use super::queue::{Pool, Queue, Task};
+use super::ring::Ring;
 use crate::event::EventKey;
 
 /// Operations queued at once: some 200 MB, far above what a controller queues.
@@ -103,7 +103,7 @@ pub(super) struct Channel {
     /// When the last of those in line ends at the earliest.
     asked_end: u64,
     /// When and for which unit the channel will be asked.
-    asks: VecDeque<EventKey>,
+    asks: Ring<EventKey>,
 }
 
 impl Channel {
@@ -124,14 +124,13 @@ impl Channel {
             Some(_) => self.asked_end = self.asked_end.max(key.time()) + time,
             None => self.asked_end = self.free_at.max(key.time()) + time,
         }
-        self.asks.push_back(key);
+        self.asks.push(key);
         self.asked_end
     }
 
     #[inline(never)]
     fn ask_between(&mut self, key: EventKey, time: u64) -> u64 {
-        let place = self.asks.partition_point(|&other| other < key);
-        self.asks.insert(place, key);
+        self.asks.insert_in_order(key);
         self.free_at.max(key.time()) + time
     }
 
@@ -142,7 +141,7 @@ impl Channel {
         if first > latest {
             return None;
         }
-        self.asks.pop_front()
+        self.asks.pop()
     }
 
     /// Time at work until `now`: what is promised beyond lies without a gap before `free_at`.
@@ -271,7 +270,7 @@ impl Flash {
             free_at: 0,
             busy: 0,
             asked_end: 0,
-            asks: VecDeque::new(),
+            asks: Ring::default(),
         };
         Self {
             units: (0..units)

@@ -10,7 +10,6 @@
 //! interface that is `free` costs nothing and has a command slot for everybody.
 //! A write larger than the space in the buffer is taken in pieces.
 
-use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
 use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun};
@@ -26,7 +25,9 @@ use super::queue::{Account, Beneficiary};
 use super::queue_pair::{PairSettings, QueuePairs};
 use super::registers::is_copied_back;
 use super::request_log::LoggedRequest;
+use super::ring::Ring;
 use super::split::{PARTS, Part, Parts};
+use crate::event::EventKey;
 use crate::preset::SsdConfig;
 
 /// Whether to stop is looked up once in so many requests.
@@ -73,13 +74,13 @@ pub(super) enum Waits {
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     pairs: QueuePairs,
-    link: Link,
-    pub acknowledged: VecDeque<(u64, u32)>,
+    pub link: Link,
+    pub acknowledged: Ring<(u64, u32)>,
     /// Requests whose pages come from memory, and until when it is busy.
-    pub memory: VecDeque<(u64, u32)>,
+    pub memory: Ring<(u64, u32)>,
     pub memory_free_at: u64,
     /// Writes waiting for space in the buffer.
-    pub blocked: VecDeque<u32>,
+    pub blocked: Ring<u32>,
     /// Flushes that wait.
     pub barriers: Barriers,
     pub slots: Vec<Slot>,
@@ -91,10 +92,10 @@ impl Host {
         Self {
             pairs: QueuePairs::new(PairSettings::new(config)),
             link: Link::new(config.host.interface),
-            acknowledged: VecDeque::new(),
-            memory: VecDeque::new(),
+            acknowledged: Ring::default(),
+            memory: Ring::default(),
             memory_free_at: 0,
-            blocked: VecDeque::new(),
+            blocked: Ring::default(),
             barriers: Barriers::new(),
             slots: Vec::new(),
             vacant: Vec::new(),
@@ -288,7 +289,7 @@ impl<F: Firmware> Engine<F> {
             Action::Read => self.put_on_link(slot, Job::ReadCommand, self.timing.command[0], now),
             Action::Write if self.buffer.is_on() => {
                 self.host.slots[slot as usize].since = now;
-                self.host.blocked.push_back(slot);
+                self.host.blocked.push(slot);
                 if self.host.blocked.len() == 1 {
                     self.admit_blocked(now);
                 }
@@ -316,17 +317,42 @@ impl<F: Firmware> Engine<F> {
 
     #[inline(always)]
     pub(super) fn put_on_link(&mut self, slot: u32, job: Job, time: u64, now: u64) {
-        if let Some(end) = self.host.link.put(slot, job, time, now) {
-            self.events.set_side(LINK, Some(end));
+        if !self.host.link.put(slot, job, time, now) {
+            self.events.set_side(LINK, self.host.link.next_end());
+        }
+    }
+
+    /// Whether the job that the link holds back ends before anything else happens; if not,
+    /// it takes its place in line.
+    #[inline(always)]
+    pub(super) fn link_goes_first(&mut self, held_until: u64) -> Option<EventKey> {
+        let key = EventKey::new(held_until, self.units as usize + LINK);
+        if self.events.first().is_none_or(|first| key < first) {
+            return Some(key);
+        }
+        self.host.link.release();
+        self.events.set_side(LINK, self.host.link.next_end());
+        None
+    }
+
+    #[inline(always)]
+    pub(super) fn held_link_event(&mut self, now: u64) {
+        if let Some((slot, job)) = self.host.link.take_held() {
+            self.crossed(slot, job, now);
         }
     }
 
     pub(super) fn link_event(&mut self, now: u64) {
-        let (done, next) = self.host.link.take();
-        self.events.set_side(LINK, next);
-        let Some((slot, job)) = done else {
-            return;
-        };
+        let done = self.host.link.take();
+        self.events.set_side(LINK, self.host.link.next_end());
+        if let Some((slot, job)) = done {
+            self.crossed(slot, job, now);
+        }
+    }
+
+    /// A job has crossed the link.
+    #[inline(always)]
+    fn crossed(&mut self, slot: u32, job: Job, now: u64) {
         match job {
             Job::ReadCommand => self.start_read(slot, self.run_of(slot), now),
             Job::Command => self.start_command(slot, now),

@@ -30,6 +30,7 @@ mod read_cache;
 mod reads;
 mod registers;
 mod request_log;
+mod ring;
 mod run;
 mod series;
 mod snapshot;

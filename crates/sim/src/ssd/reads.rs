@@ -110,12 +110,12 @@ impl<F: Firmware> Engine<F> {
         if host.memory.is_empty() {
             self.events.set_side(MEMORY, Some(at));
         }
-        host.memory.push_back((at, slot));
+        host.memory.push((at, slot));
         true
     }
 
     pub(super) fn memory_event(&mut self, now: u64) {
-        let Some((_, slot)) = self.host.memory.pop_front() else {
+        let Some((_, slot)) = self.host.memory.pop() else {
             return;
         };
         let next = self.host.memory.front().map(|&(at, _)| at);

@@ -46,7 +46,7 @@ impl<F: Firmware> Engine<F> {
             self.buffer.prefetch(entry.run.first.0 + first);
             if pages == missing {
                 entry.parts[Part::Buffer as usize] = now - entry.since;
-                self.host.blocked.pop_front();
+                self.host.blocked.pop();
             }
             let time = command + self.timing.link_transfer(bytes);
             self.put_on_link(slot, Job::WriteData { first, pages }, time, now);
@@ -133,7 +133,7 @@ impl<F: Firmware> Engine<F> {
         if self.host.acknowledged.is_empty() {
             self.events.set_side(ACKNOWLEDGE, Some(at));
         }
-        self.host.acknowledged.push_back((at, slot));
+        self.host.acknowledged.push((at, slot));
     }
 
     /// Pages that arrived wait for others, unless that makes enough of them.
@@ -207,7 +207,7 @@ impl<F: Firmware> Engine<F> {
     }
 
     pub(super) fn acknowledge_event(&mut self, now: u64) {
-        let Some((_, slot)) = self.host.acknowledged.pop_front() else {
+        let Some((_, slot)) = self.host.acknowledged.pop() else {
             return;
         };
         let next = self.host.acknowledged.front().map(|&(at, _)| at);
