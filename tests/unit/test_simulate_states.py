@@ -183,6 +183,19 @@ def test_files_that_could_not_be_written_are_refused_before_the_run(
     assert [entry.name for entry in tmp_path.iterdir()] == ["taken.state"]
 
 
+def test_a_folder_that_cannot_be_written_is_refused_before_the_run(
+    small: str, capsys, tmp_path: Path, monkeypatch
+) -> None:
+    # Root may write everywhere but on a disk that is mounted for reading.
+    monkeypatch.setattr("os.access", lambda path, _: Path(path) != tmp_path)
+    path = tmp_path / "drive.state"
+    assert cli.main(["simulate", small, "--save-state", str(path)]) == 2
+    assert capsys.readouterr().err == (
+        f"drivelab: {path} cannot be written: nothing can be made in its folder; name another "
+        "place\n"
+    )
+
+
 def test_a_state_that_does_not_fit_leaves_the_older_one(small: str, capsys, tmp_path: Path) -> None:
     path = tmp_path / "drive.state"
     path.write_bytes(b"older")

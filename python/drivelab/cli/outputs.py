@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -49,7 +50,7 @@ def check_outputs(wanted: Mapping[str, Path | None]) -> None:
     Raises
     ------
     UsageError
-        When a name does not end so, is a folder, or its folder does not exist.
+        When a name does not end so, is a folder, or nothing can be made in its folder.
     """
     for suffix, path in wanted.items():
         if path is None:
@@ -60,6 +61,10 @@ def check_outputs(wanted: Mapping[str, Path | None]) -> None:
             raise UsageError(f"there is no folder {path.parent} to write {path.name} into")
         if path.is_dir():
             raise UsageError(f"{path} is a folder; name a file")
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise UsageError(
+                f"{path} cannot be written: nothing can be made in its folder; name another place"
+            )
 
 
 def write_output(path: Path, content: str | bytes) -> None:
