@@ -40,8 +40,9 @@ const MOST_IN_NO_TIME: u64 = 1 << 20;
 /// is not the limit.
 const MOST_OUTSTANDING: u64 = 1 << 20;
 
-/// A request between submission and completion.
+/// A request between submission and completion; two lines of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Slot {
     pub command: Command,
     pub run: PageRun,

@@ -317,7 +317,7 @@ impl<F: Firmware> Engine<F> {
             if self.flash.take_next(unit) {
                 let task = &self.flash.units[unit as usize].task;
                 let (available, page) = (task.available, task.lpn);
-                if self.buffer.is_on() {
+                if task.kind == OperationKind::Program && self.buffer.is_on() {
                     self.buffer.prefetch(page);
                 }
                 self.start(unit, available.max(now), now);
