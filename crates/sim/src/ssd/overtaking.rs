@@ -173,8 +173,8 @@ impl Overtaking {
     /// The class whose first goes next on `unit`.
     fn next_class(&self, unit: u32, pool: &Pool) -> Option<usize> {
         let lines = &self.units[unit as usize];
-        if lines.holds_page {
-            return Some(IN_ORDER);
+        if lines.holds_page || self.order == Order::FirstCome {
+            return lines.waits(IN_ORDER).then_some(IN_ORDER);
         }
         let class = lines.first_of(CLASSES, self.limit)?;
         if class == IN_ORDER && self.must_wait(unit, pool) {

@@ -172,7 +172,13 @@ impl<F: Firmware> Engine<F> {
         let Some(pipelines) = self.flash.pipelines.take() else {
             return;
         };
-        self.set_die_event(&pipelines, unit, now);
+        // Otherwise the event that is set lies no later than anything that can happen.
+        if self
+            .first_waiting(unit)
+            .is_some_and(|first| pipelines.may_enter(unit, &first))
+        {
+            self.set_die_event(&pipelines, unit, now);
+        }
         self.flash.pipelines = Some(pipelines);
     }
 
