@@ -196,15 +196,19 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_run(
     )
 
 
-def test_a_state_that_does_not_fit_leaves_the_older_one(small: str, capsys, tmp_path: Path) -> None:
-    path = tmp_path / "drive.state"
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_state_that_does_not_fit_leaves_the_older_one_and_the_result(
+    small: str, form: list[str], capsys, tmp_path: Path
+) -> None:
+    path, series = tmp_path / "drive.state", tmp_path / "series.csv"
     path.write_bytes(b"older")
+    words = ["simulate", small, "--write-ratio", "1", "--requests", "2000", "--interval", "10s"]
+    files = ["--csv", str(series), "--save-state", str(path)]
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     # What the system says of a file too large, it says of a disk too full.
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
     try:
-        words = ["simulate", small, "--write-ratio", "1", "--requests", "2000"]
-        code = cli.main([*words, "--save-state", str(path)])
+        code = cli.main([*words, *files, *form])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert code == 1
@@ -212,4 +216,10 @@ def test_a_state_that_does_not_fit_leaves_the_older_one(small: str, capsys, tmp_
     assert captured.err.count("\n") == 1
     assert f"{path} cannot be written: File too large; make room" in captured.err
     assert path.read_bytes() == b"older"
-    assert sorted(tmp_path.iterdir()) == [path, tmp_path / "small.toml"]
+    assert sorted(tmp_path.iterdir()) == [path, series, tmp_path / "small.toml"]
+    if form:
+        told = json.loads(captured.out)
+        assert (told["counted_requests"], told["saved_state"]) == (2000, None)
+    else:
+        assert "counted   2,000 requests" in captured.out
+        assert captured.out.splitlines()[-1] == f"wrote {series}"

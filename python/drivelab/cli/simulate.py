@@ -23,7 +23,7 @@ from drivelab.cli.drive_options import characteristics_json, characteristics_of
 from drivelab.cli.outputs import check_outputs, write_output
 from drivelab.cli.scenario_options import add_scenario, scenario_of
 from drivelab.cli.terminal import show
-from drivelab.errors import UsageError
+from drivelab.errors import DrivelabError, UsageError
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
@@ -137,26 +137,47 @@ def run(args: argparse.Namespace) -> int:
             keeps_state=args.save_state is not None,
             progress=progress,
         )
-    saved = {"saved_state": None if args.save_state is None else str(args.save_state)}
-    values = simulation.values | saved
+    values = dict(simulation.values)
     for stream, plan in zip(values["streams"], scenario.streams(), strict=True):
         stream.update(_asked(plan))
-    if args.csv:
-        write_output(args.csv, _series_csv(values))
-    for path, content in ((args.log, simulation.log), (args.save_state, simulation.state)):
-        if path is not None and content is not None:
-            write_output(path, content)
+    written, failure = _write(args, simulation, values)
+    values["saved_state"] = str(args.save_state) if args.save_state in written else None
     if args.json:
         print(json.dumps(values, indent=2))
     else:
         from drivelab.cli.simulate_text import text
 
-        lines = [text(values, title=scenario.summary)]
-        lines += [f"wrote {args.csv}"] if args.csv else []
-        lines += [_logged_text(args.log, values)] if args.log else []
-        lines += [_saved_text(args.save_state, simulation)] if args.save_state else []
-        show("\n".join(lines))
+        show("\n".join([text(values, title=scenario.summary), *written.values()]))
+    if failure is not None:
+        raise failure
     return 0
+
+
+def _write(
+    args: argparse.Namespace, simulation: Simulation, values: Mapping[str, Any]
+) -> tuple[dict[Path, str], DrivelabError | None]:
+    """Write the files that were asked for; give a line for each, and the first failure.
+
+    The run may have taken hours: its result is printed before a full disk ends the command.
+    """
+    outputs: list[tuple[Path, str | bytes, str]] = []
+    if args.csv:
+        outputs.append((args.csv, _series_csv(values), f"wrote {args.csv}"))
+    if args.log and simulation.log is not None:
+        outputs.append((args.log, simulation.log, _logged_text(args.log, values)))
+    if args.save_state and simulation.state is not None:
+        outputs.append(
+            (args.save_state, simulation.state, _saved_text(args.save_state, simulation))
+        )
+    written, failure = dict[Path, str](), None
+    for path, content, line in outputs:
+        try:
+            write_output(path, content)
+        except DrivelabError as error:
+            failure = failure or error
+        else:
+            written[path] = line
+    return written, failure
 
 
 def _check(args: argparse.Namespace) -> None:
