@@ -148,7 +148,8 @@ pub enum SimError {
     /// A read of data that was never written.
     #[error(
         "a read at offset {offset_bytes} finds pages that were never written: a fresh drive holds \
-         no data to read; choose a preset whose condition is filled or preconditioned"
+         no data to read; read what was written (a scenario's range_bytes), or choose a preset \
+         whose condition is filled or preconditioned"
     )]
     Unmapped {
         /// Offset of the request.
