@@ -8,12 +8,14 @@
 //! Run with `make bench`, or `cargo bench -p drivelab-ftl --bench firmware`.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+mod stopwatch;
+
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use drivelab_ftl::{
     Action, Firmware, FlashLayout, Lpn, OperationBuffer, Pace, PageMap, PageRun, Undo,
 };
+use stopwatch::Stopwatch;
 
 /// The planes, blocks and pages of the preset `bench-64gib`.
 const LAYOUT: FlashLayout = FlashLayout {
@@ -30,33 +32,6 @@ const RANDOM_WRITES: u64 = 20_000_000;
 /// prefetched: as in the simulator's `load.rs`.
 const AHEAD: usize = 64;
 const HALF: usize = AHEAD / 2;
-
-/// A stretch of time on the core: another program's turns on it do not count, where
-/// the system tells.
-struct Stopwatch {
-    core: Option<Duration>,
-    wall: Instant,
-}
-
-impl Stopwatch {
-    fn start() -> Self {
-        Self {
-            core: Self::on_core(),
-            wall: Instant::now(),
-        }
-    }
-
-    fn seconds(&self) -> f64 {
-        let core = Self::on_core().zip(self.core).map(|(now, then)| now - then);
-        core.unwrap_or_else(|| self.wall.elapsed()).as_secs_f64()
-    }
-
-    fn on_core() -> Option<Duration> {
-        let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
-        let nanos = text.split_whitespace().next()?.parse().ok()?;
-        Some(Duration::from_nanos(nanos))
-    }
-}
 
 /// Pages drawn at random, by xorshift64.
 struct Pages(u64);

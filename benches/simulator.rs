@@ -10,13 +10,15 @@
 //! (`reads`, `mixed`, `writes`), and `ROUNDS=1 REQUESTS=2000000` in the environment makes them short.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+mod stopwatch;
+
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use drivelab_request::{Direction, Request};
 use drivelab_sim::preset::{self, SsdConfig};
 use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, Ssd};
 use drivelab_workload::{Characteristics, Generator};
+use stopwatch::Stopwatch;
 
 const SEED: u64 = 1;
 const QUEUE_DEPTH: u32 = 64;
@@ -49,34 +51,6 @@ const OPERATIONS: [(&str, &str, f64); 3] = [
     ("mixed", "70/30 mixed", 0.3),
     ("writes", "steady random writes", 1.0),
 ];
-
-/// A stretch of time on the core: another program's turns on it do not count, where
-/// the system tells.
-struct Stopwatch {
-    core: Option<Duration>,
-    wall: Instant,
-}
-
-impl Stopwatch {
-    fn start() -> Self {
-        Self {
-            core: Self::on_core(),
-            wall: Instant::now(),
-        }
-    }
-
-    fn seconds(&self) -> f64 {
-        let core = Self::on_core().zip(self.core).map(|(now, then)| now - then);
-        core.unwrap_or_else(|| self.wall.elapsed()).as_secs_f64()
-    }
-
-    fn on_core() -> Option<Duration> {
-        let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
-        Some(Duration::from_nanos(
-            text.split_whitespace().next()?.parse().ok()?,
-        ))
-    }
-}
 
 fn requests_of(write_ratio: f64, capacity_bytes: u64, index: u64) -> Generator {
     let workload = Characteristics {

@@ -11,11 +11,10 @@ seconds.
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from typing import Final
 
+from drivelab.measure.status_line import StatusLine
 from drivelab.units import format_duration_ns, format_time_left
 
 SILENT_SECONDS: Final = 1.0
@@ -30,8 +29,7 @@ class SimulateProgress:
         self._started: float | None = None
         self._told = 0.0
         self._draining: tuple[float, int] | None = None
-        self._is_terminal = sys.stderr.isatty()
-        self._drawn = ""
+        self._line = StatusLine()
 
     def __call__(
         self,
@@ -48,14 +46,14 @@ class SimulateProgress:
         if drains and self._draining is None:
             self._draining = (now, outstanding)
         elapsed = now - self._started
-        every = DRAWN_EVERY_SECONDS if self._is_terminal else LINE_EVERY_SECONDS
+        every = DRAWN_EVERY_SECONDS if self._line.is_terminal else LINE_EVERY_SECONDS
         if elapsed < SILENT_SECONDS or elapsed - self._told < every:
             return
         self._told = elapsed
         if drains:
-            self._show(self._drain_text(now, outstanding))
+            self._line.show(self._drain_text(now, outstanding))
         else:
-            self._show(
+            self._line.show(
                 f"{100 * share:.0f} %: {completed:,} requests in "
                 f"{format_duration_ns(simulated_ns)} of simulated time{_left(elapsed, share)}"
             )
@@ -66,21 +64,9 @@ class SimulateProgress:
         left = _left(now - since, (first - outstanding) / first if first else 0.0)
         return f"the rest is served: {outstanding:,} {noun} outstanding{left}"
 
-    def _show(self, text: str) -> None:
-        if not self._is_terminal:
-            print(f"drivelab: {text}", file=sys.stderr, flush=True)
-            return
-        # A terminal that does not know its width, such as a serial line, says 0.
-        columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
-        line = text[: columns - 1]
-        print(f"\r{line:<{len(self._drawn)}}", end="", file=sys.stderr, flush=True)
-        self._drawn = line
-
     def close(self) -> None:
         """Clear the line, so that the result begins on it."""
-        if self._drawn:
-            print(f"\r{'':<{len(self._drawn)}}\r", end="", file=sys.stderr, flush=True)
-            self._drawn = ""
+        self._line.clear()
 
     def __enter__(self) -> SimulateProgress:
         return self

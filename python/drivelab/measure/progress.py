@@ -10,13 +10,12 @@ all of it, so the mean is that of the steps before.
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
 
+from drivelab.measure.status_line import StatusLine
 from drivelab.units import format_time_left
 
 LINE_EVERY_SECONDS: Final = 10.0
@@ -60,10 +59,8 @@ class Progress:
         self._told = 0.0
         self._elapsed = 0.0
         self._mean_seconds: float | None = None
-        self._terminal = shown and sys.stderr.isatty()
-        self._lines = shown and not self._terminal
-        self._drawn = ""
-        if self._terminal:
+        self._line = StatusLine(shown=shown)
+        if self._line.is_terminal:
             self._draw()
 
     def advance(self, *, failed: bool = False) -> None:
@@ -74,12 +71,12 @@ class Progress:
         self._failed += failed
         self._elapsed = elapsed = time.monotonic() - self._started - self._paused_seconds()
         since = elapsed - self._told
-        if self._terminal and (since >= DRAWN_EVERY_SECONDS or self._done == self._total):
+        if self._line.is_terminal and (since >= DRAWN_EVERY_SECONDS or self._done == self._total):
             self._told = elapsed
             self._draw()
-        elif self._lines and since >= LINE_EVERY_SECONDS:
+        elif self._line.is_told and since >= LINE_EVERY_SECONDS:
             self._told = elapsed
-            print(f"drivelab: {self.text()}", file=sys.stderr, flush=True)  # noqa: T201
+            self._line.show(self.text())
 
     def text(self) -> str:
         """Write where the job stands."""
@@ -100,18 +97,12 @@ class Progress:
         _error: BaseException | None,
         _trace: TracebackType | None,
     ) -> None:
-        if self._terminal:
-            print(file=sys.stderr, flush=True)  # noqa: T201
+        self._line.end()
 
     def _draw(self) -> None:
-        # A terminal that does not know its width, such as a serial line, says 0.
-        columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
         text = self.text()
-        width = min(MOST_BAR_COLUMNS, columns - len(text) - 4)
+        width = min(MOST_BAR_COLUMNS, self._line.columns - len(text) - 4)
         if width > 0:
             filled = width * self._done // self._total
             text = f"[{'#' * filled}{'.' * (width - filled)}] {text}"
-        line = text[: columns - 1]
-        # Over the last one, whatever it left.
-        print(f"\r{line:<{len(self._drawn)}}", end="", file=sys.stderr, flush=True)  # noqa: T201
-        self._drawn = line
+        self._line.show(text)

@@ -432,6 +432,7 @@ impl<F: Firmware> Engine<F> {
             if self.flash.moves
                 && let [program, others @ ..] = others
                 && is_move(operation, program)
+                && operation.cause == program.cause
             {
                 let unit = self.unit_of(operation.plane);
                 if unit == self.unit_of(program.plane) {

@@ -25,7 +25,7 @@ pub(super) fn is_move(read: &Operation, program: &Operation) -> bool {
     read.kind == OperationKind::Read
         && program.kind == OperationKind::Program
         && read.cause != Cause::Host
-        && read.cause == program.cause
+        && program.cause != Cause::Host
         && read.lpn == program.lpn
 }
 

@@ -11,7 +11,9 @@
 //!
 //! The data is not checked on its way: this model knows no bit errors that could add up.
 
-use drivelab_ftl::{Cause, Operation, OperationKind};
+use drivelab_ftl::{Operation, OperationKind};
+
+use super::moves::is_move;
 
 /// Whether `operation` is one half of a move that stays in its plane: a read and, right
 /// behind it, the program of the same data on the same plane.
@@ -25,11 +27,6 @@ pub(super) fn is_copied_back(
         OperationKind::Program => (before, Some(operation)),
         OperationKind::Erase => return false,
     };
-    let is_move = |(read, program): (&Operation, &Operation)| {
-        (read.kind, program.kind) == (OperationKind::Read, OperationKind::Program)
-            && read.cause != Cause::Host
-            && program.cause != Cause::Host
-            && (read.plane, read.lpn) == (program.plane, program.lpn)
-    };
-    read.zip(program).is_some_and(is_move)
+    read.zip(program)
+        .is_some_and(|(read, program)| is_move(read, program) && read.plane == program.plane)
 }

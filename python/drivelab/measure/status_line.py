@@ -1,0 +1,52 @@
+"""One line on standard error that is written again and again."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+class StatusLine:
+    """On a terminal a line over the last one, elsewhere a line of its own each time.
+
+    Parameters
+    ----------
+    shown
+        False shows nothing.
+    """
+
+    def __init__(self, *, shown: bool = True) -> None:
+        self.is_terminal = shown and sys.stderr.isatty()
+        self.is_told = shown and not self.is_terminal
+        self._drawn = ""
+
+    @property
+    def columns(self) -> int:
+        """Columns of the terminal."""
+        # A terminal that does not know its width, such as a serial line, says 0.
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+
+    def show(self, text: str) -> None:
+        """Write `text`, as much of it as a terminal has room for."""
+        if self.is_told:
+            print(f"drivelab: {text}", file=sys.stderr, flush=True)  # noqa: T201
+        elif self.is_terminal:
+            line = text[: self.columns - 1]
+            # Over the last one, whatever it left.
+            self._write(f"\r{line:<{len(self._drawn)}}")
+            self._drawn = line
+
+    def clear(self) -> None:
+        """Leave the terminal's line empty."""
+        if self._drawn:
+            self._write(f"\r{'':<{len(self._drawn)}}\r")
+            self._drawn = ""
+
+    def end(self) -> None:
+        """Leave the line on the terminal, and go on below it."""
+        if self.is_terminal:
+            self._write("\n")
+
+    @staticmethod
+    def _write(text: str) -> None:
+        print(text, end="", file=sys.stderr, flush=True)  # noqa: T201
