@@ -10,7 +10,7 @@ use drivelab_request::{CommandKind, Nanos, WindowPlan};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::scenario::{Scenario, ScenarioError};
 use drivelab_sim::ssd::{
-    Energy, ExternalSsd, LatencySplit, Load, LoggedRequest, Outcome, Part, Plan, Prepared,
+    Energy, ExternalSsd, LatencySplit, Load, LoggedRequest, Outcome, PartNames, Plan, Prepared,
     RecordedOperation, RequestLog, Series, SimError, SnapshotError, Standing, StreamOutcome, Watch,
 };
 use drivelab_table::{Column, Values, write_parquet};
@@ -181,7 +181,9 @@ pub fn simulated_dict<'py>(
     dict.set_item("warmup_requests", outcome.warmup_requests)?;
     dict.set_item("counted_requests", outcome.measured_requests)?;
     dict.set_item("drained_requests", outcome.drained_requests)?;
-    let streams = outcome.streams.iter().map(|stream| stream_dict(py, stream));
+    let names = outcome.part_names;
+    let streams = outcome.streams.iter();
+    let streams = streams.map(|stream| stream_dict(py, names, stream));
     let streams = PyList::new(py, streams.collect::<PyResult<Vec<_>>>()?)?;
     dict.set_item("streams", streams)?;
     if let Some(series) = &outcome.series {
@@ -189,7 +191,10 @@ pub fn simulated_dict<'py>(
     }
     dict.set_item("all_page_programs", outcome.all_programs)?;
     if let Some(log) = &outcome.log {
-        dict.set_item("log", log_dict(py, log, &outcome.streams)?)?;
+        dict.set_item(
+            "log",
+            log_dict(py, log, (outcome.part_names, &outcome.streams))?,
+        )?;
     }
     dict.set_item("page_reads", outcome.page_reads)?;
     dict.set_item("host_page_programs", outcome.host_programs)?;
@@ -233,13 +238,17 @@ fn energy_dict<'py>(py: Python<'py>, energy: &Energy) -> PyResult<Bound<'py, PyD
 }
 
 /// By operation what was counted; an operation without requests is left out.
-fn stream_dict<'py>(py: Python<'py>, stream: &StreamOutcome) -> PyResult<Bound<'py, PyDict>> {
+fn stream_dict<'py>(
+    py: Python<'py>,
+    names: PartNames,
+    stream: &StreamOutcome,
+) -> PyResult<Bound<'py, PyDict>> {
     let operations = PyDict::new(py);
     for kind in CommandKind::ALL {
         let command = &stream.commands[kind.index()];
         let counted = &command.counted;
         if let Some(operation) = operation_dict(py, counted.bytes, &counted.latency)? {
-            operation.set_item("parts", parts_dict(py, &command.split)?)?;
+            operation.set_item("parts", parts_dict(py, names, &command.split)?)?;
             operations.set_item(kind.name(), operation)?;
         }
     }
@@ -267,11 +276,14 @@ fn erase_counts_dict<'py>(
 }
 
 /// Sum and maximum of every part, by its name.
-fn parts_dict<'py>(py: Python<'py>, split: &LatencySplit) -> PyResult<Bound<'py, PyDict>> {
+fn parts_dict<'py>(
+    py: Python<'py>,
+    names: PartNames,
+    split: &LatencySplit,
+) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    for part in Part::ALL {
-        let both = (split.sum_ns[part as usize], split.max_ns[part as usize]);
-        dict.set_item(part.name(), both)?;
+    for (part, name) in names.iter().enumerate() {
+        dict.set_item(name, (split.sum_ns[part], split.max_ns[part]))?;
     }
     Ok(dict)
 }
@@ -313,10 +325,10 @@ fn series_dict<'py>(
 fn log_dict<'py>(
     py: Python<'py>,
     log: &RequestLog,
-    streams: &[StreamOutcome],
+    (names, streams): (PartNames, &[StreamOutcome]),
 ) -> PyResult<Bound<'py, PyDict>> {
     let file = py
-        .detach(|| write_parquet(&log_columns(&log.requests, streams), &[]))
+        .detach(|| write_parquet(&log_columns(&log.requests, names, streams), &[]))
         .map_err(run_error)?;
     let dict = PyDict::new(py);
     dict.set_item("requests", log.requests.len())?;
@@ -325,7 +337,11 @@ fn log_dict<'py>(
     Ok(dict)
 }
 
-fn log_columns(requests: &[LoggedRequest], streams: &[StreamOutcome]) -> Vec<Column> {
+fn log_columns(
+    requests: &[LoggedRequest],
+    names: PartNames,
+    streams: &[StreamOutcome],
+) -> Vec<Column> {
     let column = |name: &str, values| Column {
         name: name.to_owned(),
         values,
@@ -364,9 +380,9 @@ fn log_columns(requests: &[LoggedRequest], streams: &[StreamOutcome]) -> Vec<Col
             integers(&|request| Some(request.latency_ns())),
         ),
     ];
-    for part in Part::ALL {
-        let of_part = |request: &LoggedRequest| Some(request.parts[part as usize]);
-        columns.push(column(&format!("{}_ns", part.name()), integers(&of_part)));
+    for (part, name) in names.iter().enumerate() {
+        let of_part = |request: &LoggedRequest| Some(request.parts[part]);
+        columns.push(column(&format!("{name}_ns"), integers(&of_part)));
     }
     columns
 }

@@ -5,6 +5,7 @@
 
 pub mod analytic;
 mod event;
+pub mod host;
 pub mod preset;
 pub mod scenario;
 pub mod ssd;

@@ -32,6 +32,7 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
         text = text.replace(&format!("series: {:?}, ", outcome.series), "");
         text = text.replace(&format!("all_programs: {}, ", outcome.all_programs), "");
         text = text.replace("log: None, ", "");
+        text = text.replace(&format!("part_names: {:?}, ", outcome.part_names), "");
         text = text.replace("wear_programs: 0, ", "");
         for name in [
             "coalesced_pages",

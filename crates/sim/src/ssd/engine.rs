@@ -9,18 +9,18 @@ use drivelab_request::{CommandKind, CompletionWindow, Nanos, WindowPlan};
 
 use super::background::Background;
 use super::buffer::{BufferSettings, WriteBuffer};
+use super::counting::Counting;
 use super::flash::{Flash, Recording};
 use super::host::Host;
-use super::load::{Load, Running, Source};
-use super::outcome::{CommandOutcome, Outcome, RecordedOperation, StreamOutcome};
+use super::load::{Load, Running};
+use super::outcome::Outcome;
 use super::overtaking::Overtaking;
 use super::pipeline::Pipelines;
 use super::read_cache::ReadCache;
-use super::request_log::RequestLog;
-use super::series::Series;
-use super::split::PARTS;
+use super::recorded::RecordedOperation;
+use super::split::{FLASH_PARTS, PARTS};
 use super::timing::Timing;
-use super::{Plan, SimError, Standing, Watch};
+use super::{Plan, SimError, Standing, Watch, streams};
 use crate::event::{END_OF_TIME, EventKey, EventTree, MAX_LEAVES, SIDE_LEAVES};
 use crate::preset::{Dispatch, SsdConfig};
 
@@ -63,15 +63,6 @@ impl Tally {
     }
 }
 
-/// What tells requests by themselves.
-pub(super) struct Observer {
-    pub series: Option<Series>,
-    pub log: Option<RequestLog>,
-}
-
-/// The kinds of commands.
-pub(super) const KINDS: usize = CommandKind::ALL.len();
-
 /// A drive with its firmware: everything but the preset and its preparation.
 pub(super) struct Engine<F> {
     pub firmware: F,
@@ -97,10 +88,8 @@ pub(super) struct Engine<F> {
     /// the last one.
     pub stood: (u64, u64),
     pub streams: Vec<Running>,
-    /// What the window counted, of each stream all kinds of commands.
-    counted: Vec<CommandOutcome>,
-    /// What is told of requests beside sums, if anything is.
-    pub observer: Option<Box<Observer>>,
+    /// What the window counted.
+    pub counting: Counting,
     pub background: Background,
     pub failure: Option<SimError>,
     /// Set from outside when nobody wants the result any more.
@@ -158,8 +147,7 @@ impl<F: Firmware> Engine<F> {
             submitted: 0,
             stood: (0, 0),
             streams: Vec::new(),
-            counted: Vec::new(),
-            observer: None,
+            counting: Counting::default(),
             background: Background::new(config.collection.background_idle_ns),
             failure: None,
             stop: Arc::default(),
@@ -194,33 +182,15 @@ impl<F: Firmware> Engine<F> {
         }
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.all_programs += self.tally.programs();
-        let completed = self.window.completed();
-        outcome.drained_requests = completed - outcome.warmup_requests - outcome.measured_requests;
-        for (stream, running) in outcome.streams.iter_mut().zip(&self.streams) {
-            stream.submitted = running.submitted;
-        }
+        streams::end(&self.streams, self.window.completed(), &mut outcome);
         Ok(outcome)
     }
 
     /// The streams of `load` begin.
     fn begin_load(&mut self, load: Load, plan: Plan) {
-        let count = load.streams.len();
-        self.counted = vec![CommandOutcome::default(); count * KINDS];
-        let series = |interval| Series::new(interval, count);
-        let observer = Observer {
-            series: plan.series_interval.map(series),
-            log: plan.log_requests.map(RequestLog::of),
-        };
-        let is_asked_for = observer.series.is_some() || observer.log.is_some();
-        self.observer = is_asked_for.then(|| Box::new(observer));
-        let depth = |source: &Source| match source {
-            Source::Closed { queue_depth, .. } => *queue_depth,
-            Source::Open { .. } | Source::Timed { .. } => 0,
-        };
-        let depths: Vec<u32> = load.streams.iter().map(|s| depth(&s.source)).collect();
-        let capacity = self.capacity_bytes;
-        let streams = load.streams.into_iter();
-        self.streams = streams.map(|s| Running::new(s, capacity)).collect();
+        self.counting = Counting::new(load.streams.len(), plan);
+        let (running, depths) = streams::begin(load, self.capacity_bytes);
+        self.streams = running;
         for (stream, depth) in depths.into_iter().enumerate() {
             for _ in 0..depth {
                 self.submit_next(stream as u16, 0);
@@ -234,15 +204,8 @@ impl<F: Firmware> Engine<F> {
 
     /// What was submitted and never completed.
     fn stalled(&self) -> Option<SimError> {
-        let is_left = |stream: &&Running| stream.submitted != stream.completed;
         let is_over = self.window.closed_by().is_some() && self.buffer.is_empty();
-        let first = self.streams.first().filter(|_| !is_over);
-        let left = self.streams.iter().find(is_left).or(first)?;
-        Some(SimError::Stalled {
-            stream: left.name.clone(),
-            submitted: left.submitted,
-            completed: left.completed,
-        })
+        streams::stalled(&self.streams, is_over)
     }
 
     fn reset(&mut self, plan: Plan, timing: Timing) {
@@ -272,6 +235,7 @@ impl<F: Firmware> Engine<F> {
         self.submitted = 0;
         self.stood = (0, 0);
         self.outcome = Outcome {
+            part_names: FLASH_PARTS,
             variability_factor: 1.0,
             ..Outcome::default()
         };
@@ -346,11 +310,8 @@ impl<F: Firmware> Engine<F> {
         // Time has come to `now`: the window is told of time at its deadline.
         let was_open = self.window.is_open();
         if was_open {
-            let column = stream as usize * KINDS + kind.index();
-            let counted = &mut self.counted[column];
-            counted.split.record(parts);
-            counted.counted.record(latency, bytes);
-            if self.observer.is_some() {
+            self.counting.record(stream, (kind, bytes), latency, parts);
+            if self.counting.is_observed() {
                 self.observe(slot, latency, parts, now);
             }
         }
@@ -401,9 +362,7 @@ impl<F: Firmware> Engine<F> {
             self.outcome.all_programs = self.tally.programs();
             self.tally = early;
             self.flash.open_window(at);
-            if let Some(series) = self.observer.as_mut().and_then(|o| o.series.as_mut()) {
-                series.open(at);
-            }
+            self.counting.open(at);
         } else if was_open && !self.window.is_open() {
             self.close_window(at, served);
         }
@@ -418,22 +377,8 @@ impl<F: Firmware> Engine<F> {
             Nanos::ZERO => 0.0,
             Nanos(window) => busy as f64 / window as f64,
         };
-        let mut counted = std::mem::take(&mut self.counted).into_iter();
-        let of_stream = |running: &Running| StreamOutcome {
-            name: running.name.clone(),
-            commands: std::array::from_fn(|_| counted.next().unwrap_or_default()),
-            submitted: 0,
-        };
-        let streams = self.streams.iter().map(of_stream).collect();
-        let outcome = &mut self.outcome;
-        outcome.set_streams(streams);
-        let observer = self.observer.take();
-        (outcome.series, outcome.log) = observer.map_or((None, None), |o| (o.series, o.log));
-        outcome.batches = self.window.batches().clone();
-        outcome.closed_by = self.window.closed_by();
-        outcome.window = window;
-        outcome.warmup_requests = self.window.warmup_requests();
-        outcome.measured_requests = self.window.requests();
+        self.counting
+            .close(&self.window, &self.streams, &mut self.outcome);
         let mut tally = self.tally;
         for cause in self.counted_early(served) {
             tally.operations[OperationKind::Read as usize][cause as usize] -= 1;

@@ -6,10 +6,10 @@ use std::ops::Range;
 use drivelab_ftl::{Cause, OperationKind};
 use rustc_hash::FxHashMap;
 
-use super::outcome::RecordedOperation;
 use super::overtaking::Overtaking;
 use super::pipeline::Pipelines;
 use super::queue::{Pool, Queue, Task};
+use super::recorded::RecordedOperation;
 use super::ring::Ring;
 use crate::event::EventKey;
 

@@ -16,10 +16,9 @@ use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun};
 use drivelab_request::{Command, CommandKind};
 
 use super::SimError;
-use super::engine::{ARRIVAL, Engine, INTERRUPT, KINDS, LINK};
+use super::engine::{ARRIVAL, Engine, INTERRUPT, LINK};
 use super::flush::Barriers;
 use super::link::{Job, Link};
-use super::load::Running;
 use super::moves::is_move;
 use super::queue::{Account, Beneficiary};
 use super::queue_pair::{PairSettings, QueuePairs};
@@ -27,18 +26,9 @@ use super::registers::is_copied_back;
 use super::request_log::LoggedRequest;
 use super::ring::Ring;
 use super::split::{PARTS, Part, Parts};
+use super::streams::{self, MOST_IN_NO_TIME, STOP_INTERVAL};
 use crate::event::EventKey;
 use crate::preset::SsdConfig;
-
-/// Whether to stop is looked up once in so many requests.
-const STOP_INTERVAL: u64 = 1024;
-
-/// Requests in one instant after which no drive ever gets further.
-const MOST_IN_NO_TIME: u64 = 1 << 20;
-
-/// Requests of one stream that may be outstanding: where more come than are served, memory
-/// is not the limit.
-const MOST_OUTSTANDING: u64 = 1 << 20;
 
 /// A request between submission and completion; two lines of the cache.
 #[derive(Clone, Copy, Debug)]
@@ -233,13 +223,9 @@ impl<F: Firmware> Engine<F> {
         if self.stop.load(Ordering::Relaxed) {
             return Some(SimError::Stopped);
         }
-        let waits = |stream: &&Running| stream.submitted - stream.completed > MOST_OUTSTANDING;
-        if let Some(stream) = self.streams.iter().find(waits) {
-            return Some(SimError::Overloaded {
-                stream: stream.name.clone(),
-                most: MOST_OUTSTANDING,
-                nanos: now,
-            });
+        let overloaded = streams::overloaded(&self.streams, now);
+        if overloaded.is_some() {
+            return overloaded;
         }
         if now != self.stood.0 {
             self.stood = (now, self.submitted);
@@ -269,8 +255,7 @@ impl<F: Firmware> Engine<F> {
         if self.window.closed_by().is_some() {
             return None;
         }
-        let arrival = |(stream, running): (u16, &Running)| Some((running.next_arrival()?, stream));
-        (0..).zip(&self.streams).filter_map(arrival).min()
+        streams::next_arrival(&self.streams)
     }
 
     pub(super) fn run_of(&self, slot: u32) -> PageRun {
@@ -552,21 +537,13 @@ impl<F: Firmware> Engine<F> {
         let Slot {
             command, stream, ..
         } = self.host.slots[slot as usize];
-        let Some(observer) = &mut self.observer else {
-            return;
+        let request = LoggedRequest {
+            command,
+            stream,
+            submitted_ns: now - latency,
+            parts: *parts,
         };
-        if let Some(series) = &mut observer.series {
-            let column = usize::from(stream) * KINDS + command.kind.index();
-            series.record(column, now, latency, command.size_bytes);
-        }
-        if let Some(log) = &mut observer.log {
-            log.record(LoggedRequest {
-                command,
-                stream,
-                submitted_ns: now - latency,
-                parts: *parts,
-            });
-        }
+        self.counting.observe(request, now);
     }
 
     /// A request is complete. What of its latency lies neither in buffer nor flash

@@ -20,8 +20,8 @@ use drivelab_ftl::{Cause, Firmware, NOTHING, Operation, OperationKind};
 use super::SimError;
 use super::engine::{DISPATCH, Engine};
 use super::flash::{MAX_QUEUED, Phase};
-use super::outcome::RecordedOperation;
 use super::queue::{Account, Beneficiary, Task};
+use super::recorded::RecordedOperation;
 use super::split::Parts;
 use crate::event::{EventKey, MAX_LEAVES};
 

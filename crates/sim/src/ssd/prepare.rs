@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_ftl::{Action, Firmware, Lpn, OperationBuffer, PageMap, PageRun, Undo};
 use drivelab_request::{Direction, Nanos, Request};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_workload::Characteristics;
 
 use super::engine::Engine;
 use super::load::Load;
 use super::measuring::Measuring;
-use super::outcome::{Outcome, RecordedOperation};
-use super::{Plan, SimError, SnapshotError, Watch, run, snapshot};
+use super::outcome::Outcome;
+use super::recorded::RecordedOperation;
+use super::{Plan, SimError, SnapshotError, Watch, plan, run, snapshot};
 use crate::preset::{Condition, SsdConfig};
 
 /// A prepared state gives up a reverse map of more bytes: what workers return to then
@@ -234,23 +235,10 @@ impl Ssd {
         index: u64,
         plan: Plan,
     ) -> Result<Outcome, SimError> {
-        let capacity = self.capacity_bytes();
-        let range = plan.range_bytes.unwrap_or(capacity);
-        if range > capacity {
-            return Err(SimError::Workload(format!(
-                "the range has {range} bytes; allowed: at most the drive's {capacity}"
-            )));
-        }
-        let generator = Generator::new(workload, 0, range, seed, index)
-            .map_err(|error| SimError::Workload(error.to_string()))?;
-        let load = Load::closed(generator, workload.queue_depth);
+        let load = plan::load_of(workload, plan, self.capacity_bytes(), seed, index)?;
         let outcome = self.run(load, plan, seed, index);
         self.reset();
-        outcome.and_then(|outcome| match outcome.window {
-            window if outcome.measured_requests == 0 => Err(SimError::NoRequests { window }),
-            Nanos::ZERO => Err(SimError::NoTime),
-            _ => Ok(outcome),
-        })
+        outcome.and_then(plan::told)
     }
 
     /// Runs any load and keeps the state it leaves, unless it fails.

@@ -9,10 +9,21 @@
 //! A request that needs several flash operations is split by the one that completes
 //! last. The parts of a request sum to its latency, to the nanosecond.
 
-/// Parts of a latency.
-pub const PARTS: usize = 7;
+pub use crate::host::PARTS;
+use crate::host::PartNames;
 
-/// A part of a latency.
+/// The parts on a drive of flash, by [`Part`].
+pub const FLASH_PARTS: PartNames = &[
+    "host",
+    "buffer",
+    "queueing",
+    "dispatch",
+    "channel",
+    "cell",
+    "collection",
+];
+
+/// A part of a latency on a drive of flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Part {
@@ -44,63 +55,11 @@ impl Part {
         Self::Cell,
         Self::Collection,
     ];
-
-    /// Its name in results.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Buffer => "buffer",
-            Self::Queueing => "queueing",
-            Self::Dispatch => "dispatch",
-            Self::Channel => "channel",
-            Self::Cell => "cell",
-            Self::Collection => "collection",
-        }
-    }
-}
-
-/// Sum and maximum of every part over requests of one kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LatencySplit {
-    /// By [`Part`], ns; together the sum of the latencies.
-    pub sum_ns: [u64; PARTS],
-    /// By [`Part`], ns.
-    pub max_ns: [u64; PARTS],
-}
-
-impl LatencySplit {
-    /// Adds the requests that `other` counted.
-    pub(super) fn merge(&mut self, other: &Self) {
-        for (part, nanos) in other.sum_ns.iter().enumerate() {
-            self.sum_ns[part] += nanos;
-            self.max_ns[part] = self.max_ns[part].max(other.max_ns[part]);
-        }
-    }
-
-    /// Counts one request.
-    #[inline(always)]
-    pub(super) fn record(&mut self, parts: &[u64; PARTS]) {
-        for (part, &nanos) in parts.iter().enumerate() {
-            self.sum_ns[part] += nanos;
-            if nanos > self.max_ns[part] {
-                self.raise(part, nanos);
-            }
-        }
-    }
-
-    /// Apart, because it is rare: the larger of 64-bit numbers without a branch takes
-    /// many instructions.
-    #[cold]
-    #[inline(never)]
-    fn raise(&mut self, part: usize, nanos: u64) {
-        self.max_ns[part] = nanos;
-    }
 }
 
 /// Where the time of one flash operation went.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parts {
+pub(crate) struct Parts {
     /// When its unit took it.
     pub began: u64,
     pub dispatch: u64,

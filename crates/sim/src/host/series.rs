@@ -59,7 +59,7 @@ pub struct Series {
 }
 
 impl Series {
-    pub(super) fn new(interval: Nanos, streams: usize) -> Self {
+    pub(crate) fn new(interval: Nanos, streams: usize) -> Self {
         let columns = streams * KINDS;
         let interval = Nanos(interval.0.max(1));
         Self {
@@ -74,14 +74,14 @@ impl Series {
     }
 
     /// The window opens.
-    pub(super) fn open(&mut self, at: u64) {
+    pub(crate) fn open(&mut self, at: u64) {
         self.origin = at;
         self.row_end = at + self.interval.0;
     }
 
     /// Counts a command of `column` that completed at `at`; times never fall.
     #[inline]
-    pub(super) fn record(&mut self, column: usize, at: u64, latency_ns: u64, bytes: u32) {
+    pub(crate) fn record(&mut self, column: usize, at: u64, latency_ns: u64, bytes: u32) {
         if at >= self.row_end {
             self.advance(at);
         }

@@ -36,14 +36,14 @@ pub struct RequestLog {
 }
 
 impl RequestLog {
-    pub(super) fn of(most: u64) -> Self {
+    pub(crate) fn of(most: u64) -> Self {
         Self {
             most: usize::try_from(most).unwrap_or(usize::MAX),
             ..Self::default()
         }
     }
 
-    pub(super) fn record(&mut self, request: LoggedRequest) {
+    pub(crate) fn record(&mut self, request: LoggedRequest) {
         if self.requests.len() < self.most {
             self.requests.push(request);
         } else {

@@ -37,7 +37,7 @@ impl Watch {
         }
     }
 
-    pub(super) fn tell(&self, standing: Standing) {
+    pub(crate) fn tell(&self, standing: Standing) {
         self.completed.store(standing.completed, Ordering::Relaxed);
         self.outstanding
             .store(standing.outstanding, Ordering::Relaxed);

@@ -135,7 +135,7 @@ impl Load {
     }
 
     /// Whether such a load can be run at all.
-    pub(super) fn check(&self, capacity_bytes: u64, pairs: usize) -> Result<(), SimError> {
+    pub(crate) fn check(&self, capacity_bytes: u64, pairs: usize) -> Result<(), SimError> {
         let count = self.streams.len();
         if count == 0 || count > MOST_STREAMS {
             return Err(SimError::Streams { count });
@@ -176,7 +176,55 @@ impl Load {
     }
 }
 
-/// The commands of a stream, in order, with the firmware's tables prefetched.
+impl Load {
+    /// Whether a drive that knows no TRIM can run it.
+    pub(crate) fn check_without_trims(&self) -> Result<(), SimError> {
+        let has_trim = |stream: &&Stream| match &stream.source {
+            Source::Timed { commands } => commands.iter().any(|c| c.kind == CommandKind::Trim),
+            Source::Closed { .. } | Source::Open { .. } => stream.writes == WriteMode::Trim,
+        };
+        match self.streams.iter().find(has_trim) {
+            Some(stream) => Err(SimError::Stream {
+                name: stream.name.clone(),
+                reason: "it trims, and this drive knows no TRIM: let it write, or leave its trims \
+                         out"
+                .to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a drive will look up for requests that were drawn ahead, by logical page.
+pub(crate) trait Tables {
+    /// It will be asked for `page`.
+    fn hint(&self, page: u32);
+    /// It will soon write `page`, which may hold data.
+    fn hint_overwrite(&self, page: u32);
+}
+
+impl<F: Firmware> Tables for F {
+    #[inline(always)]
+    fn hint(&self, page: u32) {
+        self.prefetch_map(Lpn(page));
+    }
+
+    #[inline(always)]
+    fn hint_overwrite(&self, page: u32) {
+        self.prefetch_overwrite(Lpn(page));
+    }
+}
+
+/// Of a drive that looks nothing up that would have to be fetched.
+pub(crate) struct NoTables;
+
+impl Tables for NoTables {
+    fn hint(&self, _: u32) {}
+
+    fn hint_overwrite(&self, _: u32) {}
+}
+
+/// The commands of a stream, in order, with the drive's tables prefetched.
 enum Feed {
     /// Generated; with arrivals, the next of them.
     Drawn(Box<Drawn>, Option<(Arrivals, Nanos)>),
@@ -200,7 +248,7 @@ impl Drawn {
     }
 
     #[inline(always)]
-    fn take<F: Firmware>(&mut self, firmware: &F, page_shift: u32) -> Request {
+    fn take<T: Tables>(&mut self, tables: &T, page_shift: u32) -> Request {
         let request = self.ring[self.next];
         let drawn = self.generator.next_request();
         // Field by field: a copy of the whole would wait until every field has reached
@@ -210,18 +258,17 @@ impl Drawn {
         place.size_bytes = drawn.size_bytes;
         place.direction = drawn.direction;
         self.next = (self.next + 1) % AHEAD;
-        firmware.prefetch_map(Lpn((drawn.offset_bytes >> page_shift) as u32));
+        tables.hint((drawn.offset_bytes >> page_shift) as u32);
         let nearer = &self.ring[(self.next + HALF) % AHEAD];
         if nearer.direction == Direction::Write {
-            let page = (nearer.offset_bytes >> page_shift) as u32;
-            firmware.prefetch_overwrite(Lpn(page));
+            tables.hint_overwrite((nearer.offset_bytes >> page_shift) as u32);
         }
         request
     }
 }
 
 /// A stream on its way.
-pub(super) struct Running {
+pub(crate) struct Running {
     pub name: String,
     feed: Feed,
     /// Each completion submits the next.
@@ -276,15 +323,15 @@ impl Running {
     /// The next request of a closed loop that is a request and nothing else: the short
     /// way for what most streams are. `None` leaves everything to [`Running::take`].
     #[inline(always)]
-    pub fn take_request<F: Firmware>(&mut self, firmware: &F, page_shift: u32) -> Option<Request> {
+    pub fn take_request<T: Tables>(&mut self, tables: &T, page_shift: u32) -> Option<Request> {
         match &mut self.feed {
-            Feed::Drawn(drawn, None) if self.is_plain => Some(drawn.take(firmware, page_shift)),
+            Feed::Drawn(drawn, None) if self.is_plain => Some(drawn.take(tables, page_shift)),
             _ => None,
         }
     }
 
     /// The next command.
-    pub fn take<F: Firmware>(&mut self, firmware: &F, page_shift: u32) -> Option<Command> {
+    pub fn take<T: Tables>(&mut self, tables: &T, page_shift: u32) -> Option<Command> {
         let (drawn, arrivals) = match &mut self.feed {
             Feed::Drawn(drawn, arrivals) => (drawn, arrivals),
             Feed::Timed(commands) => return commands.next(),
@@ -293,7 +340,7 @@ impl Running {
             self.until_flush = self.flush_interval;
             Command::flush(Nanos::ZERO)
         } else {
-            Command::from(drawn.take(firmware, page_shift))
+            Command::from(drawn.take(tables, page_shift))
         };
         if command.kind == CommandKind::Write {
             self.until_flush = self.until_flush.saturating_sub(1);

@@ -1,9 +1,9 @@
 //! What a run of the simulator tells.
 
-use super::energy::Energy;
 use super::request_log::RequestLog;
 use super::series::Series;
-use super::split::LatencySplit;
+use super::split::{LatencySplit, PartNames};
+use crate::ssd::Energy;
 use drivelab_ftl::EraseCounts;
 use drivelab_request::{BatchMeans, ClosedBy, CommandKind, Counted, Direction, Nanos};
 
@@ -16,6 +16,8 @@ pub struct Outcome {
     pub write: Counted,
     /// Where the latencies went, by [`Direction::index`].
     pub split: [LatencySplit; 2],
+    /// What the parts of a latency are called, in their order.
+    pub part_names: PartNames,
     /// Every stream, in the order of the load.
     pub streams: Vec<StreamOutcome>,
     /// What completed when, if [`Plan::series_interval`](super::Plan) asked for it.
@@ -106,7 +108,7 @@ pub struct StreamOutcome {
 
 impl Outcome {
     /// Takes the counts of every stream, and their sums.
-    pub(super) fn set_streams(&mut self, streams: Vec<StreamOutcome>) {
+    pub(crate) fn set_streams(&mut self, streams: Vec<StreamOutcome>) {
         for direction in Direction::ALL {
             let mut counted = Counted::default();
             let split = &mut self.split[direction.index()];
@@ -137,40 +139,5 @@ impl Outcome {
     pub fn write_amplification(&self) -> Option<f64> {
         let programs = self.host_programs + self.collection_programs + self.wear_programs;
         (self.host_programs > 0).then(|| programs as f64 / self.host_programs as f64)
-    }
-}
-
-/// One flash operation of a recorded run: when it passed each stage, in ns of
-/// simulated time. Stages an operation does not have are empty (start = end).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecordedOperation {
-    /// The operation.
-    pub operation: drivelab_ftl::Operation,
-    /// The stream that asked for it, by its place in the load; `None` of collection and
-    /// wear levelling, and of pages that were gathered in the write buffer.
-    pub stream: Option<u16>,
-    /// Channel, way, die in the way, plane in the die.
-    pub channel: u32,
-    /// See `channel`.
-    pub way: u32,
-    /// See `channel`.
-    pub die: u32,
-    /// See `channel`.
-    pub plane: u32,
-    /// The unit that worked alone: the die, in plane mode the plane.
-    pub unit: u32,
-    /// The controller's dispatch stage.
-    pub dispatch: (u64, u64),
-    /// Register transfer over the channel.
-    pub transfer: (u64, u64),
-    /// The cell array.
-    pub cell: (u64, u64),
-}
-
-impl RecordedOperation {
-    /// When its last stage ended.
-    #[must_use]
-    pub fn end(&self) -> u64 {
-        self.dispatch.1.max(self.transfer.1).max(self.cell.1)
     }
 }

@@ -10,7 +10,7 @@ const STREAM: u64 = 0x7661_7269;
 /// log-normal with mean 1 and parameter `sigma`; 1 when `sigma` is 0.
 ///
 /// The pure-Rust `libm` computes it, so that it is the same on every machine.
-pub(super) fn factor(sigma: f64, seed: u64, index: u64) -> f64 {
+pub(crate) fn factor(sigma: f64, seed: u64, index: u64) -> f64 {
     if sigma == 0.0 {
         return 1.0;
     }

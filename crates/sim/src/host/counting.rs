@@ -1,0 +1,104 @@
+//! What the measurement window counts of requests, whatever kind of drive served them.
+
+use drivelab_request::{CommandKind, CompletionWindow};
+
+use super::load::Running;
+use super::outcome::{CommandOutcome, Outcome, StreamOutcome};
+use super::plan::Plan;
+use super::request_log::{LoggedRequest, RequestLog};
+use super::series::Series;
+use super::split::PARTS;
+
+/// The kinds of commands.
+const KINDS: usize = CommandKind::ALL.len();
+
+/// What tells requests by themselves.
+struct Observer {
+    series: Option<Series>,
+    log: Option<RequestLog>,
+}
+
+/// Counts while the window is open; its owner asks the window.
+#[derive(Default)]
+pub(crate) struct Counting {
+    /// Of each stream all kinds of commands.
+    counted: Vec<CommandOutcome>,
+    /// What is told of requests beside sums, if anything is.
+    observer: Option<Box<Observer>>,
+}
+
+impl Counting {
+    pub fn new(streams: usize, plan: Plan) -> Self {
+        let series = |interval| Series::new(interval, streams);
+        let observer = Observer {
+            series: plan.series_interval.map(series),
+            log: plan.log_requests.map(RequestLog::of),
+        };
+        let is_asked_for = observer.series.is_some() || observer.log.is_some();
+        Self {
+            counted: vec![CommandOutcome::default(); streams * KINDS],
+            observer: is_asked_for.then(|| Box::new(observer)),
+        }
+    }
+
+    /// A request of the window is complete.
+    #[inline(always)]
+    pub fn record(
+        &mut self,
+        stream: u16,
+        (kind, bytes): (CommandKind, u32),
+        latency: u64,
+        parts: &[u64; PARTS],
+    ) {
+        let counted = &mut self.counted[stream as usize * KINDS + kind.index()];
+        counted.split.record(parts);
+        counted.counted.record(latency, bytes);
+    }
+
+    /// Whether requests are to be told by themselves.
+    #[inline(always)]
+    pub const fn is_observed(&self) -> bool {
+        self.observer.is_some()
+    }
+
+    /// Tells a request of the window, complete at `now`: to the time series, to the log.
+    #[inline(never)]
+    pub fn observe(&mut self, request: LoggedRequest, now: u64) {
+        let Some(observer) = &mut self.observer else {
+            return;
+        };
+        if let Some(series) = &mut observer.series {
+            let column = usize::from(request.stream) * KINDS + request.command.kind.index();
+            let latency = now - request.submitted_ns;
+            series.record(column, now, latency, request.command.size_bytes);
+        }
+        if let Some(log) = &mut observer.log {
+            log.record(request);
+        }
+    }
+
+    /// The window opens.
+    pub fn open(&mut self, at: u64) {
+        if let Some(series) = self.observer.as_mut().and_then(|o| o.series.as_mut()) {
+            series.open(at);
+        }
+    }
+
+    /// The window has closed: what it counted goes into `outcome`.
+    pub fn close(&mut self, window: &CompletionWindow, streams: &[Running], outcome: &mut Outcome) {
+        let mut counted = std::mem::take(&mut self.counted).into_iter();
+        let of_stream = |running: &Running| StreamOutcome {
+            name: running.name.clone(),
+            commands: std::array::from_fn(|_| counted.next().unwrap_or_default()),
+            submitted: 0,
+        };
+        outcome.set_streams(streams.iter().map(of_stream).collect());
+        let observer = self.observer.take();
+        (outcome.series, outcome.log) = observer.map_or((None, None), |o| (o.series, o.log));
+        outcome.batches = window.batches().clone();
+        outcome.closed_by = window.closed_by();
+        outcome.window = window.duration();
+        outcome.warmup_requests = window.warmup_requests();
+        outcome.measured_requests = window.requests();
+    }
+}

@@ -1,0 +1,72 @@
+//! A drive in simulated time without its users.
+//!
+//! ```text
+//!   owner                                    device
+//!     submit(tag, command, now) ─────────────>  takes it, or keeps it waiting
+//!     next_event() ──> when something happens
+//!     serve(completions) ────────────────────>  that moment; what is complete is told
+//! ```
+//!
+//! The owner keeps time: it submits at moments that never fall, none later than the next
+//! event, and serves that event before anything later. A device keeps no time of its own
+//! and may be owned by another device (an array of drives) as well as by a
+//! [`Runner`](super::Runner).
+
+use drivelab_request::Command;
+
+use super::error::SimError;
+use super::outcome::Outcome;
+use super::split::{PARTS, PartNames};
+
+/// A command that is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// As it was submitted.
+    pub tag: u32,
+    /// When it is complete, ns: the moment that was served.
+    pub at: u64,
+    /// Where its time since submission went, by [`Device::part_names`]; together that time.
+    pub parts: [u64; PARTS],
+}
+
+/// A drive that takes commands at given moments and says when they are complete.
+pub trait Device {
+    /// Bytes that the host can address.
+    fn capacity_bytes(&self) -> u64;
+
+    /// What the parts of a latency are called.
+    fn part_names(&self) -> PartNames;
+
+    /// Whether it knows TRIM.
+    fn takes_trims(&self) -> bool;
+
+    /// A run begins at time 0: nothing is under way and nothing cached. `seed` and `index`
+    /// key what is random about the drive itself; answers its variability factor.
+    fn begin(&mut self, seed: u64, index: u64) -> f64;
+
+    /// The host submits `command` at `now`. It lies on the drive, and `tag` is of no other
+    /// command on its way.
+    ///
+    /// # Errors
+    /// [`SimError`] when it cannot be served.
+    fn submit(&mut self, tag: u32, command: &Command, now: u64) -> Result<(), SimError>;
+
+    /// When something happens next; never before a moment that was served.
+    fn next_event(&self) -> Option<u64>;
+
+    /// Serves the moment of [`Device::next_event`] and appends what is complete then.
+    ///
+    /// # Errors
+    /// [`SimError`] when a command cannot be served.
+    fn serve(&mut self, completions: &mut Vec<Completion>) -> Result<(), SimError>;
+
+    /// Nothing happens any more and nothing else comes: what the device holds back is
+    /// written, by events to come. Answers whether there is such.
+    fn drain(&mut self, now: u64) -> bool;
+
+    /// The measurement window opens at `at`; what was served before does not count.
+    fn open_window(&mut self, at: u64);
+
+    /// It closes at `at`: what the device did in it goes into `outcome`.
+    fn close_window(&mut self, at: u64, outcome: &mut Outcome);
+}

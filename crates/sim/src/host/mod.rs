@@ -1,0 +1,35 @@
+//! What every kind of simulated drive shares: its users, and what is told of them.
+//!
+//! ```text
+//!   Load ─> streams ─> Runner ── submit ──> Device (a disk, an array, an SSD)
+//!                        │ <─ completions ─────┘
+//!                        └─> window ─> counting ─> Outcome
+//! ```
+//!
+//! A [`Device`] is a drive in simulated time without its users; [`Runner`] is the loop that
+//! brings both together. The SSD alone has an event loop of its own, for speed.
+
+pub(crate) mod counting;
+mod device;
+mod error;
+pub(crate) mod load;
+pub(crate) mod outcome;
+pub(crate) mod plan;
+pub(crate) mod request_log;
+mod runner;
+mod series;
+mod split;
+pub(crate) mod streams;
+pub(crate) mod variability;
+mod watch;
+
+pub use device::{Completion, Device};
+pub use error::SimError;
+pub use load::{Load, MOST_STREAMS, Source, Stream, WriteMode};
+pub use outcome::{CommandOutcome, Outcome, StreamOutcome};
+pub use plan::Plan;
+pub use request_log::{LoggedRequest, RequestLog};
+pub use runner::Runner;
+pub use series::{Bin, MOST_BINS, Series};
+pub use split::{LatencySplit, PARTS, PartNames};
+pub use watch::{Standing, Watch};

@@ -1,0 +1,68 @@
+//! All streams of a load on their way.
+
+use super::error::SimError;
+use super::load::{Running, Source};
+use super::outcome::Outcome;
+use super::{Load, Stream};
+
+/// Whether to stop is looked up once in so many requests.
+pub(crate) const STOP_INTERVAL: u64 = 1024;
+
+/// Requests in one instant after which no drive ever gets further.
+pub(crate) const MOST_IN_NO_TIME: u64 = 1 << 20;
+
+/// Requests of one stream that may be outstanding: where more come than are served, memory
+/// is not the limit.
+const MOST_OUTSTANDING: u64 = 1 << 20;
+
+/// The streams of `load` on a drive of `capacity_bytes`, each with the requests that it
+/// submits at the beginning.
+pub(crate) fn begin(load: Load, capacity_bytes: u64) -> (Vec<Running>, Vec<u32>) {
+    let depth = |stream: &Stream| match &stream.source {
+        Source::Closed { queue_depth, .. } => *queue_depth,
+        Source::Open { .. } | Source::Timed { .. } => 0,
+    };
+    let depths = load.streams.iter().map(depth).collect();
+    let streams = load.streams.into_iter();
+    let streams = streams.map(|s| Running::new(s, capacity_bytes)).collect();
+    (streams, depths)
+}
+
+/// When the next command of an open loop arrives, and in which stream.
+pub(crate) fn next_arrival(streams: &[Running]) -> Option<(u64, u16)> {
+    let arrival = |(stream, running): (u16, &Running)| Some((running.next_arrival()?, stream));
+    (0..).zip(streams).filter_map(arrival).min()
+}
+
+/// A stream of which more requests come than are served.
+pub(crate) fn overloaded(streams: &[Running], now: u64) -> Option<SimError> {
+    let waits = |stream: &&Running| stream.submitted - stream.completed > MOST_OUTSTANDING;
+    streams
+        .iter()
+        .find(waits)
+        .map(|stream| SimError::Overloaded {
+            stream: stream.name.clone(),
+            most: MOST_OUTSTANDING,
+            nanos: now,
+        })
+}
+
+/// What was submitted and never completed; the first stream if the run itself is not over.
+pub(crate) fn stalled(streams: &[Running], is_over: bool) -> Option<SimError> {
+    let is_left = |stream: &&Running| stream.submitted != stream.completed;
+    let first = streams.first().filter(|_| !is_over);
+    let left = streams.iter().find(is_left).or(first)?;
+    Some(SimError::Stalled {
+        stream: left.name.clone(),
+        submitted: left.submitted,
+        completed: left.completed,
+    })
+}
+
+/// The drive is drained: `outcome` of the window is told what followed it.
+pub(crate) fn end(streams: &[Running], completed: u64, outcome: &mut Outcome) {
+    outcome.drained_requests = completed - outcome.warmup_requests - outcome.measured_requests;
+    for (stream, running) in outcome.streams.iter_mut().zip(streams) {
+        stream.submitted = running.submitted;
+    }
+}
