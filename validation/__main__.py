@@ -20,6 +20,7 @@ from validation.papers import huang2011, yoo2014
 from validation.published import published_figures, sources_of_values
 from validation.speed import main_job_speed, simulator_speed
 from validation.steady_state import steady_state
+from validation.variability import variability
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "huang2011": huang2011,
     "published": published_figures,
     "sources": sources_of_values,
+    "variability": variability,
     "steady": steady_state,
     "oracles": simulator_oracles,
     "collection": collection,

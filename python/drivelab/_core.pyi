@@ -5,7 +5,7 @@ Its errors are those of `drivelab.errors`.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -286,12 +286,21 @@ class SimulatedSsd:
     capacity_bytes: int
     state_bytes: int
     config_hash: str
+    variability: Literal["none", "on", "off"]
 
-    def __init__(self, text: str, bases: dict[str, str] | None = None) -> None:
-        """Read a preset; `bases` gives the texts of presets outside the package."""
+    def __init__(
+        self, text: str, bases: dict[str, str] | None = None, *, varies: bool = True
+    ) -> None:
+        """Read a preset; `bases` gives the texts of presets outside the package.
+
+        Without `varies` every run takes the preset's own times, whatever its variability.
+        """
 
     def resolved_json(self) -> str:
         """Return the resolved preset as JSON."""
+
+    def variability_factors(self, indices: list[int], seed: int, duration_ns: int) -> list[float]:
+        """Return by how much each measurement of that length takes longer than the preset says."""
 
     def measure(
         self,

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use drivelab_ftl::{Cause, OperationKind};
 use drivelab_request::{HalfWidth, Nanos, WindowPlan};
+use drivelab_sim::host::mean_factor;
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::scenario::StreamPlan;
 use drivelab_sim::ssd::{self, Outcome, Plan, Prepared, RecordedOperation, SimError};
@@ -46,17 +47,28 @@ fn available_cores() -> usize {
 #[pyclass(frozen, module = "drivelab._core")]
 struct SimulatedSsd {
     config: SsdConfig,
+    /// Whether runs vary: `none` where the preset says so, `on`, or `off` where the user does.
+    variability: &'static str,
     prepared: OnceLock<Prepared>,
 }
 
 #[pymethods]
 impl SimulatedSsd {
     #[new]
-    #[pyo3(signature = (text, bases=None))]
-    fn new(text: &str, bases: Option<BaseTexts>) -> PyResult<Self> {
-        let config = configuration(text, &bases.unwrap_or_default())?;
+    #[pyo3(signature = (text, bases=None, *, varies=true))]
+    fn new(text: &str, bases: Option<BaseTexts>, varies: bool) -> PyResult<Self> {
+        let mut config = configuration(text, &bases.unwrap_or_default())?;
+        let variability = match (config.variability.is_off(), varies) {
+            (true, _) => "none",
+            (false, true) => "on",
+            (false, false) => "off",
+        };
+        if !varies {
+            config = config.without_variability();
+        }
         Ok(Self {
             config,
+            variability,
             prepared: OnceLock::new(),
         })
     }
@@ -72,6 +84,11 @@ impl SimulatedSsd {
     }
 
     #[getter]
+    const fn variability(&self) -> &'static str {
+        self.variability
+    }
+
+    #[getter]
     fn config_hash(&self) -> String {
         self.config.hash()
     }
@@ -83,6 +100,13 @@ impl SimulatedSsd {
 
     fn resolved_json(&self) -> String {
         self.config.resolved_json()
+    }
+
+    /// By how much each measurement of so long, in ns of the drive's own time, takes longer
+    /// than the preset says.
+    fn variability_factors(&self, indices: Vec<u64>, seed: u64, duration_ns: u64) -> Vec<f64> {
+        let factor = |index: u64| mean_factor(&self.config.variability, seed, index, duration_ns);
+        indices.into_iter().map(factor).collect()
     }
 
     /// Measures every workload from the prepared state; answers in their order.

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use drivelab_request::{Command, CommandKind, Direction, Nanos, Request};
 use drivelab_sim::host::{
-    Completion, Device, Load, Outcome, PARTS, PartNames, Plan, Runner, SimError, Source, Stream,
-    WriteMode,
+    Completion, Device, HostTime, Load, Outcome, PARTS, PartNames, Plan, Runner, SimError, Source,
+    Stream, WriteMode,
 };
+use drivelab_sim::preset::Variability;
 use drivelab_workload::{Characteristics, Generator};
 
 const SERVICE_NS: u64 = 100;
@@ -21,6 +22,7 @@ struct OneServer {
     queue: VecDeque<(u32, u64, u64)>,
     free_at: u64,
     served: u64,
+    variability: Variability,
 }
 
 impl Device for OneServer {
@@ -37,8 +39,15 @@ impl Device for OneServer {
     }
 
     fn begin(&mut self, _: u64, _: u64) -> f64 {
-        *self = Self::default();
+        *self = Self {
+            variability: self.variability,
+            ..Self::default()
+        };
         1.0
+    }
+
+    fn host_time(&self, seed: u64, index: u64) -> Option<HostTime> {
+        HostTime::new(&self.variability, seed, index)
     }
 
     fn submit(&mut self, tag: u32, _: &Command, now: u64) -> Result<(), SimError> {
@@ -143,4 +152,58 @@ fn a_stream_that_trims_is_refused_by_a_device_without_trim() {
         let said = refused.to_string();
         assert!(said.starts_with("stream \"old\": it trims"), "{said}");
     }
+}
+
+/// The server drifts: the n-th of a closed loop is complete when 100 n ns of its own time have
+/// passed, and what arrives does so in the host's.
+#[test]
+fn a_device_that_drifts_is_told_in_the_hosts_time() {
+    let variability = Variability {
+        correlated_sigma: 0.5,
+        correlation_time_ns: Some(16_000),
+        ..Variability::default()
+    };
+    let server = OneServer {
+        variability,
+        ..OneServer::default()
+    };
+    let mut runner = Runner::new(server, &Arc::default());
+    let mut time = HostTime::new(&variability, 1, 2).unwrap();
+    let load = Load {
+        streams: vec![Stream::new("all", reads(1))],
+    };
+    // Long enough for the past to be forgotten: 60,000 requests are 6000 steps.
+    let plan = Plan {
+        log_requests: Some(60_000),
+        ..Plan::counting(1_000, 60_000)
+    };
+    let outcome = runner.run(load, plan, 1, 2).unwrap();
+    for (place, logged) in (1_000..).zip(&outcome.log.as_ref().unwrap().requests) {
+        let [from, to] = [place, place + 1].map(|n| time.host_ns(n * SERVICE_NS));
+        assert_eq!(
+            (logged.submitted_ns, logged.latency_ns()),
+            (from, to - from)
+        );
+    }
+    let window = time.host_ns(6_100_000) - time.host_ns(100_000);
+    assert_eq!(outcome.window, Nanos(window));
+    assert!((outcome.variability_factor - window as f64 / 6e6).abs() < 1e-12);
+
+    let arrival = |at| Request {
+        arrival: Nanos(at),
+        offset_bytes: 0,
+        size_bytes: 512,
+        direction: Direction::Read,
+    };
+    let plan = Plan {
+        log_requests: Some(2),
+        ..Plan::counting(0, 2)
+    };
+    let load = Load::timed([0, 50_000].map(arrival));
+    let outcome = runner.run(load, plan, 1, 2).unwrap();
+    let second = outcome.log.unwrap().requests[1];
+    let from = time.drive_ns(50_000);
+    assert_eq!(second.submitted_ns, time.host_ns(from));
+    let latency = time.host_ns(from + SERVICE_NS) - time.host_ns(from);
+    assert_eq!(second.latency_ns(), latency);
 }

@@ -31,6 +31,7 @@ _REAL_ONLY: Final = {
 }
 _VIRTUAL_ONLY: Final = {
     "workers": "--workers is for simulated drives",
+    "no_variability": "--no-variability is for simulated drives",
 }
 
 
@@ -47,6 +48,7 @@ def add_drive_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="threads; results do not depend on it [as many as there are cores]",
     )
+    add_no_variability(group)
     group = parser.add_argument_group("real drives")
     group.add_argument(
         "--size", type=size, metavar="SIZE", help="size of a file that is made [1GiB]"
@@ -56,6 +58,15 @@ def add_drive_options(parser: argparse.ArgumentParser) -> None:
         "--allow-destructive",
         metavar="PATH",
         help="overwrite this existing file or block device; PATH must be the drive's",
+    )
+
+
+def add_no_variability(parser: argparse._ActionsContainer) -> None:
+    """Add the switch that leaves a simulated drive its preset's own times."""
+    parser.add_argument(
+        "--no-variability",
+        action="store_true",
+        help="every run takes the preset's own times, without its [variability]",
     )
 
 
@@ -122,6 +133,7 @@ def open_named(args: argparse.Namespace, intended: Sequence[Characteristics] = (
         size_bytes=args.size,
         keep=args.keep,
         intended=intended,
+        varies=not args.no_variability,
     )
 
 

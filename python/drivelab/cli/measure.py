@@ -45,11 +45,17 @@ def run(args: argparse.Namespace) -> int:
         if measurement is None:
             raise RunError(f"{drive.name} answered nothing")
         drive_name, kind = drive.name, drive.kind
+        variability: str | None = getattr(drive, "variability", None)
     if args.json:
-        answer = {"drive": drive_name, "kind": kind, "plan": plan.to_json()}
+        answer = {
+            "drive": drive_name,
+            "kind": kind,
+            "variability": variability,
+            "plan": plan.to_json(),
+        }
         print(json.dumps(answer | describe(measurement), indent=2))
     else:
-        show(_text(drive_name, kind, measurement))
+        show(_text(drive_name, kind, variability, measurement))
     return 0
 
 
@@ -82,12 +88,13 @@ def describe(measurement: Measurement) -> dict[str, Any]:
     }
 
 
-def _text(name: str, kind: str, measurement: Measurement) -> str:
+def _text(name: str, kind: str, variability: str | None, measurement: Measurement) -> str:
     from drivelab.report.quantities import PROVENANCE, workload_text
     from drivelab.units import format_duration_ns, format_iops, format_rate
 
     lines = [
         (PROVENANCE[kind].adjective, name),
+        *([("variability", variability)] if variability in ("on", "off") else []),
         ("workload", workload_text(measurement.characteristics)),
         ("latency", _latency_text(measurement)),
         *_confidence_text(measurement),

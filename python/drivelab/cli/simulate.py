@@ -19,7 +19,11 @@ from drivelab.cli.arguments import (
     seed,
     whole_number,
 )
-from drivelab.cli.drive_options import characteristics_json, characteristics_of
+from drivelab.cli.drive_options import (
+    add_no_variability,
+    characteristics_json,
+    characteristics_of,
+)
 from drivelab.cli.outputs import check_outputs, write_output
 from drivelab.cli.scenario_options import add_scenario, scenario_of
 from drivelab.cli.terminal import show
@@ -87,6 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
     )
+    add_no_variability(parser)
     parser.add_argument(
         "--firmware",
         type=Path,
@@ -120,7 +125,8 @@ def run(args: argparse.Namespace) -> int:
     requests = args.requests
     if requests is None and args.seconds is None and not scenario.ends:
         requests = _DEFAULT_REQUESTS
-    with open_simulated(args.drive) as drive, SimulateProgress() as progress:
+    varies = not args.no_variability
+    with open_simulated(args.drive, varies=varies) as drive, SimulateProgress() as progress:
         # Whether a drive in another state holds data only reading it tells.
         if args.scenario is None and args.from_state is None:
             drive.check(characteristics_of(args))

@@ -83,7 +83,9 @@ def _head(values: Values, title: str | None) -> Iterator[str]:
     if title:
         yield _line("scenario", title)
     drive = f"{values['drive']}, {values['condition']}, {format_size(values['capacity_bytes'])}"
-    yield _line("simulated", f"{drive}, seed {values['seed']}")
+    variability = values["variability"]
+    varies = "" if variability == "none" else f", variability {variability}"
+    yield _line("simulated", f"{drive}, seed {values['seed']}{varies}")
     if values["from_state"] is not None:
         yield _line("", f"from the state in {values['from_state']}")
     warmup = values["warmup_requests"]

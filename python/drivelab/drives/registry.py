@@ -50,19 +50,19 @@ class PresetDrive:
     summary: str
 
 
-def _open_simulated(name: str) -> Drive:
+def _open_simulated(name: str, varies: bool) -> Drive:
     from drivelab.drives.simulated import SimulatedDrive
 
-    return SimulatedDrive.open(name)
+    return SimulatedDrive.open(name, varies=varies)
 
 
-def _open_analytic(name: str) -> Drive:
+def _open_analytic(name: str, _varies: bool) -> Drive:
     from drivelab.drives.analytic import PREFIX, AnalyticDrive
 
     return AnalyticDrive.open(name.removeprefix(PREFIX))
 
 
-OPENERS: Final[dict[str, Callable[[str], Drive]]] = {
+OPENERS: Final[dict[str, Callable[[str, bool], Drive]]] = {
     "sim:": _open_simulated,
     "analytic:": _open_analytic,
 }
@@ -84,6 +84,7 @@ def open_drive(
     size_bytes: int | None = None,
     keep: bool = False,
     intended: Sequence[Characteristics] = (),
+    varies: bool = True,
 ) -> Drive:
     """Open the drive that `name` stands for; it is a context manager.
 
@@ -100,6 +101,8 @@ def open_drive(
     intended
         Workloads that must be possible for such a file to be made at all; whether the opened
         drive accepts one says `Drive.check`.
+    varies
+        Whether the runs of a simulated drive differ as its preset says; see `SimulatedDrive`.
 
     Raises
     ------
@@ -110,7 +113,7 @@ def open_drive(
     for prefix, opener in OPENERS.items():
         if name.startswith(prefix):
             _refuse_unknown_preset(name, name.removeprefix(prefix))
-            return opener(name)
+            return opener(name, varies)
     _refuse_what_is_no_path(name)
     from drivelab.drives.fio import open_real_drive
 
@@ -123,7 +126,7 @@ def open_drive(
     )
 
 
-def open_simulated(name: str) -> SimulatedDrive:
+def open_simulated(name: str, *, varies: bool = True) -> SimulatedDrive:
     """Open the simulated drive that `name` stands for; it is a context manager.
 
     Raises
@@ -145,7 +148,7 @@ def open_simulated(name: str) -> SimulatedDrive:
             f"or sim:FILE.toml, or measure the real one with `drivelab measure {name}`"
         )
     _refuse_unknown_preset(name, name.removeprefix(PREFIX))
-    return SimulatedDrive.open(name)
+    return SimulatedDrive.open(name, varies=varies)
 
 
 def preview_real_drive(

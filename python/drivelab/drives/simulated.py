@@ -46,38 +46,65 @@ class SimulatedDrive:
         ``sim:`` followed by a preset's name or the path of a TOML file.
     source
         The preset's text, and those of the presets beside it that it starts from.
+    varies
+        Whether runs differ as the preset's ``[variability]`` says; without it every run takes
+        the preset's own times.
+
+    Attributes
+    ----------
+    variability
+        ``none`` where the preset has none, ``on``, or ``off`` where it was left out.
     """
 
     kind: ClassVar[Literal["simulated"]] = "simulated"
     block_bytes: ClassVar[int] = SECTOR_BYTES
 
-    def __init__(self, name: str, source: PresetSource) -> None:
+    def __init__(self, name: str, source: PresetSource, *, varies: bool = True) -> None:
         self.name = name
         with source.named():
-            self._core = SimulatedSsd(source.toml_text, source.base_texts)
+            self._core = SimulatedSsd(source.toml_text, source.base_texts, varies=varies)
+        self.variability = self._core.variability
         self.capacity_bytes = self._core.capacity_bytes
         self.preset: dict[str, Any] = json.loads(self._core.resolved_json())
         self._most_workers: int | None = None
 
     @classmethod
-    def open(cls, name: str) -> SimulatedDrive:
-        """Open ``sim:NAME`` or ``sim:FILE.toml``.
+    def open(cls, name: str, *, varies: bool = True) -> SimulatedDrive:
+        """Open ``sim:NAME`` or ``sim:FILE.toml``, with or without its variability.
 
         Raises
         ------
         UsageError
             When there is no such preset or file, or its values are impossible.
         """
-        return cls(name, read_preset(name.removeprefix(PREFIX)))
+        return cls(name, read_preset(name.removeprefix(PREFIX)), varies=varies)
 
     def identity(self) -> dict[str, Any]:
         """Return what decides how the drive behaves."""
+        switched = {"variability": self.variability} if self.variability == "off" else {}
         return {
             "name": self.name,
             "kind": self.kind,
+            **switched,
             "config_hash": self._core.config_hash,
             "preset": self.preset,
         }
+
+    def variability_factors(
+        self, indices: Sequence[int], *, seed: int, seconds: float
+    ) -> list[float]:
+        """Return by how much measurements take longer than the preset says.
+
+        Parameters
+        ----------
+        indices
+            The measurements.
+        seed
+            Key of all random numbers.
+        seconds
+            How long each is, without variability.
+        """
+        return self._core.variability_factors(list(indices), seed, round(seconds * 1e9))
 
     def check(self, workload: Characteristics) -> None:
         """Raise when the drive cannot answer for `workload`."""
@@ -254,6 +281,7 @@ class SimulatedDrive:
                 "erase_counts": told["erase_counts"],
             },
             "energy": told["energy"],
+            "variability": self.variability,
             "variability_factor": told["variability_factor"],
             "unit": "plane" if self.preset["geometry"]["plane_mode"] else "die",
             "channel_utilisation_ratio": told["channel_utilisation_ratio"],

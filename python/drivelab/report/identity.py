@@ -21,6 +21,7 @@ _MANY: Final = 12
 _LABELS: Final = {
     "capacity_bytes": "Capacity",
     "identity config_hash": "Hash of the resolved preset",
+    "identity variability": "Variability of its preset",
     "design name": "Design",
     "design population": "Drawn from",
     "design workloads": "Planned",

@@ -35,8 +35,10 @@ pub enum Reason {
     },
     /// Durations differ between runs.
     Variability {
-        /// Their relative standard deviation.
-        sigma: f64,
+        /// The key that says so.
+        key: &'static str,
+        /// Its value.
+        value: f64,
     },
     /// rho is not the number of units.
     Rho {
@@ -90,9 +92,7 @@ impl fmt::Display for Reason {
             Self::ReadCache { bytes } => {
                 write!(formatter, "buffer.read_cache_bytes is {bytes}, not 0")
             }
-            Self::Variability { sigma } => {
-                write!(formatter, "variability.sigma is {sigma}, not 0")
-            }
+            Self::Variability { key, value } => write!(formatter, "{key} is {value}, not 0"),
             Self::Rho { rho, units } => write!(
                 formatter,
                 "closed_form.rho is {rho} but {units} units work at once"
@@ -168,10 +168,18 @@ pub(super) fn general_reasons(config: &SsdConfig) -> Vec<Reason> {
             bytes: config.buffer.read_cache_bytes,
         });
     }
-    if config.variability.sigma != 0.0 {
-        reasons.push(Reason::Variability {
-            sigma: config.variability.sigma,
-        });
+    let varies = &config.variability;
+    for (key, value) in [
+        ("variability.sigma", varies.sigma),
+        (
+            "variability.outlier_probability",
+            varies.outlier_probability,
+        ),
+        ("variability.correlated_sigma", varies.correlated_sigma),
+    ] {
+        if value != 0.0 {
+            reasons.push(Reason::Variability { key, value });
+        }
     }
     let units = u64::from(config.units());
     if let Some(rho) = config.closed_form.rho

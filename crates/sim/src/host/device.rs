@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The owner keeps time: it submits at moments that never fall, none later than the next
-//! event, and serves that event before anything later. A device keeps no time of its own
+//! event, and serves that event before anything later. All of this is the drive's own time
+//! ([`Device::host_time`]). A device keeps no time of its own
 //! and may be owned by another device (an array of drives) as well as by a
 //! [`Runner`](super::Runner).
 
@@ -17,6 +18,7 @@ use drivelab_request::Command;
 use super::error::SimError;
 use super::outcome::Outcome;
 use super::split::{PARTS, PartNames};
+use super::variability::HostTime;
 
 /// A command that is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +45,11 @@ pub trait Device {
     /// A run begins at time 0: nothing is under way and nothing cached. `seed` and `index`
     /// key what is random about the drive itself; answers its variability factor.
     fn begin(&mut self, seed: u64, index: u64) -> f64;
+
+    /// How the host's time runs beside the drive's in that run; `None` where they are one.
+    fn host_time(&self, _seed: u64, _index: u64) -> Option<HostTime> {
+        None
+    }
 
     /// The host submits `command` at `now`. It lies on the drive, and `tag` is of no other
     /// command on its way.

@@ -9,6 +9,7 @@
 //! A [`Device`] is a drive in simulated time without its users; [`Runner`] is the loop that
 //! brings both together. The SSD alone has an event loop of its own, for speed.
 
+pub(crate) mod clock;
 pub(crate) mod counting;
 mod device;
 mod error;
@@ -20,7 +21,7 @@ mod runner;
 mod series;
 mod split;
 pub(crate) mod streams;
-pub(crate) mod variability;
+mod variability;
 mod watch;
 
 pub use device::{Completion, Device};
@@ -32,4 +33,5 @@ pub use request_log::{LoggedRequest, RequestLog};
 pub use runner::Runner;
 pub use series::{Bin, MOST_BINS, Series};
 pub use split::{LatencySplit, PARTS, PartNames};
+pub use variability::{HostTime, mean_factor, measurement_factor};
 pub use watch::{Standing, Watch};

@@ -82,7 +82,8 @@ pub struct Outcome {
     pub erase_counts: Option<EraseCounts>,
     /// What the window took of the power supply, where the preset knows.
     pub energy: Option<Energy>,
-    /// The variability factor of this run, 1 if the preset has none.
+    /// How much longer than the preset says everything took, the mean of the window where
+    /// that changes in the course of a run; 1 if the preset has no variability.
     pub variability_factor: f64,
 }
 

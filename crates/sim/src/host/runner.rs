@@ -11,9 +11,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drivelab_request::{Command, CompletionWindow, WindowPlan};
+use drivelab_request::{Command, CompletionWindow, Nanos, WindowPlan};
 use drivelab_workload::Characteristics;
 
+use super::clock::{HostClock, oldest};
 use super::counting::Counting;
 use super::device::{Completion, Device};
 use super::error::SimError;
@@ -21,6 +22,7 @@ use super::load::{Load, NoTables, Running};
 use super::outcome::Outcome;
 use super::plan::{self, Plan};
 use super::request_log::LoggedRequest;
+use super::split::PARTS;
 use super::streams::{self, MOST_IN_NO_TIME, STOP_INTERVAL};
 use super::watch::{Standing, Watch};
 use crate::event::END_OF_TIME;
@@ -49,6 +51,10 @@ pub struct Runner<D> {
     completions: Vec<Completion>,
     window: CompletionWindow,
     counting: Counting,
+    /// The host's time: the window's, arrivals' and latencies'. All else is the device's.
+    clock: HostClock,
+    /// When the window opened, in the device's time.
+    opened_at: u64,
     /// From this time on the window opens or closes, or something is looked up.
     deadline: u64,
     submitted: u64,
@@ -70,6 +76,8 @@ impl<D: Device> Runner<D> {
             completions: Vec::new(),
             window: CompletionWindow::new(WindowPlan::default()),
             counting: Counting::default(),
+            clock: HostClock::default(),
+            opened_at: 0,
             deadline: 0,
             submitted: 0,
             stood: (0, 0),
@@ -151,6 +159,7 @@ impl<D: Device> Runner<D> {
             variability_factor: self.device.begin(seed, index),
             ..Outcome::default()
         };
+        self.clock = HostClock::new(self.device.host_time(seed, index));
         self.slots.clear();
         self.vacant.clear();
         self.submitted = 0;
@@ -192,11 +201,12 @@ impl<D: Device> Runner<D> {
 
     /// None once the window is closed.
     #[inline(always)]
-    fn next_arrival(&self) -> Option<(u64, u16)> {
+    fn next_arrival(&mut self) -> Option<(u64, u16)> {
         if self.window.closed_by().is_some() {
             return None;
         }
-        streams::next_arrival(&self.streams)
+        let (at, stream) = streams::next_arrival(&self.streams)?;
+        Some((self.clock.drive_ns(at), stream))
     }
 
     #[inline(always)]
@@ -228,32 +238,50 @@ impl<D: Device> Runner<D> {
             stream,
         } = self.slots[completion.tag as usize];
         self.vacant.push(completion.tag);
-        let latency = now - submitted;
         let running = &mut self.streams[stream as usize];
         running.completed += 1;
         let resubmits = running.resubmits;
-        let was_open = self.window.is_open();
-        if was_open {
-            let what = (command.kind, command.size_bytes);
-            self.counting
-                .record(stream, what, latency, &completion.parts);
-            if self.counting.is_observed() {
-                let request = LoggedRequest {
-                    command,
-                    stream,
-                    submitted_ns: submitted,
-                    parts: completion.parts,
-                };
-                self.counting.observe(request, now);
-            }
-        }
-        if self.window.tick(now, latency) {
-            self.window_decided(was_open, now);
+        if self.clock.differs() {
+            let told = self.clock.told(now - submitted, &completion.parts, now);
+            self.count((command, stream), told.latency, &told.parts, (told.at, now));
+            let oldest = || oldest(self.slots.iter().map(|slot| slot.submitted), &self.vacant);
+            self.clock.forget(oldest, now);
+        } else {
+            let latency = now - submitted;
+            self.count((command, stream), latency, &completion.parts, (now, now));
         }
         if resubmits && self.window.closed_by().is_none() {
             self.submit_next(stream, now)?;
         }
         Ok(())
+    }
+
+    /// Counts a completion at a moment of the host's time and of the device's.
+    #[inline(always)]
+    fn count(
+        &mut self,
+        (command, stream): (Command, u16),
+        latency: u64,
+        parts: &[u64; PARTS],
+        (at, now): (u64, u64),
+    ) {
+        let was_open = self.window.is_open();
+        if was_open {
+            let what = (command.kind, command.size_bytes);
+            self.counting.record(stream, what, latency, parts);
+            if self.counting.is_observed() {
+                let request = LoggedRequest {
+                    command,
+                    stream,
+                    submitted_ns: at - latency,
+                    parts: *parts,
+                };
+                self.counting.observe(request, at);
+            }
+        }
+        if self.window.tick(at, latency) {
+            self.window_decided(was_open, now);
+        }
     }
 
     #[inline(always)]
@@ -318,20 +346,23 @@ impl<D: Device> Runner<D> {
         Ok(())
     }
 
-    fn next_deadline(&self, now: u64) -> u64 {
+    fn next_deadline(&mut self, now: u64) -> u64 {
+        let latest = (now + LOOK_STEP_NS).min(LAST_NOW + 1);
         let decides = self.window.next_time().map_or(u64::MAX, |at| at.0);
-        decides.min(LAST_NOW + 1).min(now + LOOK_STEP_NS)
+        self.clock.drive_ns_until(decides, latest)
     }
 
     /// Time comes to `now`, at or after the deadline, before what happens then.
     #[cold]
     fn pass_time(&mut self, now: u64) -> Result<(), SimError> {
-        while let Some(at) = self.window.next_time()
-            && at.0 <= now
+        let host_now = self.clock.host_ns(now);
+        while let Some(Nanos(host_at)) = self.window.next_time()
+            && host_at <= host_now
         {
             let was_open = self.window.is_open();
-            self.window.advance(at.0);
-            self.window_decided(was_open, at.0);
+            self.window.advance(host_at);
+            let at = self.clock.drive_ns(host_at);
+            self.window_decided(was_open, at);
         }
         if now > LAST_NOW {
             return Err(SimError::EndOfTime { nanos: now });
@@ -343,7 +374,7 @@ impl<D: Device> Runner<D> {
             watch.tell(Standing {
                 completed: self.window.completed(),
                 outstanding: (self.slots.len() - self.vacant.len()) as u64,
-                simulated_ns: now,
+                simulated_ns: host_now,
                 drains: self.window.closed_by().is_some(),
             });
         }
@@ -358,13 +389,18 @@ impl<D: Device> Runner<D> {
         } else if was_open && !self.window.is_open() {
             self.counting
                 .close(&self.window, &self.streams, &mut self.outcome);
+            let worked = at - self.opened_at;
+            if self.clock.differs() && worked > 0 {
+                self.outcome.variability_factor *= self.outcome.window.0 as f64 / worked as f64;
+            }
             self.device.close_window(at, &mut self.outcome);
         }
         self.deadline = self.next_deadline(at);
     }
 
     fn opened(&mut self, at: u64) {
-        self.counting.open(at);
+        self.opened_at = at;
+        self.counting.open(self.clock.host_ns(at));
         self.device.open_window(at);
     }
 }

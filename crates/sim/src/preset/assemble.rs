@@ -9,14 +9,14 @@ use super::choices::{
     Allocation, BufferPolicy, Condition, DriveKind, Pace, StripingOrder, VictimPolicy,
 };
 use super::config::{
-    Buffer, ClosedFormSettings, Collection, Geometry, Mapping, Published, SsdConfig, Variability,
-    Wear,
+    Buffer, ClosedFormSettings, Collection, Geometry, Mapping, Published, SsdConfig, Wear,
 };
 use super::document::{CAPACITY_KEYS, Entries, Entry, Value};
 use super::error::{PresetError, SpareShortage};
 use super::flash;
 use super::host::host;
 use super::schema;
+use super::variability::variability;
 
 /// Idle time after which collection begins in the background, where the preset does not say it.
 const DEFAULT_BACKGROUND_IDLE_NS: u64 = 1_000_000;
@@ -43,9 +43,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         wear: wear(&keys)?,
         host: host(&keys)?,
         buffer: buffer(&keys)?,
-        variability: Variability {
-            sigma: keys.ratio("variability.sigma")?,
-        },
+        variability: variability(&keys)?,
         closed_form: ClosedFormSettings {
             rho: keys.optional_integer("closed_form.rho")?,
         },

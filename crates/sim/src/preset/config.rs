@@ -15,6 +15,7 @@ use super::choices::{
 };
 use super::document::read_with_base;
 use super::error::PresetError;
+use super::variability::Variability;
 
 /// One solid-state drive in one condition, checked: every number is possible with the others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -306,13 +307,6 @@ pub struct Buffer {
     pub memory_bytes_per_second: Option<u64>,
 }
 
-/// Differences between one run and the next.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Variability {
-    /// Relative standard deviation of a run's durations; 0 for none.
-    pub sigma: f64,
-}
-
 /// What the closed form is told about the drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClosedFormSettings {
@@ -415,6 +409,13 @@ impl SsdConfig {
     /// As [`SsdConfig::from_toml`].
     pub fn from_text(text: &str) -> Result<Self, PresetError> {
         Self::from_toml(text, |name| super::text(name).map(str::to_owned))
+    }
+
+    /// The same drive with the preset's own times in every run.
+    #[must_use]
+    pub fn without_variability(mut self) -> Self {
+        self.variability = Variability::default();
+        self
     }
 
     /// Channels x ways x dies.

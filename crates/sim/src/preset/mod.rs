@@ -17,6 +17,7 @@ mod error;
 mod flash;
 mod host;
 pub(crate) mod schema;
+mod variability;
 
 pub use cell_times::CellTimes;
 pub(crate) use cell_times::MOST_PAGE_TYPES;
@@ -26,9 +27,10 @@ pub use choices::{
 };
 pub use config::{
     Buffer, ClosedFormSettings, Collection, Energy, Geometry, Host, Mapping, Published, Scheduling,
-    SsdConfig, Timing, Variability, Wear,
+    SsdConfig, Timing, Wear,
 };
 pub use error::{Place, PresetError, SpareShortage};
+pub use variability::Variability;
 
 /// Name and text of every preset of the package, ordered by name.
 static EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/presets.rs"));

@@ -176,6 +176,31 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
             most: 1.0,
         },
     ),
+    (
+        "variability.outlier_probability",
+        Rule::Ratio {
+            least: 0.0,
+            most: 0.5,
+        },
+    ),
+    (
+        "variability.outlier_factor",
+        Rule::Ratio {
+            least: 1.0,
+            most: 100.0,
+        },
+    ),
+    (
+        "variability.correlated_sigma",
+        Rule::Ratio {
+            least: 0.0,
+            most: 1.0,
+        },
+    ),
+    (
+        "variability.correlation_time_ns",
+        integer(LONGEST_NS / 10, 3_600 * LONGEST_NS),
+    ),
     ("closed_form.rho", integer(1, 1 << 32)),
     ("published.*.latency_ns", integer(1, 1_000 * LONGEST_NS)),
     ("published.*.throughput_iops", integer(1, 1_000_000_000)),

@@ -371,6 +371,25 @@ fn messages_name_key_value_line_and_what_is_allowed() {
             &["sigma = NaN", "from 0 to 1"],
         ),
         (
+            "[variability]\noutlier_probability = 0.1",
+            &[
+                "variability.outlier_factor is missing",
+                "a number from 1 to 100, as variability.outlier_probability is not 0",
+            ],
+        ),
+        (
+            "[variability]\noutlier_probability = 0.6",
+            &["outlier_probability = 0.6", "from 0 to 0.5"],
+        ),
+        (
+            "[variability]\ncorrelated_sigma = 0.1",
+            &["variability.correlation_time_ns is missing", "is not 0"],
+        ),
+        (
+            "[variability]\ncorrelated_sigma = 0.1\ncorrelation_time_ns = 1000",
+            &["correlation_time_ns = 1000", "100000000 to 3600000000000"],
+        ),
+        (
             "[closed_form]\nrho = 40",
             &["rho = 40", "20 (channels x ways x dies"],
         ),

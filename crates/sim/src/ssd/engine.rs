@@ -22,6 +22,7 @@ use super::split::{FLASH_PARTS, PARTS};
 use super::timing::Timing;
 use super::{Plan, SimError, Standing, Watch, streams};
 use crate::event::{END_OF_TIME, EventKey, EventTree, MAX_LEAVES, SIDE_LEAVES};
+use crate::host::clock::HostClock;
 use crate::preset::{Dispatch, SsdConfig};
 
 /// Later than this a run is refused: queues may reach as far again.
@@ -80,6 +81,10 @@ pub(super) struct Engine<F> {
     /// What the firmware had counted when the window opened.
     counts_before: Counts,
     pub window: CompletionWindow,
+    /// The host's time: the window's, arrivals' and latencies'. All else is the drive's.
+    pub clock: HostClock,
+    /// When the window opened, in the drive's time.
+    opened_at: u64,
     /// From this time on something other than an event is due: the window opens
     /// or closes, simulated time ends, or whether to stop is looked up.
     deadline: u64,
@@ -143,6 +148,8 @@ impl<F: Firmware> Engine<F> {
             tally: Tally::default(),
             counts_before: Counts::default(),
             window: CompletionWindow::new(WindowPlan::default()),
+            clock: HostClock::default(),
+            opened_at: 0,
             deadline: 0,
             submitted: 0,
             stood: (0, 0),
@@ -246,9 +253,10 @@ impl<F: Firmware> Engine<F> {
         self.deadline = self.next_deadline(0);
     }
 
-    fn next_deadline(&self, now: u64) -> u64 {
+    fn next_deadline(&mut self, now: u64) -> u64 {
+        let latest = (now + STOP_STEP_NS).min(LAST_NOW + 1);
         let decides = self.window.next_time().map_or(u64::MAX, |at| at.0);
-        decides.min(LAST_NOW + 1).min(now + STOP_STEP_NS)
+        self.clock.drive_ns_until(decides, latest)
     }
 
     fn advance(&mut self) -> Result<(), SimError> {
@@ -307,15 +315,54 @@ impl<F: Firmware> Engine<F> {
         now: u64,
     ) {
         self.streams[stream as usize].completed += 1;
+        if self.clock.differs() {
+            return self.count_elsewhen(slot, stream, (kind, bytes), latency, parts, now);
+        }
+        self.count((slot, stream), (kind, bytes), latency, parts, (now, now));
+    }
+
+    /// The same where the host's time is another.
+    #[cold]
+    #[inline(never)]
+    fn count_elsewhen(
+        &mut self,
+        slot: u32,
+        stream: u16,
+        command: (CommandKind, u32),
+        latency: u64,
+        parts: &[u64; PARTS],
+        now: u64,
+    ) {
+        let told = self.clock.told(latency, parts, now);
+        self.count(
+            (slot, stream),
+            command,
+            told.latency,
+            &told.parts,
+            (told.at, now),
+        );
+        self.clock.forget(|| self.host.oldest_submission(), now);
+    }
+
+    /// Counts a completion at a moment of the host's time and of the drive's.
+    #[inline(always)]
+    fn count(
+        &mut self,
+        (slot, stream): (u32, u16),
+        (kind, bytes): (CommandKind, u32),
+        latency: u64,
+        parts: &[u64; PARTS],
+        (at, now): (u64, u64),
+    ) {
         // Time has come to `now`: the window is told of time at its deadline.
         let was_open = self.window.is_open();
         if was_open {
             self.counting.record(stream, (kind, bytes), latency, parts);
             if self.counting.is_observed() {
-                self.observe(slot, latency, parts, now);
+                self.observe(slot, latency, parts, at);
             }
         }
-        if self.window.tick(now, latency) {
+        if self.window.tick(at, latency) {
             self.window_decided(was_open, now, self.current);
         }
     }
@@ -323,14 +370,16 @@ impl<F: Firmware> Engine<F> {
     /// Time comes to `now`, at or after the deadline, before what happens then.
     #[cold]
     fn pass_time(&mut self, now: u64) -> Result<(), SimError> {
-        while let Some(at) = self.window.next_time()
-            && at.0 <= now
+        let host_now = self.clock.host_ns(now);
+        while let Some(Nanos(host_at)) = self.window.next_time()
+            && host_at <= host_now
         {
+            let at = self.clock.drive_ns(host_at);
             let was_open = self.window.is_open();
-            self.window.advance(at.0);
+            self.window.advance(host_at);
             // Nothing of that moment has happened yet.
-            let served = EventKey::new(at.0, 0);
-            self.window_decided(was_open, at.0, served);
+            let served = EventKey::new(at, 0);
+            self.window_decided(was_open, at, served);
         }
         if now > LAST_NOW {
             return Err(SimError::EndOfTime { nanos: now });
@@ -342,7 +391,7 @@ impl<F: Firmware> Engine<F> {
             watch.tell(Standing {
                 completed: self.window.completed(),
                 outstanding: self.host.outstanding() as u64,
-                simulated_ns: now,
+                simulated_ns: host_now,
                 drains: self.window.closed_by().is_some(),
             });
         }
@@ -362,7 +411,8 @@ impl<F: Firmware> Engine<F> {
             self.outcome.all_programs = self.tally.programs();
             self.tally = early;
             self.flash.open_window(at);
-            self.counting.open(at);
+            self.opened_at = at;
+            self.counting.open(self.clock.host_ns(at));
         } else if was_open && !self.window.is_open() {
             self.close_window(at, served);
         }
@@ -373,9 +423,10 @@ impl<F: Firmware> Engine<F> {
         self.settle_channels(at);
         let (units, channels) = self.flash.close_window(at);
         let window = self.window.duration();
-        let share = |busy: u64| match window {
-            Nanos::ZERO => 0.0,
-            Nanos(window) => busy as f64 / window as f64,
+        let worked = at - self.opened_at;
+        let share = |busy: u64| match worked {
+            0 => 0.0,
+            worked => busy as f64 / worked as f64,
         };
         self.counting
             .close(&self.window, &self.streams, &mut self.outcome);
@@ -404,6 +455,9 @@ impl<F: Firmware> Engine<F> {
         outcome.cache_hits = tally.cache_hits;
         outcome.cache_misses = tally.cache_misses;
         outcome.read_ahead_pages = tally.read_ahead;
+        if self.clock.differs() && worked > 0 {
+            outcome.variability_factor = window.0 as f64 / worked as f64;
+        }
         outcome.unit_utilisation = units.into_iter().map(share).collect();
         outcome.channel_utilisation = channels.into_iter().map(share).collect();
     }

@@ -28,6 +28,7 @@ use super::ring::Ring;
 use super::split::{PARTS, Part, Parts};
 use super::streams::{self, MOST_IN_NO_TIME, STOP_INTERVAL};
 use crate::event::EventKey;
+use crate::host::clock::oldest;
 use crate::preset::SsdConfig;
 
 /// A request between submission and completion; two lines of the cache.
@@ -132,6 +133,11 @@ impl Host {
     /// Commands submitted and not complete.
     pub fn outstanding(&self) -> usize {
         self.slots.len() - self.vacant.len()
+    }
+
+    /// When the first of those was submitted.
+    pub fn oldest_submission(&self) -> Option<u64> {
+        oldest(self.slots.iter().map(|slot| slot.submitted), &self.vacant)
     }
 }
 
@@ -244,8 +250,8 @@ impl<F: Firmware> Engine<F> {
     }
 
     pub(super) fn schedule_arrival(&mut self) {
-        let next = self.next_arrival();
-        self.events.set_side(ARRIVAL, next.map(|(at, _)| at));
+        let next = self.next_arrival().map(|(at, _)| self.clock.drive_ns(at));
+        self.events.set_side(ARRIVAL, next);
         self.await_idleness();
     }
 

@@ -35,7 +35,7 @@ mod split;
 mod timing;
 mod writes;
 
-use crate::host::{counting, load, outcome, plan, request_log, streams, variability};
+use crate::host::{counting, load, outcome, plan, request_log, streams};
 
 pub use crate::host::{
     Bin, CommandOutcome, LatencySplit, Load, LoggedRequest, MOST_BINS, MOST_STREAMS, Outcome,

@@ -14,6 +14,7 @@ use super::measuring::Measuring;
 use super::outcome::Outcome;
 use super::recorded::RecordedOperation;
 use super::{Plan, SimError, SnapshotError, Watch, plan, run, snapshot};
+use crate::host::HostTime;
 use crate::preset::{Condition, SsdConfig};
 
 /// A prepared state gives up a reverse map of more bytes: what workers return to then
@@ -258,12 +259,18 @@ impl Ssd {
             .inspect_err(|_| self.engine.firmware.rollback(&self.prepared))
     }
 
+    /// Of what a state depends on: how much runs vary changes none.
+    fn state_hash(&self) -> String {
+        let config = SsdConfig::clone(&self.config);
+        config.without_variability().hash()
+    }
+
     /// The state of the firmware between two runs, as bytes that [`Ssd::load`] takes:
     /// a few for each page whose place differs from the prepared state.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let changes = self.engine.firmware.changes_since(&self.prepared);
-        snapshot::framed(&self.config.hash(), &changes)
+        snapshot::framed(&self.state_hash(), &changes)
     }
 
     /// Takes up the state that [`Ssd::save`] wrote on a drive of the same
@@ -274,7 +281,7 @@ impl Ssd {
     /// damaged; the drive has then returned to its prepared state.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         self.reset();
-        let changes = snapshot::unframed(&self.config.hash(), bytes)?;
+        let changes = snapshot::unframed(&self.state_hash(), bytes)?;
         self.engine
             .firmware
             .apply_changes(changes)
@@ -296,9 +303,18 @@ impl Ssd {
         seed: u64,
         span: Range<u64>,
     ) -> Result<(Outcome, Vec<RecordedOperation>), SimError> {
-        self.engine.record(span);
+        let mut time = HostTime::new(&self.config.variability, seed, 0);
+        self.engine.record(match &mut time {
+            Some(time) if span.end < u64::MAX => time.drive_ns(span.start)..time.drive_ns(span.end),
+            _ => span,
+        });
         let outcome = self.run(load, plan, seed, 0);
-        let recorded = self.engine.recorded();
+        let mut recorded = self.engine.recorded();
+        if let Some(time) = &mut time {
+            for operation in &mut recorded {
+                operation.convert(|at| time.host_ns(at));
+            }
+        }
         Ok((outcome?, recorded))
     }
 

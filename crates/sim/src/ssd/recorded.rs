@@ -33,4 +33,11 @@ impl RecordedOperation {
     pub fn end(&self) -> u64 {
         self.dispatch.1.max(self.transfer.1).max(self.cell.1)
     }
+
+    /// Tells its times in another time.
+    pub(super) fn convert(&mut self, mut told: impl FnMut(u64) -> u64) {
+        for (start, end) in [&mut self.dispatch, &mut self.transfer, &mut self.cell] {
+            (*start, *end) = (told(*start), told(*end));
+        }
+    }
 }

@@ -7,7 +7,9 @@ use super::engine::Engine;
 use super::load::Load;
 use super::outcome::Outcome;
 use super::timing::Timing;
-use super::{Plan, SimError, plan, variability};
+use super::{Plan, SimError, plan};
+use crate::host::clock::HostClock;
+use crate::host::{HostTime, measurement_factor};
 use crate::preset::SsdConfig;
 
 /// Whether a run can be made of `load` and `plan`.
@@ -16,7 +18,7 @@ pub(super) fn check(config: &SsdConfig, load: &Load, plan: Plan) -> Result<(), S
     plan::check(load, plan, config.geometry.user_capacity_bytes, pairs)
 }
 
-/// Runs what passed [`check`], with the variability factor of `seed` and `index`, and adds
+/// Runs what passed [`check`], with the variability of `seed` and `index`, and adds
 /// erase counts and energy.
 ///
 /// # Errors
@@ -28,9 +30,10 @@ pub(super) fn run<F: Firmware>(
     seed: u64,
     index: u64,
 ) -> Result<Outcome, SimError> {
-    let factor = variability::factor(config.variability.sigma, seed, index);
+    let factor = measurement_factor(&config.variability, seed, index);
+    engine.clock = HostClock::new(HostTime::new(&config.variability, seed, index));
     let mut outcome = engine.run(load, plan, Timing::new(config, factor))?;
-    outcome.variability_factor = factor;
+    outcome.variability_factor *= factor;
     outcome.erase_counts = engine.firmware.erase_counts()?;
     let programs = outcome.host_programs + outcome.collection_programs;
     let work = Work {
