@@ -310,11 +310,12 @@ fn smallest<T: Copy + Ord>(values: &[T], range: Range<usize>) -> Option<(usize, 
 #[inline(always)]
 pub fn prefetch<T>(values: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
-    if index < values.len() {
-        // SAFETY: the address lies inside the slice, and a prefetch reads nothing.
+    {
+        let place = values.as_ptr().wrapping_add(index);
+        // SAFETY: a prefetch reads nothing and never fails, whatever the address.
         unsafe {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().add(index).cast());
+            _mm_prefetch::<_MM_HINT_T0>(place.cast());
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

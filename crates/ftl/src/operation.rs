@@ -136,6 +136,20 @@ impl OperationBuffer {
         &self.operations
     }
 
+    /// Takes the operations out, for a caller that changes the counts' owner while it goes
+    /// through them; [`OperationBuffer::put_back`] returns their memory.
+    #[inline]
+    #[must_use]
+    pub fn take(&mut self) -> Vec<Operation> {
+        std::mem::take(&mut self.operations)
+    }
+
+    /// Makes what [`OperationBuffer::take`] took out the operations again.
+    #[inline]
+    pub fn put_back(&mut self, operations: Vec<Operation>) {
+        self.operations = operations;
+    }
+
     /// Forgets the operations, keeps the memory and the counts.
     #[inline]
     pub fn clear(&mut self) {

@@ -33,6 +33,9 @@ const NEVER: u64 = u64::MAX;
 pub struct EventKey(u64);
 
 impl EventKey {
+    /// After every event.
+    pub const NEVER: Self = Self(NEVER);
+
     /// The event of `leaf` at `time`, or just before [`END_OF_TIME`].
     #[inline(always)]
     #[must_use]

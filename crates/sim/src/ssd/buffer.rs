@@ -5,16 +5,9 @@
 //! program completes. Pages go to the flash at once, in the order of arrival, unless
 //! they are gathered first ([`super::gathered`]).
 
-use drivelab_ftl::prefetch;
-
+use super::copies::Copies;
 use super::gathered::{Gathered, Marks};
 use crate::preset::{BufferPolicy, SsdConfig};
-
-/// Mark of copies that are trimmed.
-const TRIMMED: u32 = 1 << 31;
-
-/// Tables of fewer entries save nothing.
-const LEAST_ENTRIES: u64 = 16;
 
 /// What a buffer is like.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +116,7 @@ impl WriteBuffer {
     /// Hints that logical page `page` arrives or leaves soon.
     #[inline(always)]
     pub fn prefetch(&self, page: u32) {
-        prefetch(&self.waiting.entries, self.waiting.home(page));
+        self.waiting.prefetch(page);
     }
 
     /// Pages wait for others before they go to the flash.
@@ -146,140 +139,5 @@ impl WriteBuffer {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.used == 0
-    }
-}
-
-/// How many copies of each logical page wait for their program.
-///
-/// Open addressing with linear probing; at most half full. Removing moves the
-/// entries behind into the gap (Knuth, volume 3, algorithm 6.4 R), so that the
-/// table never needs cleaning.
-#[derive(Clone, Debug)]
-struct Copies {
-    /// Page and copies, with a mark if they are trimmed; none where there are 0. A
-    /// power of two of them.
-    entries: Vec<(u32, u32)>,
-    shift: u32,
-}
-
-impl Copies {
-    fn new(capacity: u32) -> Self {
-        let entries = (2 * u64::from(capacity)).next_power_of_two();
-        let entries = if capacity == 0 {
-            1
-        } else {
-            entries.max(LEAST_ENTRIES)
-        };
-        Self {
-            entries: vec![(0, 0); entries as usize],
-            shift: (u64::BITS - entries.trailing_zeros()).min(u64::BITS - 1),
-        }
-    }
-
-    /// Where `page` is looked for first.
-    #[inline]
-    fn home(&self, page: u32) -> usize {
-        // Fibonacci hashing (Knuth, volume 3, section 6.4).
-        (u64::from(page).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize & self.mask()
-    }
-
-    #[inline]
-    fn mask(&self) -> usize {
-        self.entries.len() - 1
-    }
-
-    /// Where `page` is, or the gap where it would be.
-    #[inline]
-    fn find(&self, page: u32) -> usize {
-        let mut place = self.home(page);
-        loop {
-            let (held, copies) = self.entries[place];
-            if copies == 0 || held == page {
-                return place;
-            }
-            place = (place + 1) & self.mask();
-        }
-    }
-
-    #[inline]
-    fn has(&self, page: u32) -> bool {
-        (1..TRIMMED).contains(&self.entries[self.find(page)].1)
-    }
-
-    #[inline]
-    fn add(&mut self, page: u32) {
-        let place = self.find(page);
-        let copies = (self.entries[place].1 & !TRIMMED) + 1;
-        self.entries[place] = (page, copies);
-    }
-
-    fn trim(&mut self, page: u32) {
-        let place = self.find(page);
-        let copies = &mut self.entries[place].1;
-        if *copies > 0 {
-            *copies |= TRIMMED;
-        }
-    }
-
-    #[inline]
-    fn subtract(&mut self, page: u32) {
-        let mut gap = self.find(page);
-        let copies = self.entries[gap].1;
-        if copies & !TRIMMED != 1 {
-            self.entries[gap].1 = copies.saturating_sub(1);
-            return;
-        }
-        let mask = self.mask();
-        let mut place = gap;
-        loop {
-            place = (place + 1) & mask;
-            let (held, copies) = self.entries[place];
-            if copies == 0 {
-                break;
-            }
-            // It may move to the gap unless that lies before its home.
-            let from_home = place.wrapping_sub(self.home(held)) & mask;
-            if from_home >= place.wrapping_sub(gap) & mask {
-                self.entries[gap] = (held, copies);
-                gap = place;
-            }
-        }
-        self.entries[gap] = (0, 0);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Copies;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn copies_are_counted_as_in_a_list(
-            capacity in 1..40_u32,
-            steps in prop::collection::vec((0..5_u32, 0..60_u32), 0..400),
-        ) {
-            let mut copies = Copies::new(capacity);
-            let mut list: Vec<u32> = Vec::new();
-            let mut trimmed = Vec::new();
-            for (step, page) in steps {
-                let page = page.wrapping_mul(0x1357_9BDF);
-                if step == 0 {
-                    copies.trim(page);
-                    trimmed.push(page);
-                } else if step < 3 && list.len() < capacity as usize {
-                    trimmed.retain(|&given_up| given_up != page);
-                    copies.add(page);
-                    list.push(page);
-                } else if let Some(place) = list.iter().position(|&held| held == page) {
-                    copies.subtract(page);
-                    list.swap_remove(place);
-                }
-                for page in (0..60_u32).map(|page| page.wrapping_mul(0x1357_9BDF)) {
-                    let is_valid = list.contains(&page) && !trimmed.contains(&page);
-                    prop_assert_eq!(copies.has(page), is_valid);
-                }
-            }
-        }
     }
 }

@@ -100,13 +100,29 @@ impl Unit {
 pub(super) struct Channel {
     pub free_at: u64,
     busy: u64,
-    /// When the last of those in line ends at the earliest.
+    /// When the last of those in line ends at the earliest; not after `free_at` while
+    /// nobody stands there.
     asked_end: u64,
     /// When and for which unit the channel will be asked.
     asks: Ring<EventKey>,
+    /// The first and the last of them: what is asked with every event. After and before all
+    /// others where there are none.
+    first_ask: EventKey,
+    last_ask: EventKey,
 }
 
 impl Channel {
+    fn idle() -> Self {
+        Self {
+            free_at: 0,
+            busy: 0,
+            asked_end: 0,
+            asks: Ring::default(),
+            first_ask: EventKey::NEVER,
+            last_ask: EventKey::default(),
+        }
+    }
+
     /// Gives the next `time` from `now` on; answers when it begins and ends.
     #[inline(always)]
     pub fn reserve(&mut self, now: u64, time: u64) -> (u64, u64) {
@@ -119,29 +135,43 @@ impl Channel {
     /// `key` stands in line for `time`; answers when that ends at the earliest.
     #[inline(always)]
     pub fn ask(&mut self, key: EventKey, time: u64) -> u64 {
-        match self.asks.back() {
-            Some(&last) if last > key => return self.ask_between(key, time),
-            Some(_) => self.asked_end = self.asked_end.max(key.time()) + time,
-            None => self.asked_end = self.free_at.max(key.time()) + time,
+        if key < self.last_ask {
+            return self.ask_between(key, time);
         }
+        self.asked_end = self.asked_end.max(self.free_at).max(key.time()) + time;
+        self.first_ask = self.first_ask.min(key);
+        self.last_ask = key;
         self.asks.push(key);
         self.asked_end
     }
 
     #[inline(never)]
     fn ask_between(&mut self, key: EventKey, time: u64) -> u64 {
-        self.asks.insert_in_order(key);
+        if key < self.first_ask {
+            self.first_ask = key;
+            self.asks.push_front(key);
+        } else {
+            self.asks.insert_in_order(key);
+        }
         self.free_at.max(key.time()) + time
     }
 
     /// The first in line, if it asks at `latest` or before.
     #[inline(always)]
     pub fn next_ask(&mut self, latest: EventKey) -> Option<EventKey> {
-        let first = *self.asks.front()?;
+        let first = self.first_ask;
         if first > latest {
             return None;
         }
-        self.asks.pop()
+        self.asks.pop();
+        match self.asks.front() {
+            Some(&next) => self.first_ask = next,
+            None => {
+                self.first_ask = EventKey::NEVER;
+                self.last_ask = EventKey::default();
+            }
+        }
+        Some(first)
     }
 
     /// Time at work until `now`: what is promised beyond lies without a gap before `free_at`.
@@ -266,17 +296,11 @@ impl Flash {
         in_order: bool,
         overtaking: Option<Box<Overtaking>>,
     ) -> Self {
-        let channel = Channel {
-            free_at: 0,
-            busy: 0,
-            asked_end: 0,
-            asks: Ring::default(),
-        };
         Self {
             units: (0..units)
                 .map(|index| Unit::idle(index % channels))
                 .collect(),
-            channels: vec![channel; channels as usize],
+            channels: vec![Channel::idle(); channels as usize],
             dispatch: Dispatch {
                 in_order,
                 free_at: 0,

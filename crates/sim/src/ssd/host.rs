@@ -12,7 +12,7 @@
 
 use std::sync::atomic::Ordering;
 
-use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun};
+use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun, prefetch};
 use drivelab_request::{Command, CommandKind};
 
 use super::SimError;
@@ -92,6 +92,15 @@ impl Host {
             slots: Vec::new(),
             vacant: Vec::new(),
         }
+    }
+
+    /// Hints that `slot` is needed soon.
+    #[inline(always)]
+    pub fn prefetch_slot(&self, slot: u32) {
+        let entry = &self.slots[slot as usize];
+        // It has two lines of the cache.
+        prefetch(&self.slots, slot as usize);
+        prefetch(&entry.parts, Part::Buffer as usize);
     }
 
     /// The kind of the command in `slot`, and its stream.
@@ -414,10 +423,10 @@ impl<F: Firmware> Engine<F> {
     #[inline(never)]
     pub(super) fn emit(&mut self, account: Account, waits: Waits, now: u64) -> u32 {
         let mut pending = 0;
-        let out = std::mem::take(&mut self.out);
+        let emitted = self.out.take();
         let has_copyback = self.flash.has_copyback;
         let mut before = None;
-        let mut operations = out.operations();
+        let mut operations = emitted.as_slice();
         while let [operation, others @ ..] = operations {
             operations = others;
             if self.flash.moves
@@ -450,7 +459,7 @@ impl<F: Firmware> Engine<F> {
             self.enter_flash(operation, account, now);
             before = Some(operation);
         }
-        self.out = out;
+        self.out.put_back(emitted);
         if let Beneficiary::Request(slot) = account.beneficiary() {
             let entry = &mut self.host.slots[slot as usize];
             entry.pending = pending;

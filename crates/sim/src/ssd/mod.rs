@@ -8,6 +8,7 @@
 
 mod background;
 mod buffer;
+mod copies;
 mod energy;
 mod engine;
 mod external;

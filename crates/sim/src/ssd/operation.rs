@@ -195,9 +195,8 @@ impl<F: Firmware> Engine<F> {
         let kind = state.task.kind as usize;
         let page_type = self.timing.page_type(state.task.ppn);
         let asks_at = at + self.timing.before_transfer[kind][page_type];
-        if self.flash.recording.is_some() && state.task.kind == OperationKind::Read {
-            let tag = state.task.tag;
-            self.record_cell(unit, tag, (at, asks_at));
+        if self.flash.recording.is_some() {
+            self.record_sensing(unit, (at, asks_at));
         }
         if asks_at <= now {
             self.transfer(unit, now);
@@ -220,6 +219,15 @@ impl<F: Firmware> Engine<F> {
         if let Some(record) = self.flash.recorded(unit, tag) {
             record.cell = cell;
             record.transfer = (cell.1, cell.1);
+        }
+    }
+
+    /// The cells of `unit` are at work before the transfer, if it reads.
+    #[cold]
+    fn record_sensing(&mut self, unit: u32, cell: (u64, u64)) {
+        let Task { kind, tag, .. } = self.flash.units[unit as usize].task;
+        if kind == OperationKind::Read {
+            self.record_cell(unit, tag, cell);
         }
     }
 
@@ -316,10 +324,7 @@ impl<F: Firmware> Engine<F> {
         } else {
             if self.flash.take_next(unit) {
                 let task = &self.flash.units[unit as usize].task;
-                let (available, page) = (task.available, task.lpn);
-                if task.kind == OperationKind::Program && self.buffer.is_on() {
-                    self.buffer.prefetch(page);
-                }
+                let available = task.available;
                 self.start(unit, available.max(now), now);
             } else {
                 self.events.cancel(unit as usize);

@@ -46,11 +46,6 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     #[inline(always)]
-    pub fn back(&self) -> Option<&T> {
-        (self.len > 0).then(|| &self.places[self.place(self.len - 1)])
-    }
-
-    #[inline(always)]
     pub fn push(&mut self, value: T) {
         if self.len == self.places.len() {
             self.grow();
@@ -58,6 +53,18 @@ impl<T: Copy + Default> Ring<T> {
         let place = self.place(self.len);
         self.places[place] = value;
         self.len += 1;
+    }
+
+    /// Puts `value` before all others.
+    #[inline(always)]
+    pub fn push_front(&mut self, value: T) {
+        if self.len == self.places.len() {
+            self.grow();
+        }
+        self.first = self.first.wrapping_sub(1);
+        self.len += 1;
+        let place = self.place(0);
+        self.places[place] = value;
     }
 
     /// Takes the first.
@@ -112,17 +119,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_ring_is_a_queue(steps in prop::collection::vec((0..3_u8, 0..100_u32), 0..300)) {
+        fn a_ring_is_a_queue(steps in prop::collection::vec((0..5_u8, 0..100_u32), 0..300)) {
             let (mut ring, mut oracle) = (Ring::default(), VecDeque::new());
             for (step, value) in steps {
-                if step == 0 {
+                if step < 2 {
                     prop_assert_eq!(ring.pop(), oracle.pop_front());
+                } else if step == 2 {
+                    ring.push_front(value);
+                    oracle.push_front(value);
                 } else {
                     ring.push(value);
                     oracle.push_back(value);
                 }
                 prop_assert_eq!(ring.front(), oracle.front());
-                prop_assert_eq!(ring.back(), oracle.back());
                 prop_assert_eq!((ring.len(), ring.is_empty()), (oracle.len(), oracle.is_empty()));
             }
         }

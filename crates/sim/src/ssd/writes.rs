@@ -36,8 +36,12 @@ impl<F: Firmware> Engine<F> {
             entry.reserved += pages;
             // The link carries the request's bytes, page by page of its run.
             let size = u64::from(entry.command.size_bytes);
-            let share = |pages: u32| size * u64::from(pages) / u64::from(entry.run.pages);
-            let bytes = share(first + pages) - share(first);
+            let bytes = if pages == entry.run.pages {
+                size
+            } else {
+                let share = |pages: u32| size * u64::from(pages) / u64::from(entry.run.pages);
+                share(first + pages) - share(first)
+            };
             let command = if first == 0 {
                 self.timing.command[1]
             } else {
@@ -47,6 +51,9 @@ impl<F: Firmware> Engine<F> {
             if pages == missing {
                 entry.parts[Part::Buffer as usize] = now - entry.since;
                 self.host.blocked.pop();
+                if let Some(&next) = self.host.blocked.front() {
+                    self.host.prefetch_slot(next);
+                }
             }
             let time = command + self.timing.link_transfer(bytes);
             self.put_on_link(slot, Job::WriteData { first, pages }, time, now);
