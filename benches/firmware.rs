@@ -13,7 +13,8 @@ mod stopwatch;
 use std::hint::black_box;
 
 use drivelab_ftl::{
-    Action, Firmware, FlashLayout, Lpn, OperationBuffer, Pace, PageMap, PageRun, Undo,
+    Action, BlockMap, BlockPolicies, BlockScheme, Firmware, FlashLayout, Lpn, OperationBuffer,
+    Pace, PageMap, PageRun, Restorable, StripingOrder, Undo,
 };
 use stopwatch::Stopwatch;
 
@@ -50,7 +51,7 @@ fn write(first: u32, pages: u32) -> PageRun {
 }
 
 /// 128 KiB writes over the whole drive; seconds.
-fn fill(firmware: &mut PageMap<Undo>, out: &mut OperationBuffer) -> f64 {
+fn fill(firmware: &mut impl Firmware, out: &mut OperationBuffer) -> f64 {
     let watch = Stopwatch::start();
     let mut first = 0;
     while first < LAYOUT.logical_pages {
@@ -63,7 +64,7 @@ fn fill(firmware: &mut PageMap<Undo>, out: &mut OperationBuffer) -> f64 {
 }
 
 /// Single pages at random, prefetched as the simulator does; seconds.
-fn overwrite(firmware: &mut PageMap<Undo>, out: &mut OperationBuffer, writes: u64) -> f64 {
+fn overwrite(firmware: &mut impl Firmware, out: &mut OperationBuffer, writes: u64) -> f64 {
     let mut pages = Pages(0x9E37_79B9_7F4A_7C15);
     let mut ring: [u32; AHEAD] = std::array::from_fn(|_| pages.next());
     let watch = Stopwatch::start();
@@ -112,6 +113,35 @@ fn report(what: &str, pages: f64, seconds: f64, bare_rate: f64) {
     );
 }
 
+/// Flash operations of a firmware of another generation, filled and overwritten at random.
+fn other_generation(what: &str, firmware: &mut impl Firmware, writes: u64, page_map: f64) {
+    let mut out = OperationBuffer::with_capacity(1024);
+    let fills = [(); 2].map(|()| fill(firmware, &mut out));
+    overwrite(firmware, &mut out, writes / 4);
+    let before = out.counts;
+    let seconds = overwrite(firmware, &mut out, writes);
+    // A program for the host and one, with its read, for each page that was copied.
+    let moves = (out.counts.moves - before.moves) as f64;
+    let rate = (writes as f64 + 2.0 * moves) / seconds / 1e6;
+    let fill_rate = f64::from(LAYOUT.logical_pages) / fills[1] / 1e6;
+    println!(
+        "{what:<34} {rate:>7.2} M operations/s, share of the page map {:>5.1} %; WAF {:.1}; fill \
+         again {fill_rate:.1} M pages/s",
+        rate / page_map * 100.0,
+        1.0 + moves / writes as f64,
+    );
+}
+
+fn block_map(scheme: BlockScheme) -> BlockMap<Undo> {
+    let policies = BlockPolicies {
+        scheme,
+        log_blocks: 32,
+        order: StripingOrder::Cwdp,
+        axes: [1; 4],
+    };
+    BlockMap::erased(LAYOUT, policies).unwrap()
+}
+
 fn main() {
     let pages = f64::from(LAYOUT.logical_pages);
     let best = |seconds: Vec<f64>| seconds.into_iter().fold(f64::INFINITY, f64::min);
@@ -137,13 +167,27 @@ fn main() {
     }
     let writes = RANDOM_WRITES as f64;
     let moves = (out.counts.moves - before) as f64 / f64::from(ROUNDS);
+    let seconds = best(rounds);
     report(
         "random overwrites, programs",
         writes + moves,
-        best(rounds),
+        seconds,
         bare_rate,
     );
     println!("WAF {:.2}", 1.0 + moves / writes);
+    let page_map = (writes + 2.0 * moves) / seconds / 1e6;
+    println!(
+        "{:<34} {page_map:>7.2} M operations/s",
+        "page map, random overwrites"
+    );
+    for scheme in BlockScheme::ALL {
+        let requests = if *scheme == BlockScheme::Fast {
+            4_000_000
+        } else {
+            400_000
+        };
+        other_generation(scheme.word(), &mut block_map(*scheme), requests, page_map);
+    }
 
     // What a worker pays: 22,000 writes from the checkpoint, and back.
     firmware.checkpoint();

@@ -259,7 +259,9 @@ impl<F: Firmware> Checked<F> {
         }
         let page = operation.ppn.0;
         let block = (page / layout.pages_per_block) as usize;
-        if self.next_page[block] != page % layout.pages_per_block {
+        let offset = page % layout.pages_per_block;
+        let next = self.next_page[block];
+        if next > offset || (next < offset && !self.firmware.skips_pages()) {
             return Err("the block's next page to program is another one");
         }
         if operation.cause != Cause::Host {
@@ -282,7 +284,7 @@ impl<F: Firmware> Checked<F> {
                 return Err("a move carries old data");
             }
         }
-        self.next_page[block] += 1;
+        self.next_page[block] = offset + 1;
         self.content[page as usize] = lpn;
         self.newest[lpn as usize] = page;
         self.trimmed[lpn as usize] = false;
@@ -338,6 +340,10 @@ impl<F: Firmware> Firmware for Checked<F> {
         operations.counts.trimmed_reads = counts.trimmed_reads;
         operations.counts.unmapped_reads = counts.unmapped_reads;
         result.map_err(FirmwareError::from)
+    }
+
+    fn skips_pages(&self) -> bool {
+        self.firmware.skips_pages()
     }
 
     fn completed(&mut self, operation: &Operation) {

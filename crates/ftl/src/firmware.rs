@@ -83,6 +83,24 @@ impl PageRun {
         }
     }
 
+    /// Refuses a run that reaches beyond the last of `logical_pages`.
+    pub(crate) fn check_end(&self, logical_pages: u32) -> Result<(), FirmwareError> {
+        let end = u64::from(self.first.0) + u64::from(self.pages);
+        if end <= u64::from(logical_pages) {
+            return Ok(());
+        }
+        Err(FirmwareError::BeyondEnd {
+            last: end - 1,
+            logical_pages,
+        })
+    }
+
+    /// Whether the run covers `page`, one of its pages, in part only.
+    pub(crate) fn is_partial(&self, page: u32) -> bool {
+        (page == self.first.0 && self.first_partial)
+            || (page - self.first.0 + 1 == self.pages && self.last_partial)
+    }
+
     /// The pages that the run covers whole.
     #[must_use]
     pub fn whole_pages(&self) -> Range<u32> {
@@ -154,7 +172,8 @@ impl IdleTime<'_> {
 /// Contract, checked from the operations alone by [`crate::Checked`]:
 /// - operations of one plane are executed in the order of emission;
 /// - [`Operation::after`] names an earlier operation of the same buffer;
-/// - a page is programmed once between two erases of its block, in page order;
+/// - a page is programmed once between two erases of its block, in page order and, unless
+///   [`Firmware::skips_pages`], without leaving one out;
 /// - a read names the page that holds the newest data of its logical page, at
 ///   the moment of emission;
 /// - an erase never takes the newest data of a logical page with it;
@@ -191,6 +210,11 @@ pub trait Firmware {
     #[inline]
     fn heeds_completions(&self) -> bool {
         true
+    }
+
+    /// Whether pages of a block may be left out when it is programmed, in order as ever.
+    fn skips_pages(&self) -> bool {
+        false
     }
 
     /// The flash has executed `operation`.

@@ -19,7 +19,9 @@
 mod named;
 
 mod address;
+mod any_map;
 mod background;
+mod block_map;
 mod check;
 mod collection;
 mod divisor;
@@ -38,6 +40,8 @@ mod victim;
 mod wear;
 
 pub use address::{FlashLayout, LayoutError, Lpn, Ppn};
+pub use any_map::AnyMap;
+pub use block_map::{BlockMap, BlockPolicies, BlockScheme};
 pub use check::{Checked, ContractError};
 pub use divisor::Divisor;
 pub use external::{External, ExternalError};
@@ -47,6 +51,6 @@ pub use operation::{Cause, Counts, NOTHING, Operation, OperationBuffer, Operatio
 pub use page_map::PageMap;
 pub use placement::{Allocation, StripingOrder};
 pub use policies::{Pace, Policies};
-pub use snapshot::StateError;
+pub use snapshot::{Restorable, StateError};
 pub use victim::VictimPolicy;
 pub use wear::EraseCounts;

@@ -83,6 +83,12 @@ pub struct Counts {
     pub trimmed_reads: u64,
     /// Pages whose data a trim gave up.
     pub trims: u64,
+    /// Merges of block mapping in which the log became the data block as it was.
+    pub switch_merges: u64,
+    /// Merges in which the rest of the block was copied behind the log.
+    pub partial_merges: u64,
+    /// Merges in which pages were copied together.
+    pub full_merges: u64,
 }
 
 impl Counts {

@@ -43,7 +43,7 @@ impl<M: Memory> Clone for PageMap<M> {
 
 impl<M: Memory> PageMap<M> {
     /// A copy with another reverse map.
-    fn clone_but(&self, owner: M::Wide) -> Self {
+    pub(crate) fn clone_but(&self, owner: M::Wide) -> Self {
         Self {
             layout: self.layout,
             policies: self.policies,
@@ -125,20 +125,6 @@ impl<M: Memory> PageMap<M> {
         self.space.erase_count(block)
     }
 
-    /// States how often blocks were erased: between `mean - spread` and
-    /// `mean + spread` times (not below 0), each number as likely as another.
-    pub fn set_worn(&mut self, mean: u32, spread: u32) {
-        self.space.set_erase_counts(|block| {
-            // A different number for every block: the upper half of a product with an
-            // odd constant, mixed (Knuth's multiplicative hashing, twice).
-            let mixed = (u64::from(block) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            let drawn = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32;
-            let most = 2 * u64::from(spread) + 1;
-            let above = ((drawn * most) >> 32) as u32;
-            (mean + above).saturating_sub(spread)
-        });
-    }
-
     /// Whether `page` holds the newest data of some logical page, by the bitmap.
     #[must_use]
     pub fn is_valid(&self, page: Ppn) -> bool {
@@ -147,29 +133,7 @@ impl<M: Memory> PageMap<M> {
         self.space.valid.holds(page.0) && left > self.space.pages_ahead(block)
     }
 
-    /// From now on remembers what [`PageMap::rollback`] needs. No operation may be
-    /// outstanding, and none is after a return to here.
-    pub fn checkpoint(&mut self) {
-        self.map.checkpoint();
-        self.owner.checkpoint();
-        self.space.checkpoint();
-        self.placement.settle();
-    }
-
-    /// Returns to the checkpoint, at the cost of what was written since. `then`
-    /// is a copy made at the checkpoint; one without reverse map takes longer.
-    pub fn rollback(&mut self, then: &Self) {
-        if then.owner.size() == self.owner.size() {
-            self.map.rollback(&then.map);
-            self.owner.rollback(&then.owner);
-        } else {
-            self.rollback_maps(then);
-        }
-        self.space.rollback(&then.space);
-        self.placement.settle();
-    }
-
-    fn rollback_maps(&mut self, then: &Self) {
+    pub(crate) fn rollback_maps(&mut self, then: &Self) {
         let owner = &mut self.owner;
         // A valid page whose owner was replaced was free in between: its old owner has
         // moved. Of pages that are not valid nobody asks for the owner.
@@ -178,30 +142,6 @@ impl<M: Memory> PageMap<M> {
                 owner.set(place as usize, logical as u32);
             }
         });
-    }
-
-    /// Gives up the reverse map, which follows from the map. From here on this state
-    /// only serves [`PageMap::with_reverse_map`] and as what others return to.
-    #[must_use]
-    pub fn without_reverse_map(mut self) -> Self {
-        self.owner = M::Wide::filled(0, NOTHING);
-        self
-    }
-
-    /// A copy that works, of a state that may have given up its reverse map.
-    #[must_use]
-    pub fn with_reverse_map(&self) -> Self {
-        if self.owner.size() > 0 {
-            return self.clone();
-        }
-        let mut owner = M::Wide::filled(self.layout.physical_pages() as usize, NOTHING);
-        for logical in 0..self.layout.logical_pages {
-            let place = self.map.get(logical as usize);
-            if place < TRIMMED {
-                owner.set(place as usize, logical);
-            }
-        }
-        self.clone_but(owner)
     }
 
     /// The logical page that was written to a valid page.

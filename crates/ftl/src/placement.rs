@@ -13,6 +13,7 @@
 //! Dynamically, it goes where there is room: to the next plane in that order, or
 //! to the one with the fewest operations outstanding. Then only the map knows.
 
+use crate::LayoutError;
 use crate::memory::{Cells, Memory};
 use crate::operation::Operation;
 use crate::page_map::PageMap;
@@ -72,6 +73,20 @@ impl StripingOrder {
             plane
         };
         (0..planes).map(plane_of).collect()
+    }
+
+    /// Refuses axes that are not those of so many planes, where they matter.
+    pub(crate) fn check_axes(self, axes: [u32; 4], planes: u32) -> Result<(), LayoutError> {
+        let product: u64 = axes.iter().map(|&axis| u64::from(axis)).product();
+        if self == Self::Cwdp || product == u64::from(planes) {
+            return Ok(());
+        }
+        Err(LayoutError::Count {
+            what: "product of channels, ways, dies and planes",
+            value: product,
+            low: planes.into(),
+            high: planes.into(),
+        })
     }
 }
 

@@ -129,15 +129,7 @@ impl Policies {
                 stop: self.stop_blocks(reserve),
             });
         }
-        let planes: u64 = self.axes.iter().map(|&axis| u64::from(axis)).product();
-        if self.order != StripingOrder::Cwdp && planes != u64::from(layout.planes) {
-            return Err(LayoutError::Count {
-                what: "product of channels, ways, dies and planes",
-                value: planes,
-                low: layout.planes.into(),
-                high: layout.planes.into(),
-            });
-        }
+        self.order.check_axes(self.axes, layout.planes)?;
         if let Some(blocks) = self.background_blocks
             && blocks <= reserve
         {

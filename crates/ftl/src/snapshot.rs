@@ -13,20 +13,21 @@
 
 use thiserror::Error;
 
-use crate::NOTHING;
 use crate::memory::{Cells, Memory};
 use crate::operation::TRIMMED;
 use crate::page_map::PageMap;
 use crate::space::{Field, Frontier, Space};
+use crate::wear::drawn_erases;
+use crate::{Firmware, NOTHING};
 
 /// Bytes that are no state of this drive; what they get wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
-pub struct StateError(&'static str);
+pub struct StateError(pub(crate) &'static str);
 
-type Checked = Result<(), StateError>;
+pub(crate) type Checked = Result<(), StateError>;
 
-fn check(holds: bool, otherwise: &'static str) -> Checked {
+pub(crate) fn check(holds: bool, otherwise: &'static str) -> Checked {
     if holds {
         Ok(())
     } else {
@@ -56,9 +57,18 @@ fn write_number(bytes: &mut Vec<u8>, mut number: usize) {
 }
 
 /// What is left of the bytes.
-struct Reader<'a>(&'a [u8]);
+pub(crate) struct Reader<'a>(&'a [u8]);
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    pub(crate) fn of(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// Refuses bytes behind the last table.
+    pub(crate) fn check_end(&self) -> Checked {
+        check(self.0.is_empty(), "it goes on after its end")
+    }
+
     fn number(&mut self) -> Result<usize, StateError> {
         let mut number = 0_u64;
         for shift in (0..35).step_by(7) {
@@ -82,7 +92,7 @@ impl Reader<'_> {
     }
 
     /// The changed cells of a table of `size`.
-    fn table(&mut self, size: usize) -> Result<Vec<(usize, u32)>, StateError> {
+    pub(crate) fn table(&mut self, size: usize) -> Result<Vec<(usize, u32)>, StateError> {
         let cells = self.number()?;
         check(cells <= size, "it changes more cells than there are")?;
         let mut changes = Vec::new();
@@ -97,35 +107,89 @@ impl Reader<'_> {
     }
 }
 
-impl<M: Memory> PageMap<M> {
+/// Appends the cells of `now` that have another value in `then`, a few bytes each.
+pub(crate) fn write_changes(bytes: &mut Vec<u8>, now: &impl Cells<u32>, then: &impl Cells<u32>) {
+    let differs = |&place: &usize| now.get(place) != then.get(place);
+    let changes: Vec<usize> = (0..now.size()).filter(differs).collect();
+    write_number(bytes, changes.len());
+    let mut next = 0;
+    for place in changes {
+        write_number(bytes, place - next);
+        bytes.extend(now.get(place).to_le_bytes());
+        next = place + 1;
+    }
+}
+
+/// A firmware whose state can be kept, returned to and written down.
+pub trait Restorable: Firmware + Clone {
+    /// From now on remembers what [`Restorable::rollback`] needs. No operation may be
+    /// outstanding, and none is after a return to here.
+    fn checkpoint(&mut self);
+
+    /// Returns to the checkpoint, at the cost of what was written since. `then` is a copy
+    /// made at the checkpoint.
+    fn rollback(&mut self, then: &Self);
+
     /// What differs from the state `base`, a few bytes a change. No operation may be
     /// outstanding.
-    #[must_use]
-    pub fn changes_since(&self, base: &Self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let mut changes = Vec::new();
-        for (now, then) in tables(self).into_iter().zip(tables(base)) {
-            changes.clear();
-            changes.extend((0..now.size()).filter(|&place| now.get(place) != then.get(place)));
-            write_number(&mut bytes, changes.len());
-            let mut next = 0;
-            for &place in &changes {
-                write_number(&mut bytes, place - next);
-                bytes.extend(now.get(place).to_le_bytes());
-                next = place + 1;
-            }
-        }
-        bytes
-    }
+    fn changes_since(&self, base: &Self) -> Vec<u8>;
 
     /// Changes the state `base`, which this must be, into the one that
-    /// [`PageMap::changes_since`] wrote.
+    /// [`Restorable::changes_since`] wrote.
     ///
     /// # Errors
     /// [`StateError`] where the bytes are no state of this drive. The state is then
     /// unspecified until it is rolled back.
-    pub fn apply_changes(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let mut reader = Reader(bytes);
+    fn apply_changes(&mut self, bytes: &[u8]) -> Result<(), StateError>;
+
+    /// States how often blocks were erased: between `mean - spread` and
+    /// `mean + spread` times (not below 0), each number as likely as another.
+    fn set_worn(&mut self, mean: u32, spread: u32);
+
+    /// Gives up tables of more than `bytes` that follow from others. From here on this
+    /// state only serves [`Restorable::complete`] and as what others return to, which
+    /// takes longer.
+    #[must_use]
+    fn without_derived(self, _bytes: u64) -> Self {
+        self
+    }
+
+    /// A copy that works, of a state that may have given up what follows.
+    #[must_use]
+    fn complete(&self) -> Self {
+        self.clone()
+    }
+}
+
+impl<M: Memory> Restorable for PageMap<M> {
+    fn checkpoint(&mut self) {
+        self.map.checkpoint();
+        self.owner.checkpoint();
+        self.space.checkpoint();
+        self.placement.settle();
+    }
+
+    fn rollback(&mut self, then: &Self) {
+        if then.owner.size() == self.owner.size() {
+            self.map.rollback(&then.map);
+            self.owner.rollback(&then.owner);
+        } else {
+            self.rollback_maps(then);
+        }
+        self.space.rollback(&then.space);
+        self.placement.settle();
+    }
+
+    fn changes_since(&self, base: &Self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (now, then) in tables(self).into_iter().zip(tables(base)) {
+            write_changes(&mut bytes, now, then);
+        }
+        bytes
+    }
+
+    fn apply_changes(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let mut reader = Reader::of(bytes);
         let pages = reader.table(self.map.size())?;
         // Until it is known which blocks are open, nothing counts but what is written.
         for plane in 0..self.layout.planes {
@@ -144,7 +208,7 @@ impl<M: Memory> PageMap<M> {
                 table.set(place, value);
             }
         }
-        check(reader.0.is_empty(), "it goes on after its end")?;
+        reader.check_end()?;
         check(
             space.turn() < self.layout.planes,
             "the plane whose turn it is does not exist",
@@ -156,6 +220,35 @@ impl<M: Memory> PageMap<M> {
         Ok(())
     }
 
+    fn set_worn(&mut self, mean: u32, spread: u32) {
+        self.space
+            .set_erase_counts(|block| drawn_erases(block, mean, spread));
+    }
+
+    /// Gives up the reverse map, which follows from the map, if it is large.
+    fn without_derived(mut self, bytes: u64) -> Self {
+        if self.layout.physical_pages() * 4 > bytes {
+            self.owner = M::Wide::filled(0, NOTHING);
+        }
+        self
+    }
+
+    fn complete(&self) -> Self {
+        if self.owner.size() > 0 {
+            return self.clone();
+        }
+        let mut owner = M::Wide::filled(self.layout.physical_pages() as usize, NOTHING);
+        for logical in 0..self.layout.logical_pages {
+            let place = self.map.get(logical as usize);
+            if place < TRIMMED {
+                owner.set(place as usize, logical);
+            }
+        }
+        self.clone_but(owner)
+    }
+}
+
+impl<M: Memory> PageMap<M> {
     fn move_pages(&mut self, pages: &[(usize, u32)]) -> Checked {
         for &(logical, new) in pages {
             let old = self.map.get(logical);

@@ -46,6 +46,18 @@ impl EraseCounts {
     }
 }
 
+/// Erases of `block` on a worn drive: between `mean - spread` and `mean + spread` (not below
+/// 0), each number as likely as another.
+pub(crate) fn drawn_erases(block: u32, mean: u32, spread: u32) -> u32 {
+    // A different number for every block: the upper half of a product with an
+    // odd constant, mixed (Knuth's multiplicative hashing, twice).
+    let mixed = (u64::from(block) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let drawn = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32;
+    let most = 2 * u64::from(spread) + 1;
+    let above = ((drawn * most) >> 32) as u32;
+    (mean + above).saturating_sub(spread)
+}
+
 /// In a block's word: its data was moved there by collection.
 const COLLECTED: u32 = 1 << 31;
 

@@ -3,8 +3,8 @@
 
 use drivelab_ftl::{
     Action, Allocation, Cause, Checked, Exclusive, Firmware, FlashLayout, IdleTime, Lpn, Memory,
-    Operation, OperationBuffer, OperationKind, Pace, PageMap, PageRun, Policies, StripingOrder,
-    Undo, VictimPolicy,
+    Operation, OperationBuffer, OperationKind, Pace, PageMap, PageRun, Policies, Restorable,
+    StripingOrder, Undo, VictimPolicy,
 };
 use proptest::prelude::*;
 
@@ -213,8 +213,8 @@ proptest! {
         let (mut firmware, then) = match has_reverse_map {
             true => (firmware.clone(), firmware),
             false => {
-                let then = firmware.without_reverse_map();
-                (then.with_reverse_map(), then)
+                let then = firmware.without_derived(0);
+                (then.complete(), then)
             }
         };
         let play = |firmware: &mut PageMap<Undo>| {

@@ -4,7 +4,7 @@
 
 use drivelab_ftl::{
     Action, Cause, Checked, Counts, Exclusive, FlashLayout, Lpn, OperationBuffer, OperationKind,
-    Pace, PageMap, PageRun, Policies, VictimPolicy,
+    Pace, PageMap, PageRun, Policies, Restorable, VictimPolicy,
 };
 
 const LAYOUT: FlashLayout = FlashLayout {

@@ -205,6 +205,9 @@ pub fn simulated_dict<'py>(
     dict.set_item("collections", outcome.collections)?;
     dict.set_item("collection_moves", outcome.collection_moves)?;
     dict.set_item("wear_moves", outcome.wear_moves)?;
+    dict.set_item("switch_merges", outcome.switch_merges)?;
+    dict.set_item("partial_merges", outcome.partial_merges)?;
+    dict.set_item("full_merges", outcome.full_merges)?;
     dict.set_item("erase_counts", erase_counts_dict(py, outcome)?)?;
     dict.set_item("buffer_hit_pages", outcome.buffer_hits)?;
     dict.set_item("coalesced_pages", outcome.coalesced_pages)?;

@@ -41,6 +41,9 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
             "read_ahead_pages",
             "copyback_programs",
             "copyback_reads",
+            "switch_merges",
+            "partial_merges",
+            "full_merges",
         ] {
             text = text.replace(&format!("{name}: 0, "), "");
         }

@@ -52,7 +52,7 @@ proptest! {
         let Some(outcome) = run(&mut drive, &load, plan) else {
             return Ok(());
         };
-        let world = World::new(&config, drive.firmware().clone(), outcome.variability_factor);
+        let world = World::new(&config, drive.firmware(), outcome.variability_factor);
         let arrivals = Arrivals::Closed(Box::new(generator.map(Into::into)), workload.queue_depth);
         let story = world.run(vec![arrivals], plan);
         story.assert_agrees(&outcome);
@@ -91,7 +91,7 @@ proptest! {
         let Some(outcome) = run(&mut drive, &load, plan) else {
             return Ok(());
         };
-        let world = World::new(&config, drive.firmware().clone(), outcome.variability_factor);
+        let world = World::new(&config, drive.firmware(), outcome.variability_factor);
         world.run(arrivals, plan).assert_agrees(&outcome);
     }
 
@@ -103,7 +103,7 @@ proptest! {
         let load = Load::timed(requests.clone());
         let plan = Plan::counting(0, requests.len() as u64);
         let outcome = run(&mut drive, &load, plan).unwrap();
-        let world = World::new(&config, drive.firmware().clone(), outcome.variability_factor);
+        let world = World::new(&config, drive.firmware(), outcome.variability_factor);
         let story = world.run(vec![Arrivals::Open(requests.into())], plan);
         story.assert_agrees(&outcome);
         assert_every_request_agrees(&mut drive, &load, &story);

@@ -210,6 +210,10 @@ def _flash(values: Values) -> Iterator[str]:
             f"{collected:,} collection{'' if collected == 1 else 's'} moved "
             f"{moved:,} page{'' if moved == 1 else 's'}",
         )
+    kinds = ("switch", "partial", "full")
+    if any(flash[f"{kind}_merges"] for kind in kinds):
+        told = ", ".join(f"{flash[f'{kind}_merges']:,} {kind}" for kind in kinds)
+        yield _line("", f"merges of blocks: {told}")
     if flash["coalesced_pages"]:
         yield _line("", f"{flash['coalesced_pages']:,} pages written again in the buffer")
     if flash["cache_hit_pages"] or flash["cache_miss_pages"]:

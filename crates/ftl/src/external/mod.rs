@@ -298,13 +298,7 @@ impl Firmware for External {
     ) -> Result<(), FirmwareError> {
         self.runs.clear();
         for run in batch {
-            let end = u64::from(run.first.0) + u64::from(run.pages);
-            if end > u64::from(self.layout.logical_pages) {
-                return Err(FirmwareError::BeyondEnd {
-                    last: end - 1,
-                    logical_pages: self.layout.logical_pages,
-                });
-            }
+            run.check_end(self.layout.logical_pages)?;
             self.runs.push(Run {
                 action: match run.action {
                     Action::Read => 0,

@@ -71,9 +71,12 @@ impl fmt::Display for Reason {
             ),
             Self::Mapping(mapping) => write!(
                 formatter,
-                "mapping.order is {:?} and mapping.allocation {:?}, not {:?} and {:?}",
+                "mapping.scheme is {:?}, mapping.order {:?} and mapping.allocation {:?}, not {:?}, \
+                 {:?} and {:?}",
+                mapping.scheme.word(),
                 mapping.order.word(),
                 mapping.allocation.word(),
+                Mapping::default().scheme.word(),
                 Mapping::default().order.word(),
                 Mapping::default().allocation.word()
             ),

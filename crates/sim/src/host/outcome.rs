@@ -62,6 +62,12 @@ pub struct Outcome {
     pub collection_moves: u64,
     /// Valid pages that it moved to level wear, likewise.
     pub wear_moves: u64,
+    /// Merges of a drive that maps blocks, likewise: those that copied nothing ...
+    pub switch_merges: u64,
+    /// ... those that copied what follows the log, ...
+    pub partial_merges: u64,
+    /// ... and those that copied pages together. None of a drive that maps pages.
+    pub full_merges: u64,
     /// Pages read from the write buffer inside the window.
     pub buffer_hits: u64,
     /// Pages written inside the window that replaced one gathered in the write buffer.

@@ -5,16 +5,13 @@ use std::collections::BTreeMap;
 use drivelab_ftl::Policies;
 use drivelab_request::Direction;
 
-use super::choices::{
-    Allocation, BufferPolicy, Condition, DriveKind, Pace, StripingOrder, VictimPolicy,
-};
-use super::config::{
-    Buffer, ClosedFormSettings, Collection, Geometry, Mapping, Published, SsdConfig, Wear,
-};
+use super::choices::{BufferPolicy, Condition, DriveKind, Pace, VictimPolicy};
+use super::config::{Buffer, ClosedFormSettings, Collection, Geometry, Published, SsdConfig, Wear};
 use super::document::{CAPACITY_KEYS, Entries, Entry, Value};
 use super::error::{PresetError, SpareShortage};
 use super::flash;
 use super::host::host;
+use super::mapping;
 use super::schema;
 use super::variability::variability;
 
@@ -38,7 +35,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         timing: flash::timing(&keys)?,
         scheduling: flash::scheduling(&keys)?,
         energy: flash::energy(&keys)?,
-        mapping: mapping(&keys)?,
+        mapping: mapping::mapping(&keys)?,
         collection: collection(&keys)?,
         wear: wear(&keys)?,
         host: host(&keys)?,
@@ -49,6 +46,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         },
         published: published(&keys)?,
     };
+    mapping::check(&config, &keys)?;
     check_thresholds(&config, &keys)?;
     check_flash(&config, &keys)?;
     check_spare(&config, &keys)?;
@@ -218,16 +216,6 @@ fn physical_pages(geometry: &Geometry) -> u64 {
     })
 }
 
-fn mapping(keys: &Keys<'_>) -> Result<Mapping, PresetError> {
-    let usual = Mapping::default();
-    let order = keys.optional_word("mapping.order", StripingOrder::from_word)?;
-    let allocation = keys.optional_word("mapping.allocation", Allocation::from_word)?;
-    Ok(Mapping {
-        order: order.unwrap_or(usual.order),
-        allocation: allocation.unwrap_or(usual.allocation),
-    })
-}
-
 fn collection(keys: &Keys<'_>) -> Result<Collection, PresetError> {
     let policy = keys.word("collection.policy", VictimPolicy::from_word)?;
     let reserve_blocks_per_plane = keys
@@ -370,11 +358,6 @@ fn check_thresholds(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
     }
 }
 
-fn blocks_held_back(config: &SsdConfig) -> u64 {
-    let reserve = config.collection.reserve_blocks_per_plane;
-    config.policies().blocks_held_back(reserve).into()
-}
-
 fn check_flash(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     let pages = physical_pages(&config.geometry);
     if pages >= u64::from(u32::MAX) {
@@ -386,14 +369,20 @@ fn check_flash(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
         );
         return Err(schema::wrong_value(key, keys.need(key)?, allowed));
     }
-    let open = u64::from(config.policies().open_blocks());
-    let least = blocks_held_back(config) + 1;
+    let least = config.blocks_held_back() + 1;
     if u64::from(config.geometry.blocks_per_plane) < least {
         let key = "geometry.blocks_per_plane";
-        let allowed = format!(
-            "at least {least}: {} kept free by collection, {open} open and one of data",
-            least - 1 - open
-        );
+        let open = u64::from(config.policies().open_blocks());
+        let allowed = match config.block_policies() {
+            None => format!(
+                "at least {least}: {} kept free by collection, {open} open and one of data",
+                least - 1 - open
+            ),
+            Some(policies) => format!(
+                "at least {least}: {} for what is overwritten, one to merge into and one of data",
+                policies.logs()
+            ),
+        };
         return Err(schema::wrong_value(key, keys.need(key)?, allowed));
     }
     Ok(())
@@ -405,7 +394,7 @@ fn check_spare(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     let logical = config.geometry.user_capacity_bytes / page_bytes;
     let needed = u64::from(config.planes())
         * u64::from(config.geometry.pages_per_block)
-        * blocks_held_back(config);
+        * config.blocks_held_back();
     let largest = physical - needed;
     let key = CAPACITY_KEYS
         .into_iter()

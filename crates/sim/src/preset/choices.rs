@@ -57,6 +57,20 @@ choices! {
 }
 
 choices! {
+    /// What the firmware maps, and where the map is.
+    MappingScheme {
+        /// Every page may lie anywhere; the whole map is in the controller's memory.
+        Page = "page",
+        /// Whole blocks; overwrites go to a replacement block.
+        Block = "block",
+        /// Whole blocks; overwrites go to a log block of their own.
+        Bast = "bast",
+        /// Whole blocks; overwrites go to log blocks that all share.
+        Fast = "fast",
+    }
+}
+
+choices! {
     /// How page operations are handed to the flash.
     Dispatch {
         /// One stage for the whole drive; its head waits until its unit is free.

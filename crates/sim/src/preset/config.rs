@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use drivelab_ftl::{FlashLayout, Policies};
+use drivelab_ftl::{BlockPolicies, BlockScheme, FlashLayout, Policies};
 use drivelab_request::Direction;
 use serde::{Serialize, Serializer};
 
 use super::assemble::assemble;
 use super::cell_times::CellTimes;
 use super::choices::{
-    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MultiPlane, Order,
-    Pace, StripingOrder, VictimPolicy, allocation_word, order_word, pace_word, victim_word,
+    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MappingScheme,
+    MultiPlane, Order, Pace, StripingOrder, VictimPolicy, allocation_word, order_word, pace_word,
+    victim_word,
 };
 use super::document::read_with_base;
 use super::error::PresetError;
@@ -160,6 +161,12 @@ pub struct Energy {
 /// Where pages are written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mapping {
+    /// What is mapped.
+    #[serde(skip_serializing_if = "is_page")]
+    pub scheme: MappingScheme,
+    /// Log blocks of each plane; absent of a scheme without them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_blocks_per_plane: Option<u32>,
     /// The order in which planes are taken, the letter that varies fastest first.
     #[serde(serialize_with = "order_word::serialize")]
     pub order: StripingOrder,
@@ -179,7 +186,12 @@ impl Default for Mapping {
         let Policies {
             order, allocation, ..
         } = Policies::default();
-        Self { order, allocation }
+        Self {
+            scheme: MappingScheme::Page,
+            log_blocks_per_plane: None,
+            order,
+            allocation,
+        }
     }
 }
 
@@ -345,6 +357,10 @@ pub struct Published {
     pub range_bytes: Option<u64>,
 }
 
+fn is_page(scheme: &MappingScheme) -> bool {
+    *scheme == MappingScheme::Page
+}
+
 fn is_zero(value: &u64) -> bool {
     *value == 0
 }
@@ -499,6 +515,34 @@ impl SsdConfig {
             ],
             ..usual
         }
+    }
+
+    /// What a firmware that maps blocks is to do; nothing of one that maps pages.
+    #[must_use]
+    pub fn block_policies(&self) -> Option<BlockPolicies> {
+        let scheme = match self.mapping.scheme {
+            MappingScheme::Page => return None,
+            MappingScheme::Block => BlockScheme::Block,
+            MappingScheme::Bast => BlockScheme::Bast,
+            MappingScheme::Fast => BlockScheme::Fast,
+        };
+        let Policies { order, axes, .. } = self.policies();
+        Some(BlockPolicies {
+            scheme,
+            log_blocks: self.mapping.log_blocks_per_plane.unwrap_or(0),
+            order,
+            axes,
+        })
+    }
+
+    /// Blocks of each plane that can hold no data of the host.
+    pub(super) fn blocks_held_back(&self) -> u64 {
+        let reserve = self.collection.reserve_blocks_per_plane;
+        let held_back = match self.block_policies() {
+            None => self.policies().blocks_held_back(reserve),
+            Some(policies) => policies.blocks_held_back(),
+        };
+        held_back.into()
     }
 
     /// (physical - user) / user.

@@ -16,14 +16,15 @@ pub(crate) mod document;
 mod error;
 mod flash;
 mod host;
+mod mapping;
 pub(crate) mod schema;
 mod variability;
 
 pub use cell_times::CellTimes;
 pub(crate) use cell_times::MOST_PAGE_TYPES;
 pub use choices::{
-    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MultiPlane, Order,
-    Pace, StripingOrder, VictimPolicy,
+    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MappingScheme,
+    MultiPlane, Order, Pace, StripingOrder, VictimPolicy,
 };
 pub use config::{
     Buffer, ClosedFormSettings, Collection, Energy, Geometry, Host, Mapping, Published, Scheduling,

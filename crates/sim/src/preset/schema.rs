@@ -4,8 +4,8 @@ use drivelab_request::{Direction, SECTOR_BYTES};
 
 use super::cell_times::MOST_PAGE_TYPES;
 use super::choices::{
-    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MultiPlane, Order,
-    Pace, StripingOrder, VictimPolicy,
+    Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MappingScheme,
+    MultiPlane, Order, Pace, StripingOrder, VictimPolicy,
 };
 use super::document::{Entries, Entry, Value};
 use super::error::PresetError;
@@ -110,6 +110,8 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("scheduling.copyback", Rule::Boolean),
     ("scheduling.cache_operations", Rule::Boolean),
     ("scheduling.multi_plane", Rule::Word(MultiPlane::WORDS)),
+    ("mapping.scheme", Rule::Word(MappingScheme::WORDS)),
+    ("mapping.log_blocks_per_plane", integer(1, 1 << 20)),
     ("mapping.order", Rule::Word(StripingOrder::WORDS)),
     ("mapping.allocation", Rule::Word(Allocation::WORDS)),
     ("collection.policy", Rule::Word(VictimPolicy::WORDS)),

@@ -517,3 +517,63 @@ fn every_required_key_is_asked_for_when_missing() {
     }
     assert!(KEYS.len() > 40);
 }
+
+#[test]
+fn a_scheme_refuses_what_it_cannot_honour() {
+    let bast = |lines: &str| refusal(&format!("mapping.scheme = \"bast\"\n{lines}"));
+    for (lines, expected) in [
+        (
+            "mapping.allocation = \"round_robin\"",
+            "allowed: \"static\", as mapping.scheme = \"bast\" ties",
+        ),
+        (
+            "collection.hot_blocks_per_plane = 2",
+            "allowed: none, as mapping.scheme = \"bast\" merges",
+        ),
+        (
+            "collection.background_blocks_per_plane = 9",
+            "allowed: none, as mapping.scheme",
+        ),
+        (
+            "collection.stop_blocks_per_plane = 9",
+            "allowed: none, as mapping.scheme",
+        ),
+        ("wear.static_spread = 9", "allowed: none, as mapping.scheme"),
+        (
+            "wear.least_worn_first = true",
+            "allowed: false, as mapping.scheme",
+        ),
+    ] {
+        let message = bast(lines);
+        assert!(message.contains(expected), "{message}");
+        assert_eq!(message.lines().count(), 1);
+    }
+    let message = refusal("mapping.log_blocks_per_plane = 9");
+    assert!(
+        message.contains("mapping.scheme = \"page\" has no log blocks"),
+        "{message}"
+    );
+    let message = refusal("mapping.scheme = \"fast\"\nmapping.log_blocks_per_plane = 1");
+    assert!(
+        message.contains("allowed: at least 2, as mapping.scheme = \"fast\""),
+        "{message}"
+    );
+    let message = refusal("mapping.scheme = \"dftl\"");
+    assert!(
+        message.contains("\"page\" or \"block\" or \"bast\" or \"fast\""),
+        "{message}"
+    );
+    // Every log block is a block less for data.
+    let message = bast("mapping.log_blocks_per_plane = 2000");
+    assert!(message.contains("user_capacity_bytes"), "{message}");
+    let message = bast("mapping.log_blocks_per_plane = 4000");
+    assert!(
+        message.contains("at least 4002: 4000 for what is overwritten"),
+        "{message}"
+    );
+    // It is part of the drive, and reads back.
+    let drive = derived("mapping.scheme = \"bast\"").unwrap();
+    assert_eq!(drive.mapping.log_blocks_per_plane, Some(8));
+    assert_ne!(drive.hash(), derived("").unwrap().hash());
+    assert_eq!(SsdConfig::from_text(&drive.resolved_toml()).unwrap(), drive);
+}

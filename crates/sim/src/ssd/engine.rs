@@ -449,6 +449,9 @@ impl<F: Firmware> Engine<F> {
         outcome.collections = counts.collections - before.collections;
         outcome.collection_moves = counts.moves - before.moves;
         outcome.wear_moves = counts.wear_moves - before.wear_moves;
+        outcome.switch_merges = counts.switch_merges - before.switch_merges;
+        outcome.partial_merges = counts.partial_merges - before.partial_merges;
+        outcome.full_merges = counts.full_merges - before.full_merges;
         [outcome.copyback_reads, outcome.copyback_programs, _] = tally.copybacks;
         outcome.buffer_hits = tally.buffer_hits;
         outcome.coalesced_pages = tally.coalesced;

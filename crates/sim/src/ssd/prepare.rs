@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use drivelab_ftl::{Action, Firmware, Lpn, OperationBuffer, PageMap, PageRun, Undo};
+use drivelab_ftl::{
+    Action, AnyMap, BlockMap, Firmware, Lpn, OperationBuffer, PageMap, PageRun, Restorable, Undo,
+};
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_workload::Characteristics;
 
@@ -30,10 +32,33 @@ pub struct Prepared(Arc<Shared>);
 
 struct Shared {
     config: Arc<SsdConfig>,
-    firmware: Arc<PageMap<Undo>>,
+    state: State,
     /// Workers between two runs, each returned to the prepared state: copying
     /// that state anew would cost the drive's size for every run.
     resting: Mutex<Vec<Ssd>>,
+}
+
+/// A prepared state. The page map is a type of its own, so that its way through the event
+/// loop asks nothing; all others are matched once a call.
+enum State {
+    Page(Arc<PageMap<Undo>>),
+    Other(Arc<AnyMap<Undo>>),
+}
+
+/// `firmware`, fresh, brought into the condition of `config`.
+fn conditioned<F: Restorable>(
+    mut firmware: F,
+    config: &SsdConfig,
+    stop: &AtomicBool,
+) -> Result<Arc<F>, SimError> {
+    for _ in 0..passes(config.condition) {
+        write_in_order(&mut firmware, config.geometry.page_size_bytes, stop)?;
+    }
+    if let Some(erases) = config.wear.worn_erase_count {
+        firmware.set_worn(erases, config.wear.worn_erase_spread.unwrap_or(0));
+    }
+    firmware.checkpoint();
+    Ok(Arc::new(firmware.without_derived(LARGE_REVERSE_MAP_BYTES)))
 }
 
 impl Prepared {
@@ -54,23 +79,20 @@ impl Prepared {
     /// As [`Prepared::new`], and [`SimError::Stopped`].
     pub fn stoppable(config: SsdConfig, stop: &AtomicBool) -> Result<Self, SimError> {
         Engine::<PageMap<Undo>>::check(&config)?;
-        let mut firmware = PageMap::erased(config.layout(), config.policies())?;
-        for _ in 0..passes(config.condition) {
-            write_in_order(&mut firmware, config.geometry.page_size_bytes, stop)?;
-        }
-        if let Some(erases) = config.wear.worn_erase_count {
-            firmware.set_worn(erases, config.wear.worn_erase_spread.unwrap_or(0));
-        }
-        firmware.checkpoint();
-        let reverse_map = PageMap::<Undo>::reverse_map_bytes(firmware.layout());
-        let is_large = reverse_map > LARGE_REVERSE_MAP_BYTES;
+        let layout = config.layout();
+        let state = match config.block_policies() {
+            None => {
+                let firmware = PageMap::erased(layout, config.policies())?;
+                State::Page(conditioned(firmware, &config, stop)?)
+            }
+            Some(policies) => {
+                let firmware = AnyMap::Block(BlockMap::erased(layout, policies)?);
+                State::Other(conditioned(firmware, &config, stop)?)
+            }
+        };
         Ok(Self(Arc::new(Shared {
             config: Arc::new(config),
-            firmware: Arc::new(if is_large {
-                firmware.without_reverse_map()
-            } else {
-                firmware
-            }),
+            state,
             resting: Mutex::new(Vec::new()),
         })))
     }
@@ -79,7 +101,11 @@ impl Prepared {
     /// takes as much, or about half where the drive is large.
     #[must_use]
     pub fn state_bytes(config: &SsdConfig) -> u64 {
-        PageMap::<Undo>::table_bytes(&config.layout())
+        let layout = config.layout();
+        match config.block_policies() {
+            None => PageMap::<Undo>::table_bytes(&layout),
+            Some(policies) => BlockMap::<Undo>::table_bytes(&layout, &policies),
+        }
     }
 
     /// The resolved preset.
@@ -91,10 +117,13 @@ impl Prepared {
     /// A worker with a state of its own.
     #[must_use]
     pub fn worker(&self) -> Ssd {
+        let config = &self.0.config;
         Ssd {
-            engine: Engine::new(&self.0.config, self.0.firmware.with_reverse_map()),
-            config: Arc::clone(&self.0.config),
-            prepared: Arc::clone(&self.0.firmware),
+            drive: match &self.0.state {
+                State::Page(state) => Drive::Page(Worker::new(config, state)),
+                State::Other(state) => Drive::Other(Worker::new(config, state)),
+            },
+            config: Arc::clone(config),
         }
     }
 
@@ -102,7 +131,7 @@ impl Prepared {
     #[must_use]
     pub fn worker_stopped_by(&self, stop: &Arc<AtomicBool>) -> Ssd {
         let mut worker = self.worker();
-        worker.engine.stop = Arc::clone(stop);
+        worker.stop_by(stop);
         worker
     }
 
@@ -115,7 +144,7 @@ impl Prepared {
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
         let mut worker = resting.unwrap_or_else(|| self.worker());
-        worker.engine.stop = Arc::clone(stop);
+        worker.stop_by(stop);
         worker
     }
 
@@ -199,29 +228,75 @@ pub(super) fn write_in_order(
     Ok(())
 }
 
+/// One worker's drive with a firmware of a given type.
+struct Worker<F> {
+    engine: Engine<F>,
+    prepared: Arc<F>,
+}
+
+impl<F: Restorable> Worker<F> {
+    fn new(config: &SsdConfig, prepared: &Arc<F>) -> Box<Self> {
+        Box::new(Self {
+            engine: Engine::new(config, prepared.complete()),
+            prepared: Arc::clone(prepared),
+        })
+    }
+
+    fn run(
+        &mut self,
+        config: &SsdConfig,
+        work: (Load, Plan),
+        seed: u64,
+        index: u64,
+    ) -> Result<Outcome, SimError> {
+        run::run(&mut self.engine, config, work, seed, index).inspect_err(|_| self.reset())
+    }
+
+    fn reset(&mut self) {
+        self.engine.firmware.rollback(&self.prepared);
+    }
+}
+
+enum Drive {
+    Page(Box<Worker<PageMap<Undo>>>),
+    Other(Box<Worker<AnyMap<Undo>>>),
+}
+
+macro_rules! with {
+    ($drive:expr, $worker:ident => $what:expr) => {
+        match $drive {
+            Drive::Page($worker) => $what,
+            Drive::Other($worker) => $what,
+        }
+    };
+}
+
 /// A simulated SSD: one worker's drive.
 pub struct Ssd {
-    engine: Engine<PageMap<Undo>>,
+    drive: Drive,
     config: Arc<SsdConfig>,
-    prepared: Arc<PageMap<Undo>>,
 }
 
 impl Ssd {
     /// Bytes that the host can address.
     #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
-        self.engine.capacity_bytes
+        with!(&self.drive, worker => worker.engine.capacity_bytes)
     }
 
-    /// The firmware's state, for checks.
+    /// A copy of the firmware in its state, for checks.
     #[must_use]
-    pub fn firmware(&self) -> &PageMap<Undo> {
-        &self.engine.firmware
+    pub fn firmware(&self) -> Box<dyn Firmware> {
+        with!(&self.drive, worker => Box::new(worker.engine.firmware.clone()))
+    }
+
+    fn stop_by(&mut self, stop: &Arc<AtomicBool>) {
+        with!(&mut self.drive, worker => worker.engine.stop = Arc::clone(stop));
     }
 
     /// Tells `watch` where every run from here on stands.
     pub fn watch(&mut self, watch: &Arc<Watch>) {
-        self.engine.watch = Some(Arc::clone(watch));
+        with!(&mut self.drive, worker => worker.engine.watch = Some(Arc::clone(watch)));
     }
 
     /// Measures one workload over the whole drive, from the prepared state,
@@ -255,8 +330,8 @@ impl Ssd {
         index: u64,
     ) -> Result<Outcome, SimError> {
         run::check(&self.config, &load, plan)?;
-        run::run(&mut self.engine, &self.config, (load, plan), seed, index)
-            .inspect_err(|_| self.engine.firmware.rollback(&self.prepared))
+        let work = (load, plan);
+        with!(&mut self.drive, worker => worker.run(&self.config, work, seed, index))
     }
 
     /// Of what a state depends on: how much runs vary changes none.
@@ -269,7 +344,9 @@ impl Ssd {
     /// a few for each page whose place differs from the prepared state.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
-        let changes = self.engine.firmware.changes_since(&self.prepared);
+        let changes = with!(&self.drive, worker => {
+            worker.engine.firmware.changes_since(&worker.prepared)
+        });
         snapshot::framed(&self.state_hash(), &changes)
     }
 
@@ -282,13 +359,13 @@ impl Ssd {
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         self.reset();
         let changes = snapshot::unframed(&self.state_hash(), bytes)?;
-        self.engine
-            .firmware
-            .apply_changes(changes)
-            .map_err(|error| {
-                self.reset();
-                SnapshotError::Damaged(error)
-            })
+        let applied = with!(&mut self.drive, worker => {
+            worker.engine.firmware.apply_changes(changes)
+        });
+        applied.map_err(|error| {
+            self.reset();
+            SnapshotError::Damaged(error)
+        })
     }
 
     /// As [`Ssd::run`], with index 0; also answers the flash operations that are under
@@ -304,12 +381,13 @@ impl Ssd {
         span: Range<u64>,
     ) -> Result<(Outcome, Vec<RecordedOperation>), SimError> {
         let mut time = HostTime::new(&self.config.variability, seed, 0);
-        self.engine.record(match &mut time {
+        let span = match &mut time {
             Some(time) if span.end < u64::MAX => time.drive_ns(span.start)..time.drive_ns(span.end),
             _ => span,
-        });
+        };
+        with!(&mut self.drive, worker => worker.engine.record(span));
         let outcome = self.run(load, plan, seed, 0);
-        let mut recorded = self.engine.recorded();
+        let mut recorded = with!(&mut self.drive, worker => worker.engine.recorded());
         if let Some(time) = &mut time {
             for operation in &mut recorded {
                 operation.convert(|at| time.host_ns(at));
@@ -320,6 +398,6 @@ impl Ssd {
 
     /// Returns to the prepared state.
     pub fn reset(&mut self) {
-        self.engine.firmware.rollback(&self.prepared);
+        with!(&mut self.drive, worker => worker.reset());
     }
 }

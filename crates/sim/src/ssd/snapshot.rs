@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Numbers have their least byte first. The changes are those of
-//! `drivelab_ftl::PageMap::changes_since`.
+//! `drivelab_ftl::Restorable::changes_since`.
 
 use drivelab_ftl::StateError;
 use thiserror::Error;

@@ -106,7 +106,19 @@ fn choices() -> impl Strategy<Value = (String, &'static str)> {
         (word(StripingOrder::WORDS), word(Allocation::WORDS)).prop_map(|(order, allocation)| {
             format!("order = \"{order}\"\nallocation = \"{allocation}\"")
         });
-    let mapping = prop_oneof![Just(String::new()), mapping];
+    let schemes = [
+        ("block", ""),
+        ("bast", "log_blocks_per_plane = 3"),
+        ("fast", "log_blocks_per_plane = 3"),
+    ];
+    let blocks = (
+        prop::sample::select(schemes.to_vec()),
+        word(StripingOrder::WORDS),
+    )
+        .prop_map(|((scheme, logs), order)| {
+            format!("scheme = \"{scheme}\"\n{logs}\norder = \"{order}\"")
+        });
+    let mapping = prop_oneof![2 => Just(String::new()), 2 => mapping, 1 => blocks];
     (mapping, word(VictimPolicy::WORDS))
 }
 
@@ -183,6 +195,10 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
             let (channels, ways, dies, planes, plane_mode) = shape;
             let ((in_order, whole_block, sigma), (mapping, policy), (wear, is_hot_apart), order, registers) =
                 rest;
+            // Who maps blocks levels no wear and knows no hot pages.
+            let maps_blocks = mapping.starts_with("scheme");
+            let is_hot_apart = is_hot_apart && !maps_blocks;
+            let wear = if maps_blocks { String::new() } else { wear };
             let (order, suspends) = if in_order { Default::default() } else { order };
             let may_combine = planes > 1 && !plane_mode;
             let (order, registers) = with_registers(order, registers, in_order, may_combine);

@@ -17,9 +17,7 @@ mod pipeline;
 
 use std::collections::VecDeque;
 
-use drivelab_ftl::{
-    Action, Cause, Firmware, Lpn, Operation, OperationBuffer, PageMap, PageRun, Undo,
-};
+use drivelab_ftl::{Action, Cause, Firmware, Lpn, Operation, OperationBuffer, PageRun};
 use drivelab_request::{Command, CommandKind};
 use drivelab_sim::preset::{HostInterface, SsdConfig};
 use drivelab_sim::ssd::{PARTS, Part, Plan};
@@ -141,7 +139,7 @@ pub struct World {
     config: SsdConfig,
     factor: f64,
     ledger: Ledger,
-    firmware: PageMap<Undo>,
+    firmware: Box<dyn Firmware>,
     now: u64,
     units: Vec<Unit>,
     channels: Vec<Channel>,
@@ -191,7 +189,7 @@ enum Who {
 
 impl World {
     /// An idle drive with the firmware's state, every time multiplied by `factor`.
-    pub fn new(config: &SsdConfig, firmware: PageMap<Undo>, factor: f64) -> Self {
+    pub fn new(config: &SsdConfig, firmware: Box<dyn Firmware>, factor: f64) -> Self {
         let geometry = &config.geometry;
         let dies = geometry.channels * geometry.ways_per_channel * geometry.dies_per_way;
         let units = if geometry.plane_mode {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationBuffer, OperationKind, PageRun};
+use drivelab_ftl::{Action, Cause, Lpn, OperationBuffer, OperationKind, PageRun};
 use drivelab_request::{Command, CommandKind};
 use drivelab_sim::preset::BufferPolicy;
 use drivelab_sim::ssd::Part;

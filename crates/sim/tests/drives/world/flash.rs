@@ -1,6 +1,6 @@
 //! The oracle's flash: dispatch, units and channels.
 
-use drivelab_ftl::{Cause, Firmware, Operation, OperationKind};
+use drivelab_ftl::{Cause, Operation, OperationKind};
 use drivelab_request::CommandKind;
 use drivelab_sim::preset::Dispatch;
 use drivelab_sim::ssd::Part;

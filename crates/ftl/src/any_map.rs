@@ -1,0 +1,116 @@
+//! A built-in firmware that is chosen while the program runs, other than the page map.
+//!
+//! Matched once a call: whoever wants the page map's speed names it as a type.
+
+use crate::snapshot::StateError;
+use crate::{
+    BlockMap, EraseCounts, Firmware, FirmwareError, FlashLayout, IdleTime, Lpn, Memory, Operation,
+    OperationBuffer, PageRun, Restorable,
+};
+
+/// One of the firmwares of other generations.
+pub enum AnyMap<M: Memory> {
+    /// Maps whole blocks.
+    Block(BlockMap<M>),
+}
+
+macro_rules! with {
+    ($any:expr, $map:ident => $what:expr) => {
+        match $any {
+            AnyMap::Block($map) => $what,
+        }
+    };
+}
+
+impl<M: Memory> Clone for AnyMap<M> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Block(map) => Self::Block(map.clone()),
+        }
+    }
+}
+
+impl<M: Memory> Firmware for AnyMap<M> {
+    fn layout(&self) -> &FlashLayout {
+        with!(self, map => map.layout())
+    }
+
+    #[inline]
+    fn submit(
+        &mut self,
+        batch: &[PageRun],
+        operations: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        with!(self, map => map.submit(batch, operations))
+    }
+
+    #[inline]
+    fn read_one(&mut self, page: Lpn) -> Option<Operation> {
+        with!(self, map => map.read_one(page))
+    }
+
+    #[inline]
+    fn heeds_completions(&self) -> bool {
+        with!(self, map => map.heeds_completions())
+    }
+
+    fn skips_pages(&self) -> bool {
+        with!(self, map => map.skips_pages())
+    }
+
+    fn completed(&mut self, operation: &Operation) {
+        with!(self, map => map.completed(operation));
+    }
+
+    fn background(
+        &mut self,
+        offer: &IdleTime<'_>,
+        operations: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        with!(self, map => map.background(offer, operations))
+    }
+
+    fn erase_count(&self, block: u32) -> Option<u32> {
+        with!(self, map => Firmware::erase_count(map, block))
+    }
+
+    fn erase_counts(&self) -> Result<Option<EraseCounts>, FirmwareError> {
+        with!(self, map => Firmware::erase_counts(map))
+    }
+
+    #[inline]
+    fn prefetch_map(&self, page: Lpn) {
+        with!(self, map => map.prefetch_map(page));
+    }
+
+    #[inline]
+    fn prefetch_overwrite(&self, page: Lpn) {
+        with!(self, map => map.prefetch_overwrite(page));
+    }
+}
+
+impl<M: Memory> Restorable for AnyMap<M> {
+    fn checkpoint(&mut self) {
+        with!(self, map => map.checkpoint());
+    }
+
+    fn rollback(&mut self, then: &Self) {
+        match (self, then) {
+            (Self::Block(map), Self::Block(then)) => map.rollback(then),
+        }
+    }
+
+    fn changes_since(&self, base: &Self) -> Vec<u8> {
+        match (self, base) {
+            (Self::Block(map), Self::Block(base)) => map.changes_since(base),
+        }
+    }
+
+    fn apply_changes(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        with!(self, map => map.apply_changes(bytes))
+    }
+
+    fn set_worn(&mut self, mean: u32, spread: u32) {
+        with!(self, map => map.set_worn(mean, spread));
+    }
+}

@@ -1,0 +1,101 @@
+//! Mapping schemes of other generations in the simulator, times and counts by hand.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use drivelab_request::{Direction, Nanos, Request};
+use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
+
+const PAGES: u64 = 8;
+const PAGE_BYTES: u64 = 4096;
+const READ: u64 = 50_000 + 10_000;
+const PROGRAM: u64 = 12_000 + 400_000;
+const ERASE: u64 = 2_000_000;
+
+/// One plane of 16 logical blocks of 8 pages and 8 spare ones, written once in order.
+fn drive(mapping: &str) -> Prepared {
+    let text = format!(
+        "name = \"one-plane\"\nkind = \"ssd\"\nsummary = \"-\"\ncondition = \"filled\"\n\
+         [geometry]\nchannels = 1\nways_per_channel = 1\ndies_per_way = 1\nplanes_per_die = 1\n\
+         blocks_per_plane = 24\npages_per_block = {PAGES}\npage_size_bytes = {PAGE_BYTES}\n\
+         user_capacity_bytes = {}\nplane_mode = false\n\
+         [timing]\nread_dispatch_ns = 0\nwrite_dispatch_ns = 0\nerase_dispatch_ns = 0\n\
+         read_register_ns = 10_000\nwrite_register_ns = 12_000\nread_cell_ns = 50_000\n\
+         program_cell_ns = 400_000\nerase_cell_ns = {ERASE}\n\
+         [scheduling]\ndispatch = \"per_die\"\n[mapping]\n{mapping}\n\
+         [collection]\npolicy = \"greedy\"\npace = \"paced\"\n[host]\ninterface = \"free\"\n\
+         [buffer]\nwrite_buffer_bytes = 0\n[variability]\nsigma = 0.0\n",
+        16 * PAGES * PAGE_BYTES,
+    );
+    Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap()
+}
+
+/// Requests of one page, a second apart.
+fn run(drive: &Prepared, direction: Direction, pages: impl IntoIterator<Item = u64>) -> Outcome {
+    let request = |(second, page): (u64, u64)| Request {
+        arrival: Nanos(second * 1_000_000_000),
+        offset_bytes: page * PAGE_BYTES,
+        size_bytes: PAGE_BYTES as u32,
+        direction,
+    };
+    let requests: Vec<_> = (0..).zip(pages).map(request).collect();
+    let plan = Plan::counting(0, requests.len() as u64);
+    drive
+        .worker()
+        .run(Load::timed(requests), plan, 1, 0)
+        .unwrap()
+}
+
+/// Page 3 of one block after the other: the replacement block of the request before is
+/// completed (4 pages and an erase), 3 pages are copied, the page is programmed.
+#[test]
+fn a_write_waits_for_the_merge_that_it_makes_necessary() {
+    let blocks = (0..16).map(|block| block * PAGES + 3);
+    let outcome = run(&drive("scheme = \"block\""), Direction::Write, blocks);
+    let latency = &outcome.write.latency;
+    assert_eq!(
+        latency.max_ns(),
+        Some(7 * (READ + PROGRAM) + ERASE + PROGRAM)
+    );
+    // The first of them finds no replacement block.
+    assert_eq!(latency.min_ns(), Some(3 * (READ + PROGRAM) + PROGRAM));
+    let merges = (
+        outcome.switch_merges,
+        outcome.partial_merges,
+        outcome.full_merges,
+    );
+    assert_eq!(merges, (0, 0, 15));
+    assert_eq!(outcome.collection_moves, 16 * 7 - 4);
+    assert_eq!(outcome.collection_moves, outcome.collection_programs);
+}
+
+/// A log block takes the page at once; the fifth needs one that another has.
+#[test]
+fn a_log_block_takes_a_page_at_once() {
+    let pages = |count| (0..count).map(|block| block * PAGES + 3);
+    let drive = drive("scheme = \"bast\"\nlog_blocks_per_plane = 4");
+    let outcome = run(&drive, Direction::Write, pages(4));
+    assert_eq!(outcome.write.latency.max_ns(), Some(PROGRAM));
+    assert_eq!(outcome.full_merges, 0);
+    let outcome = run(&drive, Direction::Write, pages(5));
+    let merge = 8 * (READ + PROGRAM) + 2 * ERASE;
+    assert_eq!(outcome.write.latency.max_ns(), Some(merge + PROGRAM));
+    assert_eq!(outcome.full_merges, 1);
+}
+
+/// In order nothing is copied, whatever is mapped: the whole drive once more.
+#[test]
+fn writes_in_order_amplify_nothing() {
+    for mapping in [
+        "scheme = \"page\"",
+        "scheme = \"block\"",
+        "scheme = \"bast\"\nlog_blocks_per_plane = 4",
+        "scheme = \"fast\"\nlog_blocks_per_plane = 4",
+    ] {
+        let outcome = run(&drive(mapping), Direction::Write, 0..16 * PAGES);
+        assert_eq!(outcome.write_amplification(), Some(1.0), "{mapping}");
+        let switches = if mapping.contains("page") { 0 } else { 16 };
+        assert_eq!(outcome.switch_merges, switches, "{mapping}");
+        let reads = run(&drive(mapping), Direction::Read, 0..16 * PAGES);
+        assert_eq!(reads.read.latency.max_ns(), Some(READ), "{mapping}");
+    }
+}
