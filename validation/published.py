@@ -8,19 +8,15 @@ from collections import Counter
 from typing import Any, Final
 
 from drivelab._core import preset_names, preset_text
-from drivelab.drives.measurement import Measurement, MeasurementPlan
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.preset_values import fitted_figures
+from drivelab.drives.published import UNITS, compare
 from drivelab.drives.simulated import SimulatedDrive
 from drivelab.workloads.characteristics import Characteristics
 from validation.document import Section
 
 _GRADES: Final = ("paper", "datasheet", "recalled", "fitted", "assumed")
 _GRADE_OF_VALUE: Final = re.compile(r"^(?P<key>\w+) = .*?# (?P<grade>\w+): (?P<source>.*)$")
-
-# Writes are measured after this many times the range was overwritten: by then the amplification
-# of a range of 8 GiB changes by less than 1 % from one overwriting to the next.
-_OVERWRITES: Final = 3
-# Single writes into an empty buffer, each from the prepared state.
-_SINGLE_WRITES: Final = 100
 
 
 def published_figures() -> Section:
@@ -31,7 +27,7 @@ def published_figures() -> Section:
     rows = []
     for name in preset_names():
         tables = tomllib.loads(preset_text(name)).get("published", {})
-        fitted = _figures_used_for_fitting(preset_text(name))
+        fitted = fitted_figures(preset_text(name))
         for figure, published in tables.items():
             value, simulated, unit = _compare(name, published)
             difference = simulated / value - 1
@@ -64,50 +60,11 @@ def published_figures() -> Section:
     return section
 
 
-def _figures_used_for_fitting(text: str) -> set[str]:
-    return set(re.findall(r"# fitted: published\.(\w+)", text))
-
-
 def _compare(name: str, published: dict[str, Any]) -> tuple[float, float, str]:
-    is_write = published["direction"] == "write"
-    size = published["size_bytes"]
-    workload = Characteristics(
-        write_ratio=1.0 if is_write else 0.0,
-        queue_depth=published["queue_depth"],
-        read_size=size,
-        write_size=size,
-        read_random=published["random_ratio"],
-        write_random=published["random_ratio"],
-    )
-    range_bytes = published.get("range_bytes")
-    if "latency_ns" in published:
-        single = is_write and workload.queue_depth == 1
-        results = _measure(name, workload, single=single, range_bytes=range_bytes)
-        mean_ns = sum(result.latency_ns_mean for result in results) / len(results)
-        return published["latency_ns"] / 1e3, mean_ns / 1e3, "us"
-    (result,) = _measure(name, workload, single=False, range_bytes=range_bytes)
-    if "throughput_iops" in published:
-        return published["throughput_iops"], result.iops, "IOPS"
-    bandwidth = result.bandwidth_bytes_per_second
-    return published["bandwidth_bytes_per_second"] / 1e6, bandwidth / 1e6, "MB/s"
-
-
-def _measure(
-    name: str, workload: Characteristics, *, single: bool, range_bytes: int | None
-) -> list[Measurement]:
-    with SimulatedDrive.open(f"sim:{name}") as drive:
-        if single:
-            plan = MeasurementPlan(warmup_requests=0, requests=1)
-            work = [(index, workload) for index in range(_SINGLE_WRITES)]
-        else:
-            warmup = 2_000
-            if workload.write_ratio > 0 and range_bytes is not None:
-                warmup = _OVERWRITES * range_bytes // workload.write_size
-            elif workload.write_ratio > 0:
-                warmup = 20_000
-            plan = MeasurementPlan(warmup_requests=warmup, requests=max(20_000, warmup // 6))
-            work = [(0, workload)]
-        return list(drive.measure(work, plan, range_bytes=range_bytes))
+    with SimulatedDrive.open(f"sim:{name}", varies=False) as drive:
+        compared = compare(drive, published)
+    unit, scale = UNITS[compared.quantity]
+    return compared.published / scale, compared.simulated / scale, unit
 
 
 def _full_range_writes(section: Section) -> None:

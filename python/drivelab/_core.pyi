@@ -239,6 +239,9 @@ def preset_names() -> list[str]:
 def preset_text(name: str) -> str:
     """Return the TOML text of one of the package's presets."""
 
+def preset_keys() -> list[tuple[str, str]]:
+    """Return every key that a preset may have, with what it may hold in words."""
+
 def resolve_preset(toml_text: str, base_texts: dict[str, str]) -> tuple[str, str]:
     """Check a preset; return its resolved description as JSON and its hash.
 

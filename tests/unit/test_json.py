@@ -1,4 +1,4 @@
-"""What `--json` prints is what docs/json.md documents, key by key."""
+"""What `--json` prints is what docs/json*.md document, key by key."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from fake_drive import FakeDrive, workloads
+from mqsim_file import ssdconfig
 
 from drivelab.cli import main as cli
 from drivelab.drives import block_devices
@@ -21,7 +22,7 @@ from drivelab.measure.campaign import run_campaign
 from drivelab.reproduce import huang2011, registry
 from drivelab.reproduce.claims import Reproduction
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
+DOCUMENTS = [Path(__file__).parents[2] / "docs" / name for name in ("json.md", "json-drives.md")]
 # Objects whose keys are data: any name may stand there.
 OPEN_OBJECTS = (
     *("extra", "latency_ns_histogram", "used", "intervals"),
@@ -32,6 +33,9 @@ WHOLE_OBJECTS = ("identity",)
 
 COMMAND_LINES: dict[str, list[str]] = {
     "drives": ["drives"],
+    "drives show": ["drives", "show", "figured.toml"],
+    "drives new": ["drives", "new", "mine.toml", "--force"],
+    "drives import": ["drives", "import", "ssdconfig.xml", "--force"],
     "measure": ["measure", "sim:x25m", "--write-ratio", "0.5", "--requests", "50"],
     "simulate": [
         *("simulate", "sim:metered.toml", "--write-ratio", "0.5", "--requests", "50"),
@@ -77,6 +81,21 @@ energy.transfer_byte_pj = 10
 energy.idle_power_mw = 100
 """
 
+# A preset with a published figure that takes a moment to simulate.
+FIGURED = """
+base = "x25m-yoo2014"
+name = "figured"
+summary = "x25m-yoo2014 with a figure"
+[published.read]
+latency_ns = 100_000
+condition = "4 KiB"
+tolerance_ratio = 0.1
+direction = "read"
+queue_depth = 1
+size_bytes = 4096
+random_ratio = 1.0
+"""
+
 DEVICE = BlockDevice(
     name="sdz",
     path="/dev/sdz",
@@ -102,9 +121,13 @@ def small_huang2011(folder: Path | None) -> Reproduction:
     )
 
 
+def documents() -> str:
+    return "\n".join(path.read_text() for path in DOCUMENTS)
+
+
 def documented_keys(command: str) -> set[str]:
-    text = DOCUMENT.read_text()
-    (section,) = re.findall(rf"^## drivelab {command}\n(.*?)(?=^## |\Z)", text, re.S | re.M)
+    found = rf"^## drivelab {command}\n(.*?)(?=^##? |\Z)"
+    (section,) = re.findall(found, documents(), re.S | re.M)
     keys = re.findall(r"^\| `([^`]+)` \| \S.* \|$", section, re.M)
     assert len(keys) == len(set(keys))
     return set(keys)
@@ -129,6 +152,8 @@ def finished_run(tmp_path_factory) -> Path:
     words = [*COMMAND_LINES["model"][:-1], str(folder / "run")]
     assert cli.main(words) == 0
     (folder / "metered.toml").write_text(METERED)
+    (folder / "figured.toml").write_text(FIGURED)
+    (folder / "ssdconfig.xml").write_text(ssdconfig())
     for name in ("failed", "removed"):
         drive = FakeDrive("real", fail_at={2: RunError("fio died")})
         path, plan = folder / name, MeasurementPlan(requests=10)
@@ -162,7 +187,7 @@ def test_printed_keys_are_the_documented_ones(
 
 
 def test_every_documented_command_is_tested_here() -> None:
-    sections = set(re.findall(r"^## drivelab ([\w -]+)$", DOCUMENT.read_text(), re.M))
+    sections = set(re.findall(r"^## drivelab ([\w -]+)$", documents(), re.M))
     assert sections == set(COMMAND_LINES)
 
 

@@ -15,6 +15,7 @@ pub type BaseTexts = BTreeMap<String, String>;
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(preset_names, module)?)?;
     module.add_function(wrap_pyfunction!(preset_text, module)?)?;
+    module.add_function(wrap_pyfunction!(preset_keys, module)?)?;
     module.add_function(wrap_pyfunction!(resolve_preset, module)?)
 }
 
@@ -47,6 +48,12 @@ fn preset_text(name: &str) -> PyResult<&'static str> {
             "no preset {name:?}; the presets are {known}, and your own is sim:FILE.toml"
         ))
     })
+}
+
+/// Every key that a preset may have, with what it may hold.
+#[pyfunction]
+fn preset_keys() -> Vec<(&'static str, String)> {
+    preset::keys()
 }
 
 #[pyfunction]

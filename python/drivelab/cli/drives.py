@@ -3,12 +3,17 @@
 Each line begins with the string that the other commands take as DRIVE. Block devices are
 shown with what stands against writing to them; any file path on a mounted file system is a
 drive too.
+
+`drivelab drives ACTION --help` explains an action: `show` tells the values of a preset with
+their sources and published figures beside simulated ones, `new` writes a preset of your own to
+begin with, `import` makes one of MQSim's ssdconfig.xml.
 """
 
 from __future__ import annotations
 
 import json
 import platform
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
@@ -27,12 +32,63 @@ _FACTS: Final = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `drivelab drives`."""
+    """Add the actions of `drivelab drives` and their options."""
+    add_json(parser)
+    parser.set_defaults(action=None)
+    actions = parser.add_subparsers(dest="action", metavar="show|new|import")
+
+    def action(name: str, text: str) -> argparse.ArgumentParser:
+        added = actions.add_parser(name, help=text, description=text, allow_abbrev=False)
+        # Whose options are listed when a word is not understood.
+        added.set_defaults(parser=added)
+        return added
+
+    added = action("show", "the values of a preset, with their sources and published figures")
+    added.add_argument("drive", metavar="DRIVE", help="a preset: NAME, sim:NAME or FILE.toml")
+    added.add_argument(
+        "--values-only", action="store_true", help="do not simulate the published figures"
+    )
+    add_json(added)
+    added = action("new", "write a preset of your own to begin with")
+    added.add_argument("file", metavar="FILE.toml", type=Path, help="where to write it")
+    added.add_argument(
+        "--like", metavar="DRIVE", default="x25m", help="the preset that it behaves as [x25m]"
+    )
+    _add_force(added)
+    added = action("import", "make a preset of MQSim's ssdconfig.xml, and tell what is left out")
+    added.add_argument("file", metavar="FILE.xml", type=Path, help="the ssdconfig.xml")
+    added.add_argument(
+        "-o", "--output", metavar="FILE.toml", type=Path, help="where to write it [FILE.toml here]"
+    )
+    _add_force(added)
+
+
+def _add_force(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--force", action="store_true", help="replace a file that is there")
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """List and print."""
+    """Do what the action says, or list; and print."""
+    if args.action is None:
+        return _list(args)
+    from drivelab.cli import drive_files
+
+    answers = {
+        "show": (drive_files.shown, drive_files.shown_text),
+        "new": (drive_files.made, drive_files.made_text),
+        "import": (drive_files.imported, drive_files.imported_text),
+    }
+    answer_of, text_of = answers[args.action]
+    answer = answer_of(args)
+    if args.json:
+        print(json.dumps(answer, indent=2))
+    else:
+        show(text_of(answer))
+    return 0
+
+
+def _list(args: argparse.Namespace) -> int:
     kernel = platform.release()
     found, devices = presets(), block_devices()
     if args.json:
@@ -44,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def presets() -> list[dict[str, Any]]:
-    """Give every drive that a preset stands for, one entry a string (docs/json.md)."""
+    """Give every drive that a preset stands for, one entry a string (docs/json-drives.md)."""
     from drivelab.drives.registry import list_presets
 
     return [
@@ -60,7 +116,7 @@ def presets() -> list[dict[str, Any]]:
 
 
 def block_devices() -> list[dict[str, Any]]:
-    """Give this machine's block devices (docs/json.md)."""
+    """Give this machine's block devices (docs/json-drives.md)."""
     from drivelab.drives.block_devices import list_block_devices
     from drivelab.drives.write_refusals import write_refusals
 

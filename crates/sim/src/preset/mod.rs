@@ -36,6 +36,14 @@ pub use variability::Variability;
 /// Name and text of every preset of the package, ordered by name.
 static EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/presets.rs"));
 
+/// Every key that a preset may have, with what it may hold in words; `*` stands for the name
+/// of a published figure.
+#[must_use]
+pub fn keys() -> Vec<(&'static str, String)> {
+    let of_key = |&(key, rule): &(&'static str, schema::Rule)| (key, rule.allowed());
+    schema::KEYS.iter().map(of_key).collect()
+}
+
 /// The names of the presets that the package contains, in alphabetical order.
 #[must_use]
 pub fn names() -> Vec<&'static str> {

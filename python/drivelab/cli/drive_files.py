@@ -1,0 +1,201 @@
+"""What `drivelab drives show`, `new` and `import` do and print."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.cli.outputs import check_outputs, write_output
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from drivelab.drives.presets import PresetSource
+
+_MOST_XML_BYTES: Final = 1 << 20
+_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
+
+
+def shown(args: argparse.Namespace) -> dict[str, Any]:
+    """Give what ``drives show --json`` prints (docs/json-drives.md)."""
+    from drivelab.drives.preset_values import preset_values
+
+    source = _preset(args.drive)
+    resolved, configuration_hash = source.resolved()
+    return {
+        "drive": f"sim:{source.reference}",
+        "kind": resolved["kind"],
+        "summary": resolved["summary"],
+        "config_hash": configuration_hash,
+        "values": [
+            {
+                "key": value.key,
+                "value": value.value,
+                "grade": value.grade,
+                "source": value.source,
+                "preset": value.preset,
+            }
+            for value in preset_values(source)
+        ],
+        "published": [] if args.values_only else _published(source, resolved),
+    }
+
+
+def _published(source: PresetSource, resolved: Mapping[str, Any]) -> list[dict[str, Any]]:
+    from drivelab.drives.preset_values import fitted_figures
+    from drivelab.drives.published import compare
+    from drivelab.drives.simulated import SimulatedDrive
+
+    fitted = fitted_figures(source.toml_text)
+    rows = []
+    with SimulatedDrive(f"sim:{source.reference}", source, varies=False) as drive:
+        for name, figure in resolved.get("published", {}).items():
+            compared = compare(drive, figure)
+            rows.append(
+                {
+                    "figure": name,
+                    "condition": figure["condition"],
+                    "quantity": compared.quantity,
+                    "published": compared.published,
+                    "simulated": compared.simulated,
+                    "difference_ratio": compared.difference_ratio,
+                    "tolerance_ratio": compared.tolerance_ratio,
+                    "agrees": compared.holds,
+                    "used_for": "fitting" if name in fitted else "test",
+                }
+            )
+    return rows
+
+
+def made(args: argparse.Namespace) -> dict[str, Any]:
+    """Write a template; give what ``drives new --json`` prints (docs/json-drives.md)."""
+    from drivelab.drives.preset_template import preset_template
+
+    source = _preset(args.like)
+    path = _free(args.file, force=args.force)
+    write_output(path, preset_template(source, path.stem, str(path)))
+    return {"drive": f"sim:{path}", "file": str(path), "like": source.reference}
+
+
+def imported(args: argparse.Namespace) -> dict[str, Any]:
+    """Write a preset made of another simulator's; give what ``drives import --json`` prints."""
+    from drivelab.drives.mqsim import import_ssdconfig
+    from drivelab.drives.named_file import read_file
+    from drivelab.drives.presets import PresetSource
+
+    instead = "name MQSim's ssdconfig.xml"
+    content = read_file(args.file, "MQSim's ssdconfig.xml", _MOST_XML_BYTES, instead)
+    path = _free(args.output or Path(f"{args.file.stem}.toml"), force=args.force)
+    try:
+        result = import_ssdconfig(content, path.stem)
+        # What no drive could be is refused before it is written.
+        PresetSource(path.stem, result.toml_text).resolved()
+    except UsageError as error:
+        raise UsageError(f"{args.file}: {error}") from error
+    write_output(path, result.toml_text)
+    return {
+        "drive": f"sim:{path}",
+        "file": str(path),
+        "imported": [{"setting": name, "keys": keys} for name, keys in result.used.items()],
+        "without_counterpart": [
+            {"setting": name, "reason": reason} for name, reason in result.unused.items()
+        ],
+        "assumed": [{"key": key, "reason": reason} for key, reason in result.assumed.items()],
+    }
+
+
+def _preset(name: str) -> PresetSource:
+    from drivelab._core import preset_names
+    from drivelab.drives.presets import SUFFIX, read_preset
+    from drivelab.drives.registry import kind_of
+
+    reference = name.removeprefix("sim:").removeprefix("analytic:")
+    if not reference.endswith(SUFFIX) and reference not in preset_names():
+        presets = f"{', '.join(preset_names())}, and FILE.toml"
+        if kind_of(name) == "real" and ("/" in name or "." in name):
+            raise UsageError(f"{name} is no preset; `drivelab drives` tells of real drives")
+        raise UsageError(f"there is no preset {reference!r}; there are {presets}")
+    return read_preset(reference)
+
+
+def _free(path: Path, *, force: bool) -> Path:
+    check_outputs({".toml": path})
+    if not _NAME.fullmatch(path.stem):
+        raise UsageError(f"{path.name} names no drive: use letters, digits, '.', '_' and '-'")
+    if path.exists() and not force:
+        raise UsageError(f"{path} is there already; name another file, or replace it with --force")
+    return path
+
+
+def shown_text(answer: Mapping[str, Any]) -> str:
+    """Write the values with their sources, and the published figures beside simulated ones."""
+    lines = [f"{answer['drive']}  {answer['summary']}", f"hash {answer['config_hash']}"]
+    table = None
+    width = max(len(value["key"].rpartition(".")[2]) for value in answer["values"])
+    for value in answer["values"]:
+        inside, _, key = value["key"].rpartition(".")
+        if inside != table:
+            table = inside
+            lines += ["", f"[{table}]"] if table else [""]
+        lines.append(
+            f"{key:<{width}} = {_value_text(value['value']):<16} {_source(value)}".rstrip()
+        )
+    if answer["published"]:
+        lines += ["", "published figures, and simulated under the condition assumed for them"]
+    for row in answer["published"]:
+        verdict = "agrees" if row["agrees"] else "DIFFERS"
+        lines += [
+            f"{row['figure']:<{width}}   {_figures(row)}, {100 * row['difference_ratio']:+.1f} %: "
+            f"{verdict} within {100 * row['tolerance_ratio']:.0f} %, used for {row['used_for']}",
+            f"{'':<{width}}   {row['condition']}",
+        ]
+    return "\n".join(lines)
+
+
+def _value_text(value: object) -> str:
+    from drivelab.drives.preset_template import toml_value
+
+    return toml_value(value)
+
+
+def _source(value: Mapping[str, Any]) -> str:
+    if value["preset"] is None:
+        return "# follows from others, or is the default"
+    said = ": ".join(part for part in (value["grade"], value["source"]) if part)
+    return f"# {said or 'no source'} ({value['preset']})"
+
+
+def _figures(row: Mapping[str, Any]) -> str:
+    from drivelab.drives.published import UNITS
+
+    unit, scale = UNITS[row["quantity"]]
+    return f"{row['published'] / scale:,.0f} {unit}, simulated {row['simulated'] / scale:,.0f}"
+
+
+def made_text(answer: Mapping[str, Any]) -> str:
+    """Say what was written and how to go on."""
+    return (
+        f"wrote {answer['file']}, which behaves as {answer['like']}; measure it with "
+        f"`drivelab measure {answer['drive']}`"
+    )
+
+
+def imported_text(answer: Mapping[str, Any]) -> str:
+    """Say what was written, and of every setting what became of it."""
+    lines = [f"wrote {answer['file']}; measure it with `drivelab measure {answer['drive']}`"]
+    lines += ["", f"{len(answer['imported'])} settings were taken over"]
+    width = max(len(each["setting"]) for each in answer["imported"])
+    lines += [
+        f"  {each['setting']:<{width}}  {', '.join(dict.fromkeys(each['keys']))}"
+        for each in answer["imported"]
+    ]
+    lines += ["", f"{len(answer['without_counterpart'])} have no counterpart"]
+    lines += [
+        f"  {each['setting']:<{width}}  {each['reason']}" for each in answer["without_counterpart"]
+    ]
+    lines += ["", f"{len(answer['assumed'])} values that no setting says"]
+    lines += [f"  {each['key']:<{width}}  {each['reason']}" for each in answer["assumed"]]
+    return "\n".join(lines)
