@@ -261,17 +261,18 @@ impl<F: Firmware> Engine<F> {
 
     fn advance(&mut self) -> Result<(), SimError> {
         while self.failure.is_none() {
-            let held_until = self.host.link.held_until();
-            if let Some(key) = held_until.and_then(|until| self.link_goes_first(until)) {
-                self.come_to(key)?;
-                self.held_link_event(key.time());
+            let link = self.host.link.next();
+            let first = self.events.first();
+            if link < first {
+                self.come_to(link)?;
+                self.link_event(link.time());
                 continue;
             }
-            let Some(key) = self.events.first() else {
+            if first == EventKey::NEVER {
                 break;
-            };
-            self.come_to(key)?;
-            let (now, leaf) = (key.time(), key.leaf());
+            }
+            self.come_to(first)?;
+            let (now, leaf) = (first.time(), first.leaf());
             if leaf < self.units as usize {
                 self.unit_event(leaf as u32, now);
             } else {
@@ -293,7 +294,6 @@ impl<F: Firmware> Engine<F> {
     #[inline(never)]
     fn host_event(&mut self, place: usize, now: u64) {
         match place {
-            LINK => self.link_event(now),
             ACKNOWLEDGE => self.acknowledge_event(now),
             DISPATCH => self.dispatch_in_order(now),
             ARRIVAL => self.arrival_event(now),

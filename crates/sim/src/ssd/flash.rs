@@ -332,11 +332,12 @@ impl Flash {
         self.units[unit as usize].queue.push(task, &mut self.pool);
     }
 
-    /// The first operation that waits for `unit`, if there is one, becomes the one in hand.
+    /// The next move of those in hand, or the first operation that waits for `unit`, if
+    /// there is one, becomes the one in hand.
     #[inline(always)]
     pub fn take_next(&mut self, unit: u32) -> bool {
         let state = &mut self.units[unit as usize];
-        state.queue.pop_to(&mut state.task, &mut self.pool)
+        state.task.next_move() || state.queue.pop_to(&mut state.task, &mut self.pool)
     }
 
     /// The record of a task of `unit`, if one is made.

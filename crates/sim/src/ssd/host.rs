@@ -19,7 +19,6 @@ use super::SimError;
 use super::engine::{ARRIVAL, Engine, INTERRUPT, LINK};
 use super::flush::Barriers;
 use super::link::{Job, Link};
-use super::moves::is_move;
 use super::queue::{Account, Beneficiary};
 use super::queue_pair::{PairSettings, QueuePairs};
 use super::registers::is_copied_back;
@@ -27,7 +26,6 @@ use super::request_log::LoggedRequest;
 use super::ring::Ring;
 use super::split::{PARTS, Part, Parts};
 use super::streams::{self, MOST_IN_NO_TIME, STOP_INTERVAL};
-use crate::event::EventKey;
 use crate::host::clock::oldest;
 use crate::preset::SsdConfig;
 
@@ -83,7 +81,7 @@ impl Host {
     pub fn new(config: &SsdConfig) -> Self {
         Self {
             pairs: QueuePairs::new(PairSettings::new(config)),
-            link: Link::new(config.host.interface),
+            link: Link::new(config.host.interface, config.units() as usize + LINK),
             acknowledged: Ring::default(),
             memory: Ring::default(),
             memory_free_at: 0,
@@ -318,37 +316,14 @@ impl<F: Firmware> Engine<F> {
 
     #[inline(always)]
     pub(super) fn put_on_link(&mut self, slot: u32, job: Job, time: u64, now: u64) {
-        if !self.host.link.put(slot, job, time, now) {
-            self.events.set_side(LINK, self.host.link.next_end());
-        }
+        self.host.link.put(slot, job, time, now);
     }
 
-    /// Whether the job that the link holds back ends before anything else happens; if not,
-    /// it takes its place in line.
+    /// The first job on the link has crossed it.
     #[inline(always)]
-    pub(super) fn link_goes_first(&mut self, held_until: u64) -> Option<EventKey> {
-        let key = EventKey::new(held_until, self.units as usize + LINK);
-        if self.events.first().is_none_or(|first| key < first) {
-            return Some(key);
-        }
-        self.host.link.release();
-        self.events.set_side(LINK, self.host.link.next_end());
-        None
-    }
-
-    #[inline(always)]
-    pub(super) fn held_link_event(&mut self, now: u64) {
-        if let Some((slot, job)) = self.host.link.take_held() {
-            self.crossed(slot, job, now);
-        }
-    }
-
     pub(super) fn link_event(&mut self, now: u64) {
-        let done = self.host.link.take();
-        self.events.set_side(LINK, self.host.link.next_end());
-        if let Some((slot, job)) = done {
-            self.crossed(slot, job, now);
-        }
+        let (slot, job) = self.host.link.take();
+        self.crossed(slot, job, now);
     }
 
     /// A job has crossed the link.
@@ -428,19 +403,14 @@ impl<F: Firmware> Engine<F> {
         let mut before = None;
         let mut operations = emitted.as_slice();
         while let [operation, others @ ..] = operations {
-            operations = others;
-            if self.flash.moves
-                && let [program, others @ ..] = others
-                && is_move(operation, program)
-                && operation.cause == program.cause
-            {
-                let unit = self.unit_of(operation.plane);
-                if unit == self.unit_of(program.plane) {
-                    operations = others;
-                    self.enter_move(unit, (operation, program), now);
+            if self.flash.moves && operation.cause != Cause::Host {
+                let moves = self.enter_moves(operations, now);
+                if moves > 0 {
+                    operations = &operations[2 * moves..];
                     continue;
                 }
             }
+            operations = others;
             let is_awaited = match waits {
                 Waits::All => true,
                 Waits::Host => operation.cause == Cause::Host,

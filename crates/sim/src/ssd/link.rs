@@ -1,6 +1,7 @@
 //! The link between host and drive: one way at a time, or both at once.
 
 use super::ring::Ring;
+use crate::event::EventKey;
 use crate::preset::HostInterface;
 
 /// What crosses the link.
@@ -61,50 +62,108 @@ impl LinkJob {
     }
 }
 
+/// One way at a time: the job that crosses, and those that wait behind it.
+#[derive(Clone, Debug)]
+struct Lane {
+    /// Its end is [`NEVER`] where there is none.
+    crossing: LinkJob,
+    waiting: Ring<LinkJob>,
+    free_at: u64,
+}
+
+impl Lane {
+    fn idle() -> Self {
+        let mut lane = Self {
+            crossing: LinkJob::default(),
+            waiting: Ring::default(),
+            free_at: 0,
+        };
+        lane.reset();
+        lane
+    }
+
+    fn reset(&mut self) {
+        self.crossing.end = NEVER;
+        self.waiting.clear();
+        self.free_at = 0;
+    }
+
+    #[inline(always)]
+    fn put(&mut self, kind_and_slot: u64, pages: u64, time: u64, now: u64) {
+        let end = self.free_at.max(now) + time;
+        self.free_at = end;
+        if self.crossing.end == NEVER {
+            self.crossing.end = end;
+            self.crossing.kind_and_slot = kind_and_slot;
+            self.crossing.pages = pages;
+        } else {
+            self.waiting.push(LinkJob {
+                end,
+                kind_and_slot,
+                pages,
+            });
+        }
+    }
+
+    #[inline(always)]
+    fn take(&mut self) -> LinkJob {
+        let done = self.crossing;
+        match self.waiting.pop() {
+            Some(next) => self.crossing = next,
+            None => self.crossing.end = NEVER,
+        }
+        done
+    }
+}
+
 /// The link: commands and data to the drive on its first lane; data to the host on
 /// its second, or on the first where there is but one. A lane carries one thing at a
 /// time, first come, first served.
 ///
-/// A job that finds its lane free is held back: if nothing else happens before it ends, it
-/// needs neither a place in the lane nor an event.
+/// Its events are not in the event tree: [`Link::next`] is compared with the first of
+/// those there, because every request crosses it.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
-    lanes: [Ring<LinkJob>; 2],
-    free_at: [u64; 2],
-    /// When the first job of each lane ends, the one held back included.
-    ends: [u64; 2],
+    lanes: [Lane; 2],
     to_host: usize,
-    /// The job held back, on its lane.
-    held: LinkJob,
-    held_on: Option<u8>,
+    leaf: usize,
+    next: EventKey,
 }
 
 const NEVER: u64 = u64::MAX;
 
 impl Link {
-    pub fn new(interface: HostInterface) -> Self {
+    /// Its events have the place `leaf` among others of the same time.
+    pub fn new(interface: HostInterface, leaf: usize) -> Self {
         let is_full_duplex = matches!(interface, HostInterface::Sas | HostInterface::Nvme);
         Self {
-            lanes: Default::default(),
-            free_at: [0; 2],
-            ends: [NEVER; 2],
+            lanes: [Lane::idle(), Lane::idle()],
             to_host: usize::from(is_full_duplex),
-            held: LinkJob::default(),
-            held_on: None,
+            leaf,
+            next: EventKey::NEVER,
         }
     }
 
     pub fn reset(&mut self) {
-        self.lanes.iter_mut().for_each(Ring::clear);
-        self.free_at = [0; 2];
-        self.ends = [NEVER; 2];
-        self.held_on = None;
+        self.lanes.iter_mut().for_each(Lane::reset);
+        self.next = EventKey::NEVER;
     }
 
     /// Whether nothing crosses to the drive: what takes no time is there at once.
     #[inline(always)]
     pub fn is_free(&self, now: u64) -> bool {
-        self.ends[0] == NEVER && self.free_at[0] <= now
+        self.lanes[0].crossing.end == NEVER && self.lanes[0].free_at <= now
+    }
+
+    /// When the first job of all has crossed.
+    #[inline(always)]
+    pub fn next(&self) -> EventKey {
+        self.next
+    }
+
+    #[inline(always)]
+    fn first_of_lanes(&self) -> u64 {
+        self.lanes[0].crossing.end.min(self.lanes[1].crossing.end)
     }
 
     #[inline(always)]
@@ -115,73 +174,26 @@ impl Link {
         }
     }
 
-    /// Puts a job that takes `time` on its lane; answers whether it is held back.
+    /// Puts a job that takes `time` on its lane.
     #[inline(always)]
-    pub fn put(&mut self, slot: u32, job: Job, time: u64, now: u64) -> bool {
+    pub fn put(&mut self, slot: u32, job: Job, time: u64, now: u64) {
         let lane = self.lane_of(job);
-        let end = self.free_at[lane].max(now) + time;
-        self.free_at[lane] = end;
         let (kind, pages) = job.packed();
-        let kind_and_slot = kind << 32 | u64::from(slot);
-        if self.ends[lane] == NEVER && self.held_on.is_none() {
-            self.ends[lane] = end;
-            self.held_on = Some(lane as u8);
-            self.held.end = end;
-            self.held.kind_and_slot = kind_and_slot;
-            self.held.pages = pages;
-            return true;
-        }
-        self.queue(lane, end, kind_and_slot, pages);
-        false
-    }
-
-    #[inline(never)]
-    fn queue(&mut self, lane: usize, end: u64, kind_and_slot: u64, pages: u64) {
-        self.release();
-        self.ends[lane] = self.ends[lane].min(end);
-        self.lanes[lane].push(LinkJob {
-            end,
-            kind_and_slot,
-            pages,
-        });
-    }
-
-    /// When the job held back ends.
-    #[inline(always)]
-    pub fn held_until(&self) -> Option<u64> {
-        self.held_on.map(|_| self.held.end)
-    }
-
-    /// The job held back goes to its lane.
-    #[inline(always)]
-    pub fn release(&mut self) {
-        if let Some(lane) = self.held_on.take() {
-            self.lanes[usize::from(lane)].push(self.held);
-        }
-    }
-
-    /// When the first job of all ends.
-    #[inline(always)]
-    pub fn next_end(&self) -> Option<u64> {
-        let next = self.ends[0].min(self.ends[1]);
-        (next != NEVER).then_some(next)
-    }
-
-    /// Takes the job held back.
-    #[inline(always)]
-    pub fn take_held(&mut self) -> Option<(u32, Job)> {
-        let lane = self.held_on.take()?;
-        self.ends[usize::from(lane)] = NEVER;
-        Some(self.held.unpacked())
+        self.lanes[lane].put(kind << 32 | u64::from(slot), pages, time, now);
+        self.next = EventKey::new(self.first_of_lanes(), self.leaf);
     }
 
     /// Takes the job that ends first, that to the drive of two.
     #[inline(always)]
-    pub fn take(&mut self) -> Option<(u32, Job)> {
-        let lane = usize::from(self.ends[1] < self.ends[0]);
-        let jobs = &mut self.lanes[lane];
-        let done = jobs.pop();
-        self.ends[lane] = jobs.front().map_or(NEVER, |job| job.end);
-        done.map(LinkJob::unpacked)
+    pub fn take(&mut self) -> (u32, Job) {
+        let is_second = self.lanes[1].crossing.end < self.lanes[0].crossing.end;
+        let done = self.lanes[usize::from(is_second)].take();
+        let first = self.first_of_lanes();
+        self.next = if first == NEVER {
+            EventKey::NEVER
+        } else {
+            EventKey::new(first, self.leaf)
+        };
+        done.unpacked()
     }
 }

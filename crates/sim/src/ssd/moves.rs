@@ -11,6 +11,9 @@
 //! line, so every time is as if the read's end had had an event of its own.
 //!
 //! That needs a drive in which nothing else depends on that moment: [`Engine::may_move`].
+//!
+//! A victim's moves follow each other on one unit. Where all pages take the same time
+//! nothing tells them apart, and a run of them waits as one task.
 
 use drivelab_ftl::{Cause, Firmware, Operation, OperationKind};
 
@@ -44,33 +47,57 @@ impl<F: Firmware> Engine<F> {
             && !self.firmware.heeds_completions()
     }
 
-    /// A move that the firmware emitted at `now` on `unit` enters the flash.
+    /// The moves at the head of what the firmware emitted at `now` enter the flash, as many
+    /// as one task holds; answers how many.
     #[inline(always)]
-    pub(super) fn enter_move(
-        &mut self,
-        unit: u32,
-        (read, program): (&Operation, &Operation),
-        now: u64,
-    ) {
+    pub(super) fn enter_moves(&mut self, operations: &[Operation], now: u64) -> usize {
+        let most = if self.timing.has_page_types() {
+            1
+        } else {
+            usize::MAX
+        };
+        let [read, program, ..] = operations else {
+            return 0;
+        };
+        let is_next = |pair: &&[Operation; 2]| {
+            let [next, last] = pair;
+            is_move(next, last)
+                && (next.plane, last.plane) == (read.plane, read.plane)
+                && (next.cause, last.cause) == (read.cause, read.cause)
+        };
+        let (pairs, _) = operations.as_chunks::<2>();
+        let moves = pairs.iter().take(most).take_while(is_next).count();
+        if moves == 0 {
+            return 0;
+        }
+        let [read_dispatch, program_dispatch, _] = self.timing.dispatch;
+        let step = read_dispatch + program_dispatch;
         let dispatch = &mut self.flash.dispatch;
-        let available = dispatch.free_at.max(now) + self.timing.dispatch[0];
-        dispatch.free_at = available + self.timing.dispatch[1];
+        let start = dispatch.free_at.max(now);
+        dispatch.free_at = start + moves as u64 * step;
+        let available = start + read_dispatch;
         let task = Task {
             available,
-            collected: u64::from(program.ppn.0),
+            collected: if moves == 1 {
+                u64::from(program.ppn.0)
+            } else {
+                step
+            },
             account: Account::MOVE,
             ppn: read.ppn,
-            lpn: read.lpn,
+            lpn: moves as u32,
             kind: OperationKind::Read,
             cause: read.cause,
             tag: 0,
         };
+        let unit = self.unit_of(read.plane);
         if self.flash.units[unit as usize].phase == Phase::Idle {
             self.begin(unit, task, available, now);
         } else {
             self.flash.enqueue(unit, task);
             self.check_queued();
         }
+        moves
     }
 
     /// The read of a move on `unit` ends at `end`: its program begins.

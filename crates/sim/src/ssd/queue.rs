@@ -20,8 +20,8 @@ const CHUNK: usize = 16;
 ///   0 .. 2^30        the slot of the request that waits for it
 ///   2^30 .. 2^31     the same, of a write whose pages lie in the write buffer
 ///   2^31 ..          a page of the write buffer goes; the stretch between two flushes
-///   the largest four  the read cache; nobody waits: for half a copyback, for a move of the
-///                     collection, for others
+///   the largest five  the read cache; nobody waits: for half a copyback, for a move of the
+///                     collection, for its program, for others
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Account(u32);
@@ -44,9 +44,10 @@ pub(super) const STRETCHES: u32 = FORCED;
 
 const FORCED: u32 = 1 << 30;
 const BUFFER: u32 = 1 << 31;
-const CACHE: u32 = u32::MAX - 3;
-const COPYBACK: u32 = u32::MAX - 2;
-const MOVE: u32 = u32::MAX - 1;
+const CACHE: u32 = u32::MAX - 4;
+const COPYBACK: u32 = u32::MAX - 3;
+const MOVE: u32 = u32::MAX - 2;
+const MOVED: u32 = u32::MAX - 1;
 
 impl Account {
     /// Nobody waits.
@@ -55,6 +56,8 @@ impl Account {
     pub const COPYBACK: Self = Self(COPYBACK);
     /// Nobody waits for a move: a read and the program of what it read ([`super::moves`]).
     pub const MOVE: Self = Self(MOVE);
+    /// The same, its read is over.
+    pub const MOVED: Self = Self(MOVED);
     /// It brings a page into the read cache.
     pub const CACHE: Self = Self(CACHE);
 
@@ -93,10 +96,11 @@ pub(super) struct Task {
     /// When dispatch has handed it over.
     pub available: u64,
     /// How long its unit had collected when it was emitted; of a move, the page that is
-    /// programmed.
+    /// programmed; of several, the time between their dispatches.
     pub collected: u64,
     pub account: Account,
     pub ppn: Ppn,
+    /// The logical page; of moves, how many are left, the one in hand among them.
     pub lpn: u32,
     pub kind: OperationKind,
     pub cause: Cause,
@@ -119,9 +123,22 @@ impl Task {
     /// The read of a move is over.
     #[inline(always)]
     pub fn become_program(&mut self) {
-        self.account = Account::NOBODY;
+        self.account = Account::MOVED;
         self.kind = OperationKind::Program;
         self.ppn = Ppn(self.collected as u32);
+    }
+
+    /// The move in hand is over: the next one, if it was not the last.
+    #[inline(always)]
+    pub fn next_move(&mut self) -> bool {
+        if self.account != Account::MOVED || self.lpn == 1 {
+            return false;
+        }
+        self.account = Account::MOVE;
+        self.kind = OperationKind::Read;
+        self.available += self.collected;
+        self.lpn -= 1;
+        true
     }
 
     /// Writes it field by field: a copy of the whole would wait until every field has

@@ -106,6 +106,12 @@ impl Timing {
         }
     }
 
+    /// Whether pages take different times.
+    #[inline(always)]
+    pub fn has_page_types(&self) -> bool {
+        self.page_types > 1
+    }
+
     /// Which times of the cell array hold for a page: its index in the block modulo the
     /// types, without a division where there is only one.
     #[inline(always)]
