@@ -7,5 +7,6 @@ pub mod analytic;
 mod event;
 pub mod host;
 pub mod preset;
+pub mod raid;
 pub mod scenario;
 pub mod ssd;

@@ -58,6 +58,7 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
         );
         text = text.replace(&told, "");
         text = text.replace("energy: None, ", "");
+        text = text.replace("members: [], ", "");
         text = text.replace(&format!("erase_counts: {:?}, ", outcome.erase_counts), "");
     }
     fingerprint(&text)

@@ -51,6 +51,9 @@ pub trait Device {
         None
     }
 
+    /// Returns to the state in which it was made; between two runs.
+    fn reset(&mut self) {}
+
     /// The host submits `command` at `now`. It lies on the drive, and `tag` is of no other
     /// command on its way.
     ///
@@ -76,4 +79,12 @@ pub trait Device {
 
     /// It closes at `at`: what the device did in it goes into `outcome`.
     fn close_window(&mut self, at: u64, outcome: &mut Outcome);
+
+    /// The run is over and the device drained: what is told only then goes into `outcome`.
+    ///
+    /// # Errors
+    /// [`SimError`] when the device's firmware tells what cannot be.
+    fn end(&mut self, _outcome: &mut Outcome) -> Result<(), SimError> {
+        Ok(())
+    }
 }

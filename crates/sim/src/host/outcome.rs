@@ -88,6 +88,8 @@ pub struct Outcome {
     pub erase_counts: Option<EraseCounts>,
     /// What the window took of the power supply, where the preset knows.
     pub energy: Option<Energy>,
+    /// What each member of an array did; empty of other drives.
+    pub members: Vec<Outcome>,
     /// How much longer than the preset says everything took, the mean of the window where
     /// that changes in the course of a run; 1 if the preset has no variability.
     pub variability_factor: f64,
@@ -130,6 +132,29 @@ impl Outcome {
             }
         }
         self.streams = streams;
+    }
+
+    /// Takes what `flash` tells of a drive's flash; what is told of requests stays.
+    pub(crate) fn take_flash(&mut self, flash: Self) {
+        let requests = std::mem::take(self);
+        *self = Self {
+            read: requests.read,
+            write: requests.write,
+            split: requests.split,
+            part_names: requests.part_names,
+            streams: requests.streams,
+            series: requests.series,
+            log: requests.log,
+            batches: requests.batches,
+            closed_by: requests.closed_by,
+            window: requests.window,
+            warmup_requests: requests.warmup_requests,
+            measured_requests: requests.measured_requests,
+            drained_requests: requests.drained_requests,
+            members: requests.members,
+            variability_factor: requests.variability_factor,
+            ..flash
+        };
     }
 
     /// Requests of one direction.

@@ -150,6 +150,7 @@ impl<D: Device> Runner<D> {
         }
         let mut outcome = std::mem::take(&mut self.outcome);
         streams::end(&self.streams, self.window.completed(), &mut outcome);
+        self.device.end(&mut outcome)?;
         Ok(outcome)
     }
 

@@ -10,6 +10,7 @@ use drivelab_request::{CommandKind, CompletionWindow, Nanos, WindowPlan};
 use super::background::Background;
 use super::buffer::{BufferSettings, WriteBuffer};
 use super::counting::Counting;
+use super::device::Outside;
 use super::flash::{Flash, Recording};
 use super::host::Host;
 use super::load::{Load, Running};
@@ -57,7 +58,7 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Page programs, whatever for.
-    fn programs(&self) -> u64 {
+    pub fn programs(&self) -> u64 {
         self.operations[OperationKind::Program as usize]
             .iter()
             .sum()
@@ -79,12 +80,14 @@ pub(super) struct Engine<F> {
     pub out: OperationBuffer,
     pub tally: Tally,
     /// What the firmware had counted when the window opened.
-    counts_before: Counts,
+    pub counts_before: Counts,
     pub window: CompletionWindow,
     /// The host's time: the window's, arrivals' and latencies'. All else is the drive's.
     pub clock: HostClock,
+    /// Who submits and counts instead of streams and window, if anybody does.
+    pub outside: Option<Box<Outside>>,
     /// When the window opened, in the drive's time.
-    opened_at: u64,
+    pub opened_at: u64,
     /// From this time on something other than an event is due: the window opens
     /// or closes, simulated time ends, or whether to stop is looked up.
     deadline: u64,
@@ -101,7 +104,7 @@ pub(super) struct Engine<F> {
     pub stop: Arc<AtomicBool>,
     /// Told where the run stands, if somebody watches.
     pub watch: Option<Arc<Watch>>,
-    outcome: Outcome,
+    pub outcome: Outcome,
     pub capacity_bytes: u64,
     pub page_shift: u32,
     pub by_plane_pages: Divisor,
@@ -149,6 +152,7 @@ impl<F: Firmware> Engine<F> {
             counts_before: Counts::default(),
             window: CompletionWindow::new(WindowPlan::default()),
             clock: HostClock::default(),
+            outside: None,
             opened_at: 0,
             deadline: 0,
             submitted: 0,
@@ -176,6 +180,7 @@ impl<F: Firmware> Engine<F> {
     /// [`SimError`] when a request cannot be served or simulated time ends; the
     /// drive's state is then unspecified until the firmware is rolled back.
     pub fn run(&mut self, load: Load, plan: Plan, timing: Timing) -> Result<Outcome, SimError> {
+        self.outside = None;
         self.reset(plan, timing);
         self.begin_load(load, plan);
         self.advance()?;
@@ -215,7 +220,7 @@ impl<F: Firmware> Engine<F> {
         streams::stalled(&self.streams, is_over)
     }
 
-    fn reset(&mut self, plan: Plan, timing: Timing) {
+    pub(super) fn reset(&mut self, plan: Plan, timing: Timing) {
         self.timing = timing;
         self.events.clear();
         self.current = EventKey::default();
@@ -260,26 +265,31 @@ impl<F: Firmware> Engine<F> {
     }
 
     fn advance(&mut self) -> Result<(), SimError> {
-        while self.failure.is_none() {
-            let link = self.host.link.next();
-            let first = self.events.first();
-            if link < first {
-                self.come_to(link)?;
-                self.link_event(link.time());
-                continue;
-            }
-            if first == EventKey::NEVER {
-                break;
-            }
-            self.come_to(first)?;
-            let (now, leaf) = (first.time(), first.leaf());
-            if leaf < self.units as usize {
-                self.unit_event(leaf as u32, now);
-            } else {
-                self.host_event(leaf - self.units as usize, now);
-            }
-        }
+        while self.failure.is_none() && self.step()? {}
         self.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Serves the next event; answers whether there was one.
+    #[inline(always)]
+    pub(super) fn step(&mut self) -> Result<bool, SimError> {
+        let link = self.host.link.next();
+        let first = self.events.first();
+        if link < first {
+            self.come_to(link)?;
+            self.link_event(link.time());
+            return Ok(true);
+        }
+        if first == EventKey::NEVER {
+            return Ok(false);
+        }
+        self.come_to(first)?;
+        let (now, leaf) = (first.time(), first.leaf());
+        if leaf < self.units as usize {
+            self.unit_event(leaf as u32, now);
+        } else {
+            self.host_event(leaf - self.units as usize, now);
+        }
+        Ok(true)
     }
 
     #[inline(always)]
@@ -315,16 +325,16 @@ impl<F: Firmware> Engine<F> {
         now: u64,
     ) {
         self.streams[stream as usize].completed += 1;
-        if self.clock.differs() {
-            return self.count_elsewhen(slot, stream, (kind, bytes), latency, parts, now);
+        if self.clock.is_elsewhere() {
+            return self.count_elsewhere(slot, stream, (kind, bytes), latency, parts, now);
         }
         self.count((slot, stream), (kind, bytes), latency, parts, (now, now));
     }
 
-    /// The same where the host's time is another.
+    /// The same where the host's time is another, or somebody else counts.
     #[cold]
     #[inline(never)]
-    fn count_elsewhen(
+    fn count_elsewhere(
         &mut self,
         slot: u32,
         stream: u16,
@@ -333,6 +343,9 @@ impl<F: Firmware> Engine<F> {
         parts: &[u64; PARTS],
         now: u64,
     ) {
+        if let Some(outside) = &mut self.outside {
+            return outside.complete(slot, parts, now);
+        }
         let told = self.clock.told(latency, parts, now);
         self.count(
             (slot, stream),
@@ -402,16 +415,7 @@ impl<F: Firmware> Engine<F> {
     #[cold]
     fn window_decided(&mut self, was_open: bool, at: u64, served: EventKey) {
         if self.window.is_open() && !was_open {
-            self.counts_before = self.out.counts;
-            self.settle_channels(at);
-            let mut early = Tally::default();
-            for cause in self.counted_early(served) {
-                early.operations[OperationKind::Read as usize][cause as usize] += 1;
-            }
-            self.outcome.all_programs = self.tally.programs();
-            self.tally = early;
-            self.flash.open_window(at);
-            self.opened_at = at;
+            self.open_account(at, served);
             self.counting.open(self.clock.host_ns(at));
         } else if was_open && !self.window.is_open() {
             self.close_window(at, served);
@@ -420,49 +424,14 @@ impl<F: Firmware> Engine<F> {
     }
 
     fn close_window(&mut self, at: u64, served: EventKey) {
-        self.settle_channels(at);
-        let (units, channels) = self.flash.close_window(at);
-        let window = self.window.duration();
-        let worked = at - self.opened_at;
-        let share = |busy: u64| match worked {
-            0 => 0.0,
-            worked => busy as f64 / worked as f64,
-        };
         self.counting
             .close(&self.window, &self.streams, &mut self.outcome);
-        let mut tally = self.tally;
-        for cause in self.counted_early(served) {
-            tally.operations[OperationKind::Read as usize][cause as usize] -= 1;
-        }
-        let outcome = &mut self.outcome;
-        let [
-            reads,
-            [host_programs, collection_programs, wear_programs],
-            erases,
-        ] = tally.operations;
-        outcome.page_reads = reads.iter().sum();
-        outcome.host_programs = host_programs;
-        outcome.collection_programs = collection_programs;
-        outcome.wear_programs = wear_programs;
-        outcome.erases = erases.iter().sum();
-        let (counts, before) = (&self.out.counts, &self.counts_before);
-        outcome.collections = counts.collections - before.collections;
-        outcome.collection_moves = counts.moves - before.moves;
-        outcome.wear_moves = counts.wear_moves - before.wear_moves;
-        outcome.switch_merges = counts.switch_merges - before.switch_merges;
-        outcome.partial_merges = counts.partial_merges - before.partial_merges;
-        outcome.full_merges = counts.full_merges - before.full_merges;
-        [outcome.copyback_reads, outcome.copyback_programs, _] = tally.copybacks;
-        outcome.buffer_hits = tally.buffer_hits;
-        outcome.coalesced_pages = tally.coalesced;
-        outcome.cache_hits = tally.cache_hits;
-        outcome.cache_misses = tally.cache_misses;
-        outcome.read_ahead_pages = tally.read_ahead;
+        self.close_account(at, served);
+        let worked = at - self.opened_at;
         if self.clock.differs() && worked > 0 {
-            outcome.variability_factor = window.0 as f64 / worked as f64;
+            let window = self.window.duration();
+            self.outcome.variability_factor = window.0 as f64 / worked as f64;
         }
-        outcome.unit_utilisation = units.into_iter().map(share).collect();
-        outcome.channel_utilisation = channels.into_iter().map(share).collect();
     }
 
     /// Records the operations of the next run that are under way in `span`.

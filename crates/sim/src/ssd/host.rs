@@ -142,6 +142,12 @@ impl Host {
         self.slots.len() - self.vacant.len()
     }
 
+    /// In which slot the next command will be.
+    pub fn next_slot(&self) -> u32 {
+        let new = self.slots.len() as u32;
+        self.vacant.last().copied().unwrap_or(new)
+    }
+
     /// When the first of those was submitted.
     pub fn oldest_submission(&self) -> Option<u64> {
         oldest(self.slots.iter().map(|slot| slot.submitted), &self.vacant)
@@ -169,7 +175,7 @@ impl<F: Firmware> Engine<F> {
     }
 
     #[inline(always)]
-    fn submit(&mut self, stream: u16, command: Command, now: u64) {
+    pub(super) fn submit(&mut self, stream: u16, command: Command, now: u64) {
         let running = &mut self.streams[stream as usize];
         if !running.holds(&command) {
             let (start, end) = running.range();

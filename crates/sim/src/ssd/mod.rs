@@ -6,9 +6,11 @@
 //!
 //! The simulator never reads a clock: it jumps from event to event.
 
+mod account;
 mod background;
 mod buffer;
 mod copies;
+mod device;
 mod energy;
 mod engine;
 mod external;

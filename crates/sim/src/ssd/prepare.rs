@@ -229,8 +229,8 @@ pub(super) fn write_in_order(
 }
 
 /// One worker's drive with a firmware of a given type.
-struct Worker<F> {
-    engine: Engine<F>,
+pub(super) struct Worker<F> {
+    pub engine: Engine<F>,
     prepared: Arc<F>,
 }
 
@@ -257,7 +257,7 @@ impl<F: Restorable> Worker<F> {
     }
 }
 
-enum Drive {
+pub(super) enum Drive {
     Page(Box<Worker<PageMap<Undo>>>),
     Other(Box<Worker<AnyMap<Undo>>>),
 }
@@ -271,10 +271,12 @@ macro_rules! with {
     };
 }
 
+pub(super) use with;
+
 /// A simulated SSD: one worker's drive.
 pub struct Ssd {
-    drive: Drive,
-    config: Arc<SsdConfig>,
+    pub(super) drive: Drive,
+    pub(super) config: Arc<SsdConfig>,
 }
 
 impl Ssd {

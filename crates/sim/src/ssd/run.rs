@@ -34,6 +34,19 @@ pub(super) fn run<F: Firmware>(
     engine.clock = HostClock::new(HostTime::new(&config.variability, seed, index));
     let mut outcome = engine.run(load, plan, Timing::new(config, factor))?;
     outcome.variability_factor *= factor;
+    end(engine, config, &mut outcome)?;
+    Ok(outcome)
+}
+
+/// Adds what is known when a run is over: erase counts and energy.
+///
+/// # Errors
+/// What the firmware gets wrong when it tells.
+pub(super) fn end<F: Firmware>(
+    engine: &mut Engine<F>,
+    config: &SsdConfig,
+    outcome: &mut Outcome,
+) -> Result<(), SimError> {
     outcome.erase_counts = engine.firmware.erase_counts()?;
     let programs = outcome.host_programs + outcome.collection_programs;
     let work = Work {
@@ -45,5 +58,5 @@ pub(super) fn run<F: Firmware>(
         window: outcome.window,
     };
     outcome.energy = Energy::of(config, work);
-    Ok(outcome)
+    Ok(())
 }

@@ -1,0 +1,8 @@
+//! RAID-0: drives of one kind side by side, stripes in turn on each.
+
+mod array;
+mod joined;
+mod stripes;
+
+pub use array::Array;
+pub use stripes::{Piece, Stripes};

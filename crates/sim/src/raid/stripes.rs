@@ -1,0 +1,115 @@
+//! Where the bytes of an array lie: in stripes, member by member.
+//!
+//! ```text
+//!   array    | 0 | 1 | 2 | 3 | 4 | 5 |
+//!   member 0 | 0 | 2 | 4 |                of two members
+//!   member 1 | 1 | 3 | 5 |
+//! ```
+
+/// The stripes of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stripes {
+    /// Drives that take stripes in turn, at least one.
+    pub members: u32,
+    /// Bytes of a stripe, at least one.
+    pub stripe_bytes: u64,
+}
+
+/// What of a range lies on one member: one piece, as its stripes follow each other there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Which member.
+    pub member: u32,
+    /// Where on it, in bytes.
+    pub offset: u64,
+    /// How much, in bytes.
+    pub size: u64,
+}
+
+impl Stripes {
+    /// The pieces of a range of at least one byte, in the order in which it meets members.
+    pub fn pieces(self, offset: u64, size: u64) -> impl Iterator<Item = Piece> {
+        let (stripe, members) = (self.stripe_bytes, u64::from(self.members));
+        let last_byte = offset + size.max(1) - 1;
+        let (first, last) = (offset / stripe, last_byte / stripe);
+        let touched = members.min(last - first + 1);
+        (first..first + touched).map(move |begin| {
+            let end = begin + (last - begin) / members * members;
+            let inside = if begin == first { offset % stripe } else { 0 };
+            let start = begin / members * stripe + inside;
+            let used = if end == last {
+                last_byte % stripe + 1
+            } else {
+                stripe
+            };
+            Piece {
+                member: (begin % members) as u32,
+                offset: start,
+                size: end / members * stripe + used - start,
+            }
+        })
+    }
+
+    /// Bytes of an array whose members have `member_bytes` each: whole stripes only.
+    #[must_use]
+    pub const fn capacity_bytes(self, member_bytes: u64) -> u64 {
+        member_bytes / self.stripe_bytes * self.stripe_bytes * self.members as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(members: u32, offset: u64, size: u64) -> Vec<(u32, u64, u64)> {
+        let stripes = Stripes {
+            members,
+            stripe_bytes: 100,
+        };
+        let pieces = stripes.pieces(offset, size);
+        pieces.map(|p| (p.member, p.offset, p.size)).collect()
+    }
+
+    #[test]
+    fn ranges_fall_on_members_in_turn() {
+        assert_eq!(pieces(1, 250, 500), [(0, 250, 500)]);
+        assert_eq!(pieces(2, 0, 100), [(0, 0, 100)]);
+        assert_eq!(pieces(2, 199, 2), [(1, 99, 1), (0, 100, 1)]);
+        // Bytes 50 to 449: the end of stripe 0, stripes 1, 2 and 3, the beginning of 4.
+        assert_eq!(pieces(2, 50, 400), [(0, 50, 200), (1, 0, 200)]);
+        assert_eq!(pieces(3, 50, 400), [(0, 50, 150), (1, 0, 150), (2, 0, 100)]);
+    }
+
+    #[test]
+    fn every_byte_lies_once_where_its_stripe_does() {
+        for members in 1..5_u32 {
+            for (offset, size) in [(0, 1), (7, 93), (99, 302), (350, 1000), (400, 400)] {
+                let mut told: Vec<_> = pieces(members, offset, size)
+                    .into_iter()
+                    .flat_map(|(member, start, size)| {
+                        (start..start + size).map(move |byte| (member, byte))
+                    })
+                    .collect();
+                let mut expected: Vec<_> = (offset..offset + size)
+                    .map(|byte| {
+                        let stripe = byte / 100;
+                        let member = (stripe % u64::from(members)) as u32;
+                        (member, stripe / u64::from(members) * 100 + byte % 100)
+                    })
+                    .collect();
+                told.sort_unstable();
+                expected.sort_unstable();
+                assert_eq!(told, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn only_whole_stripes_count() {
+        let stripes = Stripes {
+            members: 3,
+            stripe_bytes: 100,
+        };
+        assert_eq!(stripes.capacity_bytes(1_099), 3_000);
+    }
+}

@@ -1,0 +1,210 @@
+//! RAID-0 against its members, and against sums done by hand.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod small_drive;
+
+use std::sync::Arc;
+
+use drivelab_request::{Command, CommandKind, Nanos};
+use drivelab_sim::host::{Device, Load, Outcome, Plan, Runner};
+use drivelab_sim::raid::Array;
+use drivelab_sim::ssd::Prepared;
+use drivelab_workload::{Characteristics, Generator};
+use small_drive::{LINK, ONE_DIE, PAGE, command, drive, read, write};
+
+const STRIPE: u64 = 4 * PAGE as u64;
+
+fn array(member: &Prepared, members: u32, stripe_bytes: u64) -> Runner<Array> {
+    let members = (0..members).map(|_| Box::new(member.worker()) as Box<dyn Device + Send>);
+    Runner::new(Array::new(members.collect(), stripe_bytes), &Arc::default())
+}
+
+fn run(runner: &mut Runner<Array>, commands: Vec<Command>) -> Outcome {
+    let plan = Plan {
+        log_requests: Some(commands.len() as u64),
+        ..Plan::counting(0, commands.len() as u64)
+    };
+    runner.run(Load::timed(commands), plan, 1, 0).unwrap()
+}
+
+fn latencies(outcome: &Outcome) -> Vec<u64> {
+    let requests = &outcome.log.as_ref().unwrap().requests;
+    requests.iter().map(|r| r.latency_ns()).collect()
+}
+
+fn workload(write_ratio: f64, queue_depth: u32, size: u32, random: f64) -> Characteristics {
+    Characteristics {
+        write_ratio,
+        queue_depth,
+        read_size: size,
+        write_size: size,
+        read_random: random,
+        write_random: random,
+        ..Characteristics::default()
+    }
+}
+
+fn load(workload: &Characteristics, capacity: u64) -> Load {
+    let generator = Generator::new(workload, 0, capacity, 1, 0).unwrap();
+    Load::closed(generator, workload.queue_depth)
+}
+
+/// Everything that is told of requests and flash, of a run on `count` members.
+fn told(runner: &mut Runner<Array>, workload: &Characteristics, plan: Plan) -> Outcome {
+    let capacity = runner.device().capacity_bytes();
+    let outcome = runner.run(load(workload, capacity), plan, 1, 0).unwrap();
+    runner.device_mut().reset();
+    outcome
+}
+
+#[test]
+fn an_array_of_one_is_its_member_to_the_nanosecond() {
+    let buffered = "buffer.write_buffer_bytes = 65_536\nhost.interface = \"sata\"\n";
+    let worn = "condition = \"preconditioned\"\n";
+    let reads_first = "scheduling.order = \"reads_first\"\n";
+    for changes in [
+        &[][..],
+        &[worn],
+        &[buffered, LINK, worn],
+        &[buffered, LINK, reads_first],
+        &["scheduling.cache_operations = true\n", worn],
+        &["host.interface = \"nvme\"\n", LINK, worn],
+        &["variability.sigma = 0.2\n", worn],
+        &["scheduling.dispatch = \"in_order\"\ntiming.read_dispatch_ns = 2000\n"],
+    ] {
+        let member = drive(changes);
+        let mut one = array(&member, 1, STRIPE);
+        for (write_ratio, queue_depth, size) in [(0.0, 1, PAGE), (1.0, 4, PAGE), (0.4, 9, 3 * PAGE)]
+        {
+            let workload = workload(write_ratio, queue_depth, size, 0.7);
+            let plan = Plan {
+                log_requests: Some(3_000),
+                ..Plan::counting(100, 3_000)
+            };
+            let mut alone = member.worker();
+            let work = load(&workload, alone.capacity_bytes());
+            let expected = alone.run(work, plan, 1, 0).unwrap();
+            let outcome = told(&mut one, &workload, plan);
+            assert_eq!(outcome.log, expected.log, "{changes:?} {workload:?}");
+            assert_eq!(outcome.window, expected.window);
+            assert_eq!(outcome.split, expected.split);
+            assert_eq!(outcome.page_reads, expected.page_reads);
+            assert_eq!(outcome.host_programs, expected.host_programs);
+            assert_eq!(outcome.collection_programs, expected.collection_programs);
+            assert_eq!(outcome.all_programs, expected.all_programs);
+            assert_eq!(outcome.unit_utilisation, expected.unit_utilisation);
+            assert_eq!(outcome.channel_utilisation, expected.channel_utilisation);
+            assert_eq!(outcome.erase_counts, expected.erase_counts);
+            let factors = (outcome.variability_factor, expected.variability_factor);
+            assert_eq!(factors.0.to_bits(), factors.1.to_bits());
+        }
+    }
+}
+
+#[test]
+fn what_is_smaller_than_a_stripe_goes_to_one_member() {
+    // One die of 50 + 10 us a read: two reads of one stripe follow each other, those of
+    // neighbouring stripes do not.
+    let member = drive(&[ONE_DIE]);
+    let mut two = array(&member, 2, STRIPE);
+    let same = run(&mut two, vec![read(0, 0), read(0, 1)]);
+    assert_eq!(latencies(&same), [60_000, 120_000]);
+    let reads: Vec<_> = same
+        .members
+        .iter()
+        .map(|member| member.page_reads)
+        .collect();
+    assert_eq!(reads, [2, 0]);
+    let apart = run(&mut two, vec![read(0, 0), read(0, 4)]);
+    assert_eq!(latencies(&apart), [60_000, 60_000]);
+    // Of member 0: stripes 0, 2, 4; page 9 of the array is its page 5.
+    let ninth = run(&mut two, vec![read(0, 9)]);
+    assert_eq!(ninth.members[0].page_reads, 1);
+}
+
+#[test]
+fn a_request_is_complete_with_its_slowest_piece() {
+    // Pages 2 to 6 in stripes of 4: pages 2, 3 of member 0, its die busy for 120 us; 4, 5 and 6
+    // of member 1, 180 us, whose parts are the request's: 60 us of work, 120 us of waiting.
+    let member = drive(&[ONE_DIE]);
+    let mut two = array(&member, 2, STRIPE);
+    let outcome = run(&mut two, vec![command(CommandKind::Read, 0, 2, 5)]);
+    assert_eq!(latencies(&outcome), [180_000]);
+    let parts = outcome.log.as_ref().unwrap().requests[0].parts;
+    assert_eq!(parts.iter().sum::<u64>(), 180_000);
+    let of = |name: &str| {
+        let place = outcome.part_names.iter().position(|part| *part == name);
+        parts[place.unwrap()]
+    };
+    assert_eq!(
+        [of("cell"), of("channel"), of("queueing")],
+        [50_000, 10_000, 120_000]
+    );
+    let utilisation: Vec<_> = outcome
+        .members
+        .iter()
+        .map(|m| m.unit_utilisation[0])
+        .collect();
+    assert!((utilisation[0] - 2.0 / 3.0).abs() < 1e-9 && (utilisation[1] - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_flush_waits_for_every_member() {
+    // Both buffers hold a page on its way: 10 + 300 us after its arrival. One at 0, of member
+    // 0; one at 100 us, of member 1, complete there at 410 us.
+    let buffered = "buffer.write_buffer_bytes = 65_536\n";
+    let member = drive(&[ONE_DIE, buffered]);
+    let mut two = array(&member, 2, STRIPE);
+    let flush = Command {
+        arrival: Nanos(150_000),
+        ..Command::flush(Nanos::ZERO)
+    };
+    let outcome = run(&mut two, vec![write(0, 0), write(100, 4), flush]);
+    assert_eq!(latencies(&outcome), [0, 0, 260_000]);
+}
+
+#[test]
+fn two_members_read_in_order_twice_as_fast() {
+    // 128 pages at once keep both dies of each member busy: a page every 30 us each.
+    let member = drive(&[]);
+    let large = workload(0.0, 1, 128 * PAGE, 0.0);
+    let rate = |members| {
+        let mut runner = array(&member, members, STRIPE);
+        let outcome = told(&mut runner, &large, Plan::counting(5, 200));
+        outcome.read.bytes as f64 / outcome.window.0 as f64
+    };
+    let alone = rate(1);
+    // Two dies on two channels, each 60 us a page: 4096 bytes in 30 us.
+    assert!((alone - 4096.0 / 30_000.0).abs() / alone < 0.01, "{alone}");
+    for members in [2, 4] {
+        let ratio = rate(members) / alone;
+        assert!((ratio / f64::from(members) - 1.0).abs() < 0.01, "{ratio}");
+    }
+}
+
+#[test]
+fn random_reads_scale_where_enough_are_outstanding() {
+    let member = drive(&[]);
+    let rate = |members, queue_depth| {
+        let mut runner = array(&member, members, STRIPE);
+        let small = workload(0.0, queue_depth, PAGE, 1.0);
+        let outcome = told(&mut runner, &small, Plan::counting(500, 20_000));
+        20_000.0 / outcome.window.0 as f64
+    };
+    // One at a time nothing is gained; at depth 64 each die of 4 or 8 is all but always busy.
+    assert!((rate(4, 1) / rate(1, 1) - 1.0).abs() < 1e-9);
+    let ratio = rate(4, 64) / rate(1, 64);
+    assert!((3.7..4.01).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn the_state_of_the_members_is_what_every_measurement_starts_from() {
+    let member = drive(&["condition = \"preconditioned\"\n"]);
+    let mut two = array(&member, 2, STRIPE);
+    let writes = workload(1.0, 4, PAGE, 1.0);
+    let plan = Plan::counting(0, 2_000);
+    let first = told(&mut two, &writes, plan);
+    let again = told(&mut two, &writes, plan);
+    assert_eq!(first.window, again.window);
+    assert_eq!(first.collection_programs, again.collection_programs);
+}
