@@ -49,6 +49,11 @@ impl<M: Memory> Firmware for AnyMap<M> {
         with!(self, map => map.read_one(page))
     }
 
+    #[inline(always)]
+    fn write_one(&mut self, page: Lpn) -> Option<Operation> {
+        with!(self, map => map.write_one(page))
+    }
+
     #[inline]
     fn heeds_completions(&self) -> bool {
         with!(self, map => map.heeds_completions())

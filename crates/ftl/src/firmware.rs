@@ -44,6 +44,13 @@ pub struct PageRun {
 }
 
 impl PageRun {
+    /// Whether it is one page, covered whole.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_one_whole_page(&self) -> bool {
+        self.pages == 1 && !self.first_partial && !self.last_partial
+    }
+
     /// `pages` pages from `first` on, every one covered whole.
     #[inline]
     #[must_use]
@@ -203,6 +210,14 @@ pub trait Firmware {
     /// leaves everything to [`Firmware::submit`], and nothing has happened.
     #[inline]
     fn read_one(&mut self, _page: Lpn) -> Option<Operation> {
+        None
+    }
+
+    /// The program that serves a write of the whole page `page`, if that is all there is to
+    /// do: the short way for what most writes are. `None` leaves everything to
+    /// [`Firmware::submit`], and nothing has happened.
+    #[inline]
+    fn write_one(&mut self, _page: Lpn) -> Option<Operation> {
         None
     }
 

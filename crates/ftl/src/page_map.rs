@@ -22,6 +22,10 @@ use crate::{
     Pace, PageRun, Policies, Ppn,
 };
 
+/// A block is filled in order, and its reverse map hinted so many pages before: the next line
+/// of the cache, of 4-byte cells.
+const AHEAD: usize = 16;
+
 /// Page mapping over the memory `M`.
 pub struct PageMap<M: Memory> {
     pub(crate) layout: FlashLayout,
@@ -208,8 +212,7 @@ impl<M: Memory> PageMap<M> {
         if old < TRIMMED {
             self.space.valid.invalidate(old);
         }
-        // A block is filled in order: the cache line that comes next, for 4-byte cells.
-        self.owner.prefetch(program.ppn.0 as usize + 16);
+        self.owner.prefetch(program.ppn.0 as usize + AHEAD);
         self.occupy(program.ppn.0, logical);
         P::moved(self, old, plane);
         out.push(program);
@@ -365,6 +368,36 @@ impl<M: Memory> Firmware for PageMap<M> {
         self.placement.emitted(plane);
         Some(Operation {
             kind: OperationKind::Read,
+            cause: Cause::Host,
+            plane,
+            ppn,
+            lpn: page.0,
+            after: NOTHING,
+            request: 0,
+        })
+    }
+
+    #[inline(always)]
+    fn write_one(&mut self, page: Lpn) -> Option<Operation> {
+        let is_plain = self.placement.is_plain()
+            && self.policies.pace == Pace::WholeBlock
+            && self.policies.hot_blocks.is_none();
+        if !is_plain || page.0 >= self.layout.logical_pages {
+            return None;
+        }
+        let plane = self.by_planes.remainder(page.0);
+        if self.space.pages_left(plane, Frontier::Host) == 0 {
+            return None;
+        }
+        let ppn = self.space.next_page(plane, Frontier::Host)?;
+        let old = self.map.get(page.0 as usize);
+        if old < TRIMMED {
+            self.space.valid.invalidate(old);
+        }
+        self.owner.prefetch(ppn.0 as usize + AHEAD);
+        self.occupy(ppn.0, page.0);
+        Some(Operation {
+            kind: OperationKind::Program,
             cause: Cause::Host,
             plane,
             ppn,

@@ -125,6 +125,12 @@ impl WriteBuffer {
         self.settings.marks.start > 0
     }
 
+    /// Pages go on to the flash at once, and writes are complete before.
+    #[inline(always)]
+    pub fn passes_on(&self) -> bool {
+        self.settings.marks.start == 0 && !self.settings.writes_through
+    }
+
     /// Whatever has space waits for others: without a push nothing would ever be freed.
     pub fn is_stuck(&self) -> bool {
         self.in_flash == 0 && self.used == self.gathered.len() && self.used > 0

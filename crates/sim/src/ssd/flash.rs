@@ -156,6 +156,12 @@ impl Channel {
         self.free_at.max(key.time()) + time
     }
 
+    /// Whether nobody in line asks before `key`.
+    #[inline(always)]
+    pub fn is_next(&self, key: EventKey) -> bool {
+        key < self.first_ask
+    }
+
     /// The first in line, if it asks at `latest` or before.
     #[inline(always)]
     pub fn next_ask(&mut self, latest: EventKey) -> Option<EventKey> {

@@ -100,9 +100,10 @@ impl<F: Firmware> Engine<F> {
         moves
     }
 
-    /// The read of a move on `unit` ends at `end`: its program begins.
+    /// The read of a move on `unit` ends at `end`: its program begins. Whoever asked for the
+    /// channel until `latest` is in line.
     #[inline(always)]
-    pub(super) fn follow(&mut self, unit: u32, end: u64) {
+    pub(super) fn follow(&mut self, unit: u32, end: u64, latest: EventKey) {
         let state = &mut self.flash.units[unit as usize];
         self.tally.operations[OperationKind::Read as usize][state.task.cause as usize] += 1;
         state.task.become_program();
@@ -110,9 +111,15 @@ impl<F: Firmware> Engine<F> {
         let channel = &mut self.flash.channels[state.channel as usize];
         let key = EventKey::new(end, unit as usize);
         let kind = OperationKind::Program as usize;
-        let moved = channel.ask(key, self.timing.register[kind]);
+        let time = self.timing.register[kind];
+        let moved = if key <= latest && channel.is_next(key) {
+            state.phase = Phase::Promised;
+            channel.reserve(end, time).1
+        } else {
+            state.phase = Phase::Asked;
+            channel.ask(key, time)
+        };
         state.end = moved + self.timing.cell[kind][self.timing.page_type(state.task.ppn)];
-        state.phase = Phase::Asked;
     }
 
     /// The causes of reads that are counted already and end after `served`.

@@ -254,7 +254,7 @@ impl<F: Firmware> Engine<F> {
     fn transfer(&mut self, unit: u32, now: u64) {
         let channel = self.flash.units[unit as usize].channel;
         self.settle(channel, self.current);
-        self.promise(unit, now);
+        self.promise(unit, now, self.current);
         let end = self.flash.units[unit as usize].end;
         self.events.set(unit as usize, end);
     }
@@ -264,7 +264,7 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn settle(&mut self, channel: u16, latest: EventKey) {
         while let Some(key) = self.flash.channels[channel as usize].next_ask(latest) {
             let unit = key.leaf() as u32;
-            self.promise(unit, key.time());
+            self.promise(unit, key.time(), latest);
             let state = &self.flash.units[unit as usize];
             if state.phase == Phase::Promised {
                 self.events.postpone(unit as usize, state.end);
@@ -272,9 +272,10 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Promises the next time of its channel to `unit`, which asked at `asked_at`.
+    /// Promises the next time of its channel to `unit`, which asked at `asked_at`; whoever
+    /// asked until `latest` is in line.
     #[inline(always)]
-    fn promise(&mut self, unit: u32, asked_at: u64) {
+    fn promise(&mut self, unit: u32, asked_at: u64, latest: EventKey) {
         let state = &mut self.flash.units[unit as usize];
         let kind = state.task.kind as usize;
         let channel = &mut self.flash.channels[state.channel as usize];
@@ -282,7 +283,7 @@ impl<F: Firmware> Engine<F> {
         let page_type = self.timing.page_type(state.task.ppn);
         let end = moved + self.timing.after_transfer[kind][page_type];
         if state.task.account == Account::MOVE {
-            return self.follow(unit, end);
+            return self.follow(unit, end, latest);
         }
         state.end = end;
         state.phase = Phase::Promised;

@@ -64,6 +64,15 @@ impl<F: Firmware> Engine<F> {
     #[inline(never)]
     pub(super) fn start_write(&mut self, slot: u32, run: PageRun, now: u64) {
         self.forget_cached(run);
+        if run.is_one_whole_page()
+            && let Some(program) = self.firmware.write_one(run.first)
+        {
+            self.out.counts.lookups += 1;
+            let entry = &mut self.host.slots[slot as usize];
+            entry.pending = 1;
+            entry.since = now;
+            return self.enter_flash(&program, Account::request(slot), now);
+        }
         self.out.clear();
         if let Err(error) = self.firmware.submit(&[run], &mut self.out) {
             self.failure = Some(error.into());
@@ -73,10 +82,31 @@ impl<F: Firmware> Engine<F> {
     }
 
     /// Pages of a write have arrived in the buffer, and go on to the flash.
+    #[inline(never)]
     pub(super) fn fill_buffer(&mut self, slot: u32, first: u32, pages: u32, now: u64) {
         let run = self.run_of(slot);
         self.forget_cached(run);
         self.record_for(Some(slot));
+        if run.is_one_whole_page()
+            && self.buffer.passes_on()
+            && !self.host.slots[slot as usize].command.is_forced
+            && let Some(program) = self.firmware.write_one(run.first)
+        {
+            self.out.counts.lookups += 1;
+            self.buffer.insert(run.first.0);
+            self.buffer.hand_over(1);
+            self.host.barriers.hand_over(1);
+            let stretch = self.host.barriers.open();
+            self.enter_flash(&program, Account::buffer(stretch), now);
+            return self.acknowledge(slot, now);
+        }
+        self.fill_in_pieces(slot, (first, pages), now);
+    }
+
+    /// The same for whatever is no single whole page that goes on at once.
+    #[inline(never)]
+    fn fill_in_pieces(&mut self, slot: u32, (first, pages): (u32, u32), now: u64) {
+        let run = self.run_of(slot);
         let last = first + pages == run.pages;
         let mut piece = PageRun {
             first: Lpn(run.first.0 + first),
