@@ -119,7 +119,7 @@ WRONG_WORDS: list[tuple[list[str], str]] = [
     (["reproduce", "yoo2014", "--out", "/proc/x"], "cannot be written"),
     (["drives", "--nonsense"], "the options are --json"),
     (["drives", "sda"], "invalid choice: 'sda' (choose from 'show', 'new', 'import')"),
-    (["drives", "show", "x26m"], "there is no preset 'x26m'; there are bench-64gib"),
+    (["drives", "show", "x26m"], "there is no preset 'x26m'; there are apex"),
     (["drives", "show", "/dev/sda"], "`drivelab drives` tells of real drives"),
     (["drives", "show", "missing.toml"], "there is no file missing.toml"),
     (["drives", "new", "mine.txt"], "mine.txt does not end in .toml"),

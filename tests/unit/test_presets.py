@@ -116,7 +116,7 @@ def test_circle_of_files_is_refused(tmp_path: Path) -> None:
     [
         ("base = 'x25m'\nname = 'm'\n[geometry]\nchanels = 3", "line 4: unknown key geometry.ch"),
         ("base = 'x25m'\nname = 'm'\n[geometry]\nchannels = 0", "allowed: an integer from 1 to"),
-        ("base = 'x25n'\nname = 'm'", 'base = "x25n" is not a known preset; known: bench-64gib'),
+        ("base = 'x25n'\nname = 'm'", 'base = "x25n" is not a known preset; known: apex'),
         ("base = '../x'\nname = 'm'", 'base = "../x" is not a known preset'),
         ("this is = not = toml", "not valid TOML"),
         ("", "name is missing"),
@@ -145,7 +145,7 @@ def test_what_is_no_preset_file_is_a_usage_error(tmp_path: Path) -> None:
     ]:
         with pytest.raises(UsageError, match=said):
             read_preset(str(path))
-    with pytest.raises(UsageError, match='no preset "x26m"; the presets are bench-64gib, x25m'):
+    with pytest.raises(UsageError, match='no preset "x26m"; the presets are apex, bench-64gib'):
         read_preset("x26m")
 
 

@@ -360,7 +360,7 @@ def test_fresh_drive_has_nothing_to_read(small, tmp_path: Path, capsys) -> None:
 
 def test_unknown_drive_lists_the_presets(capsys) -> None:
     assert cli.main(["timeline", "x26m", "--op", "read", "--record", "4k", "--json"]) == 2
-    assert "the presets are bench-64gib" in capsys.readouterr().err
+    assert "the presets are apex" in capsys.readouterr().err
 
 
 SPAN = ("--queue-depth", "8", "--write-ratio", "0.5", "--from", "40ms", "--for", "2ms")
