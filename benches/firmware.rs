@@ -13,8 +13,8 @@ mod stopwatch;
 use std::hint::black_box;
 
 use drivelab_ftl::{
-    Action, BlockMap, BlockPolicies, BlockScheme, Firmware, FlashLayout, Lpn, OperationBuffer,
-    Pace, PageMap, PageRun, Restorable, StripingOrder, Undo,
+    Action, BlockMap, BlockPolicies, BlockScheme, CachedMap, CachedPolicies, Firmware, FlashLayout,
+    Lpn, OperationBuffer, Pace, PageMap, PageRun, Replacement, Restorable, StripingOrder, Undo,
 };
 use stopwatch::Stopwatch;
 
@@ -63,8 +63,9 @@ fn fill(firmware: &mut impl Firmware, out: &mut OperationBuffer) -> f64 {
     watch.seconds()
 }
 
-/// Single pages at random, prefetched as the simulator does; seconds.
-fn overwrite(firmware: &mut impl Firmware, out: &mut OperationBuffer, writes: u64) -> f64 {
+/// Single pages at random, prefetched as the simulator does; seconds, and flash operations.
+fn overwrite(firmware: &mut impl Firmware, out: &mut OperationBuffer, writes: u64) -> (f64, u64) {
+    let mut operations = 0;
     let mut pages = Pages(0x9E37_79B9_7F4A_7C15);
     let mut ring: [u32; AHEAD] = std::array::from_fn(|_| pages.next());
     let watch = Stopwatch::start();
@@ -76,8 +77,9 @@ fn overwrite(firmware: &mut impl Firmware, out: &mut OperationBuffer, writes: u6
         firmware.prefetch_overwrite(Lpn(ring[(place + 1 + HALF) % AHEAD]));
         out.clear();
         firmware.submit(&[write(page, 1)], out).unwrap();
+        operations += out.operations().len() as u64;
     }
-    watch.seconds()
+    (watch.seconds(), operations)
 }
 
 /// Map, owner and bitmap of a sequential fill and nothing else; seconds.
@@ -118,17 +120,14 @@ fn other_generation(what: &str, firmware: &mut impl Firmware, writes: u64, page_
     let mut out = OperationBuffer::with_capacity(1024);
     let fills = [(); 2].map(|()| fill(firmware, &mut out));
     overwrite(firmware, &mut out, writes / 4);
-    let before = out.counts;
-    let seconds = overwrite(firmware, &mut out, writes);
-    // A program for the host and one, with its read, for each page that was copied.
-    let moves = (out.counts.moves - before.moves) as f64;
-    let rate = (writes as f64 + 2.0 * moves) / seconds / 1e6;
+    let (seconds, operations) = overwrite(firmware, &mut out, writes);
+    let rate = operations as f64 / seconds / 1e6;
     let fill_rate = f64::from(LAYOUT.logical_pages) / fills[1] / 1e6;
     println!(
-        "{what:<34} {rate:>7.2} M operations/s, share of the page map {:>5.1} %; WAF {:.1}; fill \
-         again {fill_rate:.1} M pages/s",
+        "{what:<34} {rate:>7.2} M operations/s, share of the page map {:>5.1} %; {:.1} operations \
+         a write; fill again {fill_rate:.1} M pages/s",
         rate / page_map * 100.0,
-        1.0 + moves / writes as f64,
+        operations as f64 / writes as f64,
     );
 }
 
@@ -140,6 +139,16 @@ fn block_map(scheme: BlockScheme) -> BlockMap<Undo> {
         axes: [1; 4],
     };
     BlockMap::erased(LAYOUT, policies).unwrap()
+}
+
+fn cached_map(cached_entries: u32) -> CachedMap<Undo> {
+    let policies = CachedPolicies {
+        pages: Pace::WholeBlock.into(),
+        cached_entries,
+        replacement: Replacement::SegmentedLru,
+        entries_per_page: 1024,
+    };
+    CachedMap::erased(LAYOUT, policies).unwrap()
 }
 
 fn main() {
@@ -163,7 +172,7 @@ fn main() {
     let before = out.counts.moves;
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
-        rounds.push(overwrite(&mut firmware, &mut out, RANDOM_WRITES));
+        rounds.push(overwrite(&mut firmware, &mut out, RANDOM_WRITES).0);
     }
     let writes = RANDOM_WRITES as f64;
     let moves = (out.counts.moves - before) as f64 / f64::from(ROUNDS);
@@ -180,6 +189,10 @@ fn main() {
         "{:<34} {page_map:>7.2} M operations/s",
         "page map, random overwrites"
     );
+    for (share, entries) in [("1 %", 121_574), ("10 %", 1_215_740)] {
+        let what = format!("cached map, {share} of it");
+        other_generation(&what, &mut cached_map(entries), 2_000_000, page_map);
+    }
     for scheme in BlockScheme::ALL {
         let requests = if *scheme == BlockScheme::Fast {
             4_000_000

@@ -4,20 +4,23 @@
 
 use crate::snapshot::StateError;
 use crate::{
-    BlockMap, EraseCounts, Firmware, FirmwareError, FlashLayout, IdleTime, Lpn, Memory, Operation,
-    OperationBuffer, PageRun, Restorable,
+    BlockMap, CachedMap, EraseCounts, Firmware, FirmwareError, FlashLayout, IdleTime, Lpn, Memory,
+    Operation, OperationBuffer, PageRun, Restorable,
 };
 
 /// One of the firmwares of other generations.
 pub enum AnyMap<M: Memory> {
     /// Maps whole blocks.
     Block(BlockMap<M>),
+    /// Maps pages, and has the map on the flash.
+    Cached(CachedMap<M>),
 }
 
 macro_rules! with {
     ($any:expr, $map:ident => $what:expr) => {
         match $any {
             AnyMap::Block($map) => $what,
+            AnyMap::Cached($map) => $what,
         }
     };
 }
@@ -26,6 +29,7 @@ impl<M: Memory> Clone for AnyMap<M> {
     fn clone(&self) -> Self {
         match self {
             Self::Block(map) => Self::Block(map.clone()),
+            Self::Cached(map) => Self::Cached(map.clone()),
         }
     }
 }
@@ -61,6 +65,15 @@ impl<M: Memory> Firmware for AnyMap<M> {
 
     fn skips_pages(&self) -> bool {
         with!(self, map => map.skips_pages())
+    }
+
+    #[inline]
+    fn uses_after(&self) -> bool {
+        with!(self, map => map.uses_after())
+    }
+
+    fn map_pages(&self) -> u32 {
+        with!(self, map => Firmware::map_pages(map))
     }
 
     fn completed(&mut self, operation: &Operation) {
@@ -102,12 +115,17 @@ impl<M: Memory> Restorable for AnyMap<M> {
     fn rollback(&mut self, then: &Self) {
         match (self, then) {
             (Self::Block(map), Self::Block(then)) => map.rollback(then),
+            (Self::Cached(map), Self::Cached(then)) => map.rollback(then),
+            // A state of another firmware is none of this one's.
+            (Self::Block(_), Self::Cached(_)) | (Self::Cached(_), Self::Block(_)) => {}
         }
     }
 
     fn changes_since(&self, base: &Self) -> Vec<u8> {
         match (self, base) {
             (Self::Block(map), Self::Block(base)) => map.changes_since(base),
+            (Self::Cached(map), Self::Cached(base)) => map.changes_since(base),
+            (Self::Block(_), Self::Cached(_)) | (Self::Cached(_), Self::Block(_)) => Vec::new(),
         }
     }
 
@@ -117,5 +135,19 @@ impl<M: Memory> Restorable for AnyMap<M> {
 
     fn set_worn(&mut self, mean: u32, spread: u32) {
         with!(self, map => map.set_worn(mean, spread));
+    }
+
+    fn without_derived(self, bytes: u64) -> Self {
+        match self {
+            Self::Block(map) => Self::Block(map.without_derived(bytes)),
+            Self::Cached(map) => Self::Cached(map.without_derived(bytes)),
+        }
+    }
+
+    fn complete(&self) -> Self {
+        match self {
+            Self::Block(map) => Self::Block(map.complete()),
+            Self::Cached(map) => Self::Cached(map.complete()),
+        }
     }
 }

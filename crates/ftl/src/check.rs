@@ -75,13 +75,14 @@ impl<F: Firmware> Checked<F> {
     #[must_use]
     pub fn fresh(firmware: F) -> Self {
         let layout = *firmware.layout();
+        let logical = (layout.logical_pages + firmware.map_pages()) as usize;
         Self {
             firmware,
             content: vec![NOTHING; layout.physical_pages() as usize],
             next_page: vec![0; layout.blocks() as usize],
             erases: vec![0; layout.blocks() as usize],
-            newest: vec![NOTHING; layout.logical_pages as usize],
-            trimmed: vec![false; layout.logical_pages as usize],
+            newest: vec![NOTHING; logical],
+            trimmed: vec![false; logical],
             held: BTreeMap::new(),
         }
     }
@@ -224,6 +225,14 @@ impl<F: Firmware> Checked<F> {
         if page / (layout.blocks_per_plane * layout.pages_per_block) != operation.plane {
             return Err("the page is not on the plane named");
         }
+        if operation.lpn != NOTHING {
+            let is_of_map = operation.lpn >= layout.logical_pages;
+            match operation.cause {
+                Cause::Host if is_of_map => return Err("the host has no page of the map"),
+                Cause::Map if !is_of_map => return Err("that is no page of the map"),
+                _ => {}
+            }
+        }
         if operation.after != NOTHING && operation.after as usize >= index {
             return Err("it waits for an operation that is not earlier in the buffer");
         }
@@ -254,7 +263,7 @@ impl<F: Firmware> Checked<F> {
         let Lpn(lpn) = operation
             .logical()
             .ok_or("a program names no logical page")?;
-        if lpn >= layout.logical_pages {
+        if lpn as usize >= self.newest.len() {
             return Err("the logical page does not exist");
         }
         let page = operation.ppn.0;
@@ -264,7 +273,8 @@ impl<F: Firmware> Checked<F> {
         if next > offset || (next < offset && !self.firmware.skips_pages()) {
             return Err("the block's next page to program is another one");
         }
-        if operation.cause != Cause::Host {
+        let is_new_in_map = operation.cause == Cause::Map && self.newest[lpn as usize] == NOTHING;
+        if operation.cause != Cause::Host && !is_new_in_map {
             let source = match all.get(operation.after as usize) {
                 Some(source) if source.kind != OperationKind::Read || source.lpn != lpn => {
                     return Err("a move waits for something else than the read of its data");
@@ -344,6 +354,14 @@ impl<F: Firmware> Firmware for Checked<F> {
 
     fn skips_pages(&self) -> bool {
         self.firmware.skips_pages()
+    }
+
+    fn uses_after(&self) -> bool {
+        self.firmware.uses_after()
+    }
+
+    fn map_pages(&self) -> u32 {
+        self.firmware.map_pages()
     }
 
     fn completed(&mut self, operation: &Operation) {

@@ -187,6 +187,8 @@ impl IdleTime<'_> {
 /// - every page of a write is programmed with cause host exactly once;
 /// - a program of another cause than host waits for the read of its data, or follows
 ///   one that was emitted in idle time on its plane;
+/// - a page of the map is programmed after the read of what it said before, if it was ever
+///   written; the host has none of them, and operations with cause map no others;
 /// - in idle time there are no more operations than offered, none for the host, and all
 ///   on planes that can begin;
 /// - a page that was trimmed since it was written is neither read nor moved.
@@ -230,6 +232,18 @@ pub trait Firmware {
     /// Whether pages of a block may be left out when it is programmed, in order as ever.
     fn skips_pages(&self) -> bool {
         false
+    }
+
+    /// Whether operations of the host wait for others by [`Operation::after`] that lie
+    /// elsewhere, or that they might overtake.
+    #[inline]
+    fn uses_after(&self) -> bool {
+        false
+    }
+
+    /// Pages of a map that lies on the flash: the logical pages behind those of the host.
+    fn map_pages(&self) -> u32 {
+        0
     }
 
     /// The flash has executed `operation`.

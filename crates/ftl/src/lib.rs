@@ -12,8 +12,6 @@
 //! changes when an operation is emitted, not when the flash has executed it.
 //!
 //! A state is saved as what differs from another (`snapshot.rs`).
-//!
-//! Left out so far: caching the map in flash.
 
 #[macro_use]
 mod named;
@@ -22,6 +20,7 @@ mod address;
 mod any_map;
 mod background;
 mod block_map;
+mod cached_map;
 mod check;
 mod collection;
 mod divisor;
@@ -42,6 +41,7 @@ mod wear;
 pub use address::{FlashLayout, LayoutError, Lpn, Ppn};
 pub use any_map::AnyMap;
 pub use block_map::{BlockMap, BlockPolicies, BlockScheme};
+pub use cached_map::{CachedMap, CachedPolicies, Replacement};
 pub use check::{Checked, ContractError};
 pub use divisor::Divisor;
 pub use external::{External, ExternalError};

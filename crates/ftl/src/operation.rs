@@ -30,11 +30,13 @@ pub enum Cause {
     Collection,
     /// Wear levelling.
     Wear,
+    /// The map that lies on the flash.
+    Map,
 }
 
 impl Cause {
     /// Every cause, in the order of their numbers.
-    pub const ALL: [Self; 3] = [Self::Host, Self::Collection, Self::Wear];
+    pub const ALL: [Self; 4] = [Self::Host, Self::Collection, Self::Wear, Self::Map];
 }
 
 /// One flash operation.
@@ -89,6 +91,10 @@ pub struct Counts {
     pub partial_merges: u64,
     /// Merges in which pages were copied together.
     pub full_merges: u64,
+    /// Entries of a map on the flash that were in the controller's memory when asked for.
+    pub map_hits: u64,
+    /// Those that were not.
+    pub map_misses: u64,
 }
 
 impl Counts {
@@ -107,6 +113,8 @@ impl Counts {
 #[derive(Clone, Debug, Default)]
 pub struct OperationBuffer {
     operations: Vec<Operation>,
+    /// The last page of a map that was read for its entries, and by which operation.
+    map_read: (u32, u32),
     /// Counted since the buffer was made; [`OperationBuffer::clear`] keeps them.
     pub counts: Counts,
 }
@@ -117,6 +125,7 @@ impl OperationBuffer {
     pub fn with_capacity(capacity: usize) -> Self {
         Self {
             operations: Vec::with_capacity(capacity),
+            map_read: (0, 0),
             counts: Counts::default(),
         }
     }
@@ -127,6 +136,24 @@ impl OperationBuffer {
         let index = self.operations.len() as u32;
         self.operations.push(operation);
         index
+    }
+
+    /// Appends the read of a page of the map, for its entries.
+    pub(crate) fn push_map_read(&mut self, operation: Operation) -> u32 {
+        let index = self.push(operation);
+        self.map_read = (operation.lpn, index);
+        index
+    }
+
+    /// The last such operation, if it reads the page `map_page`.
+    pub(crate) fn map_read(&self, map_page: u32) -> Option<u32> {
+        let (page, index) = self.map_read;
+        (page == map_page && map_page != 0).then_some(index)
+    }
+
+    /// The operations from the one with index `from` on.
+    pub(crate) fn operations_mut(&mut self, from: usize) -> &mut [Operation] {
+        self.operations.get_mut(from..).unwrap_or_default()
     }
 
     /// Makes room for `more` operations.
@@ -160,5 +187,6 @@ impl OperationBuffer {
     #[inline]
     pub fn clear(&mut self) {
         self.operations.clear();
+        self.map_read.0 = 0;
     }
 }

@@ -48,7 +48,7 @@ fn tables<M: Memory>(map: &PageMap<M>) -> [&M::Wide; 6] {
     ]
 }
 
-fn write_number(bytes: &mut Vec<u8>, mut number: usize) {
+pub(crate) fn write_number(bytes: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -80,6 +80,15 @@ impl<'a> Reader<'a> {
             }
         }
         Err(StateError("a number in it is too long"))
+    }
+
+    /// As many bytes as a number before them says.
+    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], StateError> {
+        let length = self.number()?;
+        let ends = StateError("it ends too soon");
+        let (bytes, rest) = self.0.split_at_checked(length).ok_or(ends)?;
+        self.0 = rest;
+        Ok(bytes)
     }
 
     fn value(&mut self) -> Result<u32, StateError> {

@@ -208,6 +208,10 @@ pub fn simulated_dict<'py>(
     dict.set_item("switch_merges", outcome.switch_merges)?;
     dict.set_item("partial_merges", outcome.partial_merges)?;
     dict.set_item("full_merges", outcome.full_merges)?;
+    dict.set_item("map_hits", outcome.map_hits)?;
+    dict.set_item("map_misses", outcome.map_misses)?;
+    dict.set_item("map_page_reads", outcome.map_reads)?;
+    dict.set_item("map_page_programs", outcome.map_programs)?;
     dict.set_item("erase_counts", erase_counts_dict(py, outcome)?)?;
     dict.set_item("buffer_hit_pages", outcome.buffer_hits)?;
     dict.set_item("coalesced_pages", outcome.coalesced_pages)?;

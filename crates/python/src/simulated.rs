@@ -410,6 +410,7 @@ fn recorded_dict<'py>(
         Cause::Host => "host",
         Cause::Collection => "collection",
         Cause::Wear => "wear",
+        Cause::Map => "map",
     };
     dict.set_item("kind", kind)?;
     dict.set_item("cause", cause)?;

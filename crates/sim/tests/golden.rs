@@ -44,6 +44,10 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
             "switch_merges",
             "partial_merges",
             "full_merges",
+            "map_hits",
+            "map_misses",
+            "map_reads",
+            "map_programs",
         ] {
             text = text.replace(&format!("{name}: 0, "), "");
         }

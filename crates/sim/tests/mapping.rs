@@ -13,9 +13,14 @@ const ERASE: u64 = 2_000_000;
 
 /// One plane of 16 logical blocks of 8 pages and 8 spare ones, written once in order.
 fn drive(mapping: &str) -> Prepared {
+    drive_of(1, mapping)
+}
+
+/// The same on each of some channels.
+fn drive_of(channels: u64, mapping: &str) -> Prepared {
     let text = format!(
         "name = \"one-plane\"\nkind = \"ssd\"\nsummary = \"-\"\ncondition = \"filled\"\n\
-         [geometry]\nchannels = 1\nways_per_channel = 1\ndies_per_way = 1\nplanes_per_die = 1\n\
+         [geometry]\nchannels = {channels}\nways_per_channel = 1\ndies_per_way = 1\nplanes_per_die = 1\n\
          blocks_per_plane = 24\npages_per_block = {PAGES}\npage_size_bytes = {PAGE_BYTES}\n\
          user_capacity_bytes = {}\nplane_mode = false\n\
          [timing]\nread_dispatch_ns = 0\nwrite_dispatch_ns = 0\nerase_dispatch_ns = 0\n\
@@ -24,21 +29,29 @@ fn drive(mapping: &str) -> Prepared {
          [scheduling]\ndispatch = \"per_die\"\n[mapping]\n{mapping}\n\
          [collection]\npolicy = \"greedy\"\npace = \"paced\"\n[host]\ninterface = \"free\"\n\
          [buffer]\nwrite_buffer_bytes = 0\n[variability]\nsigma = 0.0\n",
-        16 * PAGES * PAGE_BYTES,
+        channels * 16 * PAGES * PAGE_BYTES,
     );
     Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap()
 }
 
 /// Requests of one page, a second apart.
-fn run(drive: &Prepared, direction: Direction, pages: impl IntoIterator<Item = u64>) -> Outcome {
+fn requests(direction: Direction, pages: impl IntoIterator<Item = u64>) -> Vec<Request> {
     let request = |(second, page): (u64, u64)| Request {
         arrival: Nanos(second * 1_000_000_000),
         offset_bytes: page * PAGE_BYTES,
         size_bytes: PAGE_BYTES as u32,
         direction,
     };
-    let requests: Vec<_> = (0..).zip(pages).map(request).collect();
-    let plan = Plan::counting(0, requests.len() as u64);
+    (0..).zip(pages).map(request).collect()
+}
+
+fn run(drive: &Prepared, direction: Direction, pages: impl IntoIterator<Item = u64>) -> Outcome {
+    run_after(drive, 0, requests(direction, pages))
+}
+
+/// The same, of which the first `warmup` do not count.
+fn run_after(drive: &Prepared, warmup: u64, requests: Vec<Request>) -> Outcome {
+    let plan = Plan::counting(warmup, requests.len() as u64 - warmup);
     drive
         .worker()
         .run(Load::timed(requests), plan, 1, 0)
@@ -98,4 +111,64 @@ fn writes_in_order_amplify_nothing() {
         let reads = run(&drive(mapping), Direction::Read, 0..16 * PAGES);
         assert_eq!(reads.read.latency.max_ns(), Some(READ), "{mapping}");
     }
+}
+
+/// Page 0 brings its translation page, and the entries that were written to the flash. Then
+/// page 1 misses and page 1 hits: a miss takes one page read longer, to the ns, though the
+/// translation page lies on another die where there are two.
+#[test]
+fn a_miss_takes_one_page_read_longer() {
+    for channels in [1, 2] {
+        let drive = drive_of(
+            channels,
+            "scheme = \"demand_cached_page\"\ncached_entries = 16",
+        );
+        let outcome = run_after(&drive, 1, requests(Direction::Read, [0, 1, 1]));
+        let latency = &outcome.read.latency;
+        assert_eq!(
+            (latency.min_ns(), latency.max_ns()),
+            (Some(READ), Some(2 * READ))
+        );
+        assert_eq!((outcome.map_hits, outcome.map_misses), (1, 1));
+        assert_eq!((outcome.map_reads, outcome.map_programs), (1, 0));
+        assert_eq!(outcome.page_reads, 3);
+    }
+}
+
+/// One translation page holds all entries: a write that misses waits for it, and what it
+/// makes dirty is programmed when 16 others have come.
+#[test]
+fn a_dirty_entry_that_makes_room_costs_a_read_and_a_program() {
+    let drive =
+        drive("scheme = \"demand_cached_page\"\ncached_entries = 16\ncache_replacement = \"lru\"");
+    // Clean, apart from page 1.
+    let mut all = requests(Direction::Read, [0]);
+    all.extend(requests(Direction::Write, [1]));
+    all.extend(requests(Direction::Read, 2..18));
+    for (second, request) in (0..).zip(&mut all) {
+        request.arrival = Nanos(second * 1_000_000_000);
+    }
+    let outcome = run_after(&drive, 1, all);
+    assert_eq!(outcome.write.latency.max_ns(), Some(READ + PROGRAM));
+    // The seventeenth entry: translation page read and programmed, read again, page read.
+    let longest = outcome.read.latency.max_ns();
+    assert_eq!(longest, Some(READ + PROGRAM + 2 * READ));
+    assert_eq!((outcome.map_misses, outcome.map_programs), (17, 1));
+}
+
+/// With memory for the whole map it does what the page map does, and nothing else.
+#[test]
+fn a_cache_as_large_as_the_map_is_the_page_map() {
+    let told = |mapping: &str| {
+        let pages = (0..2_000_u64).map(|step| step * 7919 % 128);
+        let mut outcome = run(&drive(mapping), Direction::Write, pages);
+        outcome.map_hits = 0;
+        format!("{outcome:?}")
+    };
+    let page = told("scheme = \"page\"");
+    assert!(page.contains("map_misses: 0"));
+    assert_eq!(
+        page,
+        told("scheme = \"demand_cached_page\"\ncached_entries = 128")
+    );
 }

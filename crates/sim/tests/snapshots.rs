@@ -48,6 +48,8 @@ fn a_run_goes_on_from_a_snapshot_as_if_there_had_been_none() {
         "",
         "mapping.allocation = \"least_loaded\"\nmapping.order = \"pdwc\"\n",
         "mapping.scheme = \"bast\"\nmapping.log_blocks_per_plane = 4\n",
+        "mapping.scheme = \"demand_cached_page\"\nmapping.cached_entries = 3000\n\
+         collection.reserve_blocks_per_plane = 3\n",
         "mapping.scheme = \"fast\"\nmapping.log_blocks_per_plane = 4\n",
     ] {
         let prepared = small(changes);

@@ -214,6 +214,12 @@ def _flash(values: Values) -> Iterator[str]:
     if any(flash[f"{kind}_merges"] for kind in kinds):
         told = ", ".join(f"{flash[f'{kind}_merges']:,} {kind}" for kind in kinds)
         yield _line("", f"merges of blocks: {told}")
+    if flash["map_hits"] or flash["map_misses"]:
+        yield _line(
+            "",
+            f"map on the flash: {flash['map_hits']:,} hits, {flash['map_misses']:,} misses, "
+            f"{flash['map_page_reads']:,} page reads, {flash['map_page_programs']:,} programs",
+        )
     if flash["coalesced_pages"]:
         yield _line("", f"{flash['coalesced_pages']:,} pages written again in the buffer")
     if flash["cache_hit_pages"] or flash["cache_miss_pages"]:

@@ -45,6 +45,10 @@ pub struct Outcome {
     pub all_programs: u64,
     /// Page programs for wear levelling inside the window.
     pub wear_programs: u64,
+    /// Page programs of a map that lies on the flash, inside the window.
+    pub map_programs: u64,
+    /// Page reads of it.
+    pub map_reads: u64,
     /// Of the programs for collection and wear levelling inside the window, those whose data
     /// stayed in its plane's page register.
     pub copyback_programs: u64,
@@ -68,6 +72,11 @@ pub struct Outcome {
     pub partial_merges: u64,
     /// ... and those that copied pages together. None of a drive that maps pages.
     pub full_merges: u64,
+    /// Map entries asked for inside the window that were in the controller's memory, where
+    /// the map lies on the flash ...
+    pub map_hits: u64,
+    /// ... and those that were not.
+    pub map_misses: u64,
     /// Pages read from the write buffer inside the window.
     pub buffer_hits: u64,
     /// Pages written inside the window that replaced one gathered in the write buffer.
@@ -166,10 +175,16 @@ impl Outcome {
         }
     }
 
+    /// Flash page programs inside the window, whatever for.
+    #[must_use]
+    pub fn programs(&self) -> u64 {
+        self.host_programs + self.collection_programs + self.wear_programs + self.map_programs
+    }
+
     /// Flash page programs over host page programs; `None` without writes.
     #[must_use]
     pub fn write_amplification(&self) -> Option<f64> {
-        let programs = self.host_programs + self.collection_programs + self.wear_programs;
+        let programs = self.programs();
         (self.host_programs > 0).then(|| programs as f64 / self.host_programs as f64)
     }
 }

@@ -372,7 +372,8 @@ fn check_flash(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     let least = config.blocks_held_back() + 1;
     if u64::from(config.geometry.blocks_per_plane) < least {
         let key = "geometry.blocks_per_plane";
-        let open = u64::from(config.policies().open_blocks());
+        let has_map = u64::from(config.cached_policies().is_some());
+        let open = u64::from(config.policies().open_blocks()) + has_map;
         let allowed = match config.block_policies() {
             None => format!(
                 "at least {least}: {} kept free by collection, {open} open and one of data",
@@ -395,7 +396,7 @@ fn check_spare(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
     let needed = u64::from(config.planes())
         * u64::from(config.geometry.pages_per_block)
         * config.blocks_held_back();
-    let largest = physical - needed;
+    let largest = config.most_logical_pages(physical - needed);
     let key = CAPACITY_KEYS
         .into_iter()
         .find(|key| keys.entry(key).is_some())

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-pub use drivelab_ftl::{Allocation, Pace, StripingOrder, VictimPolicy};
+pub use drivelab_ftl::{Allocation, Pace, Replacement, StripingOrder, VictimPolicy};
 
 macro_rules! choices {
     ($(#[$about:meta])* $name:ident { $($choices:tt)+ }) => {
@@ -34,6 +34,16 @@ written_by_word! {
     allocation_word: drivelab_ftl::Allocation,
 }
 
+/// A choice that not every drive has.
+pub(super) mod replacement_word {
+    pub fn serialize<S: serde::Serializer>(
+        choice: &Option<drivelab_ftl::Replacement>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.serialize_str(choice.map_or("", drivelab_ftl::Replacement::word))
+    }
+}
+
 choices! {
     /// What kind of drive a preset describes.
     DriveKind {
@@ -61,6 +71,8 @@ choices! {
     MappingScheme {
         /// Every page may lie anywhere; the whole map is in the controller's memory.
         Page = "page",
+        /// The same; the map lies on the flash, and a part of it in the memory.
+        DemandCachedPage = "demand_cached_page",
         /// Whole blocks; overwrites go to a replacement block.
         Block = "block",
         /// Whole blocks; overwrites go to a log block of their own.

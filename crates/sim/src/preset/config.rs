@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use drivelab_ftl::{BlockPolicies, BlockScheme, FlashLayout, Policies};
+use drivelab_ftl::{FlashLayout, Policies};
 use drivelab_request::Direction;
 use serde::{Serialize, Serializer};
 
@@ -11,8 +11,8 @@ use super::assemble::assemble;
 use super::cell_times::CellTimes;
 use super::choices::{
     Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MappingScheme,
-    MultiPlane, Order, Pace, StripingOrder, VictimPolicy, allocation_word, order_word, pace_word,
-    victim_word,
+    MultiPlane, Order, Pace, Replacement, StripingOrder, VictimPolicy, allocation_word, order_word,
+    pace_word, replacement_word, victim_word,
 };
 use super::document::read_with_base;
 use super::error::PresetError;
@@ -164,6 +164,13 @@ pub struct Mapping {
     /// What is mapped.
     #[serde(skip_serializing_if = "is_page")]
     pub scheme: MappingScheme,
+    /// Map entries that the controller's memory holds; absent where it holds them all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_entries: Option<u32>,
+    /// Which of them make room; likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "replacement_word::serialize")]
+    pub cache_replacement: Option<Replacement>,
     /// Log blocks of each plane; absent of a scheme without them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_blocks_per_plane: Option<u32>,
@@ -188,6 +195,8 @@ impl Default for Mapping {
         } = Policies::default();
         Self {
             scheme: MappingScheme::Page,
+            cached_entries: None,
+            cache_replacement: None,
             log_blocks_per_plane: None,
             order,
             allocation,
@@ -515,34 +524,6 @@ impl SsdConfig {
             ],
             ..usual
         }
-    }
-
-    /// What a firmware that maps blocks is to do; nothing of one that maps pages.
-    #[must_use]
-    pub fn block_policies(&self) -> Option<BlockPolicies> {
-        let scheme = match self.mapping.scheme {
-            MappingScheme::Page => return None,
-            MappingScheme::Block => BlockScheme::Block,
-            MappingScheme::Bast => BlockScheme::Bast,
-            MappingScheme::Fast => BlockScheme::Fast,
-        };
-        let Policies { order, axes, .. } = self.policies();
-        Some(BlockPolicies {
-            scheme,
-            log_blocks: self.mapping.log_blocks_per_plane.unwrap_or(0),
-            order,
-            axes,
-        })
-    }
-
-    /// Blocks of each plane that can hold no data of the host.
-    pub(super) fn blocks_held_back(&self) -> u64 {
-        let reserve = self.collection.reserve_blocks_per_plane;
-        let held_back = match self.block_policies() {
-            None => self.policies().blocks_held_back(reserve),
-            Some(policies) => policies.blocks_held_back(),
-        };
-        held_back.into()
     }
 
     /// (physical - user) / user.

@@ -1,7 +1,9 @@
 //! The keys of `[mapping]`, and which others a scheme excludes.
 
+use drivelab_ftl::{BlockPolicies, BlockScheme, CachedPolicies, Policies};
+
 use super::assemble::Keys;
-use super::choices::{Allocation, MappingScheme, StripingOrder};
+use super::choices::{Allocation, MappingScheme, Replacement, StripingOrder};
 use super::config::{Mapping, SsdConfig};
 use super::error::PresetError;
 use super::schema;
@@ -9,7 +11,12 @@ use super::schema;
 /// Log blocks of each plane where the preset does not say it.
 const DEFAULT_LOG_BLOCKS_PER_PLANE: u32 = 8;
 
+const CACHED: &str = "mapping.cached_entries";
+const REPLACEMENT: &str = "mapping.cache_replacement";
 const LOG_BLOCKS: &str = "mapping.log_blocks_per_plane";
+
+/// Bytes of an entry of a translation page.
+const MAP_ENTRY_BYTES: u32 = 4;
 
 pub(super) fn mapping(keys: &Keys<'_>) -> Result<Mapping, PresetError> {
     let usual = Mapping::default();
@@ -28,11 +35,29 @@ pub(super) fn mapping(keys: &Keys<'_>) -> Result<Mapping, PresetError> {
             allowed,
         ));
     }
+    let is_cached = scheme == MappingScheme::DemandCachedPage;
+    let cached_entries = keys.optional_integer(CACHED)?;
+    let replacement = keys.optional_word(REPLACEMENT, Replacement::from_word)?;
+    for key in [CACHED, REPLACEMENT] {
+        if let Some(entry) = keys.entry(key).filter(|_| !is_cached) {
+            let allowed = format!(
+                "none, as mapping.scheme = {:?} has no map on the flash; or \
+                 \"demand_cached_page\" there",
+                scheme.word()
+            );
+            return Err(schema::wrong_value(key, entry, allowed));
+        }
+    }
+    if is_cached {
+        keys.need(CACHED)?;
+    }
     let order = keys.optional_word("mapping.order", StripingOrder::from_word)?;
     let allocation = keys.optional_word("mapping.allocation", Allocation::from_word)?;
     Ok(Mapping {
         scheme,
         log_blocks_per_plane: has_logs.then(|| log_blocks.unwrap_or(DEFAULT_LOG_BLOCKS_PER_PLANE)),
+        cached_entries,
+        cache_replacement: is_cached.then(|| replacement.unwrap_or(Replacement::SegmentedLru)),
         order: order.unwrap_or(usual.order),
         allocation: allocation.unwrap_or(usual.allocation),
     })
@@ -50,6 +75,9 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
     };
     if scheme == MappingScheme::Page {
         return Ok(());
+    }
+    if scheme == MappingScheme::DemandCachedPage {
+        return check_cached(config, refuse, keys);
     }
     if config.mapping.allocation != Allocation::Static {
         let reason = "ties pages to their block";
@@ -75,4 +103,214 @@ pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetErr
         return refuse("wear.least_worn_first", "false", reason);
     }
     Ok(())
+}
+
+/// The same of a map on the flash.
+fn check_cached(
+    config: &SsdConfig,
+    refuse: impl Fn(&str, &str, &str) -> Result<(), PresetError>,
+    keys: &Keys<'_>,
+) -> Result<(), PresetError> {
+    if config.mapping.allocation != Allocation::Static {
+        let reason = "stripes the pages of the map";
+        return refuse("mapping.allocation", "\"static\"", reason);
+    }
+    let refused = [
+        (
+            "collection.hot_blocks_per_plane",
+            "keeps a block of each plane for its map instead",
+        ),
+        (
+            "collection.background_blocks_per_plane",
+            "writes its map when it collects, which idle time has no room for",
+        ),
+    ];
+    for (key, reason) in refused {
+        if keys.entry(key).is_some() {
+            return refuse(key, "none", reason);
+        }
+    }
+    let buffer = &config.buffer;
+    let memory = [
+        ("buffer.read_cache_bytes", buffer.read_cache_bytes),
+        ("buffer.memory_ns", buffer.memory_ns),
+        (
+            "buffer.memory_bytes_per_second",
+            buffer.memory_bytes_per_second.unwrap_or(0),
+        ),
+    ];
+    match memory.into_iter().find(|&(_, value)| value > 0) {
+        Some((key, _)) => refuse(key, "0 or none", "has its memory full of the map"),
+        None => Ok(()),
+    }
+}
+
+impl SsdConfig {
+    /// What a firmware that maps blocks is to do; nothing of one that maps pages.
+    #[must_use]
+    pub fn block_policies(&self) -> Option<BlockPolicies> {
+        let scheme = match self.mapping.scheme {
+            MappingScheme::Page | MappingScheme::DemandCachedPage => return None,
+            MappingScheme::Block => BlockScheme::Block,
+            MappingScheme::Bast => BlockScheme::Bast,
+            MappingScheme::Fast => BlockScheme::Fast,
+        };
+        let Policies { order, axes, .. } = self.policies();
+        Some(BlockPolicies {
+            scheme,
+            log_blocks: self.mapping.log_blocks_per_plane.unwrap_or(0),
+            order,
+            axes,
+        })
+    }
+
+    /// What a firmware whose map lies on the flash is to do; nothing of another.
+    #[must_use]
+    pub fn cached_policies(&self) -> Option<CachedPolicies> {
+        Some(CachedPolicies {
+            pages: self.policies(),
+            cached_entries: self.mapping.cached_entries?,
+            replacement: self.mapping.cache_replacement?,
+            entries_per_page: self.geometry.page_size_bytes / MAP_ENTRY_BYTES,
+        })
+    }
+
+    /// The most logical pages that fit on so many physical ones beside the map, where that
+    /// lies there too.
+    pub(super) fn most_logical_pages(&self, pages: u64) -> u64 {
+        let entries = u64::from(self.geometry.page_size_bytes / MAP_ENTRY_BYTES);
+        match self.mapping.cached_entries {
+            None => pages,
+            Some(_) => pages - pages.div_ceil(entries + 1),
+        }
+    }
+
+    /// Blocks of each plane that can hold no data of the host.
+    pub(super) fn blocks_held_back(&self) -> u64 {
+        let reserve = self.collection.reserve_blocks_per_plane;
+        let held_back = match (self.block_policies(), self.cached_policies()) {
+            (Some(policies), _) => policies.blocks_held_back(),
+            (None, Some(policies)) => policies.blocks_held_back(reserve),
+            (None, None) => self.policies().blocks_held_back(reserve),
+        };
+        held_back.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use crate::preset::{PresetError, SsdConfig};
+
+    fn derived(lines: &str) -> Result<SsdConfig, PresetError> {
+        SsdConfig::from_text(&format!(
+            "base = \"x25m-yoo2014\"\nname = \"mine\"\n{lines}\n"
+        ))
+    }
+
+    fn refusal(lines: &str) -> String {
+        derived(lines).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_scheme_refuses_what_it_cannot_honour() {
+        let bast = |lines: &str| refusal(&format!("mapping.scheme = \"bast\"\n{lines}"));
+        for (lines, expected) in [
+            (
+                "mapping.allocation = \"round_robin\"",
+                "allowed: \"static\", as mapping.scheme = \"bast\" ties",
+            ),
+            (
+                "collection.hot_blocks_per_plane = 2",
+                "allowed: none, as mapping.scheme = \"bast\" merges",
+            ),
+            (
+                "collection.background_blocks_per_plane = 9",
+                "allowed: none, as mapping.scheme",
+            ),
+            (
+                "collection.stop_blocks_per_plane = 9",
+                "allowed: none, as mapping.scheme",
+            ),
+            ("wear.static_spread = 9", "allowed: none, as mapping.scheme"),
+            (
+                "wear.least_worn_first = true",
+                "allowed: false, as mapping.scheme",
+            ),
+        ] {
+            let message = bast(lines);
+            assert!(message.contains(expected), "{message}");
+            assert_eq!(message.lines().count(), 1);
+        }
+        let message = refusal("mapping.log_blocks_per_plane = 9");
+        assert!(
+            message.contains("mapping.scheme = \"page\" has no log blocks"),
+            "{message}"
+        );
+        let message = refusal("mapping.scheme = \"fast\"\nmapping.log_blocks_per_plane = 1");
+        assert!(
+            message.contains("allowed: at least 2, as mapping.scheme = \"fast\""),
+            "{message}"
+        );
+        let cached = |lines: &str| {
+            let lines = format!("mapping.cached_entries = 9\n{lines}");
+            refusal(&format!("mapping.scheme = \"demand_cached_page\"\n{lines}"))
+        };
+        for (lines, expected) in [
+            (
+                "mapping.allocation = \"round_robin\"",
+                "allowed: \"static\", as mapping.scheme",
+            ),
+            (
+                "collection.hot_blocks_per_plane = 2",
+                "allowed: none, as mapping.scheme",
+            ),
+            (
+                "collection.background_blocks_per_plane = 9",
+                "which idle time has no room for",
+            ),
+            (
+                "buffer.read_cache_bytes = 4096",
+                "allowed: 0 or none, as mapping.scheme",
+            ),
+            ("mapping.log_blocks_per_plane = 2", "has no log blocks"),
+        ] {
+            let message = cached(lines);
+            assert!(message.contains(expected), "{message}");
+        }
+        let message = refusal("mapping.scheme = \"demand_cached_page\"");
+        assert!(
+            message.contains("mapping.cached_entries is missing"),
+            "{message}"
+        );
+        let message = refusal("mapping.cached_entries = 5");
+        assert!(
+            message.contains("mapping.scheme = \"page\" has no map on the flash"),
+            "{message}"
+        );
+        let message = refusal("mapping.scheme = \"dftl\"");
+        assert!(
+            message.contains(
+                "\"page\" or \"demand_cached_page\" or \"block\" or \"bast\" or \"fast\""
+            ),
+            "{message}"
+        );
+        // Every log block is a block less for data.
+        let message = bast("mapping.log_blocks_per_plane = 2000");
+        assert!(message.contains("user_capacity_bytes"), "{message}");
+        let message = bast("mapping.log_blocks_per_plane = 4000");
+        assert!(
+            message.contains("at least 4002: 4000 for what is overwritten"),
+            "{message}"
+        );
+        // It is part of the drive, and reads back.
+        let drive = derived("mapping.scheme = \"demand_cached_page\"\nmapping.cached_entries = 9");
+        let drive = drive.unwrap();
+        assert_eq!(SsdConfig::from_text(&drive.resolved_toml()).unwrap(), drive);
+        let drive = derived("mapping.scheme = \"bast\"").unwrap();
+        assert_eq!(drive.mapping.log_blocks_per_plane, Some(8));
+        assert_ne!(drive.hash(), derived("").unwrap().hash());
+        assert_eq!(SsdConfig::from_text(&drive.resolved_toml()).unwrap(), drive);
+    }
 }

@@ -24,7 +24,7 @@ pub use cell_times::CellTimes;
 pub(crate) use cell_times::MOST_PAGE_TYPES;
 pub use choices::{
     Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MappingScheme,
-    MultiPlane, Order, Pace, StripingOrder, VictimPolicy,
+    MultiPlane, Order, Pace, Replacement, StripingOrder, VictimPolicy,
 };
 pub use config::{
     Buffer, ClosedFormSettings, Collection, Energy, Geometry, Host, Mapping, Published, Scheduling,

@@ -5,7 +5,7 @@ use drivelab_request::{Direction, SECTOR_BYTES};
 use super::cell_times::MOST_PAGE_TYPES;
 use super::choices::{
     Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MappingScheme,
-    MultiPlane, Order, Pace, StripingOrder, VictimPolicy,
+    MultiPlane, Order, Pace, Replacement, StripingOrder, VictimPolicy,
 };
 use super::document::{Entries, Entry, Value};
 use super::error::PresetError;
@@ -111,6 +111,8 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("scheduling.cache_operations", Rule::Boolean),
     ("scheduling.multi_plane", Rule::Word(MultiPlane::WORDS)),
     ("mapping.scheme", Rule::Word(MappingScheme::WORDS)),
+    ("mapping.cached_entries", integer(1, u32::MAX as u64)),
+    ("mapping.cache_replacement", Rule::Word(Replacement::WORDS)),
     ("mapping.log_blocks_per_plane", integer(1, 1 << 20)),
     ("mapping.order", Rule::Word(StripingOrder::WORDS)),
     ("mapping.allocation", Rule::Word(Allocation::WORDS)),

@@ -1,6 +1,6 @@
 //! What the flash did while the measurement window was open.
 
-use drivelab_ftl::{Firmware, OperationKind};
+use drivelab_ftl::{Cause, Firmware, OperationKind};
 
 use super::engine::{Engine, Tally};
 use crate::event::EventKey;
@@ -37,13 +37,20 @@ impl<F: Firmware> Engine<F> {
         let outcome = &mut self.outcome;
         let [
             reads,
-            [host_programs, collection_programs, wear_programs],
+            [
+                host_programs,
+                collection_programs,
+                wear_programs,
+                map_programs,
+            ],
             erases,
         ] = tally.operations;
         outcome.page_reads = reads.iter().sum();
         outcome.host_programs = host_programs;
         outcome.collection_programs = collection_programs;
         outcome.wear_programs = wear_programs;
+        outcome.map_reads = reads[Cause::Map as usize];
+        outcome.map_programs = map_programs;
         outcome.erases = erases.iter().sum();
         let (counts, before) = (&self.out.counts, &self.counts_before);
         outcome.collections = counts.collections - before.collections;
@@ -52,6 +59,8 @@ impl<F: Firmware> Engine<F> {
         outcome.switch_merges = counts.switch_merges - before.switch_merges;
         outcome.partial_merges = counts.partial_merges - before.partial_merges;
         outcome.full_merges = counts.full_merges - before.full_merges;
+        outcome.map_hits = counts.map_hits - before.map_hits;
+        outcome.map_misses = counts.map_misses - before.map_misses;
         [outcome.copyback_reads, outcome.copyback_programs, _] = tally.copybacks;
         outcome.buffer_hits = tally.buffer_hits;
         outcome.coalesced_pages = tally.coalesced;

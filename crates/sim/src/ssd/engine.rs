@@ -4,12 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drivelab_ftl::{Counts, Divisor, Firmware, OperationBuffer, OperationKind};
+use drivelab_ftl::{Cause, Counts, Divisor, Firmware, OperationBuffer, OperationKind};
 use drivelab_request::{CommandKind, CompletionWindow, Nanos, WindowPlan};
 
 use super::background::Background;
 use super::buffer::{BufferSettings, WriteBuffer};
 use super::counting::Counting;
+use super::dependents::Dependents;
 use super::device::Outside;
 use super::flash::{Flash, Recording};
 use super::host::Host;
@@ -46,7 +47,7 @@ pub(super) const IDLE: usize = 6;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     /// By operation kind and cause.
-    pub operations: [[u64; 3]; 3],
+    pub operations: [[u64; Cause::ALL.len()]; 3],
     /// By operation kind, those that were halves of copybacks.
     pub copybacks: [u64; 3],
     pub buffer_hits: u64,
@@ -238,6 +239,7 @@ impl<F: Firmware> Engine<F> {
         self.flash = Flash::new(units, channels, self.flash.dispatch.in_order, overtaking)
             .with_registers(has_copyback, pipelines);
         self.flash.recording = recording;
+        self.flash.dependents = self.firmware.uses_after().then(|| Dependents::new(units));
         self.host.reset();
         self.buffer = WriteBuffer::new(self.buffer.settings);
         self.cache.reset();

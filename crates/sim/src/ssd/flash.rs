@@ -6,6 +6,7 @@ use std::ops::Range;
 use drivelab_ftl::{Cause, OperationKind};
 use rustc_hash::FxHashMap;
 
+use super::dependents::Dependents;
 use super::overtaking::Overtaking;
 use super::pipeline::Pipelines;
 use super::queue::{Pool, Queue, Task};
@@ -207,6 +208,8 @@ pub(super) struct Flash {
     pub moves: bool,
     /// Where operations may overtake each other: the queues instead of the units' own.
     pub overtaking: Option<Box<Overtaking>>,
+    /// Where operations wait for others: those that do.
+    pub dependents: Option<Box<Dependents>>,
     /// Moves within a plane stay in its page register.
     pub has_copyback: bool,
     /// Where dies take more than one operation at a time: what is in them. No unit's own
@@ -315,6 +318,7 @@ impl Flash {
             pool: Pool::default(),
             moves: false,
             overtaking,
+            dependents: None,
             has_copyback: false,
             pipelines: None,
             at_opening: (vec![0; units as usize], vec![0; channels as usize]),

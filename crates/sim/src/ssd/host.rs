@@ -403,6 +403,9 @@ impl<F: Firmware> Engine<F> {
     /// `account`; answers for how many operations it waits.
     #[inline(never)]
     pub(super) fn emit(&mut self, account: Account, waits: Waits, now: u64) -> u32 {
+        if self.flash.dependents.is_some() {
+            return self.emit_in_turn(account, waits, now);
+        }
         let mut pending = 0;
         let emitted = self.out.take();
         let has_copyback = self.flash.has_copyback;

@@ -10,6 +10,7 @@ mod account;
 mod background;
 mod buffer;
 mod copies;
+mod dependents;
 mod device;
 mod energy;
 mod engine;

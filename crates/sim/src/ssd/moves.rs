@@ -22,13 +22,14 @@ use super::flash::{Phase, Unit};
 use super::queue::{Account, Task};
 use crate::event::EventKey;
 
-/// Whether two operations, emitted one after the other, move a page for nobody.
+/// Whether two operations, emitted one after the other, move a page for nobody. A page of
+/// the map is changed on its way.
 #[inline(always)]
 pub(super) fn is_move(read: &Operation, program: &Operation) -> bool {
     read.kind == OperationKind::Read
         && program.kind == OperationKind::Program
-        && read.cause != Cause::Host
-        && program.cause != Cause::Host
+        && matches!(read.cause, Cause::Collection | Cause::Wear)
+        && matches!(program.cause, Cause::Collection | Cause::Wear)
         && read.lpn == program.lpn
 }
 

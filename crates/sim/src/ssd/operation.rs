@@ -107,7 +107,7 @@ impl<F: Firmware> Engine<F> {
             operation: *operation,
             stream: match operation.cause {
                 Cause::Host => owner.or(recording.stream),
-                Cause::Collection | Cause::Wear => None,
+                Cause::Collection | Cause::Wear | Cause::Map => None,
             },
             channel: operation.plane % channels,
             way: operation.plane / channels % ways,
@@ -372,6 +372,7 @@ impl<F: Firmware> Engine<F> {
                 return;
             }
             Beneficiary::Buffer(stretch) => return self.page_flushed(task.lpn, stretch, now),
+            Beneficiary::Lookup(ticket) => return self.looked_up(ticket, now),
             Beneficiary::Request(_) | Beneficiary::Forced(_) | Beneficiary::Cache => {}
         }
         let of_page = || self.timing.cell[kind][self.timing.page_type(task.ppn)];

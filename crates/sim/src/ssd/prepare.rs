@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_ftl::{
-    Action, AnyMap, BlockMap, Firmware, Lpn, OperationBuffer, PageMap, PageRun, Restorable, Undo,
+    Action, AnyMap, BlockMap, CachedMap, Firmware, Lpn, OperationBuffer, PageMap, PageRun,
+    Restorable, Undo,
 };
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_workload::Characteristics;
@@ -80,14 +81,16 @@ impl Prepared {
     pub fn stoppable(config: SsdConfig, stop: &AtomicBool) -> Result<Self, SimError> {
         Engine::<PageMap<Undo>>::check(&config)?;
         let layout = config.layout();
-        let state = match config.block_policies() {
+        let other = match (config.block_policies(), config.cached_policies()) {
+            (Some(policies), _) => Some(AnyMap::Block(BlockMap::erased(layout, policies)?)),
+            (None, Some(policies)) => Some(AnyMap::Cached(CachedMap::erased(layout, policies)?)),
+            (None, None) => None,
+        };
+        let state = match other {
+            Some(firmware) => State::Other(conditioned(firmware, &config, stop)?),
             None => {
                 let firmware = PageMap::erased(layout, config.policies())?;
                 State::Page(conditioned(firmware, &config, stop)?)
-            }
-            Some(policies) => {
-                let firmware = AnyMap::Block(BlockMap::erased(layout, policies)?);
-                State::Other(conditioned(firmware, &config, stop)?)
             }
         };
         Ok(Self(Arc::new(Shared {
@@ -102,9 +105,10 @@ impl Prepared {
     #[must_use]
     pub fn state_bytes(config: &SsdConfig) -> u64 {
         let layout = config.layout();
-        match config.block_policies() {
-            None => PageMap::<Undo>::table_bytes(&layout),
-            Some(policies) => BlockMap::<Undo>::table_bytes(&layout, &policies),
+        match (config.block_policies(), config.cached_policies()) {
+            (Some(policies), _) => BlockMap::<Undo>::table_bytes(&layout, &policies),
+            (None, Some(policies)) => CachedMap::<Undo>::table_bytes(&layout, &policies),
+            (None, None) => PageMap::<Undo>::table_bytes(&layout),
         }
     }
 

@@ -20,6 +20,7 @@ const CHUNK: usize = 16;
 ///   0 .. 2^30        the slot of the request that waits for it
 ///   2^30 .. 2^31     the same, of a write whose pages lie in the write buffer
 ///   2^31 ..          a page of the write buffer goes; the stretch between two flushes
+///   2^31 + 2^30 ..   a page of the map is read, for which others wait
 ///   the largest five  the read cache; nobody waits: for half a copyback, for a move of the
 ///                     collection, for its program, for others
 /// ```
@@ -34,6 +35,8 @@ pub(super) enum Beneficiary {
     Forced(u32),
     /// A page of the buffer, of the stretch with this number, modulo [`STRETCHES`].
     Buffer(u32),
+    /// The operations that wait for what this one reads of the map, by their ticket.
+    Lookup(u32),
     /// Whoever waits for a page that comes into the read cache.
     Cache,
     Nobody,
@@ -44,6 +47,7 @@ pub(super) const STRETCHES: u32 = FORCED;
 
 const FORCED: u32 = 1 << 30;
 const BUFFER: u32 = 1 << 31;
+const LOOKUP: u32 = BUFFER | FORCED;
 const CACHE: u32 = u32::MAX - 4;
 const COPYBACK: u32 = u32::MAX - 3;
 const MOVE: u32 = u32::MAX - 2;
@@ -77,12 +81,18 @@ impl Account {
         Self(BUFFER | (stretch % STRETCHES))
     }
 
+    /// Operations wait for what it reads of the map.
+    pub const fn awaited(ticket: u32) -> Self {
+        Self(LOOKUP | ticket)
+    }
+
     #[inline(always)]
     pub const fn beneficiary(self) -> Beneficiary {
         match self.0 {
             slot @ 0..FORCED => Beneficiary::Request(slot),
             COPYBACK.. => Beneficiary::Nobody,
             CACHE => Beneficiary::Cache,
+            ticket @ LOOKUP.. => Beneficiary::Lookup(ticket ^ LOOKUP),
             stretch @ BUFFER.. => Beneficiary::Buffer(stretch ^ BUFFER),
             slot => Beneficiary::Forced(slot ^ FORCED),
         }

@@ -48,10 +48,9 @@ pub(super) fn end<F: Firmware>(
     outcome: &mut Outcome,
 ) -> Result<(), SimError> {
     outcome.erase_counts = engine.firmware.erase_counts()?;
-    let programs = outcome.host_programs + outcome.collection_programs;
     let work = Work {
         reads: outcome.page_reads,
-        programs: programs + outcome.wear_programs,
+        programs: outcome.programs(),
         copybacks: outcome.copyback_reads + outcome.copyback_programs,
         erases: outcome.erases,
         requests: outcome.measured_requests,

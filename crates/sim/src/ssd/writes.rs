@@ -321,6 +321,10 @@ impl<F: Firmware> Engine<F> {
             self.failure = Some(error.into());
             return;
         }
+        if !self.out.operations().is_empty() {
+            // The map that lies on the flash.
+            self.emit(Account::NOBODY, Waits::Programs, now);
+        }
         self.complete_at_host(slot, now);
         self.admit_blocked(now);
     }

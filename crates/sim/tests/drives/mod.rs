@@ -107,18 +107,20 @@ fn choices() -> impl Strategy<Value = (String, &'static str)> {
             format!("order = \"{order}\"\nallocation = \"{allocation}\"")
         });
     let schemes = [
-        ("block", ""),
-        ("bast", "log_blocks_per_plane = 3"),
-        ("fast", "log_blocks_per_plane = 3"),
+        "block\"",
+        "bast\"\nlog_blocks_per_plane = 3",
+        "fast\"\nlog_blocks_per_plane = 3",
+        "demand_cached_page\"\ncached_entries = 5\ncache_replacement = \"lru\"",
+        "demand_cached_page\"\ncached_entries = 60",
+        "demand_cached_page\"\ncached_entries = 90000",
     ];
-    let blocks = (
+    let schemes = (
         prop::sample::select(schemes.to_vec()),
         word(StripingOrder::WORDS),
-    )
-        .prop_map(|((scheme, logs), order)| {
-            format!("scheme = \"{scheme}\"\n{logs}\norder = \"{order}\"")
-        });
-    let mapping = prop_oneof![2 => Just(String::new()), 2 => mapping, 1 => blocks];
+    );
+    let schemes =
+        schemes.prop_map(|(scheme, order)| format!("scheme = \"{scheme}\norder = \"{order}\""));
+    let mapping = prop_oneof![2 => Just(String::new()), 2 => mapping, 2 => schemes];
     (mapping, word(VictimPolicy::WORDS))
 }
 
@@ -195,17 +197,20 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
             let (channels, ways, dies, planes, plane_mode) = shape;
             let ((in_order, whole_block, sigma), (mapping, policy), (wear, is_hot_apart), order, registers) =
                 rest;
-            // Who maps blocks levels no wear and knows no hot pages.
-            let maps_blocks = mapping.starts_with("scheme");
-            let is_hot_apart = is_hot_apart && !maps_blocks;
+            // Who maps blocks levels no wear; only page maps know hot pages.
+            let has_map = mapping.contains("demand_cached_page");
+            let maps_blocks = mapping.starts_with("scheme") && !has_map;
+            let is_hot_apart = is_hot_apart && !maps_blocks && !has_map;
             let wear = if maps_blocks { String::new() } else { wear };
             let (order, suspends) = if in_order { Default::default() } else { order };
             let may_combine = planes > 1 && !plane_mode;
             let (order, registers) = with_registers(order, registers, in_order, may_combine);
             // One more open block needs more spare.
-            let (ratio, hot) = match is_hot_apart {
-                true => ("0.72", "hot_blocks_per_plane = 2\n"),
-                false => ("0.61", ""),
+            let (ratio, hot) = match (is_hot_apart, has_map) {
+                (true, _) => ("0.72", "hot_blocks_per_plane = 2\n"),
+                // As much for the map, which every plane may have pages of.
+                (false, true) => ("1.5", ""),
+                (false, false) => ("0.61", ""),
             };
             let start = buffer_pages.2.min(buffer_pages.0);
             let stop = buffer_pages.3 % start.max(1);

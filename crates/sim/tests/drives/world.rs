@@ -11,6 +11,7 @@
 //! which it is asked.
 
 mod buffer;
+mod dependents;
 mod flash;
 mod overtaking;
 mod pipeline;
@@ -45,6 +46,7 @@ struct Task {
     /// When dispatch hands it over, if that is known.
     handed_over: u64,
     emitted: u64,
+    number: usize,
     /// What goes first; the last class keeps its order.
     class: usize,
 }
@@ -163,6 +165,9 @@ pub struct World {
     /// Flushes, and the copies for which each waits.
     flushes: Vec<(usize, Vec<usize>)>,
     journal: Vec<Entry>,
+    /// Operations emitted so far, and those of them that wait for others.
+    numbered: usize,
+    held: Vec<dependents::Held>,
 }
 
 /// A copy of a page in the buffer.
@@ -243,6 +248,8 @@ impl World {
             ever_buffered: 0,
             flushes: Vec::new(),
             journal: Vec::new(),
+            numbered: 0,
+            held: Vec::new(),
         }
     }
 
@@ -466,14 +473,21 @@ impl World {
                 self.firmware.submit(&[run], &mut out).unwrap();
             }
         }
-        self.requests[index].missing = out.operations().len();
-        if out.operations().is_empty() {
+        let all = out.operations();
+        let is_awaited = |place: usize| {
+            all[place].cause == Cause::Host || dependents::is_lone_lookup(all, place)
+        };
+        let whose = |place| match is_awaited(place) {
+            true => Beneficiary::Request(index),
+            false => Beneficiary::Nobody,
+        };
+        let of: Vec<_> = (0..all.len()).map(whose).collect();
+        self.requests[index].missing = (0..all.len()).filter(|&p| is_awaited(p)).count();
+        if self.requests[index].missing == 0 {
             let time = self.link_time(request.size_bytes.into());
             self.cross(time, Crossing::ReadData(index));
         }
-        for &operation in out.operations() {
-            self.emit(operation, Beneficiary::Request(index));
-        }
+        self.emit_all(all, &of);
     }
 
     fn start_write(&mut self, index: usize) {
@@ -486,14 +500,12 @@ impl World {
         }
         let of_host = |operation: &Operation| operation.cause == Cause::Host;
         self.requests[index].missing = out.operations().iter().filter(|o| of_host(o)).count();
-        for operation in out.operations() {
-            let beneficiary = if of_host(operation) {
-                Beneficiary::Request(index)
-            } else {
-                Beneficiary::Nobody
-            };
-            self.emit(*operation, beneficiary);
-        }
+        let whose = |operation: &Operation| match of_host(operation) {
+            true => Beneficiary::Request(index),
+            false => Beneficiary::Nobody,
+        };
+        let of: Vec<_> = out.operations().iter().map(whose).collect();
+        self.emit_all(out.operations(), &of);
     }
 
     fn complete(&mut self, index: usize) {

@@ -94,6 +94,7 @@ impl World {
             }
         }
         let mut number = before;
+        let mut of = Vec::new();
         for operation in out.operations() {
             let is_program =
                 operation.cause == Cause::Host && operation.kind == OperationKind::Program;
@@ -103,8 +104,9 @@ impl World {
                 (true, false) => Beneficiary::Buffer(number),
             };
             number += usize::from(is_program);
-            self.emit(*operation, beneficiary);
+            of.push(beneficiary);
         }
+        self.emit_all(out.operations(), &of);
         if is_last && !is_forced {
             self.acknowledge(index);
         }
@@ -188,6 +190,7 @@ impl World {
             };
             self.firmware.submit(&[run], &mut out).unwrap();
         }
+        let mut of = Vec::new();
         for operation in out.operations() {
             let is_program =
                 operation.cause == Cause::Host && operation.kind == OperationKind::Program;
@@ -196,8 +199,9 @@ impl World {
             } else {
                 Beneficiary::Nobody
             };
-            self.emit(*operation, beneficiary);
+            of.push(beneficiary);
         }
+        self.emit_all(out.operations(), &of);
     }
 
     /// A write finds no space.
@@ -240,10 +244,13 @@ impl World {
                     .filter(same)
                     .for_each(|held| held.is_trimmed = true);
             }
-            let mut out = OperationBuffer::default();
-            self.firmware.submit(&[run], &mut out).unwrap();
-            assert!(out.operations().is_empty());
         }
+        let (start, size) = (request.offset_bytes, request.size_bytes);
+        let run = PageRun::covering(Action::Trim, start, size, self.page_bytes() as u32);
+        let mut out = OperationBuffer::default();
+        self.firmware.submit(&[run], &mut out).unwrap();
+        let of = vec![Beneficiary::Nobody; out.operations().len()];
+        self.emit_all(out.operations(), &of);
         self.complete(index);
         self.admit();
     }

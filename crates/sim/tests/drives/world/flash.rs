@@ -10,12 +10,13 @@ use super::{Beneficiary, Crossing, Stage, Task, World};
 use crate::drives::story::Entry;
 
 impl World {
-    pub(super) fn emit(&mut self, operation: Operation, beneficiary: Beneficiary) {
+    pub(super) fn emit(&mut self, operation: Operation, beneficiary: Beneficiary, number: usize) {
         let mut task = Task {
             operation,
             beneficiary,
             handed_over: 0,
             emitted: self.now,
+            number,
             class: IN_ORDER,
         };
         if self.config.scheduling.dispatch == Dispatch::InOrder {
@@ -84,7 +85,7 @@ impl World {
     /// The data of the operation is moved by the firmware and does not leave its plane.
     pub(super) fn is_copied_back(&self, operation: &Operation) -> bool {
         self.config.scheduling.copyback
-            && operation.cause != Cause::Host
+            && matches!(operation.cause, Cause::Collection | Cause::Wear)
             && operation.kind != OperationKind::Erase
     }
 
@@ -174,6 +175,7 @@ impl World {
         self.journal
             .push(Entry::Operation(task.operation.kind, task.operation.cause));
         self.firmware.completed(&task.operation);
+        self.was_read(task.number);
         match task.beneficiary {
             Beneficiary::Nobody => {}
             Beneficiary::Buffer(number) => self.buffered_page_done(number),
