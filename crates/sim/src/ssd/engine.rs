@@ -254,6 +254,7 @@ impl<F: Firmware> Engine<F> {
             ..Outcome::default()
         };
         self.background.reset();
+        self.flash.is_plain = self.flash.may_be_plain();
         self.flash.moves = self.may_move();
         self.failure = None;
         self.window = CompletionWindow::new(plan.window);

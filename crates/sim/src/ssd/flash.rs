@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
-use drivelab_ftl::{Cause, OperationKind};
+use drivelab_ftl::{Cause, Operation, OperationKind};
 use rustc_hash::FxHashMap;
 
 use super::dependents::Dependents;
 use super::overtaking::Overtaking;
 use super::pipeline::Pipelines;
-use super::queue::{Pool, Queue, Task};
+use super::queue::{Account, Pool, Queue, Task};
 use super::recorded::RecordedOperation;
 use super::ring::Ring;
 use crate::event::EventKey;
@@ -76,6 +76,26 @@ impl Unit {
     pub fn collected_until(&self, now: u64) -> u64 {
         let collects = self.phase != Phase::Idle && self.task.cause != Cause::Host;
         self.collected + u64::from(collects) * now.saturating_sub(self.began)
+    }
+
+    /// An operation emitted `now` that dispatch hands over at `available`.
+    #[inline(always)]
+    pub fn task_of(
+        &self,
+        operation: &Operation,
+        account: Account,
+        (available, now): (u64, u64),
+    ) -> Task {
+        Task {
+            available,
+            collected: self.collected_until(now),
+            account,
+            ppn: operation.ppn,
+            lpn: operation.lpn,
+            kind: operation.kind,
+            cause: operation.cause,
+            tag: 0,
+        }
     }
 
     /// Whether the operation in hand is the program of a move.
@@ -204,6 +224,9 @@ pub(super) struct Flash {
     pub dispatch: Dispatch,
     /// Where the tasks of all queues are.
     pub pool: Pool,
+    /// Operations are dispatched to their units' own queues, keep their order there, take
+    /// the channel and are not recorded: nothing else is asked about them then.
+    pub is_plain: bool,
     /// Moves are tasks ([`super::moves`]).
     pub moves: bool,
     /// Where operations may overtake each other: the queues instead of the units' own.
@@ -316,6 +339,7 @@ impl Flash {
                 line: Queue::default(),
             },
             pool: Pool::default(),
+            is_plain: false,
             moves: false,
             overtaking,
             dependents: None,
@@ -334,6 +358,14 @@ impl Flash {
         }
         self.pipelines = pipelines;
         self
+    }
+
+    /// Whether [`Flash::is_plain`] may be.
+    pub fn may_be_plain(&self) -> bool {
+        !self.dispatch.in_order
+            && self.overtaking.is_none()
+            && self.pipelines.is_none()
+            && self.recording.is_none()
     }
 
     /// Puts `task` behind the others of `unit`.

@@ -40,10 +40,8 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn may_move(&self) -> bool {
         self.timing.every_step_takes_time()
             && self.timing.dispatch[1] <= self.timing.shortest_read()
-            && !self.flash.dispatch.in_order
-            && self.flash.overtaking.is_none()
+            && self.flash.may_be_plain()
             && !self.flash.has_copyback
-            && self.flash.recording.is_none()
             && !self.background.is_on()
             && !self.firmware.heeds_completions()
     }
@@ -102,9 +100,9 @@ impl<F: Firmware> Engine<F> {
     }
 
     /// The read of a move on `unit` ends at `end`: its program begins. Whoever asked for the
-    /// channel until `latest` is in line.
+    /// channel until `latest` is in line. Answers when the move ends, if that is known.
     #[inline(always)]
-    pub(super) fn follow(&mut self, unit: u32, end: u64, latest: EventKey) {
+    pub(super) fn follow(&mut self, unit: u32, end: u64, latest: EventKey) -> Option<u64> {
         let state = &mut self.flash.units[unit as usize];
         self.tally.operations[OperationKind::Read as usize][state.task.cause as usize] += 1;
         state.task.become_program();
@@ -113,14 +111,15 @@ impl<F: Firmware> Engine<F> {
         let key = EventKey::new(end, unit as usize);
         let kind = OperationKind::Program as usize;
         let time = self.timing.register[kind];
-        let moved = if key <= latest && channel.is_next(key) {
+        let after = self.timing.cell[kind][self.timing.page_type(state.task.ppn)];
+        if key <= latest && channel.is_next(key) {
             state.phase = Phase::Promised;
-            channel.reserve(end, time).1
-        } else {
-            state.phase = Phase::Asked;
-            channel.ask(key, time)
-        };
-        state.end = moved + self.timing.cell[kind][self.timing.page_type(state.task.ppn)];
+            state.end = channel.reserve(end, time).1 + after;
+            return Some(state.end);
+        }
+        state.phase = Phase::Asked;
+        state.end = channel.ask(key, time) + after;
+        None
     }
 
     /// The causes of reads that are counted already and end after `served`.

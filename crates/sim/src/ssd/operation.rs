@@ -40,20 +40,31 @@ impl<F: Firmware> Engine<F> {
     /// An operation that the firmware emitted at `now` enters the flash.
     #[inline(always)]
     pub(super) fn enter_flash(&mut self, operation: &Operation, account: Account, now: u64) {
-        let kind = operation.kind as usize;
+        if !self.flash.is_plain {
+            return self.enter_otherwise(operation, account, now);
+        }
+        let unit = self.unit_of(operation.plane);
+        let dispatch = &mut self.flash.dispatch;
+        let available = dispatch.free_at.max(now) + self.timing.dispatch[operation.kind as usize];
+        dispatch.free_at = available;
+        let state = &mut self.flash.units[unit as usize];
+        let task = state.task_of(operation, account, (available, now));
+        if state.phase == Phase::Idle {
+            task.put(&mut state.task);
+            self.start(unit, available, now);
+        } else {
+            state.queue.push(task, &mut self.flash.pool);
+            self.check_queued();
+        }
+    }
+
+    /// The same where operations are dispatched in order, overtake each other or are recorded.
+    #[inline(never)]
+    fn enter_otherwise(&mut self, operation: &Operation, account: Account, now: u64) {
         let unit = self.unit_of(operation.plane);
         let state = &self.flash.units[unit as usize];
-        let mut task = Task {
-            available: now,
-            collected: state.collected_until(now),
-            account,
-            ppn: operation.ppn,
-            lpn: operation.lpn,
-            kind: operation.kind,
-            cause: operation.cause,
-            tag: 0,
-        };
         let is_idle = state.phase == Phase::Idle;
+        let mut task = state.task_of(operation, account, (now, now));
         if self.flash.recording.is_some() {
             task.tag = self.begin_record(operation, account, unit, now);
         }
@@ -62,7 +73,7 @@ impl<F: Firmware> Engine<F> {
             return;
         }
         let start = self.flash.dispatch.free_at.max(now);
-        task.available = start + self.timing.dispatch[kind];
+        task.available = start + self.timing.dispatch[operation.kind as usize];
         self.flash.dispatch.free_at = task.available;
         if let Some(record) = self.flash.recorded(unit, task.tag) {
             record.dispatch = (start, task.available);
@@ -178,40 +189,44 @@ impl<F: Firmware> Engine<F> {
     /// The task of `unit` starts at `at`.
     #[inline(always)]
     fn start(&mut self, unit: u32, at: u64, now: u64) {
+        if !self.flash.is_plain {
+            self.record_sensing(unit, at);
+        }
         let state = &mut self.flash.units[unit as usize];
         state.began = at;
         state.took = at;
-        if state.task.kind == OperationKind::Erase || state.task.account == Account::COPYBACK {
-            // Nothing crosses the channel.
-            state.phase = Phase::Promised;
-            let kind = state.task.kind as usize;
-            let end = at + self.timing.cell[kind][self.timing.page_type(state.task.ppn)];
-            state.end = end;
-            let tag = state.task.tag;
-            self.events.set(unit as usize, end);
-            self.record_cell(unit, tag, (at, end));
-            return;
+        let Task { kind, account, .. } = state.task;
+        if kind == OperationKind::Erase || account == Account::COPYBACK {
+            return self.start_in_place(unit, at);
         }
-        let kind = state.task.kind as usize;
+        let kind = kind as usize;
         let page_type = self.timing.page_type(state.task.ppn);
         let asks_at = at + self.timing.before_transfer[kind][page_type];
-        if self.flash.recording.is_some() {
-            self.record_sensing(unit, (at, asks_at));
-        }
         if asks_at <= now {
-            self.transfer(unit, now);
-            return;
+            return self.transfer(unit, now);
         }
-        let state = &mut self.flash.units[unit as usize];
         let channel = &mut self.flash.channels[state.channel as usize];
         let key = EventKey::new(asks_at, unit as usize);
         let moved = channel.ask(key, self.timing.register[kind]);
         state.phase = Phase::Asked;
-        state.end = moved + self.timing.after_transfer[kind][page_type];
-        if state.task.account == Account::MOVE {
-            state.end += self.timing.shortest_program;
+        let mut end = moved + self.timing.after_transfer[kind][page_type];
+        if account == Account::MOVE {
+            end += self.timing.shortest_program;
         }
-        self.events.set(unit as usize, state.end);
+        state.end = end;
+        self.events.set(unit as usize, end);
+    }
+
+    /// The task of `unit`, of which nothing crosses the channel, starts at `at`.
+    #[inline(never)]
+    fn start_in_place(&mut self, unit: u32, at: u64) {
+        let state = &mut self.flash.units[unit as usize];
+        let Task { kind, ppn, tag, .. } = state.task;
+        let end = at + self.timing.cell[kind as usize][self.timing.page_type(ppn)];
+        state.phase = Phase::Promised;
+        state.end = end;
+        self.events.set(unit as usize, end);
+        self.record_cell(unit, tag, (at, end));
     }
 
     #[inline(always)]
@@ -222,12 +237,13 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// The cells of `unit` are at work before the transfer, if it reads.
-    #[cold]
-    fn record_sensing(&mut self, unit: u32, cell: (u64, u64)) {
-        let Task { kind, tag, .. } = self.flash.units[unit as usize].task;
-        if kind == OperationKind::Read {
-            self.record_cell(unit, tag, cell);
+    /// The cells of `unit` are at work from `at` until the transfer, if it reads.
+    #[inline(never)]
+    fn record_sensing(&mut self, unit: u32, at: u64) {
+        let Task { kind, ppn, tag, .. } = self.flash.units[unit as usize].task;
+        if kind == OperationKind::Read && self.flash.recording.is_some() {
+            let sensing = self.timing.before_transfer[kind as usize][self.timing.page_type(ppn)];
+            self.record_cell(unit, tag, (at, at + sensing));
         }
     }
 
@@ -254,28 +270,27 @@ impl<F: Firmware> Engine<F> {
     fn transfer(&mut self, unit: u32, now: u64) {
         let channel = self.flash.units[unit as usize].channel;
         self.settle(channel, self.current);
-        self.promise(unit, now, self.current);
-        let end = self.flash.units[unit as usize].end;
-        self.events.set(unit as usize, end);
+        // Moves ask by an event, so that this is no move: its end is known now.
+        if let Some(end) = self.promise(unit, now, self.current) {
+            self.events.set(unit as usize, end);
+        }
     }
 
     /// Promises its transfer to everybody who asked `channel` until `latest`.
     #[inline(always)]
     pub(super) fn settle(&mut self, channel: u16, latest: EventKey) {
         while let Some(key) = self.flash.channels[channel as usize].next_ask(latest) {
-            let unit = key.leaf() as u32;
-            self.promise(unit, key.time(), latest);
-            let state = &self.flash.units[unit as usize];
-            if state.phase == Phase::Promised {
-                self.events.postpone(unit as usize, state.end);
+            let unit = key.leaf();
+            if let Some(end) = self.promise(unit as u32, key.time(), latest) {
+                self.events.postpone(unit, end);
             }
         }
     }
 
     /// Promises the next time of its channel to `unit`, which asked at `asked_at`; whoever
-    /// asked until `latest` is in line.
+    /// asked until `latest` is in line. Answers when it ends, if that is known then.
     #[inline(always)]
-    fn promise(&mut self, unit: u32, asked_at: u64, latest: EventKey) {
+    fn promise(&mut self, unit: u32, asked_at: u64, latest: EventKey) -> Option<u64> {
         let state = &mut self.flash.units[unit as usize];
         let kind = state.task.kind as usize;
         let channel = &mut self.flash.channels[state.channel as usize];
@@ -287,7 +302,15 @@ impl<F: Firmware> Engine<F> {
         }
         state.end = end;
         state.phase = Phase::Promised;
-        let tag = state.task.tag;
+        if !self.flash.is_plain {
+            self.record_transfer(unit, (start, moved, end));
+        }
+        Some(end)
+    }
+
+    #[inline(never)]
+    fn record_transfer(&mut self, unit: u32, (start, moved, end): (u64, u64, u64)) {
+        let tag = self.flash.units[unit as usize].task.tag;
         if let Some(record) = self.flash.recorded(unit, tag) {
             record.transfer = (start, moved);
             if record.operation.kind == OperationKind::Program {
@@ -322,14 +345,11 @@ impl<F: Firmware> Engine<F> {
             // As if it had begun later and never paused.
             began -= self.leave_line(unit, &task);
             self.take_from_lines(unit, now);
+        } else if self.flash.take_next(unit) {
+            let available = self.flash.units[unit as usize].task.available;
+            self.start(unit, available.max(now), now);
         } else {
-            if self.flash.take_next(unit) {
-                let task = &self.flash.units[unit as usize].task;
-                let available = task.available;
-                self.start(unit, available.max(now), now);
-            } else {
-                self.events.cancel(unit as usize);
-            }
+            self.events.cancel(unit as usize);
         }
         if self.flash.dispatch.in_order && !self.flash.dispatch.line.is_empty() {
             self.dispatch_in_order(now);
