@@ -14,7 +14,8 @@ use std::hint::black_box;
 
 use drivelab_ftl::{
     Action, BlockMap, BlockPolicies, BlockScheme, CachedMap, CachedPolicies, Firmware, FlashLayout,
-    Lpn, OperationBuffer, Pace, PageMap, PageRun, Replacement, Restorable, StripingOrder, Undo,
+    Lpn, OperationBuffer, Pace, PageMap, PageRun, Replacement, Restorable, SlcMap, SlcPolicies,
+    StripingOrder, Undo,
 };
 use stopwatch::Stopwatch;
 
@@ -193,6 +194,13 @@ fn main() {
         let what = format!("cached map, {share} of it");
         other_generation(&what, &mut cached_map(entries), 2_000_000, page_map);
     }
+    let policies = SlcPolicies {
+        pages: Pace::WholeBlock.into(),
+        slc_blocks: 32,
+        slc_pages: 85,
+    };
+    let mut slc = SlcMap::<Undo>::erased(LAYOUT, policies).unwrap();
+    other_generation("pseudo-SLC region", &mut slc, 4_000_000, page_map);
     for scheme in BlockScheme::ALL {
         let requests = if *scheme == BlockScheme::Fast {
             4_000_000

@@ -5,7 +5,7 @@
 use crate::snapshot::StateError;
 use crate::{
     BlockMap, CachedMap, EraseCounts, Firmware, FirmwareError, FlashLayout, IdleTime, Lpn, Memory,
-    Operation, OperationBuffer, PageRun, Restorable,
+    Operation, OperationBuffer, PageRun, Restorable, SlcMap,
 };
 
 /// One of the firmwares of other generations.
@@ -14,6 +14,8 @@ pub enum AnyMap<M: Memory> {
     Block(BlockMap<M>),
     /// Maps pages, and has the map on the flash.
     Cached(CachedMap<M>),
+    /// Maps pages behind a pseudo-SLC region.
+    Slc(SlcMap<M>),
 }
 
 macro_rules! with {
@@ -21,6 +23,7 @@ macro_rules! with {
         match $any {
             AnyMap::Block($map) => $what,
             AnyMap::Cached($map) => $what,
+            AnyMap::Slc($map) => $what,
         }
     };
 }
@@ -30,6 +33,7 @@ impl<M: Memory> Clone for AnyMap<M> {
         match self {
             Self::Block(map) => Self::Block(map.clone()),
             Self::Cached(map) => Self::Cached(map.clone()),
+            Self::Slc(map) => Self::Slc(map.clone()),
         }
     }
 }
@@ -116,8 +120,9 @@ impl<M: Memory> Restorable for AnyMap<M> {
         match (self, then) {
             (Self::Block(map), Self::Block(then)) => map.rollback(then),
             (Self::Cached(map), Self::Cached(then)) => map.rollback(then),
+            (Self::Slc(map), Self::Slc(then)) => map.rollback(then),
             // A state of another firmware is none of this one's.
-            (Self::Block(_), Self::Cached(_)) | (Self::Cached(_), Self::Block(_)) => {}
+            (Self::Block(_) | Self::Cached(_) | Self::Slc(_), _) => {}
         }
     }
 
@@ -125,7 +130,8 @@ impl<M: Memory> Restorable for AnyMap<M> {
         match (self, base) {
             (Self::Block(map), Self::Block(base)) => map.changes_since(base),
             (Self::Cached(map), Self::Cached(base)) => map.changes_since(base),
-            (Self::Block(_), Self::Cached(_)) | (Self::Cached(_), Self::Block(_)) => Vec::new(),
+            (Self::Slc(map), Self::Slc(base)) => map.changes_since(base),
+            (Self::Block(_) | Self::Cached(_) | Self::Slc(_), _) => Vec::new(),
         }
     }
 
@@ -137,10 +143,15 @@ impl<M: Memory> Restorable for AnyMap<M> {
         with!(self, map => map.set_worn(mean, spread));
     }
 
+    fn rest(&mut self) {
+        with!(self, map => map.rest());
+    }
+
     fn without_derived(self, bytes: u64) -> Self {
         match self {
             Self::Block(map) => Self::Block(map.without_derived(bytes)),
             Self::Cached(map) => Self::Cached(map.without_derived(bytes)),
+            Self::Slc(map) => Self::Slc(map.without_derived(bytes)),
         }
     }
 
@@ -148,6 +159,7 @@ impl<M: Memory> Restorable for AnyMap<M> {
         match self {
             Self::Block(map) => Self::Block(map.complete()),
             Self::Cached(map) => Self::Cached(map.complete()),
+            Self::Slc(map) => Self::Slc(map.complete()),
         }
     }
 }

@@ -39,7 +39,7 @@ impl<M: Memory> PageMap<M> {
     }
 
     /// The next operation of a plane, if it has something to do.
-    fn background_step(
+    pub(crate) fn background_step(
         &mut self,
         plane: u32,
         target: u32,

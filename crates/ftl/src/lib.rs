@@ -32,6 +32,7 @@ mod operation;
 mod page_map;
 mod placement;
 mod policies;
+mod slc_map;
 mod snapshot;
 mod space;
 mod valid;
@@ -51,6 +52,7 @@ pub use operation::{Cause, Counts, NOTHING, Operation, OperationBuffer, Operatio
 pub use page_map::PageMap;
 pub use placement::{Allocation, StripingOrder};
 pub use policies::{Pace, Policies};
+pub use slc_map::{SlcMap, SlcPolicies};
 pub use snapshot::{Restorable, StateError};
 pub use victim::VictimPolicy;
 pub use wear::EraseCounts;

@@ -32,11 +32,19 @@ pub enum Cause {
     Wear,
     /// The map that lies on the flash.
     Map,
+    /// From pseudo-SLC blocks to dense ones.
+    Fold,
 }
 
 impl Cause {
     /// Every cause, in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::Host, Self::Collection, Self::Wear, Self::Map];
+    pub const ALL: [Self; 5] = [
+        Self::Host,
+        Self::Collection,
+        Self::Wear,
+        Self::Map,
+        Self::Fold,
+    ];
 }
 
 /// One flash operation.

@@ -155,6 +155,9 @@ pub trait Restorable: Firmware + Clone {
     /// `mean + spread` times (not below 0), each number as likely as another.
     fn set_worn(&mut self, mean: u32, spread: u32);
 
+    /// Does what it does in idle time until nothing is left, before the first command.
+    fn rest(&mut self) {}
+
     /// Gives up tables of more than `bytes` that follow from others. From here on this
     /// state only serves [`Restorable::complete`] and as what others return to, which
     /// takes longer.

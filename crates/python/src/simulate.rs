@@ -200,6 +200,7 @@ pub fn simulated_dict<'py>(
     dict.set_item("host_page_programs", outcome.host_programs)?;
     dict.set_item("collection_page_programs", outcome.collection_programs)?;
     dict.set_item("wear_page_programs", outcome.wear_programs)?;
+    dict.set_item("fold_page_programs", outcome.fold_programs)?;
     dict.set_item("copyback_page_programs", outcome.copyback_programs)?;
     dict.set_item("block_erases", outcome.erases)?;
     dict.set_item("collections", outcome.collections)?;

@@ -411,6 +411,7 @@ fn recorded_dict<'py>(
         Cause::Collection => "collection",
         Cause::Wear => "wear",
         Cause::Map => "map",
+        Cause::Fold => "fold",
     };
     dict.set_item("kind", kind)?;
     dict.set_item("cause", cause)?;

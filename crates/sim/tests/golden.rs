@@ -48,6 +48,7 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
             "map_misses",
             "map_reads",
             "map_programs",
+            "fold_programs",
         ] {
             text = text.replace(&format!("{name}: 0, "), "");
         }

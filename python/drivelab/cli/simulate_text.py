@@ -214,6 +214,8 @@ def _flash(values: Values) -> Iterator[str]:
     if any(flash[f"{kind}_merges"] for kind in kinds):
         told = ", ".join(f"{flash[f'{kind}_merges']:,} {kind}" for kind in kinds)
         yield _line("", f"merges of blocks: {told}")
+    if flash["fold_page_programs"]:
+        yield _line("", f"{flash['fold_page_programs']:,} pages folded from SLC blocks")
     if flash["map_hits"] or flash["map_misses"]:
         yield _line(
             "",

@@ -255,6 +255,7 @@ class SimulatedDrive:
             "host_page_programs",
             "collection_page_programs",
             "wear_page_programs",
+            "fold_page_programs",
             "copyback_page_programs",
             "block_erases",
             "collections",

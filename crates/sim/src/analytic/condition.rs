@@ -14,6 +14,8 @@ pub enum Reason {
     NotInOrder(Dispatch),
     /// Neighbouring pages may lie on one unit.
     Mapping(Mapping),
+    /// Writes go to SLC blocks first.
+    Slc,
     /// Pages take different times in the cell array.
     PageTypes {
         /// The key that says so.
@@ -80,6 +82,7 @@ impl fmt::Display for Reason {
                 Mapping::default().order.word(),
                 Mapping::default().allocation.word()
             ),
+            Self::Slc => write!(formatter, "[slc] has blocks that take writes first"),
             Self::PageTypes { key, types } => {
                 write!(formatter, "{key} has {types} times, not one for all pages")
             }
@@ -148,6 +151,9 @@ pub(super) fn general_reasons(config: &SsdConfig) -> Vec<Reason> {
     }
     if config.mapping != Mapping::default() {
         reasons.push(Reason::Mapping(config.mapping.clone()));
+    }
+    if config.slc.is_some() {
+        reasons.push(Reason::Slc);
     }
     for (key, cell) in [
         ("timing.read_cell_ns", config.timing.read_cell_ns),

@@ -21,6 +21,9 @@ pub enum SimError {
          preconditioned"
     )]
     WornExternal,
+    /// A firmware of the user's own on flash of which the built-in one uses a part otherwise.
+    #[error("a drive with a firmware of its own knows no SLC blocks: remove [slc] from the preset")]
+    SlcExternal,
     /// The firmware refused a request.
     #[error(transparent)]
     Firmware(#[from] FirmwareError),

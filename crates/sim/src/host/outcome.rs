@@ -47,7 +47,9 @@ pub struct Outcome {
     pub wear_programs: u64,
     /// Page programs of a map that lies on the flash, inside the window.
     pub map_programs: u64,
-    /// Page reads of it.
+    /// Page programs that folded SLC blocks into dense ones, inside the window.
+    pub fold_programs: u64,
+    /// Page reads of the map.
     pub map_reads: u64,
     /// Of the programs for collection and wear levelling inside the window, those whose data
     /// stayed in its plane's page register.
@@ -178,7 +180,8 @@ impl Outcome {
     /// Flash page programs inside the window, whatever for.
     #[must_use]
     pub fn programs(&self) -> u64 {
-        self.host_programs + self.collection_programs + self.wear_programs + self.map_programs
+        let own = self.collection_programs + self.wear_programs + self.map_programs;
+        self.host_programs + own + self.fold_programs
     }
 
     /// Flash page programs over host page programs; `None` without writes.

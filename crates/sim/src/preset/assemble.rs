@@ -13,6 +13,7 @@ use super::flash;
 use super::host::host;
 use super::mapping;
 use super::schema;
+use super::slc;
 use super::variability::variability;
 
 /// Idle time after which collection begins in the background, where the preset does not say it.
@@ -36,6 +37,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         scheduling: flash::scheduling(&keys)?,
         energy: flash::energy(&keys)?,
         mapping: mapping::mapping(&keys)?,
+        slc: slc::slc(&keys)?,
         collection: collection(&keys)?,
         wear: wear(&keys)?,
         host: host(&keys)?,
@@ -47,6 +49,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         published: published(&keys)?,
     };
     mapping::check(&config, &keys)?;
+    slc::check(&config, &keys)?;
     check_thresholds(&config, &keys)?;
     check_flash(&config, &keys)?;
     check_spare(&config, &keys)?;

@@ -16,6 +16,7 @@ use super::choices::{
 };
 use super::document::read_with_base;
 use super::error::PresetError;
+use super::slc::Slc;
 use super::variability::Variability;
 
 /// One solid-state drive in one condition, checked: every number is possible with the others.
@@ -45,6 +46,9 @@ pub struct SsdConfig {
     /// Where pages are written.
     #[serde(skip_serializing_if = "Mapping::is_usual")]
     pub mapping: Mapping,
+    /// Blocks used with one bit a cell; absent where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slc: Option<Slc>,
     /// Garbage collection.
     pub collection: Collection,
     /// Wear levelling, and how worn the drive is.

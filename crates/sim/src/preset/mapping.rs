@@ -188,6 +188,9 @@ impl SsdConfig {
     /// Blocks of each plane that can hold no data of the host.
     pub(super) fn blocks_held_back(&self) -> u64 {
         let reserve = self.collection.reserve_blocks_per_plane;
+        if let Some(policies) = self.slc_policies() {
+            return policies.blocks_held_back(&self.layout()).into();
+        }
         let held_back = match (self.block_policies(), self.cached_policies()) {
             (Some(policies), _) => policies.blocks_held_back(),
             (None, Some(policies)) => policies.blocks_held_back(reserve),

@@ -18,6 +18,7 @@ mod flash;
 mod host;
 mod mapping;
 pub(crate) mod schema;
+mod slc;
 mod variability;
 
 pub use cell_times::CellTimes;
@@ -31,6 +32,7 @@ pub use config::{
     SsdConfig, Timing, Wear,
 };
 pub use error::{Place, PresetError, SpareShortage};
+pub use slc::Slc;
 pub use variability::Variability;
 
 /// Name and text of every preset of the package, ordered by name.

@@ -464,7 +464,9 @@ fn what_is_usual_leaves_no_trace_in_the_hash() {
 fn bases_that_are_missing_or_circular_are_refused() {
     let unknown = SsdConfig::from_text("base = \"x25n\"\nname = \"a\"").unwrap_err();
     assert!(
-        unknown.to_string().contains("bench-64gib, x25m, "),
+        unknown
+            .to_string()
+            .contains("bench-64gib, samsung-slc-32gb, x25m, "),
         "{unknown}"
     );
     let circle = SsdConfig::from_toml("base = \"a\"\nname = \"b\"", |name| {

@@ -42,6 +42,7 @@ impl<F: Firmware> Engine<F> {
                 collection_programs,
                 wear_programs,
                 map_programs,
+                fold_programs,
             ],
             erases,
         ] = tally.operations;
@@ -51,6 +52,7 @@ impl<F: Firmware> Engine<F> {
         outcome.wear_programs = wear_programs;
         outcome.map_reads = reads[Cause::Map as usize];
         outcome.map_programs = map_programs;
+        outcome.fold_programs = fold_programs;
         outcome.erases = erases.iter().sum();
         let (counts, before) = (&self.out.counts, &self.counts_before);
         outcome.collections = counts.collections - before.collections;

@@ -160,7 +160,7 @@ impl<F: Firmware> Engine<F> {
             stood: (0, 0),
             streams: Vec::new(),
             counting: Counting::default(),
-            background: Background::new(config.collection.background_idle_ns),
+            background: Background::new(config.idle_ns()),
             failure: None,
             stop: Arc::default(),
             watch: None,

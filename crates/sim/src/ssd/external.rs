@@ -39,6 +39,9 @@ impl ExternalSsd {
         if config.condition == Condition::Worn {
             return Err(SimError::WornExternal);
         }
+        if config.slc.is_some() {
+            return Err(SimError::SlcExternal);
+        }
         let mut firmware =
             Checked::fresh(External::load(library, layout, policies.background_blocks)?);
         for _ in 0..passes(config.condition) {

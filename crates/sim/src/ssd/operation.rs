@@ -118,7 +118,7 @@ impl<F: Firmware> Engine<F> {
             operation: *operation,
             stream: match operation.cause {
                 Cause::Host => owner.or(recording.stream),
-                Cause::Collection | Cause::Wear | Cause::Map => None,
+                Cause::Collection | Cause::Wear | Cause::Map | Cause::Fold => None,
             },
             channel: operation.plane % channels,
             way: operation.plane / channels % ways,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_ftl::{
     Action, AnyMap, BlockMap, CachedMap, Firmware, Lpn, OperationBuffer, PageMap, PageRun,
-    Restorable, Undo,
+    Restorable, SlcMap, Undo,
 };
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_workload::Characteristics;
@@ -58,6 +58,7 @@ fn conditioned<F: Restorable>(
     if let Some(erases) = config.wear.worn_erase_count {
         firmware.set_worn(erases, config.wear.worn_erase_spread.unwrap_or(0));
     }
+    firmware.rest();
     firmware.checkpoint();
     Ok(Arc::new(firmware.without_derived(LARGE_REVERSE_MAP_BYTES)))
 }
@@ -84,7 +85,10 @@ impl Prepared {
         let other = match (config.block_policies(), config.cached_policies()) {
             (Some(policies), _) => Some(AnyMap::Block(BlockMap::erased(layout, policies)?)),
             (None, Some(policies)) => Some(AnyMap::Cached(CachedMap::erased(layout, policies)?)),
-            (None, None) => None,
+            (None, None) => match config.slc_policies() {
+                Some(policies) => Some(AnyMap::Slc(SlcMap::erased(layout, policies)?)),
+                None => None,
+            },
         };
         let state = match other {
             Some(firmware) => State::Other(conditioned(firmware, &config, stop)?),
@@ -108,7 +112,10 @@ impl Prepared {
         match (config.block_policies(), config.cached_policies()) {
             (Some(policies), _) => BlockMap::<Undo>::table_bytes(&layout, &policies),
             (None, Some(policies)) => CachedMap::<Undo>::table_bytes(&layout, &policies),
-            (None, None) => PageMap::<Undo>::table_bytes(&layout),
+            (None, None) => match config.slc_policies() {
+                Some(policies) => SlcMap::<Undo>::table_bytes(&layout, &policies),
+                None => PageMap::<Undo>::table_bytes(&layout),
+            },
         }
     }
 

@@ -6,7 +6,12 @@ use drivelab_request::CommandKind;
 use crate::preset::{CellTimes, MOST_PAGE_TYPES, SsdConfig};
 
 /// One time for each type of page.
-type ByPageType = [u64; MOST_PAGE_TYPES];
+///
+/// Behind those of a dense block, that of an SLC block.
+type ByPageType = [u64; SLC + 1];
+
+/// The type of the pages of SLC blocks.
+const SLC: usize = MOST_PAGE_TYPES;
 
 /// Nanoseconds of every stage, indexed by operation kind where kinds differ
 /// (0 read, 1 program, 2 erase).
@@ -24,9 +29,13 @@ pub(crate) struct Timing {
     pub after_transfer: [ByPageType; 3],
     /// The least time of a program on its unit, without a wait for the channel.
     pub shortest_program: u64,
-    /// 1 where all pages take the same time.
+    /// All pages take the same time.
+    is_uniform: bool,
     page_types: u32,
     pages_per_block: u32,
+    /// The first blocks of each plane that are SLC.
+    slc_blocks: u32,
+    blocks_per_plane: u32,
     /// From a pause to the first read in it, from its end to further progress, and the
     /// progress that comes before one.
     pub suspend: u64,
@@ -56,11 +65,21 @@ impl Timing {
         let timing = &config.timing;
         let host = &config.host;
         let scale = |nanos: u64| (nanos as f64 * factor).round() as u64;
-        let by_type = |times: &CellTimes| -> ByPageType {
-            std::array::from_fn(|page_type| scale(times.of_page(page_type as u32)))
+        let by_type = |times: &CellTimes, slc: Option<u64>| -> ByPageType {
+            let dense = |page_type| times.of_page(page_type as u32);
+            std::array::from_fn(|page_type| match slc {
+                Some(slc) if page_type == SLC => scale(slc),
+                _ => scale(dense(page_type)),
+            })
         };
-        let none = [0; MOST_PAGE_TYPES];
-        let (read, program) = (&timing.read_cell_ns, &timing.program_cell_ns);
+        let none = [0; SLC + 1];
+        let types = timing
+            .read_cell_ns
+            .types()
+            .max(timing.program_cell_ns.types()) as u32;
+        let slc = config.slc.as_ref();
+        let read = by_type(&timing.read_cell_ns, slc.map(|slc| slc.read_cell_ns));
+        let program = by_type(&timing.program_cell_ns, slc.map(|slc| slc.program_cell_ns));
         // A slower run has a slower link.
         let rate = (host.link_bytes_per_second as f64 / factor).round() as u64;
         Self {
@@ -74,16 +93,15 @@ impl Timing {
                 scale(timing.write_register_ns),
                 0,
             ],
-            cell: [
-                by_type(read),
-                by_type(program),
-                [scale(timing.erase_cell_ns); MOST_PAGE_TYPES],
-            ],
-            before_transfer: [by_type(read), none, none],
-            after_transfer: [none, by_type(program), none],
+            cell: [read, program, [scale(timing.erase_cell_ns); SLC + 1]],
+            before_transfer: [read, none, none],
+            after_transfer: [none, program, none],
             shortest_program: scale(timing.write_register_ns)
-                + by_type(program).into_iter().min().unwrap_or(0),
-            page_types: read.types().max(program.types()) as u32,
+                + program.into_iter().min().unwrap_or(0),
+            is_uniform: types == 1 && slc.is_none(),
+            page_types: types,
+            slc_blocks: slc.map_or(0, |slc| slc.blocks_per_plane),
+            blocks_per_plane: config.geometry.blocks_per_plane,
             pages_per_block: config.geometry.pages_per_block,
             suspend: scale(timing.suspend_ns.unwrap_or(0)),
             resume: scale(timing.resume_ns.unwrap_or(0)),
@@ -109,15 +127,19 @@ impl Timing {
     /// Whether pages take different times.
     #[inline(always)]
     pub fn has_page_types(&self) -> bool {
-        self.page_types > 1
+        !self.is_uniform
     }
 
     /// Which times of the cell array hold for a page: its index in the block modulo the
     /// types, without a division where there is only one.
     #[inline(always)]
     pub fn page_type(&self, page: Ppn) -> usize {
-        if self.page_types == 1 {
+        if self.is_uniform {
             return 0;
+        }
+        let block = page.0 / self.pages_per_block % self.blocks_per_plane;
+        if block < self.slc_blocks {
+            return SLC;
         }
         let page_type = page.0 % self.pages_per_block % self.page_types;
         page_type as usize % MOST_PAGE_TYPES

@@ -110,6 +110,8 @@ fn choices() -> impl Strategy<Value = (String, &'static str)> {
         "block\"",
         "bast\"\nlog_blocks_per_plane = 3",
         "fast\"\nlog_blocks_per_plane = 3",
+        "page\"\n[slc]\nblocks_per_plane = 3\npages_per_block = HALF\nread_cell_ns = 1_000\n\
+         program_cell_ns = 7_000\nidle_ns = 1_000_000_000",
         "demand_cached_page\"\ncached_entries = 5\ncache_replacement = \"lru\"",
         "demand_cached_page\"\ncached_entries = 60",
         "demand_cached_page\"\ncached_entries = 90000",
@@ -119,8 +121,8 @@ fn choices() -> impl Strategy<Value = (String, &'static str)> {
         word(StripingOrder::WORDS),
     );
     let schemes =
-        schemes.prop_map(|(scheme, order)| format!("scheme = \"{scheme}\norder = \"{order}\""));
-    let mapping = prop_oneof![2 => Just(String::new()), 2 => mapping, 2 => schemes];
+        schemes.prop_map(|(scheme, order)| format!("order = \"{order}\"\nscheme = \"{scheme}"));
+    let mapping = prop_oneof![3 => Just(String::new()), 3 => mapping, 2 => schemes];
     (mapping, word(VictimPolicy::WORDS))
 }
 
@@ -198,9 +200,10 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
             let ((in_order, whole_block, sigma), (mapping, policy), (wear, is_hot_apart), order, registers) =
                 rest;
             // Who maps blocks levels no wear; only page maps know hot pages.
-            let has_map = mapping.contains("demand_cached_page");
-            let maps_blocks = mapping.starts_with("scheme") && !has_map;
+            let has_map = mapping.contains("demand_cached_page") || mapping.contains("slc");
+            let maps_blocks = mapping.contains("scheme") && !has_map;
             let is_hot_apart = is_hot_apart && !maps_blocks && !has_map;
+            let mapping = mapping.replace("HALF", &pages.div_ceil(2).to_string());
             let wear = if maps_blocks { String::new() } else { wear };
             let (order, suspends) = if in_order { Default::default() } else { order };
             let may_combine = planes > 1 && !plane_mode;

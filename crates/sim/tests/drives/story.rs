@@ -101,12 +101,13 @@ impl Story {
     fn assert_counts(&self, outcome: &Outcome) {
         let (mut counts, mut hits, mut coalesced) = (0, 0, 0);
         let (mut reads, mut host, mut collection, mut wear, mut erases) = (0, 0, 0, 0, 0);
-        let (mut map_reads, mut map_programs) = (0, 0);
+        let (mut map_reads, mut map_programs, mut folds) = (0, 0, 0);
         for entry in &self.journal {
             if let Entry::Operation(OperationKind::Read, Cause::Map) = entry {
                 map_reads += counts;
             }
             match entry {
+                Entry::Operation(OperationKind::Program, Cause::Fold) => folds += counts,
                 Entry::Operation(OperationKind::Program, Cause::Map) => map_programs += counts,
                 Entry::Operation(OperationKind::Read, _) => reads += counts,
                 Entry::Operation(OperationKind::Program, Cause::Host) => host += counts,
@@ -133,6 +134,7 @@ impl Story {
             (map_reads, map_programs),
             "reads and programs of the map"
         );
+        assert_eq!(outcome.fold_programs, folds, "programs to fold");
         assert_eq!(outcome.erases, erases, "erases");
         assert_eq!(outcome.buffer_hits, hits, "buffer hits");
         assert_eq!(outcome.coalesced_pages, coalesced, "coalesced");

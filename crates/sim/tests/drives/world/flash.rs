@@ -74,7 +74,18 @@ impl World {
 
     pub(super) fn cell_time(&self, operation: &Operation) -> u64 {
         let timing = &self.config.timing;
-        let page = operation.ppn.0 % self.config.geometry.pages_per_block;
+        let geometry = &self.config.geometry;
+        let page = operation.ppn.0 % geometry.pages_per_block;
+        let block = operation.ppn.0 / geometry.pages_per_block % geometry.blocks_per_plane;
+        if let Some(slc) = self.config.slc
+            && block < slc.blocks_per_plane
+            && operation.kind != OperationKind::Erase
+        {
+            return self.scaled(match operation.kind {
+                OperationKind::Read => slc.read_cell_ns,
+                _ => slc.program_cell_ns,
+            });
+        }
         self.scaled(match operation.kind {
             OperationKind::Read => timing.read_cell_ns.of_page(page),
             OperationKind::Program => timing.program_cell_ns.of_page(page),

@@ -1,0 +1,134 @@
+//! A pseudo-SLC region: the rate before and after the cliff, and what idle time gives back.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use drivelab_request::{Direction, Nanos, Request};
+use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
+
+const PAGE_BYTES: u32 = 4096;
+/// Pages of an SLC block, and of all four.
+const BLOCK: u64 = 4;
+const REGION: u64 = 4 * BLOCK;
+const SLC_PROGRAM: u64 = 12_000 + 100_000;
+/// A page folded: read there, programmed here; and a block of them.
+const FOLD: u64 = 20_000 + 10_000 + 12_000 + 400_000;
+const ERASE: u64 = 2_000_000;
+
+/// One die with four SLC blocks of four pages and twenty dense ones of twelve.
+fn drive(condition: &str, idle_ns: u64) -> Prepared {
+    let text = format!(
+        "name = \"slc\"\nkind = \"ssd\"\nsummary = \"-\"\ncondition = \"{condition}\"\n\
+         [geometry]\nchannels = 1\nways_per_channel = 1\ndies_per_way = 1\nplanes_per_die = 1\n\
+         blocks_per_plane = 24\npages_per_block = 12\npage_size_bytes = {PAGE_BYTES}\n\
+         user_capacity_bytes = {}\nplane_mode = false\n\
+         [timing]\nread_dispatch_ns = 0\nwrite_dispatch_ns = 0\nerase_dispatch_ns = 0\n\
+         read_register_ns = 10_000\nwrite_register_ns = 12_000\nread_cell_ns = 50_000\n\
+         program_cell_ns = 400_000\nerase_cell_ns = {ERASE}\n\
+         [scheduling]\ndispatch = \"per_die\"\n\
+         [slc]\nblocks_per_plane = 4\npages_per_block = {BLOCK}\nread_cell_ns = 20_000\n\
+         program_cell_ns = 100_000\nidle_ns = {idle_ns}\n\
+         [collection]\npolicy = \"greedy\"\npace = \"paced\"\n[host]\ninterface = \"free\"\n\
+         [buffer]\nwrite_buffer_bytes = 0\n[variability]\nsigma = 0.0\n",
+        120 * PAGE_BYTES,
+    );
+    Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap()
+}
+
+/// Pages in order, all submitted at once; `again` so many more a second later.
+fn run(drive: &Prepared, direction: Direction, pages: u64, again: u64, plan: Plan) -> Outcome {
+    let request = |page: u64| Request {
+        arrival: Nanos(if page < pages { 0 } else { 1_000_000_000 }),
+        offset_bytes: page * u64::from(PAGE_BYTES),
+        size_bytes: PAGE_BYTES,
+        direction,
+    };
+    let requests: Vec<_> = (0..pages + again).map(request).collect();
+    drive
+        .worker()
+        .run(Load::timed(requests), plan, 1, 0)
+        .unwrap()
+}
+
+/// Until the region is full each write takes a fast program. Then every four wait until a
+/// block is folded: four pages and an erase.
+#[test]
+fn writes_fall_off_a_cliff_when_the_region_is_full() {
+    let drive = drive("fresh", 1_000_000);
+    let before = run(
+        &drive,
+        Direction::Write,
+        REGION,
+        0,
+        Plan::counting(0, REGION),
+    );
+    assert_eq!(before.window, Nanos(REGION * SLC_PROGRAM));
+    assert_eq!((before.fold_programs, before.erases), (0, 0));
+    let after = run(
+        &drive,
+        Direction::Write,
+        3 * REGION,
+        0,
+        Plan::counting(REGION, 2 * REGION),
+    );
+    let blocks = 2 * REGION / BLOCK;
+    let block = BLOCK * (FOLD + SLC_PROGRAM) + ERASE;
+    assert_eq!(after.window, Nanos(blocks * block));
+    assert_eq!(
+        (after.fold_programs, after.erases),
+        (blocks * BLOCK, blocks)
+    );
+    assert_eq!(after.write_amplification(), Some(2.0));
+}
+
+/// A second without commands is enough to fold all full blocks: the region takes as much
+/// again at its rate. A drive that counts as idle only later folds then.
+#[test]
+fn idle_time_restores_the_region() {
+    let plan = Plan::counting(REGION, REGION);
+    let restored = run(
+        &drive("fresh", 1_000_000),
+        Direction::Write,
+        REGION,
+        REGION,
+        plan,
+    );
+    assert_eq!(restored.write.latency.max_ns(), Some(REGION * SLC_PROGRAM));
+    assert_eq!(restored.fold_programs, REGION);
+    let tired = run(
+        &drive("fresh", 1_000_000_000),
+        Direction::Write,
+        REGION,
+        REGION,
+        plan,
+    );
+    let blocks = REGION / BLOCK;
+    let latency = blocks * (BLOCK * (FOLD + SLC_PROGRAM) + ERASE);
+    assert_eq!(tired.write.latency.max_ns(), Some(latency));
+}
+
+/// What lies in SLC blocks is read faster; a prepared drive has rested, and its data lies in
+/// dense blocks but for what was written last.
+#[test]
+fn reads_find_their_page_in_either_place() {
+    let filled = drive("filled", 1_000_000);
+    let outcome = run(&filled, Direction::Read, 1, 1, Plan::counting(1, 1));
+    assert_eq!(outcome.read.latency.max_ns(), Some(50_000 + 10_000));
+    let write = run(&filled, Direction::Write, 1, 0, Plan::counting(0, 1));
+    assert_eq!(write.write.latency.max_ns(), Some(SLC_PROGRAM));
+    let mut worker = filled.worker();
+    let request = |direction, arrival| Request {
+        arrival: Nanos(arrival),
+        offset_bytes: 0,
+        size_bytes: PAGE_BYTES,
+        direction,
+    };
+    // The page that was just written.
+    let requests = [
+        request(Direction::Write, 0),
+        request(Direction::Read, 500_000),
+    ];
+    let outcome = worker
+        .run(Load::timed(requests), Plan::counting(0, 2), 1, 0)
+        .unwrap();
+    assert_eq!(outcome.read.latency.max_ns(), Some(20_000 + 10_000));
+}
