@@ -29,8 +29,7 @@ def test_a_long_measurement_ends_at_ctrl_c(workers: str) -> None:
     with subprocess.Popen(
         [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        # By then it computes; were it still preparing, the test would hold as well.
-        time.sleep(2)
+        _await_second_thread(process.pid)
         process.send_signal(signal.SIGINT)
         try:
             output, complaint = process.communicate(timeout=30)
@@ -39,6 +38,16 @@ def test_a_long_measurement_ends_at_ctrl_c(workers: str) -> None:
     assert (process.returncode, output) == (130, "")
     assert complaint.count("\n") == 1
     assert complaint.startswith("drivelab: ")
+
+
+def _await_second_thread(pid: int) -> None:
+    """Wait until a process does not only start: simulated drives have threads of their own."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if len(list(Path(f"/proc/{pid}/task").iterdir())) > 1:
+            return
+        time.sleep(0.05)
+    pytest.fail("no second thread after 30 s")
 
 
 @pytest.mark.parametrize(
