@@ -239,7 +239,7 @@ def preset_names() -> list[str]:
 def preset_text(name: str) -> str:
     """Return the TOML text of one of the package's presets."""
 
-def preset_keys() -> list[tuple[str, str]]:
+def preset_keys(kind: str) -> list[tuple[str, str]]:
     """Return every key that a preset may have, with what it may hold in words."""
 
 def resolve_preset(toml_text: str, base_texts: dict[str, str]) -> tuple[str, str]:
@@ -283,8 +283,8 @@ class Measuring:
     def close(self) -> None:
         """Give up what is not taken, and end the threads."""
 
-class SimulatedSsd:
-    """A simulated solid-state drive in its preset's condition."""
+class SimulatedDrive:
+    """A simulated drive in its preset's condition."""
 
     capacity_bytes: int
     state_bytes: int

@@ -100,7 +100,8 @@ def test_a_new_preset_behaves_as_the_one_it_is_like(name: str, capsys) -> None:
     assert configuration_hash == read_preset(name).resolved()[1]
     text = Path("mine.toml").read_text()
     # Every key of presets is there, said or to be said, with what it may hold.
-    assert "# queue_pair_depth =" in text
+    optional = {"ssd": "queue_pair_depth", "hdd": "flush_command_ns"}[resolved["kind"]]
+    assert f"# {optional} =" in text
     assert "# an integer from 1 to 256\nchannels = " in text
 
 

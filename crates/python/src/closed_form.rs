@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{cannot_answer_error, usage_error};
-use crate::preset::{BaseTexts, configuration};
+use crate::preset::{BaseTexts, configuration, of_flash};
 
 /// Adds the topic to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -24,7 +24,8 @@ impl ClosedForm {
     #[new]
     fn new(toml_text: &str, base_texts: BaseTexts) -> PyResult<Self> {
         let config = configuration(toml_text, &base_texts)?;
-        let equations = Equations::new(&config).map_err(cannot_answer_error)?;
+        let config = of_flash(&config, "the closed form").map_err(cannot_answer_error)?;
+        let equations = Equations::new(config).map_err(cannot_answer_error)?;
         Ok(Self { equations })
     }
 

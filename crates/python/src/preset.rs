@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use drivelab_sim::preset::{self, SsdConfig};
+use drivelab_sim::preset::{self, DriveConfig, DriveKind, SsdConfig};
 use pyo3::prelude::*;
 
 use crate::errors::usage_error;
@@ -20,10 +20,10 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// The drive that a text and its bases describe.
-pub fn configuration(toml_text: &str, base_texts: &BaseTexts) -> PyResult<SsdConfig> {
+pub fn configuration(toml_text: &str, base_texts: &BaseTexts) -> PyResult<DriveConfig> {
     // The bases of the package's presets are the package's, whatever lies beside the user's file.
     let in_package = Cell::new(false);
-    SsdConfig::from_toml(toml_text, |name| {
+    DriveConfig::from_toml(toml_text, |name| {
         if !in_package.get()
             && let Some(text) = base_texts.get(name)
         {
@@ -33,6 +33,17 @@ pub fn configuration(toml_text: &str, base_texts: &BaseTexts) -> PyResult<SsdCon
         preset::text(name).map(str::to_owned)
     })
     .map_err(usage_error)
+}
+
+/// The description of a drive of flash, or why it has no `wanted`.
+pub fn of_flash<'a>(config: &'a DriveConfig, wanted: &str) -> Result<&'a SsdConfig, String> {
+    match config {
+        DriveConfig::Ssd(config) => Ok(config),
+        DriveConfig::Hdd(config) => Err(format!(
+            "{}: {wanted} is for drives of flash, and this is a hard disk",
+            config.name
+        )),
+    }
 }
 
 #[pyfunction]
@@ -50,10 +61,16 @@ fn preset_text(name: &str) -> PyResult<&'static str> {
     })
 }
 
-/// Every key that a preset may have, with what it may hold.
+/// Every key that a preset of a kind of drive may have, with what it may hold.
 #[pyfunction]
-fn preset_keys() -> Vec<(&'static str, String)> {
-    preset::keys()
+fn preset_keys(kind: &str) -> PyResult<Vec<(&'static str, String)>> {
+    let known = || {
+        usage_error(format!(
+            "no kind of drive {kind:?}; there are {:?}",
+            DriveKind::WORDS
+        ))
+    };
+    Ok(preset::keys(DriveKind::from_word(kind).ok_or_else(known)?))
 }
 
 #[pyfunction]

@@ -7,10 +7,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use drivelab_request::{CommandKind, Nanos, WindowPlan};
+use drivelab_sim::drive::Prepared;
+use drivelab_sim::hdd::DiskWork;
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::scenario::{Scenario, ScenarioError};
 use drivelab_sim::ssd::{
-    Energy, ExternalSsd, LatencySplit, Load, LoggedRequest, Outcome, PartNames, Plan, Prepared,
+    self, Energy, ExternalSsd, LatencySplit, Load, LoggedRequest, Outcome, PartNames, Plan,
     RecordedOperation, RequestLog, Series, SimError, SnapshotError, Standing, StreamOutcome, Watch,
 };
 use drivelab_table::{Column, Values, write_parquet};
@@ -79,7 +81,7 @@ pub fn run(
     log_requests: Option<u64>,
     (watch, stop): (&Arc<Watch>, &Arc<AtomicBool>),
 ) -> Result<Result<Simulated, SnapshotError>, SimError> {
-    let mut drive = prepared.worker_stopped_by(stop);
+    let mut drive = prepared.worker(stop);
     drive.watch(watch);
     if let Some(snapshot) = states.first
         && let Err(refused) = drive.load(snapshot)
@@ -131,7 +133,7 @@ fn timed(run: impl FnOnce() -> Result<Outcome, SimError>) -> Result<Simulated, S
 /// # Errors
 /// [`SimError`] when the scenario cannot be served.
 pub fn record(
-    prepared: &Prepared,
+    prepared: &ssd::Prepared,
     scenario: &Scenario,
     seed: u64,
     span: Range<u64>,
@@ -189,13 +191,31 @@ pub fn simulated_dict<'py>(
     if let Some(series) = &outcome.series {
         dict.set_item("series", series_dict(py, series, &outcome.streams)?)?;
     }
-    dict.set_item("all_page_programs", outcome.all_programs)?;
     if let Some(log) = &outcome.log {
         dict.set_item(
             "log",
             log_dict(py, log, (outcome.part_names, &outcome.streams))?,
         )?;
     }
+    match &outcome.disk {
+        Some(work) => dict.set_item("disk", disk_dict(py, work)?)?,
+        None => dict.update(flash_dict(py, outcome)?.as_mapping())?,
+    }
+    dict.set_item(
+        "energy",
+        outcome
+            .energy
+            .map(|taken| energy_dict(py, &taken))
+            .transpose()?,
+    )?;
+    dict.set_item("variability_factor", outcome.variability_factor)?;
+    Ok(dict)
+}
+
+/// What the flash did, by name.
+fn flash_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("all_page_programs", outcome.all_programs)?;
     dict.set_item("page_reads", outcome.page_reads)?;
     dict.set_item("host_page_programs", outcome.host_programs)?;
     dict.set_item("collection_page_programs", outcome.collection_programs)?;
@@ -222,14 +242,19 @@ pub fn simulated_dict<'py>(
     dict.set_item("write_amplification_ratio", outcome.write_amplification())?;
     dict.set_item("channel_utilisation_ratio", &outcome.channel_utilisation)?;
     dict.set_item("unit_utilisation_ratio", &outcome.unit_utilisation)?;
-    dict.set_item(
-        "energy",
-        outcome
-            .energy
-            .map(|taken| energy_dict(py, &taken))
-            .transpose()?,
-    )?;
-    dict.set_item("variability_factor", outcome.variability_factor)?;
+    Ok(dict)
+}
+
+/// What a disk did, by name.
+pub fn disk_dict<'py>(py: Python<'py>, work: &DiskWork) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("media_reads", work.media_reads)?;
+    dict.set_item("media_writes", work.media_writes)?;
+    dict.set_item("media_bytes", work.media_bytes)?;
+    dict.set_item("cache_hit_reads", work.cache_hits)?;
+    dict.set_item("read_ahead_bytes", work.read_ahead_bytes)?;
+    dict.set_item("replaced_bytes", work.replaced_bytes)?;
+    dict.set_item("utilisation_ratio", work.utilisation)?;
     Ok(dict)
 }
 

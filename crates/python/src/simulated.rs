@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use drivelab_ftl::{Cause, OperationKind};
 use drivelab_request::{HalfWidth, Nanos, WindowPlan};
-use drivelab_sim::host::mean_factor;
-use drivelab_sim::preset::SsdConfig;
+use drivelab_sim::drive::{self, Prepared};
+use drivelab_sim::host::{Outcome, Plan, SimError, mean_factor};
+use drivelab_sim::preset::DriveConfig;
 use drivelab_sim::scenario::StreamPlan;
-use drivelab_sim::ssd::{self, Outcome, Plan, Prepared, RecordedOperation, SimError};
+use drivelab_sim::ssd::{self, RecordedOperation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -22,7 +23,7 @@ use crate::batch_means::{batches_dict, stopped_by};
 use crate::closed_form::direction_named;
 use crate::errors::{simulation_error, usage_error};
 use crate::histogram::operation_dict;
-use crate::preset::{BaseTexts, configuration};
+use crate::preset::{BaseTexts, configuration, of_flash};
 use crate::scenario::{Overrides, PyScenario};
 use crate::simulate::{self, States, Watched};
 use crate::workload::{CharacteristicsTuple, from_tuple};
@@ -34,7 +35,7 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(available_cores, module)?)?;
     module.add_class::<Measuring>()?;
-    module.add_class::<SimulatedSsd>()
+    module.add_class::<SimulatedDrive>()
 }
 
 /// Cores that this process may use.
@@ -43,22 +44,22 @@ fn available_cores() -> usize {
     available_parallelism().map_or(1, |count| count.get())
 }
 
-/// A simulated solid-state drive in its preset's condition.
+/// A simulated drive in its preset's condition.
 #[pyclass(frozen, module = "drivelab._core")]
-struct SimulatedSsd {
-    config: SsdConfig,
+struct SimulatedDrive {
+    config: DriveConfig,
     /// Whether runs vary: `none` where the preset says so, `on`, or `off` where the user does.
     variability: &'static str,
     prepared: OnceLock<Prepared>,
 }
 
 #[pymethods]
-impl SimulatedSsd {
+impl SimulatedDrive {
     #[new]
     #[pyo3(signature = (text, bases=None, *, varies=true))]
     fn new(text: &str, bases: Option<BaseTexts>, varies: bool) -> PyResult<Self> {
         let mut config = configuration(text, &bases.unwrap_or_default())?;
-        let variability = match (config.variability.is_off(), varies) {
+        let variability = match (config.variability().is_off(), varies) {
             (true, _) => "none",
             (false, true) => "on",
             (false, false) => "off",
@@ -75,7 +76,7 @@ impl SimulatedSsd {
 
     #[getter]
     fn capacity_bytes(&self) -> u64 {
-        self.config.geometry.user_capacity_bytes
+        self.config.capacity_bytes()
     }
 
     #[getter]
@@ -105,7 +106,7 @@ impl SimulatedSsd {
     /// By how much each measurement of so long, in ns of the drive's own time, takes longer
     /// than the preset says.
     fn variability_factors(&self, indices: Vec<u64>, seed: u64, duration_ns: u64) -> Vec<f64> {
-        let factor = |index: u64| mean_factor(&self.config.variability, seed, index, duration_ns);
+        let factor = |index: u64| mean_factor(self.config.variability(), seed, index, duration_ns);
         indices.into_iter().map(factor).collect()
     }
 
@@ -151,7 +152,7 @@ impl SimulatedSsd {
         };
         let prepared = self.prepared(py)?;
         Ok(Measuring {
-            measuring: ssd::Measuring::start(&prepared, work, seed, plan, workers),
+            measuring: drive::Measuring::start(&prepared, work, seed, plan, workers),
         })
     }
 
@@ -198,16 +199,10 @@ impl SimulatedSsd {
             }
         };
         let simulated = if let Some(firmware) = firmware {
+            let config = of_flash(&self.config, "a firmware").map_err(usage_error)?;
             watched_by(py, look, |stop| {
                 let watch = (&watched.watch, stop);
-                simulate::run_external(
-                    &self.config,
-                    &firmware,
-                    &scenario,
-                    seed,
-                    log_requests,
-                    watch,
-                )
+                simulate::run_external(config, &firmware, &scenario, seed, log_requests, watch)
             })?
         } else {
             let prepared = self.prepared(py)?;
@@ -246,7 +241,7 @@ impl SimulatedSsd {
             duration_ns: Some(to_ns),
             interval_ns: None,
         });
-        let prepared = self.prepared(py)?;
+        let prepared = self.prepared_flash(py)?;
         let recorded = interruptible(py, |stop| {
             simulate::record(&prepared, &scenario, seed, from_ns..to_ns, stop)
         })?;
@@ -264,7 +259,7 @@ impl SimulatedSsd {
     ) -> PyResult<Bound<'py, PyList>> {
         let direction = direction_named(direction)?;
         let recorded = self
-            .prepared(py)?
+            .prepared_flash(py)?
             .record_one(direction, record_bytes)
             .map_err(simulation_error)?;
         let rows = recorded
@@ -274,7 +269,16 @@ impl SimulatedSsd {
     }
 }
 
-impl SimulatedSsd {
+impl SimulatedDrive {
+    /// The prepared state of a drive of flash.
+    fn prepared_flash(&self, py: Python<'_>) -> PyResult<ssd::Prepared> {
+        of_flash(&self.config, "a timeline of flash operations").map_err(usage_error)?;
+        match self.prepared(py)? {
+            Prepared::Ssd(prepared) => Ok(prepared),
+            Prepared::Hdd(_) => Err(usage_error("a hard disk has no flash")),
+        }
+    }
+
     /// The prepared state, made when it is first needed. A failure is not kept:
     /// it may have been an interruption.
     fn prepared(&self, py: Python<'_>) -> PyResult<Prepared> {
@@ -290,7 +294,7 @@ impl SimulatedSsd {
 /// Results on their way: an iterator over dictionaries, to be closed.
 #[pyclass(module = "drivelab._core")]
 struct Measuring {
-    measuring: ssd::Measuring,
+    measuring: drive::Measuring,
 }
 
 #[pymethods]
@@ -370,6 +374,19 @@ fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, 
         "write",
         operation_dict(py, outcome.write.bytes, &outcome.write.latency)?,
     )?;
+    let extra = match &outcome.disk {
+        Some(work) => simulate::disk_dict(py, work)?,
+        None => flash_extra(py, outcome)?,
+    };
+    extra.set_item("variability_factor", outcome.variability_factor)?;
+    dict.set_item("extra", extra)?;
+    dict.set_item("batches", batches_dict(py, &outcome.batches)?)?;
+    dict.set_item("stopped_by", outcome.closed_by.map(stopped_by))?;
+    Ok(dict)
+}
+
+/// What only a drive of flash tells.
+fn flash_extra<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let extra = PyDict::new(py);
     if let Some(ratio) = outcome.write_amplification() {
         extra.set_item("write_amplification_ratio", ratio)?;
@@ -388,11 +405,7 @@ fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, 
     )?;
     extra.set_item("block_erases", outcome.erases as f64)?;
     extra.set_item("buffer_hit_pages", outcome.buffer_hits as f64)?;
-    extra.set_item("variability_factor", outcome.variability_factor)?;
-    dict.set_item("extra", extra)?;
-    dict.set_item("batches", batches_dict(py, &outcome.batches)?)?;
-    dict.set_item("stopped_by", outcome.closed_by.map(stopped_by))?;
-    Ok(dict)
+    Ok(extra)
 }
 
 fn recorded_dict<'py>(

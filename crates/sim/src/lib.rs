@@ -4,9 +4,12 @@
 //! reads a clock, a file or the environment.
 
 pub mod analytic;
+pub mod drive;
 mod event;
+pub mod hdd;
 pub mod host;
 pub mod preset;
 pub mod raid;
 pub mod scenario;
+mod snapshot;
 pub mod ssd;

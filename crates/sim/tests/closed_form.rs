@@ -338,7 +338,10 @@ fn measured_ns(prepared: &Prepared, questions: &[Question], requests: u64) -> Ve
 fn simulator_and_equations_agree_on_the_presets() {
     let mut compared = 0;
     for name in names() {
-        let config = preset(name);
+        // Other kinds of drives have no closed form.
+        let Ok(config) = SsdConfig::from_text(text(name).unwrap()) else {
+            continue;
+        };
         let Ok(closed_form) = ClosedForm::new(&config) else {
             continue;
         };

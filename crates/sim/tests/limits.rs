@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use drivelab_request::{Direction, Nanos, Request};
+use drivelab_sim::drive::{self, Measuring};
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Measuring, Plan, Prepared, SimError};
+use drivelab_sim::ssd::{Load, Plan, Prepared, SimError};
 use drivelab_workload::Characteristics;
 
 /// A drive of 2 dies; `replacements` change lines of it.
@@ -172,6 +173,7 @@ fn a_workload_that_fails_leaves_the_others_alone() {
         (3, write),
     ];
     for workers in [1, 3] {
+        let prepared = drive::Prepared::Ssd(prepared.clone());
         let found: Vec<_> = Measuring::start(&prepared, work.clone(), 0, TEN, workers).collect();
         assert_eq!(
             found.iter().map(Result::is_ok).collect::<Vec<_>>(),
@@ -263,7 +265,13 @@ fn preparation_and_runs_stop_when_asked_to() {
     let prepared = drive(&[]);
     let endless = Plan::counting(0, u64::MAX);
     let work = [(0, Characteristics::default()); 3];
-    let mut measuring = Measuring::start(&prepared, work.to_vec(), 0, endless, 2);
+    let mut measuring = Measuring::start(
+        &drive::Prepared::Ssd(prepared.clone()),
+        work.to_vec(),
+        0,
+        endless,
+        2,
+    );
     assert!(measuring.wait(Duration::from_millis(50)).is_none());
     measuring.stop();
     for _ in 0..2 {

@@ -3,9 +3,12 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use drivelab_request::{CommandKind, SECTOR_BYTES};
-use drivelab_sim::preset::{self, SsdConfig};
+use drivelab_sim::hdd::Disk;
+use drivelab_sim::host::Plan;
+use drivelab_sim::preset::{self, DriveConfig, HddConfig};
 use drivelab_sim::scenario::{Scenario, SourcePlan};
 use drivelab_workload::{Arrivals, Characteristics};
 use proptest::prelude::*;
@@ -204,8 +207,9 @@ fn check_characteristics(characteristics: &Characteristics) {
 }
 
 fn check_configuration(text: &str) {
-    let config = match SsdConfig::from_toml(text, |name| preset::text(name).map(str::to_owned)) {
-        Ok(config) => config,
+    let config = match DriveConfig::from_text(text) {
+        Ok(DriveConfig::Ssd(config)) => config,
+        Ok(DriveConfig::Hdd(config)) => return check_disk(&config),
         Err(error) => return check_told(&error),
     };
     let geometry = &config.geometry;
@@ -219,6 +223,26 @@ fn check_configuration(text: &str) {
     // What it was resolved to is a configuration of its own.
     assert!(serde_json::from_str::<serde_json::Value>(&config.resolved_json()).is_ok());
     assert!(!config.hash().is_empty());
+}
+
+/// A disk that was accepted can be built and used.
+fn check_disk(config: &HddConfig) {
+    assert!(!config.name.trim().is_empty() && !config.hash().is_empty());
+    let capacity = config.geometry.user_capacity_bytes;
+    assert!(capacity.is_multiple_of(SECTOR_BYTES.into()) && capacity > 0);
+    let workload = Characteristics {
+        write_ratio: 0.5,
+        queue_depth: 3,
+        read_size: SECTOR_BYTES,
+        write_size: SECTOR_BYTES,
+        write_random: 0.5,
+        ..Characteristics::default()
+    };
+    let mut disk = Disk::new(config, &Arc::default());
+    match disk.measure(&workload, 1, 0, Plan::counting(0, 20)) {
+        Ok(outcome) => assert_eq!(outcome.measured_requests, 20),
+        Err(error) => check_told(&error),
+    }
 }
 
 #[test]

@@ -146,7 +146,7 @@ def _text(presets: list[dict[str, Any]], kernel: str, devices: list[dict[str, An
     lines = ["Drives from presets:"]
     heads = _columns(
         [
-            [each["drive"], format_size(each["capacity_bytes"]), each["condition"]]
+            [each["drive"], format_size(each["capacity_bytes"]), each["condition"] or ""]
             for each in presets
         ]
     )

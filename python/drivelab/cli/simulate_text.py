@@ -39,7 +39,10 @@ def text(values: Values, *, title: str | None = None) -> str:
     lines += ["", *_table("mean of", _parts_of(streams), streams, _parts, least=9)]
     if values["series"] is not None:
         lines += ["", *_courses(values["series"], alone=len(streams) == 1)]
-    lines += ["", *_flash(values), "", *_busy(values)]
+    if values["disk"] is not None:
+        lines += ["", *_disk(values["disk"])]
+    else:
+        lines += ["", *_flash(values), "", *_busy(values)]
     if values["energy"] is not None:
         lines += ["", *_energy(values["energy"])]
     lines += ["", *_cost(values)]
@@ -82,7 +85,8 @@ def stream_text(plan: Values) -> str:
 def _head(values: Values, title: str | None) -> Iterator[str]:
     if title:
         yield _line("scenario", title)
-    drive = f"{values['drive']}, {values['condition']}, {format_size(values['capacity_bytes'])}"
+    facts = [values["drive"], values["condition"], format_size(values["capacity_bytes"])]
+    drive = ", ".join(fact for fact in facts if fact is not None)
     variability = values["variability"]
     varies = "" if variability == "none" else f", variability {variability}"
     yield _line("simulated", f"{drive}, seed {values['seed']}{varies}")
@@ -243,6 +247,20 @@ def _flash(values: Values) -> Iterator[str]:
         yield _line("", f"write amplification {ratio:.3f}{levelled}")
     if flash["copyback_page_programs"]:
         yield _line("", f"{flash['copyback_page_programs']:,} pages moved by copyback")
+
+
+def _disk(disk: Values) -> Iterator[str]:
+    yield _line(
+        "platters",
+        f"{disk['media_reads']:,} reads and {disk['media_writes']:,} writes, "
+        f"{format_size(disk['media_bytes'])}, busy for {100 * disk['utilisation_ratio']:.1f} %",
+    )
+    ahead = format_size(disk["read_ahead_bytes"])
+    hits = disk["cache_hit_reads"]
+    yield _line("cache", f"{hits:,} reads found everything in it, {ahead} read ahead")
+    if disk["replaced_bytes"]:
+        again = format_size(disk["replaced_bytes"])
+        yield _line("", f"{again} written again before they left the write cache")
 
 
 def _busy(values: Values) -> Iterator[str]:

@@ -22,12 +22,13 @@ _INTRODUCTION: Final = """\
 #
 # Above each value stands what it may hold, behind it where it comes from.  Say so of what you
 # change: paper, datasheet, recalled, fitted or assumed.  A key behind "#" is optional, and its
-# absence means that the drive does without.  docs/simulator.md says what each does.
+# absence means that the drive does without.  {document} says what each does.
 
 name = "{name}"
 kind = "{kind}"
 summary = "begun as {like}"
 """
+_DOCUMENTS: Final = {"ssd": "docs/simulator.md", "hdd": "docs/hard-disk.md"}
 _PUBLISHED: Final = """
 # Figures published for the drive, which `drivelab drives show` sets beside simulated ones:
 #
@@ -56,10 +57,11 @@ def preset_template(source: PresetSource, name: str, file: str) -> str:
     """
     values = {value.key: value for value in preset_values(source)}
     kind = source.resolved()[0]["kind"]
-    lines = [_INTRODUCTION.format(name=name, like=source.reference, kind=kind, file=file)]
+    words = {"name": name, "like": source.reference, "kind": kind, "file": file}
+    lines = [_INTRODUCTION.format(**words, document=_DOCUMENTS[kind])]
     table = ""
     tables = {_table_of(key) for key in values}
-    for key, allowed in preset_keys():
+    for key, allowed in preset_keys(kind):
         if key in _HEAD or "*" in key:
             continue
         if _table_of(key) != table:

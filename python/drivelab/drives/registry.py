@@ -36,7 +36,7 @@ class PresetDrive:
     kind
         Simulated or closed form.
     condition
-        ``fresh``, ``filled``, ``preconditioned`` or ``worn``.
+        ``fresh``, ``filled``, ``preconditioned`` or ``worn``; a hard disk has none.
     capacity_bytes
         Bytes that workloads may address.
     summary
@@ -45,7 +45,7 @@ class PresetDrive:
 
     name: str
     kind: DriveKind
-    condition: str
+    condition: str | None
     capacity_bytes: int
     summary: str
 
@@ -232,7 +232,7 @@ def list_presets() -> Iterator[PresetDrive]:
         source = read_preset(name)
         preset, _ = source.resolved()
         described = (
-            preset["condition"],
+            preset.get("condition"),
             preset["geometry"]["user_capacity_bytes"],
             preset["summary"],
         )

@@ -7,7 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from drivelab._core import SECTOR_BYTES, SimulatedSsd, available_cores
+from drivelab import _core
+from drivelab._core import SECTOR_BYTES, available_cores
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.drives.memory import available_bytes, peak_bytes
@@ -62,10 +63,12 @@ class SimulatedDrive:
     def __init__(self, name: str, source: PresetSource, *, varies: bool = True) -> None:
         self.name = name
         with source.named():
-            self._core = SimulatedSsd(source.toml_text, source.base_texts, varies=varies)
+            self._core = _core.SimulatedDrive(source.toml_text, source.base_texts, varies=varies)
         self.variability = self._core.variability
         self.capacity_bytes = self._core.capacity_bytes
         self.preset: dict[str, Any] = json.loads(self._core.resolved_json())
+        #: The state before the first request; a hard disk has none.
+        self.condition: str | None = self.preset.get("condition")
         self._most_workers: int | None = None
 
     @classmethod
@@ -109,7 +112,7 @@ class SimulatedDrive:
     def check(self, workload: Characteristics) -> None:
         """Raise when the drive cannot answer for `workload`."""
         workload.validate(self.capacity_bytes)
-        if self.preset["condition"] == "fresh" and workload.write_ratio < 1.0:
+        if self.condition == "fresh" and workload.write_ratio < 1.0:
             raise CannotAnswerError(
                 f"{self.name} is fresh and holds no data to read: measure writes only "
                 "(--write-ratio 1), or a drive whose condition is filled or preconditioned"
@@ -231,14 +234,14 @@ class SimulatedDrive:
         values = {
             "drive": self.name,
             "kind": self.kind,
-            "condition": self.preset["condition"],
+            "condition": self.condition,
             "from_state": None if from_state is None else str(from_state),
             "capacity_bytes": self.capacity_bytes,
             "config_hash": self._core.config_hash,
             "seed": seed,
             "requests": submitted_requests(told),
             "loop_wall_seconds": told["loop_wall_seconds"],
-            "page_programs": told["all_page_programs"],
+            "page_programs": told.get("all_page_programs"),
             "peak_memory_bytes": peak_bytes(),
             "preparation_wall_seconds": prepared - started,
             **described,
@@ -250,6 +253,7 @@ class SimulatedDrive:
     def _described(self, told: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
         duration_ns = told["duration_ns"]
         series = told.get("series")
+        is_flash = "disk" not in told
         flash = (
             "page_reads",
             "host_page_programs",
@@ -273,6 +277,8 @@ class SimulatedDrive:
             "cache_hit_pages",
             "cache_miss_pages",
             "read_ahead_pages",
+            "write_amplification_ratio",
+            "erase_counts",
         )
         return {
             "duration_ns": duration_ns,
@@ -283,19 +289,19 @@ class SimulatedDrive:
                 stream_json(plan, stream, duration_ns)
                 for plan, stream in zip(scenario.streams(), told["streams"], strict=True)
             ],
-            "flash": {
-                **{name: told[name] for name in flash},
-                "write_amplification_ratio": told["write_amplification_ratio"],
-                "erase_counts": told["erase_counts"],
-            },
+            "flash": {name: told[name] for name in flash} if is_flash else None,
+            "disk": told.get("disk"),
             "energy": told["energy"],
             "variability": self.variability,
             "variability_factor": told["variability_factor"],
-            "unit": "plane" if self.preset["geometry"]["plane_mode"] else "die",
-            "channel_utilisation_ratio": told["channel_utilisation_ratio"],
-            "unit_utilisation_ratio": told["unit_utilisation_ratio"],
+            "unit": self._unit() if is_flash else None,
+            "channel_utilisation_ratio": told.get("channel_utilisation_ratio"),
+            "unit_utilisation_ratio": told.get("unit_utilisation_ratio"),
             "series": None if series is None else series_json(series, duration_ns),
         }
+
+    def _unit(self) -> str:
+        return "plane" if self.preset["geometry"]["plane_mode"] else "die"
 
     def timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
         """Return the flash operations of one request at the start of the idle drive."""

@@ -54,7 +54,7 @@ def stages(operations: Sequence[Operation], span: tuple[int, int] | None = None)
     Parameters
     ----------
     operations
-        As `drivelab._core.SimulatedSsd.record_timeline` returns them: in the order of
+        As `drivelab._core.SimulatedDrive.record_timeline` returns them: in the order of
         dispatch, each with its place and the start and end of every stage in ns.
     span
         Of a longer run, with what is under way from here to there, in ns: only rows inside are

@@ -3,6 +3,7 @@
 use super::request_log::RequestLog;
 use super::series::Series;
 use super::split::{LatencySplit, PartNames};
+use crate::hdd::DiskWork;
 use crate::ssd::Energy;
 use drivelab_ftl::EraseCounts;
 use drivelab_request::{BatchMeans, ClosedBy, CommandKind, Counted, Direction, Nanos};
@@ -97,6 +98,9 @@ pub struct Outcome {
     /// How often blocks were erased, when the run was over and the drive drained; `None`
     /// of a firmware that does not tell.
     pub erase_counts: Option<EraseCounts>,
+    /// What a hard disk did; `None` of other drives. Of a disk everything above that is about
+    /// pages, blocks, channels and units is nothing.
+    pub disk: Option<DiskWork>,
     /// What the window took of the power supply, where the preset knows.
     pub energy: Option<Energy>,
     /// What each member of an array did; empty of other drives.

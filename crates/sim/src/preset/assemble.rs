@@ -22,10 +22,9 @@ const DEFAULT_BACKGROUND_IDLE_NS: u64 = 1_000_000;
 /// Reserve where the preset does not say one.
 const DEFAULT_RESERVE_BLOCKS_PER_PLANE: u32 = 4;
 
-/// Builds the drive from its keys.
+/// Builds the drive from its keys, which were checked.
 pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
-    schema::check(entries)?;
-    let keys = Keys { entries };
+    let keys = Keys::new(entries, DriveKind::Ssd);
     let config = SsdConfig {
         name: keys.text("name")?,
         kind: keys.word("kind", DriveKind::from_word)?,
@@ -61,6 +60,13 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
 /// Typed access to keys whose types were checked before.
 pub(super) struct Keys<'a> {
     entries: &'a Entries,
+    kind: DriveKind,
+}
+
+impl<'a> Keys<'a> {
+    pub(super) const fn new(entries: &'a Entries, kind: DriveKind) -> Self {
+        Self { entries, kind }
+    }
 }
 
 impl Keys<'_> {
@@ -72,9 +78,14 @@ impl Keys<'_> {
         self.entry(key).ok_or_else(|| {
             self.missing(
                 key,
-                schema::rule(key).map_or_else(String::new, schema::Rule::allowed),
+                self.rule(key)
+                    .map_or_else(String::new, schema::Rule::allowed),
             )
         })
+    }
+
+    pub(super) fn rule(&self, key: &str) -> Option<schema::Rule> {
+        schema::rule(key, self.kind)
     }
 
     pub(super) fn missing(&self, key: &str, allowed: String) -> PresetError {
@@ -290,7 +301,7 @@ fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
     })
 }
 
-fn published(keys: &Keys<'_>) -> Result<BTreeMap<String, Published>, PresetError> {
+pub(super) fn published(keys: &Keys<'_>) -> Result<BTreeMap<String, Published>, PresetError> {
     let mut figures = BTreeMap::new();
     for key in keys.entries.keys() {
         let mut parts = key.split('.');

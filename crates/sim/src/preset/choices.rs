@@ -49,6 +49,8 @@ choices! {
     DriveKind {
         /// A solid-state drive.
         Ssd = "ssd",
+        /// A hard disk.
+        Hdd = "hdd",
     }
 }
 
@@ -137,5 +139,19 @@ choices! {
         ReadsFirst = "reads_first",
         /// The same, and the reads of a stream of a better class before those of others.
         Priority = "priority",
+    }
+}
+
+choices! {
+    /// Which of the waiting accesses a hard disk serves next.
+    SeekOrder {
+        /// First come, first served.
+        Fcfs = "fcfs",
+        /// Shortest seek first.
+        Sstf = "sstf",
+        /// Shortest positioning, seek and rotation, first.
+        Sptf = "sptf",
+        /// In one direction as far as anything waits, then back.
+        Elevator = "elevator",
     }
 }

@@ -1,7 +1,6 @@
 //! The resolved description of one solid-state drive.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use drivelab_ftl::{FlashLayout, Policies};
 use drivelab_request::Direction;
@@ -15,7 +14,9 @@ use super::choices::{
     pace_word, replacement_word, victim_word,
 };
 use super::document::read_with_base;
+use super::drive::fingerprint;
 use super::error::PresetError;
+use super::schema;
 use super::slc::Slc;
 use super::variability::Variability;
 
@@ -428,7 +429,14 @@ impl SsdConfig {
         text: &str,
         resolve_base: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, PresetError> {
-        assemble(&read_with_base(text, &resolve_base)?)
+        let entries = read_with_base(text, &resolve_base)?;
+        let kind = schema::kind(&entries);
+        if let Some(entry) = entries.get("kind").filter(|_| kind != DriveKind::Ssd) {
+            let allowed = format!("{:?}, a drive of flash", DriveKind::Ssd.word());
+            return Err(schema::wrong_value("kind", entry, allowed));
+        }
+        schema::check(&entries, kind)?;
+        assemble(&entries)
     }
 
     /// Reads a preset whose bases are presets of the package.
@@ -561,13 +569,7 @@ impl SsdConfig {
         behaviour.rated_endurance_bytes = None;
         behaviour.closed_form.rho = None;
         behaviour.published.clear();
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for byte in behaviour.resolved_json().bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-        let mut digits = String::with_capacity(16);
-        let _ = write!(digits, "{hash:016x}");
-        digits
+        fingerprint(&behaviour.resolved_json())
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! text --document--> dotted keys with their lines --inherit--> one set of keys
-//!      --schema--> known keys, types and ranges --assemble--> SsdConfig
+//!      --schema--> known keys, types and ranges --assemble--> DriveConfig
 //! ```
 //!
 //! A preset is one drive in one stated condition.  Unknown keys, wrong types and impossible values
@@ -12,7 +12,9 @@ mod assemble;
 mod cell_times;
 mod choices;
 mod config;
+mod disk;
 pub(crate) mod document;
+mod drive;
 mod error;
 mod flash;
 mod host;
@@ -25,12 +27,14 @@ pub use cell_times::CellTimes;
 pub(crate) use cell_times::MOST_PAGE_TYPES;
 pub use choices::{
     Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MappingScheme,
-    MultiPlane, Order, Pace, Replacement, StripingOrder, VictimPolicy,
+    MultiPlane, Order, Pace, Replacement, SeekOrder, StripingOrder, VictimPolicy,
 };
 pub use config::{
     Buffer, ClosedFormSettings, Collection, Energy, Geometry, Host, Mapping, Published, Scheduling,
     SsdConfig, Timing, Wear,
 };
+pub use disk::{DiskCache, DiskGeometry, DiskScheduling, HddConfig, Mechanics};
+pub use drive::DriveConfig;
 pub use error::{Place, PresetError, SpareShortage};
 pub use slc::Slc;
 pub use variability::Variability;
@@ -38,12 +42,12 @@ pub use variability::Variability;
 /// Name and text of every preset of the package, ordered by name.
 static EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/presets.rs"));
 
-/// Every key that a preset may have, with what it may hold in words; `*` stands for the name
-/// of a published figure.
+/// Every key that a preset of a kind of drive may have, with what it may hold in words; `*`
+/// stands for the name of a published figure.
 #[must_use]
-pub fn keys() -> Vec<(&'static str, String)> {
+pub fn keys(kind: DriveKind) -> Vec<(&'static str, String)> {
     let of_key = |&(key, rule): &(&'static str, schema::Rule)| (key, rule.allowed());
-    schema::KEYS.iter().map(of_key).collect()
+    schema::keys(kind).map(of_key).collect()
 }
 
 /// The names of the presets that the package contains, in alphabetical order.

@@ -7,11 +7,12 @@ use super::choices::{
     Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MappingScheme,
     MultiPlane, Order, Pace, Replacement, StripingOrder, VictimPolicy,
 };
+use super::disk;
 use super::document::{Entries, Entry, Value};
 use super::error::PresetError;
 
 /// One second; no step of a flash operation takes longer.
-const LONGEST_NS: u64 = 1_000_000_000;
+pub(super) const LONGEST_NS: u64 = 1_000_000_000;
 
 /// The most entries of an array.
 const MOST_ENTRIES: usize = 64;
@@ -55,7 +56,7 @@ pub(crate) const fn integer(least: u64, most: u64) -> Rule {
     Rule::Integer { least, most }
 }
 
-const TIME: Rule = integer(0, LONGEST_NS);
+pub(super) const TIME: Rule = integer(0, LONGEST_NS);
 
 pub(super) const CELL_TIMES: Rule = Rule::OneOrSeveral {
     most_entries: MOST_PAGE_TYPES,
@@ -63,12 +64,16 @@ pub(super) const CELL_TIMES: Rule = Rule::OneOrSeveral {
     most: LONGEST_NS,
 };
 
-/// Every key; `*` stands for the name of a published figure.
-pub(super) const KEYS: &[(&str, Rule)] = &[
+/// What every kind of drive has before its own keys.
+const FIRST_KEYS: &[(&str, Rule)] = &[
     ("base", Rule::Text),
     ("name", Rule::Text),
     ("kind", Rule::Word(DriveKind::WORDS)),
     ("summary", Rule::Text),
+];
+
+/// What a drive of flash has beside what every drive has.
+const FLASH_KEYS: &[(&str, Rule)] = &[
     ("condition", Rule::Word(Condition::WORDS)),
     ("rated_endurance_bytes", integer(1, 1 << 60)),
     ("geometry.channels", integer(1, 256)),
@@ -178,6 +183,12 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
         integer(1_000_000, 1_000_000_000_000),
     ),
     ("buffer.policy", Rule::Word(BufferPolicy::WORDS)),
+    ("closed_form.rho", integer(1, 1 << 32)),
+];
+
+/// What every kind of drive has behind its own keys; `*` stands for the name of a published
+/// figure.
+const LAST_KEYS: &[(&str, Rule)] = &[
     (
         "variability.sigma",
         Rule::Ratio {
@@ -210,7 +221,6 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
         "variability.correlation_time_ns",
         integer(LONGEST_NS / 10, 3_600 * LONGEST_NS),
     ),
-    ("closed_form.rho", integer(1, 1 << 32)),
     ("published.*.latency_ns", integer(1, 1_000 * LONGEST_NS)),
     ("published.*.throughput_iops", integer(1, 1_000_000_000)),
     (
@@ -238,9 +248,27 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     ("published.*.range_bytes", integer(512, 1 << 50)),
 ];
 
-/// The rule for a key, or nothing for a key that presets do not have.
-pub(super) fn rule(key: &str) -> Option<Rule> {
-    KEYS.iter()
+/// Every key of a kind of drive.
+pub(super) fn keys(kind: DriveKind) -> impl Iterator<Item = &'static (&'static str, Rule)> {
+    let own = match kind {
+        DriveKind::Ssd => FLASH_KEYS,
+        DriveKind::Hdd => disk::KEYS,
+    };
+    [FIRST_KEYS, own, LAST_KEYS].into_iter().flatten()
+}
+
+/// The kind of drive that a preset describes; where it does not say so, or says what is
+/// wrong, that of flash, for whose keys that is told.
+pub(super) fn kind(entries: &Entries) -> DriveKind {
+    match entries.get("kind").map(|entry| &entry.value) {
+        Some(Value::Text(word)) => DriveKind::from_word(word).unwrap_or(DriveKind::Ssd),
+        _ => DriveKind::Ssd,
+    }
+}
+
+/// The rule for a key, or nothing for a key that such drives do not have.
+pub(super) fn rule(key: &str, kind: DriveKind) -> Option<Rule> {
+    keys(kind)
         .find(|(pattern, _)| matches(pattern, key))
         .map(|&(_, rule)| rule)
 }
@@ -258,8 +286,8 @@ fn matches(pattern: &str, key: &str) -> bool {
     }
 }
 
-fn is_table(key: &str) -> bool {
-    KEYS.iter().any(|(pattern, _)| {
+fn is_table(key: &str, kind: DriveKind) -> bool {
+    keys(kind).any(|(pattern, _)| {
         pattern
             .split_once('.')
             .is_some_and(|(table, _)| table == key)
@@ -342,16 +370,16 @@ pub(super) fn is_one_line(text: &str) -> bool {
 }
 
 /// Checks that every key is known and every value of its type and in its range.
-pub(super) fn check(entries: &Entries) -> Result<(), PresetError> {
+pub(super) fn check(entries: &Entries, kind: DriveKind) -> Result<(), PresetError> {
     for (key, entry) in entries {
-        if entry.value == Value::EmptyTable && is_table(key) {
+        if entry.value == Value::EmptyTable && is_table(key, kind) {
             continue;
         }
-        let Some(rule) = rule(key) else {
+        let Some(rule) = rule(key, kind) else {
             return Err(PresetError::UnknownKey {
                 key: key.escape_debug().to_string(),
                 place: entry.place.clone(),
-                valid: valid_beside(key),
+                valid: valid_beside(key, kind),
             });
         };
         if !rule.admits(&entry.value) {
@@ -372,10 +400,10 @@ pub(super) fn wrong_value(key: &str, entry: &Entry, allowed: String) -> PresetEr
 }
 
 /// The keys of the table that an unknown key stands in, or the tables where there is no such table.
-fn valid_beside(key: &str) -> String {
+fn valid_beside(key: &str, kind: DriveKind) -> String {
     let table = key.split_once('.').map(|(table, _)| table);
     let inside = |table: &str| {
-        KEYS.iter()
+        keys(kind)
             .filter_map(|(pattern, _)| pattern.strip_prefix(table)?.strip_prefix('.'))
             .map(|last| last.replace("*.", "NAME."))
             .collect::<Vec<_>>()
@@ -384,7 +412,7 @@ fn valid_beside(key: &str) -> String {
         Some(keys) if !keys.is_empty() => keys.join(", "),
         _ => {
             let mut names: Vec<String> = Vec::new();
-            for (pattern, _) in KEYS {
+            for (pattern, _) in keys(kind) {
                 let name = match pattern.split_once('.') {
                     Some((table, _)) => format!("[{table}]"),
                     None => (*pattern).to_owned(),

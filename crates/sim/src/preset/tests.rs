@@ -1,7 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::document::read;
-use super::schema::KEYS;
 use super::*;
 
 const YOO: &str = "x25m-yoo2014";
@@ -23,7 +22,11 @@ fn refusal(lines: &str) -> String {
 #[test]
 fn every_preset_reads_and_is_called_as_its_file() {
     for name in names() {
-        assert_eq!(preset(name).name, name);
+        let config = DriveConfig::from_text(text(name).unwrap());
+        assert_eq!(
+            config.unwrap_or_else(|error| panic!("{error}")).name(),
+            name
+        );
     }
     assert!(names().is_sorted());
     assert!(names().contains(&YOO));
@@ -108,10 +111,10 @@ fn the_other_statement_of_capacity_replaces_the_bases() {
 #[test]
 fn resolved_texts_read_back_as_the_same_drive() {
     for name in names() {
-        let config = preset(name);
-        let again = SsdConfig::from_text(&config.resolved_toml()).unwrap();
+        let config = DriveConfig::from_text(text(name).unwrap()).unwrap();
+        let again = DriveConfig::from_text(&config.resolved_toml()).unwrap();
         assert_eq!(again, config);
-        assert!(config.resolved_json().contains("\"channels\":"));
+        assert!(config.resolved_json().contains("\"geometry\":{"));
     }
 }
 
@@ -464,9 +467,7 @@ fn what_is_usual_leaves_no_trace_in_the_hash() {
 fn bases_that_are_missing_or_circular_are_refused() {
     let unknown = SsdConfig::from_text("base = \"x25n\"\nname = \"a\"").unwrap_err();
     assert!(
-        unknown
-            .to_string()
-            .contains("bench-64gib, samsung-slc-32gb, x25m, "),
+        unknown.to_string().contains("bench-64gib, ") && unknown.to_string().contains(", x25m, "),
         "{unknown}"
     );
     let circle = SsdConfig::from_toml("base = \"a\"\nname = \"b\"", |name| {
@@ -517,5 +518,4 @@ fn every_required_key_is_asked_for_when_missing() {
             "{key}: {message}"
         );
     }
-    assert!(KEYS.len() > 40);
 }

@@ -76,6 +76,8 @@ fn needs(keys: &Keys<'_>, key: &str, says: bool, other: &str) -> Result<(), Pres
     if !says || keys.entry(&other).is_some() {
         return Ok(());
     }
-    let rule = schema::rule(&other).map_or_else(String::new, schema::Rule::allowed);
+    let rule = keys
+        .rule(&other)
+        .map_or_else(String::new, schema::Rule::allowed);
     Err(keys.missing(&other, format!("{rule}, as {key} is not 0")))
 }

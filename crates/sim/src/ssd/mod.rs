@@ -20,7 +20,6 @@ mod flush;
 mod gathered;
 mod host;
 mod link;
-mod measuring;
 mod moves;
 mod operation;
 mod overtaking;
@@ -34,22 +33,21 @@ mod recorded;
 mod registers;
 mod ring;
 mod run;
-mod snapshot;
 mod split;
 mod timing;
 mod writes;
 
 use crate::host::{counting, load, outcome, plan, request_log, streams};
+use crate::snapshot;
 
 pub use crate::host::{
     Bin, CommandOutcome, LatencySplit, Load, LoggedRequest, MOST_BINS, MOST_STREAMS, Outcome,
     PARTS, PartNames, Plan, RequestLog, Series, SimError, Source, Standing, Stream, StreamOutcome,
     Watch, WriteMode,
 };
+pub use crate::snapshot::SnapshotError;
 pub use energy::Energy;
 pub use external::ExternalSsd;
-pub use measuring::Measuring;
 pub use prepare::{Prepared, Ssd};
 pub use recorded::RecordedOperation;
-pub use snapshot::SnapshotError;
 pub use split::{FLASH_PARTS, Part};

@@ -13,10 +13,10 @@ use drivelab_workload::Characteristics;
 
 use super::engine::Engine;
 use super::load::Load;
-use super::measuring::Measuring;
 use super::outcome::Outcome;
 use super::recorded::RecordedOperation;
 use super::{Plan, SimError, SnapshotError, Watch, plan, run, snapshot};
+use crate::drive::{self, Measuring};
 use crate::host::HostTime;
 use crate::preset::{Condition, SsdConfig};
 
@@ -147,7 +147,7 @@ impl Prepared {
     }
 
     /// A worker that rests, or a new one; it stops when `stop` is set.
-    pub(super) fn rested_worker(&self, stop: &Arc<AtomicBool>) -> Ssd {
+    pub(crate) fn rested_worker(&self, stop: &Arc<AtomicBool>) -> Ssd {
         let resting = self
             .0
             .resting
@@ -160,7 +160,7 @@ impl Prepared {
     }
 
     /// Keeps a worker that has returned to the prepared state.
-    pub(super) fn rest(&self, worker: Ssd) {
+    pub(crate) fn rest(&self, worker: Ssd) {
         self.0
             .resting
             .lock()
@@ -203,7 +203,8 @@ impl Prepared {
         plan: Plan,
         workers: usize,
     ) -> Result<Vec<Outcome>, SimError> {
-        Measuring::start(self, work.to_vec(), seed, plan, workers).collect()
+        let prepared = drive::Prepared::Ssd(self.clone());
+        Measuring::start(&prepared, work.to_vec(), seed, plan, workers).collect()
     }
 }
 

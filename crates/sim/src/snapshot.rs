@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Numbers have their least byte first. The changes are those of
-//! `drivelab_ftl::Restorable::changes_since`.
+//! `drivelab_ftl::Restorable::changes_since`; a drive without flash has none.
 
 use drivelab_ftl::StateError;
 use thiserror::Error;
@@ -21,7 +21,7 @@ const HASH_BYTES: usize = 16;
 /// Why a snapshot is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SnapshotError {
-    /// Not made by [`Ssd::save`](super::Ssd::save), or cut off in its first bytes.
+    /// Not made by [`Ssd::save`](crate::ssd::Ssd::save), or cut off in its first bytes.
     #[error("this is no snapshot of a simulated drive: make one with --save-state, or Ssd::save")]
     NoSnapshot,
     /// Made by another version.
@@ -60,7 +60,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 }
 
 /// `changes` with their frame.
-pub(super) fn framed(config_hash: &str, changes: &[u8]) -> Vec<u8> {
+pub(crate) fn framed(config_hash: &str, changes: &[u8]) -> Vec<u8> {
     let mut bytes = MARK.to_vec();
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend(config_hash.bytes().take(HASH_BYTES));
@@ -71,7 +71,7 @@ pub(super) fn framed(config_hash: &str, changes: &[u8]) -> Vec<u8> {
 }
 
 /// The changes inside a frame of this version and configuration.
-pub(super) fn unframed<'a>(config_hash: &str, bytes: &'a [u8]) -> Result<&'a [u8], SnapshotError> {
+pub(crate) fn unframed<'a>(config_hash: &str, bytes: &'a [u8]) -> Result<&'a [u8], SnapshotError> {
     let rest = bytes.strip_prefix(MARK).ok_or(SnapshotError::NoSnapshot)?;
     let (version, rest) = rest.split_first_chunk().ok_or(SnapshotError::Checksum)?;
     let found = u32::from_le_bytes(*version);

@@ -18,7 +18,8 @@ use std::time::Duration;
 
 use drivelab_workload::Characteristics;
 
-use super::{Outcome, Plan, Prepared, SimError};
+use super::Prepared;
+use crate::host::{Outcome, Plan, SimError};
 
 /// Measurements that may be done before the next in order is.
 const AHEAD: usize = 128;

@@ -1,0 +1,158 @@
+//! A simulated drive of any kind: made of its preset, prepared once, run by workers.
+//!
+//! The kinds are a closed set, matched once a run.
+
+mod measuring;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use drivelab_workload::Characteristics;
+
+use crate::hdd::Disk;
+use crate::host::{Load, Outcome, Plan, SimError, Watch};
+use crate::preset::{DriveConfig, HddConfig};
+use crate::snapshot::SnapshotError;
+use crate::ssd::{self, Ssd};
+
+pub use measuring::Measuring;
+
+/// A drive in its preset's condition, shared by every worker and clone.
+#[derive(Clone)]
+pub enum Prepared {
+    /// Of flash.
+    Ssd(ssd::Prepared),
+    /// A disk has no condition: every run finds it idle, with a cold cache.
+    Hdd(Arc<HddConfig>),
+}
+
+impl Prepared {
+    /// Brings a drive into its condition, without simulating time; fails soon after another
+    /// thread has set `stop`.
+    ///
+    /// # Errors
+    /// [`SimError`] when its geometry leaves no space to work in.
+    pub fn stoppable(config: DriveConfig, stop: &AtomicBool) -> Result<Self, SimError> {
+        Ok(match config {
+            DriveConfig::Ssd(config) => Self::Ssd(ssd::Prepared::stoppable(*config, stop)?),
+            DriveConfig::Hdd(config) => Self::Hdd(Arc::from(config)),
+        })
+    }
+
+    /// Bytes that the state of such a drive takes for every worker; the prepared state
+    /// takes no more.
+    #[must_use]
+    pub fn state_bytes(config: &DriveConfig) -> u64 {
+        match config {
+            DriveConfig::Ssd(config) => ssd::Prepared::state_bytes(config),
+            DriveConfig::Hdd(config) => Disk::state_bytes(config),
+        }
+    }
+
+    /// A worker with a state of its own, whose runs end soon after `stop` is set.
+    #[must_use]
+    pub fn worker(&self, stop: &Arc<AtomicBool>) -> Drive {
+        match self {
+            Self::Ssd(prepared) => Drive::Ssd(Box::new(prepared.worker_stopped_by(stop))),
+            Self::Hdd(config) => Drive::Hdd(Box::new(Disk::new(config, stop))),
+        }
+    }
+
+    /// A worker that rests, or a new one; it stops when `stop` is set.
+    fn rested_worker(&self, stop: &Arc<AtomicBool>) -> Drive {
+        match self {
+            Self::Ssd(prepared) => Drive::Ssd(Box::new(prepared.rested_worker(stop))),
+            Self::Hdd(_) => self.worker(stop),
+        }
+    }
+
+    /// Keeps a worker that has returned to the prepared state, where making another
+    /// costs much.
+    fn rest(&self, worker: Drive) {
+        if let (Self::Ssd(prepared), Drive::Ssd(worker)) = (self, worker) {
+            prepared.rest(*worker);
+        }
+    }
+}
+
+/// One worker's drive.
+pub enum Drive {
+    /// Of flash.
+    Ssd(Box<Ssd>),
+    /// A disk.
+    Hdd(Box<Disk>),
+}
+
+impl Drive {
+    /// Bytes that the host can address.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> u64 {
+        match self {
+            Self::Ssd(drive) => drive.capacity_bytes(),
+            Self::Hdd(drive) => drive.capacity_bytes(),
+        }
+    }
+
+    /// Tells `watch` where every run from here on stands.
+    pub fn watch(&mut self, watch: &Arc<Watch>) {
+        match self {
+            Self::Ssd(drive) => drive.watch(watch),
+            Self::Hdd(drive) => drive.watch(watch),
+        }
+    }
+
+    /// Measures one workload over the whole drive, from the prepared state, and returns to
+    /// that state. Random numbers are keyed by `seed` and `index`.
+    ///
+    /// # Errors
+    /// [`SimError`] when the workload cannot be served.
+    pub fn measure(
+        &mut self,
+        workload: &Characteristics,
+        seed: u64,
+        index: u64,
+        plan: Plan,
+    ) -> Result<Outcome, SimError> {
+        match self {
+            Self::Ssd(drive) => drive.measure(workload, seed, index, plan),
+            Self::Hdd(drive) => drive.measure(workload, seed, index, plan),
+        }
+    }
+
+    /// Runs any load and keeps the state it leaves, unless it fails.
+    ///
+    /// # Errors
+    /// [`SimError`] when a request cannot be served.
+    pub fn run(
+        &mut self,
+        load: Load,
+        plan: Plan,
+        seed: u64,
+        index: u64,
+    ) -> Result<Outcome, SimError> {
+        match self {
+            Self::Ssd(drive) => drive.run(load, plan, seed, index),
+            Self::Hdd(drive) => drive.run(load, plan, seed, index),
+        }
+    }
+
+    /// The state between two runs, as bytes that [`Drive::load`] takes.
+    #[must_use]
+    pub fn save(&self) -> Vec<u8> {
+        match self {
+            Self::Ssd(drive) => drive.save(),
+            Self::Hdd(drive) => drive.save(),
+        }
+    }
+
+    /// Takes up the state that [`Drive::save`] wrote on a drive of the same configuration.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] where the bytes are of another configuration or version, or damaged.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        match self {
+            Self::Ssd(drive) => drive.load(bytes),
+            Self::Hdd(drive) => drive.load(bytes),
+        }
+    }
+}

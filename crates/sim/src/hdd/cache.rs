@@ -1,0 +1,188 @@
+//! The segmented read cache: a few runs of sectors that lie together, each behind one reader.
+//!
+//! ```text
+//!   segment   [start ........ asked ........ end)      at most a segment's size
+//!                  kept for     read ahead
+//!                  later reads
+//! ```
+//!
+//! A read that finds all its sectors in one segment is a hit. The segment that was used
+//! longest ago makes room. What is written leaves the segments.
+
+/// A run of sectors in the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    start: u64,
+    end: u64,
+    /// Behind the last sector that the host has asked for.
+    asked: u64,
+    /// When it was used, counted in uses.
+    used: u64,
+}
+
+/// What the cache has of a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// All of it, in the segment of this number.
+    All(usize),
+    /// All before this sector.
+    Until(u64),
+    /// Not its first sector.
+    Nothing,
+}
+
+/// All segments.
+#[derive(Clone, Debug)]
+pub struct ReadCache {
+    segments: Vec<Segment>,
+    segment_sectors: u64,
+    uses: u64,
+}
+
+impl ReadCache {
+    /// An empty cache; without segments everything is a miss.
+    #[must_use]
+    pub fn new(segments: usize, segment_sectors: u64) -> Self {
+        Self {
+            segments: vec![Segment::default(); segments],
+            segment_sectors,
+            uses: 0,
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.segments.fill(Segment::default());
+        self.uses = 0;
+    }
+
+    /// What is there of the sectors from `first` to before `end`, which the host asks for.
+    #[inline]
+    pub fn find(&mut self, first: u64, end: u64) -> Found {
+        let holds = |segment: &Segment| (segment.start..segment.end).contains(&first);
+        let Some(number) = self.segments.iter().position(holds) else {
+            return Found::Nothing;
+        };
+        self.uses += 1;
+        let segment = &mut self.segments[number];
+        segment.used = self.uses;
+        segment.asked = segment.asked.max(end.min(segment.end));
+        if end <= segment.end {
+            Found::All(number)
+        } else {
+            Found::Until(segment.end)
+        }
+    }
+
+    /// The sectors from `first` to before `end` were read from the disk: into the segment
+    /// that ends where they begin, or into the one that was used longest ago. `None` without
+    /// segments.
+    #[inline]
+    pub fn fill(&mut self, first: u64, end: u64) -> Option<usize> {
+        let goes_on = |segment: &Segment| segment.end == first && segment.start < segment.end;
+        let number = match self.segments.iter().position(goes_on) {
+            Some(number) => number,
+            None => {
+                let oldest = self.segments.iter().enumerate();
+                let (number, _) = oldest.min_by_key(|(_, segment)| segment.used)?;
+                self.segments[number].start = first;
+                number
+            }
+        };
+        self.uses += 1;
+        let segment = &mut self.segments[number];
+        segment.end = end;
+        segment.asked = end;
+        segment.used = self.uses;
+        segment.start = segment.start.max(end.saturating_sub(self.segment_sectors));
+        Some(number)
+    }
+
+    /// Reading ahead has come to before `end` in segment `number`.
+    #[inline]
+    pub fn extend(&mut self, number: usize, end: u64) {
+        let segment = &mut self.segments[number];
+        segment.end = segment.end.max(end);
+        segment.start = segment.start.max(end.saturating_sub(self.segment_sectors));
+    }
+
+    /// Whether segment `number` holds nothing.
+    #[must_use]
+    pub fn is_unused(&self, number: usize) -> bool {
+        self.segments[number].start == self.segments[number].end
+    }
+
+    /// Whether what the host has not asked for fills at most half of segment `number`.
+    #[must_use]
+    pub fn has_half_room(&self, number: usize) -> bool {
+        let segment = &self.segments[number];
+        2 * (segment.end - segment.asked) <= self.segment_sectors
+    }
+
+    /// To before which sector segment `number` may be read ahead: what the host has not
+    /// asked for yet stays.
+    #[inline]
+    #[must_use]
+    pub fn ahead_limit(&self, number: usize) -> u64 {
+        self.segments[number].asked + self.segment_sectors
+    }
+
+    /// The sectors from `first` to before `end` were written.
+    #[inline]
+    pub fn invalidate(&mut self, first: u64, end: u64) {
+        for segment in &mut self.segments {
+            if segment.start < end && first < segment.end {
+                *segment = Segment {
+                    used: segment.used,
+                    ..Segment::default()
+                };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_segment_used_longest_ago_makes_room_and_reads_in_order_share_one() {
+        let mut cache = ReadCache::new(2, 100);
+        assert_eq!(cache.fill(0, 10), Some(0));
+        assert_eq!(cache.fill(1000, 1010), Some(1));
+        assert_eq!(cache.find(0, 10), Found::All(0));
+        assert_eq!(cache.find(5, 11), Found::Until(10));
+        assert_eq!(cache.find(10, 11), Found::Nothing);
+        assert_eq!(cache.fill(10, 20), Some(0));
+        assert_eq!(cache.find(0, 20), Found::All(0));
+        assert_eq!(cache.fill(5000, 5001), Some(1));
+        assert_eq!(cache.find(1000, 1001), Found::Nothing);
+    }
+
+    #[test]
+    fn a_segment_holds_its_last_sectors_and_is_read_ahead_of_what_was_asked_for() {
+        let mut cache = ReadCache::new(1, 100);
+        cache.fill(0, 60);
+        assert_eq!(cache.ahead_limit(0), 160);
+        cache.extend(0, 160);
+        assert_eq!(cache.find(59, 60), Found::Nothing);
+        assert_eq!(cache.find(60, 90), Found::All(0));
+        assert_eq!(cache.ahead_limit(0), 190);
+        // Of 150 sectors at once the last 100 stay.
+        cache.fill(1000, 1150);
+        assert_eq!(cache.find(1049, 1050), Found::Nothing);
+        assert_eq!(cache.find(1050, 1150), Found::All(0));
+    }
+
+    #[test]
+    fn what_is_written_is_not_read_from_a_segment_any_more() {
+        let mut cache = ReadCache::new(2, 100);
+        cache.fill(0, 10);
+        cache.fill(50, 60);
+        cache.invalidate(10, 50);
+        assert_eq!(cache.find(0, 10), Found::All(0));
+        cache.invalidate(9, 51);
+        assert_eq!(cache.find(0, 1), Found::Nothing);
+        assert_eq!(cache.find(55, 56), Found::Nothing);
+    }
+}

@@ -1,0 +1,356 @@
+//! The disk as a device: its events, and what waits for which.
+//!
+//! Three things happen by themselves: what crosses the link arrives, in the order in which it
+//! was put there; the access that the mechanism serves ends; a write is acknowledged. Reading
+//! ahead has none.
+//!
+//! Reads, and writes that do not stay in the cache, go before what the write cache holds, unless
+//! a write waits for room or a flush for its end: then all are served by one order.
+
+use std::collections::VecDeque;
+
+use drivelab_request::{Command, CommandKind, SECTOR_BYTES};
+
+use super::DISK_PARTS;
+use super::cache::ReadCache;
+use super::geometry::Geometry;
+use super::mechanism::{Course, Mechanism, Position};
+use super::rotation::Rotation;
+use super::schedule::{Scheduler, Waiting};
+use super::seek::SeekCurve;
+use super::work::DiskWork;
+use super::write_cache::WriteCache;
+use crate::host::{
+    Completion, Device, HostTime, Outcome, PARTS, PartNames, SimError, measurement_factor,
+};
+use crate::preset::HddConfig;
+
+/// Marks an access as that of an extent of the write cache.
+pub(super) const OF_CACHE: u32 = 1 << 31;
+
+pub(super) const SECTOR: u64 = SECTOR_BYTES as u64;
+
+/// A command between submission and completion.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) kind: CommandKind,
+    /// Its data stays in the write cache.
+    pub(super) is_cached: bool,
+    /// Its sectors, and its bytes.
+    pub(super) first: u64,
+    pub(super) end: u64,
+    pub(super) bytes: u32,
+    pub(super) submitted: u64,
+    /// When it came as far as it is.
+    pub(super) since: u64,
+    pub(super) parts: [u64; PARTS],
+}
+
+/// What crosses the link.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Job {
+    ReadCommand,
+    /// With its command.
+    WriteData,
+    FlushCommand,
+    ReadData,
+}
+
+/// What reading ahead is about, by its segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ahead {
+    Off,
+    Reads(usize),
+    /// The segment is full.
+    Rests(usize),
+}
+
+/// The access that the mechanism serves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    pub(super) what: Waiting,
+    pub(super) started: u64,
+    /// When its first sector began.
+    pub(super) begins: u64,
+    /// The heads at its end.
+    pub(super) after: Course,
+}
+
+/// Times of everything but the mechanism, ns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    pub(super) read_command: u64,
+    pub(super) write_command: u64,
+    pub(super) flush_command: u64,
+    pub(super) acknowledge: u64,
+    /// 0 for a link that takes no time.
+    pub(super) link_bytes_per_second: u64,
+}
+
+impl Times {
+    fn new(config: &HddConfig, factor: f64) -> Self {
+        let host = &config.host;
+        let scale = |nanos: u64| (nanos as f64 * factor).round() as u64;
+        Self {
+            read_command: scale(host.read_command_ns),
+            write_command: scale(host.write_command_ns),
+            flush_command: scale(host.flush_command_ns.unwrap_or(host.write_command_ns)),
+            acknowledge: scale(host.write_acknowledge_ns),
+            link_bytes_per_second: (host.link_bytes_per_second as f64 / factor).round() as u64,
+        }
+    }
+
+    /// Time of `bytes` on the link, rounded up.
+    #[inline(always)]
+    pub(super) const fn link(&self, bytes: u64) -> u64 {
+        match self.link_bytes_per_second {
+            0 => 0,
+            rate => (bytes * 1_000_000_000).div_ceil(rate),
+        }
+    }
+}
+
+/// A simulated hard disk.
+#[derive(Clone, Debug)]
+pub struct Hdd {
+    pub(super) config: HddConfig,
+    /// By which all times are multiplied in this run.
+    pub(super) factor: f64,
+    pub(super) times: Times,
+    pub(super) mechanism: Mechanism,
+    pub(super) scheduler: Scheduler,
+    pub(super) segments: ReadCache,
+    pub(super) writes: WriteCache,
+    pub(super) slots: Vec<Slot>,
+    /// Commands that may still enter, and those that wait for that.
+    pub(super) free_commands: u32,
+    pub(super) outside: VecDeque<u32>,
+    /// When what is on the link has crossed it.
+    pub(super) link: VecDeque<(u64, u32, Job)>,
+    pub(super) link_free_at: u64,
+    pub(super) acknowledged: VecDeque<(u64, u32)>,
+    /// Accesses of commands.
+    pub(super) waiting: Vec<Waiting>,
+    /// The same and those of the write cache; kept for its memory.
+    pub(super) all_waiting: Vec<Waiting>,
+    /// Writes that wait for room in the cache.
+    pub(super) blocked: VecDeque<u32>,
+    /// Flushes, with the number of the first write that they need not wait for.
+    pub(super) flushes: VecDeque<(u64, u32)>,
+    pub(super) access: Option<Access>,
+    /// The heads after the last access, as far as they have read ahead.
+    pub(super) course: Course,
+    pub(super) ahead: Ahead,
+    /// Accesses and writes into the cache so far.
+    pub(super) number: u64,
+    pub(super) work: DiskWork,
+    pub(super) busy_ns: u64,
+    pub(super) opened_at: u64,
+}
+
+impl Hdd {
+    /// An idle disk.
+    #[must_use]
+    pub fn new(config: HddConfig) -> Self {
+        let cache = &config.cache;
+        let segment_sectors = cache.segment_bytes.unwrap_or(0) / SECTOR;
+        let write_sectors = if config.writes_back() {
+            cache.write_cache_bytes / SECTOR
+        } else {
+            0
+        };
+        Self {
+            factor: 1.0,
+            times: Times::new(&config, 1.0),
+            mechanism: mechanism(&config, 1.0),
+            scheduler: Scheduler::new(config.scheduling.order),
+            segments: ReadCache::new(cache.read_segments as usize, segment_sectors),
+            writes: WriteCache::new(write_sectors),
+            slots: Vec::new(),
+            free_commands: config.host.commands,
+            outside: VecDeque::new(),
+            link: VecDeque::new(),
+            link_free_at: 0,
+            acknowledged: VecDeque::new(),
+            waiting: Vec::new(),
+            all_waiting: Vec::new(),
+            blocked: VecDeque::new(),
+            flushes: VecDeque::new(),
+            access: None,
+            course: AT_REST,
+            ahead: Ahead::Off,
+            number: 0,
+            work: DiskWork::default(),
+            busy_ns: 0,
+            opened_at: 0,
+            config,
+        }
+    }
+
+    /// What it was made of.
+    #[must_use]
+    pub const fn config(&self) -> &HddConfig {
+        &self.config
+    }
+}
+
+/// Heads at the outermost track, at the beginning of a run.
+const AT_REST: Course = Course {
+    position: Position {
+        cylinder: 0,
+        head: 0,
+    },
+    at: 0,
+    sector: 0,
+};
+
+/// The moving parts of a disk, every time of them multiplied by `factor`.
+fn mechanism(config: &HddConfig, factor: f64) -> Mechanism {
+    let scale = |nanos: u64| (nanos as f64 * factor).round() as u64;
+    let mechanics = &config.mechanics;
+    let revolution = Rotation::of_rpm(mechanics.rotation_rpm).revolution();
+    let rotation = Rotation::new(scale(revolution.into()).clamp(1, 1 << 30) as u32);
+    let skews = (
+        scale(mechanics.track_skew_ns),
+        scale(mechanics.cylinder_skew_ns),
+    );
+    let geometry = Geometry::new(&config.zones(), config.geometry.heads, rotation, skews);
+    let curve = SeekCurve::new(config.seek_times(), geometry.cylinders(), rotation, factor);
+    let short = |nanos| scale(nanos).min(1 << 30) as u32;
+    let switches = (
+        short(mechanics.head_switch_ns),
+        short(mechanics.write_settle_ns),
+    );
+    Mechanism::new(geometry, rotation, curve, switches)
+}
+
+impl Device for Hdd {
+    fn capacity_bytes(&self) -> u64 {
+        self.config.geometry.user_capacity_bytes
+    }
+
+    fn part_names(&self) -> PartNames {
+        DISK_PARTS
+    }
+
+    fn takes_trims(&self) -> bool {
+        false
+    }
+
+    fn begin(&mut self, seed: u64, index: u64) -> f64 {
+        let factor = measurement_factor(&self.config.variability, seed, index);
+        if factor.to_bits() != self.factor.to_bits() {
+            self.factor = factor;
+            self.times = Times::new(&self.config, factor);
+            self.mechanism = mechanism(&self.config, factor);
+        }
+        self.scheduler = Scheduler::new(self.config.scheduling.order);
+        self.segments.clear();
+        self.writes.clear();
+        self.slots.clear();
+        self.free_commands = self.config.host.commands;
+        self.outside.clear();
+        self.link.clear();
+        self.link_free_at = 0;
+        self.acknowledged.clear();
+        self.waiting.clear();
+        self.blocked.clear();
+        self.flushes.clear();
+        self.access = None;
+        self.course = AT_REST;
+        self.ahead = Ahead::Off;
+        self.number = 0;
+        self.work = DiskWork::default();
+        (self.busy_ns, self.opened_at) = (0, 0);
+        factor
+    }
+
+    fn host_time(&self, seed: u64, index: u64) -> Option<HostTime> {
+        HostTime::new(&self.config.variability, seed, index)
+    }
+
+    #[inline]
+    fn submit(&mut self, tag: u32, command: &Command, now: u64) -> Result<(), SimError> {
+        let end_bytes = command.offset_bytes + u64::from(command.size_bytes);
+        let (first, end) = (command.offset_bytes / SECTOR, end_bytes.div_ceil(SECTOR));
+        let slot = Slot {
+            kind: command.kind,
+            is_cached: !command.is_forced && self.writes.could_hold(end - first),
+            first,
+            end,
+            bytes: command.size_bytes,
+            submitted: now,
+            since: now,
+            parts: [0; PARTS],
+        };
+        let place = tag as usize;
+        if place >= self.slots.len() {
+            self.slots.resize(place + 1, slot);
+        }
+        self.slots[place] = slot;
+        if self.free_commands > 0 {
+            self.free_commands -= 1;
+            self.enter(tag, now);
+        } else {
+            self.outside.push_back(tag);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn next_event(&self) -> Option<u64> {
+        let access = self.access.as_ref().map_or(u64::MAX, |a| a.after.at);
+        let link = self.link.front().map_or(u64::MAX, |&(at, ..)| at);
+        let told = self.acknowledged.front().map_or(u64::MAX, |&(at, _)| at);
+        let first = access.min(link).min(told);
+        (first != u64::MAX).then_some(first)
+    }
+
+    #[inline]
+    fn serve(&mut self, completions: &mut Vec<Completion>) -> Result<(), SimError> {
+        let Some(now) = self.next_event() else {
+            return Ok(());
+        };
+        if let Some(access) = self.access.take_if(|access| access.after.at == now) {
+            self.end_access(access, now);
+        }
+        while let Some(&(at, tag, job)) = self.link.front()
+            && at == now
+        {
+            self.link.pop_front();
+            self.crossed(tag, job, now, completions);
+        }
+        while let Some(&(at, tag)) = self.acknowledged.front()
+            && at == now
+        {
+            self.acknowledged.pop_front();
+            self.complete(tag, now, completions);
+        }
+        self.dispatch(now);
+        Ok(())
+    }
+
+    fn drain(&mut self, _: u64) -> bool {
+        // The write cache empties by itself while nothing else is to be done.
+        false
+    }
+
+    fn open_window(&mut self, at: u64) {
+        self.settle(at);
+        self.work = DiskWork::default();
+        (self.busy_ns, self.opened_at) = (0, at);
+    }
+
+    fn close_window(&mut self, at: u64, outcome: &mut Outcome) {
+        self.settle(at);
+        let under_way = self
+            .access
+            .map_or(0, |a| at - a.started.max(self.opened_at));
+        let window = at - self.opened_at;
+        self.work.utilisation = match window {
+            0 => 0.0,
+            window => (self.busy_ns + under_way) as f64 / window as f64,
+        };
+        outcome.disk = Some(self.work);
+    }
+}

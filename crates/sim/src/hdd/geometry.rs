@@ -1,0 +1,141 @@
+//! Where a sector lies: zones of tracks with the same number of sectors.
+//!
+//! ```text
+//!   outer edge                                    inner edge
+//!   cylinder 0 ... | zone 0: 1400 sectors a track | zone 1: 1300 | ...
+//!   sectors go along a track, then to the next head, then to the next cylinder
+//! ```
+//!
+//! Every track begins a skew later than the one before it, so that the head is there when
+//! its first sector comes. What is left out: spare sectors and defects, serpentine orders.
+
+use super::rotation::Rotation;
+
+/// A zone with everything that finding a sector takes.
+#[derive(Clone, Copy, Debug)]
+struct Zone {
+    /// Its first sector.
+    first: u64,
+    /// The first sector behind it.
+    end: u64,
+    first_cylinder: u32,
+    sectors_per_track: u32,
+    sectors_per_cylinder: u32,
+}
+
+/// Where a sector lies, and when it passes the head.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Counted from the outer edge.
+    pub cylinder: u32,
+    /// Whose track.
+    pub head: u32,
+    /// On its track.
+    pub sector: u32,
+    /// Of its track.
+    pub sectors_per_track: u32,
+    /// Where its track begins, ns of a revolution.
+    pub track_angle: u32,
+    /// Where the sector begins, ns of a revolution.
+    pub angle: u32,
+}
+
+/// The sectors of a disk.
+#[derive(Clone, Debug)]
+pub struct Geometry {
+    zones: Vec<Zone>,
+    /// The zone of the first of so many sectors, by their number shifted.
+    zone_of: Vec<u8>,
+    shift: u32,
+    cylinders: u32,
+    rotation: Rotation,
+    /// From a track to the next of its cylinder.
+    track_skew: u64,
+    /// From the first track of a cylinder to that of the next.
+    cylinder_step: u64,
+}
+
+/// Zones by their cylinders and sectors a track, from the outer edge.
+pub type ZoneList<'a> = &'a [(u32, u32)];
+
+impl Geometry {
+    /// A disk of `heads` tracks a cylinder; `skews` are from a track to the next of its
+    /// cylinder, and from the last track of a cylinder to the first of the next, ns.
+    #[must_use]
+    pub fn new(list: ZoneList<'_>, heads: u32, rotation: Rotation, skews: (u64, u64)) -> Self {
+        let mut zones = Vec::with_capacity(list.len());
+        let (mut first, mut first_cylinder) = (0, 0);
+        for &(cylinders, sectors_per_track) in list {
+            let sectors_per_cylinder = sectors_per_track * heads;
+            let end = first + u64::from(cylinders) * u64::from(sectors_per_cylinder);
+            zones.push(Zone {
+                first,
+                end,
+                first_cylinder,
+                sectors_per_track,
+                sectors_per_cylinder,
+            });
+            first = end;
+            first_cylinder += cylinders;
+        }
+        let shift = (first >> 12).max(1).ilog2();
+        let mut zone = 0;
+        let zone_of = (0..=first >> shift).map(|place| {
+            while place << shift >= zones[zone].end && zone + 1 < zones.len() {
+                zone += 1;
+            }
+            zone as u8
+        });
+        let zone_of = zone_of.collect();
+        let (track_skew, cylinder_skew) = skews;
+        Self {
+            zones,
+            zone_of,
+            shift,
+            cylinders: first_cylinder,
+            rotation,
+            track_skew,
+            cylinder_step: u64::from(heads - 1) * track_skew + cylinder_skew,
+        }
+    }
+
+    /// Cylinders of the disk.
+    #[must_use]
+    pub const fn cylinders(&self) -> u32 {
+        self.cylinders
+    }
+
+    /// Sectors of the disk.
+    #[must_use]
+    pub fn sectors(&self) -> u64 {
+        self.zones.last().map_or(0, |zone| zone.end)
+    }
+
+    /// Where `sector` lies; it is one of the disk.
+    #[inline]
+    #[must_use]
+    pub fn place(&self, sector: u64) -> Place {
+        let mut number = usize::from(self.zone_of[(sector >> self.shift) as usize]);
+        while sector >= self.zones[number].end {
+            number += 1;
+        }
+        let zone = &self.zones[number];
+        // A zone may have more than 2^32 sectors, a cylinder never.
+        let inside = sector - zone.first;
+        let cylinder = (inside / u64::from(zone.sectors_per_cylinder)) as u32;
+        let rest = (inside % u64::from(zone.sectors_per_cylinder)) as u32;
+        let (head, on_track) = (rest / zone.sectors_per_track, rest % zone.sectors_per_track);
+        let cylinder = zone.first_cylinder + cylinder;
+        let skew = u64::from(cylinder) * self.cylinder_step + u64::from(head) * self.track_skew;
+        let track_angle = self.rotation.angle(skew);
+        let begins = self.rotation.start_of(on_track, zone.sectors_per_track);
+        Place {
+            cylinder,
+            head,
+            sector: on_track,
+            sectors_per_track: zone.sectors_per_track,
+            track_angle,
+            angle: self.rotation.wrap(track_angle + begins),
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! What was written and is not on the platters yet.
+//!
+//! ```text
+//!   write ─> extents, the oldest first ─> one on its way to the platters ─> gone
+//!            merged where they touch
+//! ```
+//!
+//! Extents never overlap: what is written again is written once. The scheduler sees the oldest
+//! few of them.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
+
+use super::geometry::Geometry;
+use super::schedule::Waiting;
+
+/// Writes that touch are merged up to so many sectors, 1 MiB: a longer one would keep reads
+/// waiting.
+const MOST_MERGED_SECTORS: u64 = 2048;
+
+/// The write cache of a disk.
+#[derive(Clone, Debug)]
+pub struct WriteCache {
+    most_sectors: u64,
+    /// Room that is taken, by what is in the cache or on its way into it.
+    taken: u64,
+    /// Where extents begin: which entry of `extents` it is.
+    by_start: BTreeMap<u64, u32>,
+    extents: Vec<Waiting>,
+    vacant: Vec<u32>,
+    /// The oldest first.
+    order: VecDeque<u32>,
+    /// The one that is being written.
+    under_way: Option<Waiting>,
+}
+
+impl WriteCache {
+    /// An empty cache; of no sectors for none.
+    #[must_use]
+    pub fn new(most_sectors: u64) -> Self {
+        Self {
+            most_sectors,
+            taken: 0,
+            by_start: BTreeMap::new(),
+            extents: Vec::new(),
+            vacant: Vec::new(),
+            order: VecDeque::new(),
+            under_way: None,
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.most_sectors);
+    }
+
+    /// Whether so many sectors could ever be there at once.
+    #[must_use]
+    pub const fn could_hold(&self, sectors: u64) -> bool {
+        sectors <= self.most_sectors
+    }
+
+    /// Whether there is room for so many sectors, which then is theirs.
+    pub fn reserve(&mut self, sectors: u64) -> bool {
+        let fits = self.taken + sectors <= self.most_sectors;
+        if fits {
+            self.taken += sectors;
+        }
+        fits
+    }
+
+    /// Whether nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// The number of the oldest write that is not on the platters.
+    #[must_use]
+    pub fn oldest(&self) -> Option<u64> {
+        let waiting = self.order.front().map(|&id| &self.extents[id as usize]);
+        let numbers = [waiting, self.under_way.as_ref()];
+        numbers.into_iter().flatten().map(|w| w.number).min()
+    }
+
+    /// The oldest `count` extents.
+    pub fn candidates(&self, count: usize) -> impl Iterator<Item = (u32, &Waiting)> {
+        let ids = self.order.iter().take(count);
+        ids.map(|&id| (id, &self.extents[id as usize]))
+    }
+
+    /// Whether all sectors of a read are there.
+    #[inline]
+    #[must_use]
+    pub fn holds(&self, first: u64, end: u64) -> bool {
+        if self.taken == 0 {
+            return false;
+        }
+        let covers = |extent: &Waiting| extent.sector <= first && end <= extent.end();
+        let before = self.by_start.range(..=first).next_back();
+        before.is_some_and(|(_, &id)| covers(&self.extents[id as usize]))
+            || self.under_way.as_ref().is_some_and(covers)
+    }
+
+    /// The sectors from `first` to before `end`, for which there is room, are in the cache; the
+    /// write is the `number`th. Answers how many of them replace others.
+    pub fn insert(&mut self, first: u64, end: u64, number: u64, geometry: &Geometry) -> u64 {
+        let (mut start, mut stop) = (first, end);
+        let mut merged: Option<u32> = None;
+        let mut replaced = 0;
+        // Those that begin at or before its end, the last first, until one ends before it.
+        let mut last = Bound::Included(end);
+        while let Some((&begins, &id)) = self.by_start.range((Bound::Unbounded, last)).next_back() {
+            last = Bound::Excluded(begins);
+            let extent = self.extents[id as usize];
+            let overlaps = extent.end() > first && begins < end;
+            let length = stop.max(extent.end()) - start.min(begins);
+            if extent.end() < first {
+                break;
+            } else if !overlaps && length > MOST_MERGED_SECTORS {
+                continue;
+            }
+            replaced += extent.end().min(end).saturating_sub(begins.max(first));
+            start = start.min(begins);
+            stop = stop.max(extent.end());
+            self.by_start.remove(&begins);
+            merged = Some(match merged {
+                Some(other) => self.join(other, id),
+                None => id,
+            });
+        }
+        let place = geometry.place(start);
+        let mut extent = Waiting {
+            sector: start,
+            count: (stop - start) as u32,
+            place,
+            number,
+            slot: 0,
+            writes: true,
+        };
+        let id = match merged {
+            Some(id) => {
+                extent.number = self.extents[id as usize].number;
+                id
+            }
+            None => {
+                let id = self.vacant.pop().unwrap_or(self.extents.len() as u32);
+                self.order.push_back(id);
+                id
+            }
+        };
+        match self.extents.get_mut(id as usize) {
+            Some(entry) => *entry = extent,
+            None => self.extents.push(extent),
+        }
+        self.by_start.insert(start, id);
+        self.taken -= replaced;
+        replaced
+    }
+
+    /// Of two extents that become one the older keeps its place in the order.
+    fn join(&mut self, one: u32, other: u32) -> u32 {
+        let number = |id: u32| self.extents[id as usize].number;
+        let (older, younger) = if number(one) <= number(other) {
+            (one, other)
+        } else {
+            (other, one)
+        };
+        self.order.retain(|&id| id != younger);
+        self.vacant.push(younger);
+        older
+    }
+
+    /// Extent `id` goes to the platters.
+    pub fn take(&mut self, id: u32) -> Waiting {
+        let extent = self.extents[id as usize];
+        self.by_start.remove(&extent.sector);
+        if let Some(place) = self.order.iter().position(|&other| other == id) {
+            self.order.remove(place);
+        }
+        self.vacant.push(id);
+        self.under_way = Some(extent);
+        extent
+    }
+
+    /// The extent on its way is there: its room is free.
+    pub fn written(&mut self) {
+        if let Some(extent) = self.under_way.take() {
+            self.taken -= u64::from(extent.count);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rotation::Rotation;
+    use super::*;
+
+    fn geometry() -> Geometry {
+        Geometry::new(&[(100, 100)], 2, Rotation::new(1000), (0, 0))
+    }
+
+    /// Start, count and number of every extent, the oldest first.
+    fn told(cache: &WriteCache) -> Vec<(u64, u32, u64)> {
+        let all = cache.candidates(usize::MAX);
+        all.map(|(_, w)| (w.sector, w.count, w.number)).collect()
+    }
+
+    fn filled(writes: &[(u64, u64)]) -> WriteCache {
+        let (mut cache, geometry) = (WriteCache::new(10_000), geometry());
+        for (number, &(first, end)) in (0..).zip(writes) {
+            assert!(cache.reserve(end - first));
+            cache.insert(first, end, number, &geometry);
+        }
+        cache
+    }
+
+    #[test]
+    fn writes_that_touch_are_one_and_the_older_keeps_its_turn() {
+        let cache = filled(&[(0, 10), (100, 110), (10, 20), (90, 100)]);
+        assert_eq!(told(&cache), [(0, 20, 0), (90, 20, 1)]);
+        // One that joins two: 80 sectors, of which 20 were there twice.
+        let cache = filled(&[(100, 130), (500, 501), (50, 70), (60, 110)]);
+        assert_eq!(told(&cache), [(50, 80, 0), (500, 1, 1)]);
+        assert_eq!(cache.taken, 81);
+    }
+
+    #[test]
+    fn what_is_written_again_takes_no_more_room() {
+        let cache = filled(&[(0, 100), (20, 30), (0, 100)]);
+        assert_eq!((told(&cache), cache.taken), (vec![(0, 100, 0)], 100));
+    }
+
+    #[test]
+    fn merging_ends_at_a_mebibyte_where_nothing_overlaps() {
+        let cache = filled(&[(0, 2000), (2000, 2048), (2048, 2049), (2047, 2060)]);
+        // The last overlaps both and joins them, however long that is.
+        assert_eq!(told(&cache), [(0, 2060, 0)]);
+        let cache = filled(&[(0, 2048), (2048, 2049)]);
+        assert_eq!(told(&cache), [(0, 2048, 0), (2048, 1, 1)]);
+        // Too long with the one behind it, whatever lies before.
+        let cache = filled(&[(100, 2148), (40, 60), (50, 100)]);
+        assert_eq!(told(&cache), [(100, 2048, 0), (40, 60, 1)]);
+    }
+
+    #[test]
+    fn room_comes_back_when_the_platters_have_it_and_reads_find_it_until_then() {
+        let mut cache = filled(&[(0, 10), (50, 60)]);
+        assert!(cache.holds(0, 10) && cache.holds(55, 60) && !cache.holds(5, 11));
+        let (id, _) = cache.candidates(1).next().unwrap_or_else(|| unreachable!());
+        assert_eq!(cache.take(id).sector, 0);
+        assert!(cache.holds(0, 10));
+        assert_eq!((cache.oldest(), cache.taken), (Some(0), 20));
+        cache.written();
+        assert!(!cache.holds(0, 10));
+        assert_eq!((cache.oldest(), cache.taken), (Some(1), 10));
+    }
+
+    #[test]
+    fn what_has_no_room_is_refused() {
+        let mut cache = WriteCache::new(100);
+        assert!(cache.reserve(60) && !cache.reserve(41) && cache.reserve(40));
+        assert!(cache.could_hold(100) && !cache.could_hold(101));
+    }
+}

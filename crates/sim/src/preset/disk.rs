@@ -1,0 +1,336 @@
+//! The resolved description of one hard disk, and its keys.
+
+use std::collections::BTreeMap;
+
+use drivelab_request::SECTOR_BYTES;
+use serde::Serialize;
+
+use super::assemble::{Keys, published};
+use super::choices::{BufferPolicy, DriveKind, HostInterface, SeekOrder};
+use super::config::{Host, Published};
+use super::document::Entries;
+use super::error::PresetError;
+use super::host::host;
+use super::schema::{self, LONGEST_NS, Rule, TIME, integer};
+use super::variability::{Variability, variability};
+use crate::hdd::SeekTimes;
+
+/// Accesses of the write cache that the scheduler sees, where the preset does not say it.
+const DEFAULT_DESTAGE_WINDOW: u32 = 32;
+
+/// The links that disks have.
+const INTERFACES: &[&str] = &[
+    HostInterface::Free.word(),
+    HostInterface::Sata.word(),
+    HostInterface::Sas.word(),
+];
+
+/// What a disk has beside what every drive has.
+pub(super) const KEYS: &[(&str, Rule)] = &[
+    ("geometry.heads", integer(1, 64)),
+    (
+        "geometry.zone_cylinders",
+        Rule::Integers {
+            least: 1,
+            most: 1 << 20,
+        },
+    ),
+    (
+        "geometry.zone_sectors_per_track",
+        Rule::Integers {
+            least: 1,
+            most: 1 << 16,
+        },
+    ),
+    (
+        "geometry.user_capacity_bytes",
+        Rule::Sectors {
+            least: 512,
+            most: 1 << 50,
+        },
+    ),
+    ("mechanics.rotation_rpm", integer(1000, 50_000)),
+    ("mechanics.single_cylinder_seek_ns", integer(0, LONGEST_NS)),
+    ("mechanics.average_seek_ns", integer(0, LONGEST_NS)),
+    ("mechanics.full_stroke_seek_ns", integer(0, LONGEST_NS)),
+    ("mechanics.head_switch_ns", TIME),
+    ("mechanics.write_settle_ns", TIME),
+    ("mechanics.track_skew_ns", TIME),
+    ("mechanics.cylinder_skew_ns", TIME),
+    ("scheduling.order", Rule::Word(SeekOrder::WORDS)),
+    ("scheduling.destage_window", integer(1, 1024)),
+    ("cache.read_segments", integer(0, 256)),
+    (
+        "cache.segment_bytes",
+        Rule::Sectors {
+            least: 512,
+            most: 1 << 32,
+        },
+    ),
+    ("cache.read_ahead", Rule::Boolean),
+    (
+        "cache.write_cache_bytes",
+        Rule::Sectors {
+            least: 0,
+            most: 1 << 32,
+        },
+    ),
+    ("cache.policy", Rule::Word(BufferPolicy::WORDS)),
+    ("host.interface", Rule::Word(INTERFACES)),
+    (
+        "host.link_bytes_per_second",
+        integer(1_000_000, 1_000_000_000_000),
+    ),
+    (
+        "host.link_gigabits_per_second",
+        Rule::Ratio {
+            least: 1.5,
+            most: 12.0,
+        },
+    ),
+    ("host.commands", integer(1, 65_536)),
+    ("host.read_command_ns", TIME),
+    ("host.write_command_ns", TIME),
+    ("host.write_acknowledge_ns", TIME),
+    ("host.flush_command_ns", TIME),
+];
+
+/// One hard disk, checked: every number is possible with the others.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HddConfig {
+    /// The preset's name.
+    pub name: String,
+    /// What kind of drive this is.
+    pub kind: DriveKind,
+    /// One line for lists of drives.
+    pub summary: String,
+    /// Where sectors lie.
+    pub geometry: DiskGeometry,
+    /// How arm and platters move.
+    pub mechanics: Mechanics,
+    /// What is served when.
+    pub scheduling: DiskScheduling,
+    /// The disk's memory.
+    pub cache: DiskCache,
+    /// The link to the host.
+    pub host: Host,
+    /// Differences between one run and the next.
+    pub variability: Variability,
+    /// Figures published for the drive, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub published: BTreeMap<String, Published>,
+}
+
+/// Where sectors lie.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DiskGeometry {
+    /// Recorded surfaces: tracks of a cylinder.
+    pub heads: u32,
+    /// Cylinders of each zone, from the outer edge.
+    pub zone_cylinders: Vec<u32>,
+    /// Sectors of 512 bytes of a track, by zone.
+    pub zone_sectors_per_track: Vec<u32>,
+    /// What the host sees; sectors behind it are spare.
+    pub user_capacity_bytes: u64,
+}
+
+/// How arm and platters move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Mechanics {
+    /// Revolutions a minute.
+    pub rotation_rpm: u32,
+    /// A seek to the next cylinder.
+    pub single_cylinder_seek_ns: u64,
+    /// A seek between two cylinders drawn at random.
+    pub average_seek_ns: u64,
+    /// A seek from the outermost cylinder to the innermost.
+    pub full_stroke_seek_ns: u64,
+    /// To another head of the cylinder.
+    pub head_switch_ns: u64,
+    /// By how much a write settles longer after a seek or switch.
+    pub write_settle_ns: u64,
+    /// How much later a track begins than the one before it on its cylinder.
+    pub track_skew_ns: u64,
+    /// How much later the first track of a cylinder begins than the last of the one before.
+    pub cylinder_skew_ns: u64,
+}
+
+/// What is served when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DiskScheduling {
+    /// Which of the waiting accesses goes next.
+    pub order: SeekOrder,
+    /// How many of the oldest in the write cache are among them; absent without write cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destage_window: Option<u32>,
+}
+
+/// The disk's memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DiskCache {
+    /// Runs of sectors that are kept for reads; 0 for none.
+    pub read_segments: u32,
+    /// The longest such run; absent without segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment_bytes: Option<u64>,
+    /// After a read the disk reads on until another command comes or the segment is full.
+    pub read_ahead: bool,
+    /// Bytes that may wait for the platters after their write was completed; 0 for none.
+    pub write_cache_bytes: u64,
+    /// When a write is complete.
+    pub policy: BufferPolicy,
+}
+
+impl HddConfig {
+    /// Zones from the outer edge: cylinders, and sectors of a track.
+    #[must_use]
+    pub fn zones(&self) -> Vec<(u32, u32)> {
+        let cylinders = self.geometry.zone_cylinders.iter().copied();
+        cylinders
+            .zip(self.geometry.zone_sectors_per_track.iter().copied())
+            .collect()
+    }
+
+    /// What the seek curve goes through.
+    #[must_use]
+    pub const fn seek_times(&self) -> SeekTimes {
+        SeekTimes {
+            single_cylinder: self.mechanics.single_cylinder_seek_ns,
+            average: self.mechanics.average_seek_ns,
+            full_stroke: self.mechanics.full_stroke_seek_ns,
+        }
+    }
+
+    /// Whether a write is complete before it is on the platters.
+    #[must_use]
+    pub fn writes_back(&self) -> bool {
+        self.cache.policy == BufferPolicy::WriteBack && self.cache.write_cache_bytes > 0
+    }
+}
+
+/// Builds the disk from its keys.
+pub(super) fn assemble(entries: &Entries) -> Result<HddConfig, PresetError> {
+    let keys = Keys::new(entries, DriveKind::Hdd);
+    let cache = cache(&keys)?;
+    let keeps_writes = cache.write_cache_bytes > 0;
+    let window = keys.optional_integer("scheduling.destage_window")?;
+    let config = HddConfig {
+        name: keys.text("name")?,
+        kind: DriveKind::Hdd,
+        summary: keys.text("summary")?,
+        geometry: geometry(&keys)?,
+        mechanics: mechanics(&keys)?,
+        scheduling: DiskScheduling {
+            order: keys.word("scheduling.order", SeekOrder::from_word)?,
+            destage_window: keeps_writes.then(|| window.unwrap_or(DEFAULT_DESTAGE_WINDOW)),
+        },
+        cache,
+        host: host(&keys)?,
+        variability: variability(&keys)?,
+        published: published(&keys)?,
+    };
+    Ok(config)
+}
+
+fn geometry(keys: &Keys<'_>) -> Result<DiskGeometry, PresetError> {
+    let list = |key: &str| {
+        let numbers = keys.optional_integers(key)?;
+        match numbers {
+            Some(numbers) => Ok(numbers),
+            None => keys.need(key).map(|_| Vec::new()),
+        }
+    };
+    let (cylinders_key, sectors_key) =
+        ("geometry.zone_cylinders", "geometry.zone_sectors_per_track");
+    let heads: u32 = keys.integer("geometry.heads")?;
+    let zone_cylinders = list(cylinders_key)?;
+    let zone_sectors_per_track = list(sectors_key)?;
+    let (zones, given) = (zone_cylinders.len(), zone_sectors_per_track.len());
+    if zones != given {
+        let allowed = format!("as many entries as zone_cylinders has zones, {zones}, not {given}");
+        return Err(schema::wrong_value(
+            sectors_key,
+            keys.need(sectors_key)?,
+            allowed,
+        ));
+    }
+    let cylinders: u64 = zone_cylinders.iter().copied().map(u64::from).sum();
+    const MOST_CYLINDERS: u64 = 1 << 22;
+    if cylinders > MOST_CYLINDERS {
+        let allowed = format!("at most {MOST_CYLINDERS} cylinders in all, not {cylinders}");
+        return Err(schema::wrong_value(
+            cylinders_key,
+            keys.need(cylinders_key)?,
+            allowed,
+        ));
+    }
+    let zone = |(&cylinders, &sectors): (&u32, &u32)| u64::from(cylinders) * u64::from(sectors);
+    let tracks = zone_cylinders.iter().zip(&zone_sectors_per_track).map(zone);
+    let bytes = tracks.sum::<u64>() * u64::from(heads) * u64::from(SECTOR_BYTES);
+    let key = "geometry.user_capacity_bytes";
+    let user_capacity_bytes = keys.optional_integer(key)?.unwrap_or(bytes);
+    if user_capacity_bytes > bytes {
+        let allowed = format!("at most what the zones hold, {bytes}");
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
+    Ok(DiskGeometry {
+        heads,
+        zone_cylinders,
+        zone_sectors_per_track,
+        user_capacity_bytes,
+    })
+}
+
+fn mechanics(keys: &Keys<'_>) -> Result<Mechanics, PresetError> {
+    let single_cylinder_seek_ns = keys.integer("mechanics.single_cylinder_seek_ns")?;
+    let full_stroke_seek_ns = keys.integer("mechanics.full_stroke_seek_ns")?;
+    let average_seek_ns = keys.integer("mechanics.average_seek_ns")?;
+    let head_switch_ns = keys.integer("mechanics.head_switch_ns")?;
+    if full_stroke_seek_ns < single_cylinder_seek_ns {
+        let key = "mechanics.full_stroke_seek_ns";
+        let allowed = format!("at least single_cylinder_seek_ns, {single_cylinder_seek_ns}");
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
+    let (least, most) = SeekTimes::possible_averages(single_cylinder_seek_ns, full_stroke_seek_ns);
+    if !(least..=most).contains(&average_seek_ns) {
+        let key = "mechanics.average_seek_ns";
+        let allowed = format!(
+            "from {least} to {most}: with single_cylinder_seek_ns and full_stroke_seek_ns a curve \
+             that rises and bends down"
+        );
+        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+    }
+    // Where nothing else is said the first sector comes just when the head is there.
+    let skew = |key: &str, needed: u64| -> Result<u64, PresetError> {
+        Ok(keys.optional_integer(key)?.unwrap_or(needed))
+    };
+    Ok(Mechanics {
+        rotation_rpm: keys.integer("mechanics.rotation_rpm")?,
+        single_cylinder_seek_ns,
+        average_seek_ns,
+        full_stroke_seek_ns,
+        head_switch_ns,
+        write_settle_ns: skew("mechanics.write_settle_ns", 0)?,
+        track_skew_ns: skew("mechanics.track_skew_ns", head_switch_ns)?,
+        cylinder_skew_ns: skew("mechanics.cylinder_skew_ns", single_cylinder_seek_ns)?,
+    })
+}
+
+fn cache(keys: &Keys<'_>) -> Result<DiskCache, PresetError> {
+    let read_segments = keys.integer("cache.read_segments")?;
+    let segment_bytes = keys.optional_integer("cache.segment_bytes")?;
+    if read_segments > 0 && segment_bytes.is_none() {
+        keys.need("cache.segment_bytes")?;
+    }
+    let write_cache_bytes = keys.integer("cache.write_cache_bytes")?;
+    let policy = keys.optional_word("cache.policy", BufferPolicy::from_word)?;
+    let policy = policy.filter(|_| write_cache_bytes > 0);
+    // What has no effect leaves no trace.
+    Ok(DiskCache {
+        read_segments,
+        segment_bytes: segment_bytes.filter(|_| read_segments > 0),
+        read_ahead: read_segments > 0 && keys.boolean("cache.read_ahead")?,
+        write_cache_bytes,
+        policy: policy.unwrap_or(BufferPolicy::WriteBack),
+    })
+}
