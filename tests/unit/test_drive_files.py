@@ -100,9 +100,12 @@ def test_a_new_preset_behaves_as_the_one_it_is_like(name: str, capsys) -> None:
     assert configuration_hash == read_preset(name).resolved()[1]
     text = Path("mine.toml").read_text()
     # Every key of presets is there, said or to be said, with what it may hold.
-    optional = {"ssd": "queue_pair_depth", "hdd": "flush_command_ns"}[resolved["kind"]]
+    optional, required = {
+        "ssd": ("queue_pair_depth", "# an integer from 1 to 256\nchannels = "),
+        "hdd": ("flush_command_ns", "# an integer from 1 to 64\nheads = "),
+    }[resolved["kind"]]
     assert f"# {optional} =" in text
-    assert "# an integer from 1 to 256\nchannels = " in text
+    assert required in text
 
 
 def test_a_new_preset_measures_as_it_is_and_replaces_nothing(capsys) -> None:
