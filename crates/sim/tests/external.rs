@@ -262,7 +262,21 @@ fn libraries_that_cannot_be_the_firmware_are_refused() {
         "{message}"
     );
     let text = root().join("examples/firmware/page_map.c");
-    assert!(refusal(&text, "").contains("cannot be loaded"));
+    let message = refusal(&text, "");
+    assert!(
+        message.contains("cannot be loaded: it is no shared library"),
+        "{message}"
+    );
+    let whole = std::fs::read(library("whole", &[])).unwrap();
+    let cut = library("cut", &[]);
+    for left in [10, 200, whole.len() / 2] {
+        std::fs::write(&cut, &whole[..left]).unwrap();
+        let message = refusal(&cut, "");
+        assert!(
+            message.contains("cut") && message.contains("cannot be loaded: it"),
+            "{message}"
+        );
+    }
     for (name, version) in [("ancient", "0"), ("coming", "3")] {
         let returned = format!("return {version};");
         let version = [("return DRIVELAB_FIRMWARE_VERSION;", returned.as_str())];
@@ -280,7 +294,7 @@ fn libraries_that_cannot_be_the_firmware_are_refused() {
         "    free(f);\n    return NULL;\n",
     )];
     let unwilling = library("unwilling", &nothing);
-    assert!(refusal(&unwilling, "").contains("refuses to work"));
+    assert!(refusal(&unwilling, "").contains("refuses to work on this drive: "));
     let worn = "condition = \"worn\"\nwear.worn_erase_count = 1\n";
     assert!(refusal(&unwilling, worn).contains("cannot be worn"));
 }

@@ -39,7 +39,12 @@ pub enum ExternalError {
         found: u32,
     },
     /// It refuses the drive.
-    #[error("the firmware {path} refuses to work on a drive of this layout: {layout:?}")]
+    #[error(
+        "the firmware {path} refuses to work on this drive: {} planes of {} blocks of {} pages, {} \
+         logical pages, {} blocks a plane kept back",
+        layout.planes, layout.blocks_per_plane, layout.pages_per_block, layout.logical_pages,
+        layout.reserve_blocks
+    )]
     Refused {
         /// The library.
         path: PathBuf,
@@ -65,6 +70,9 @@ impl Library {
         let whole = path
             .canonicalize()
             .map_err(|error| refuse(error.to_string()))?;
+        if let Some(reason) = super::image::defect(&whole) {
+            return Err(refuse(reason));
+        }
         let name = CString::new(whole.into_os_string().into_encoded_bytes())
             .map_err(|error| refuse(error.to_string()))?;
         // SAFETY: the name is a string; what the library does when it is loaded is its

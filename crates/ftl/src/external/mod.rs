@@ -4,6 +4,8 @@
 //! What it emits is only taken down here, with the ranges of its fields checked;
 //! [`crate::Checked`] verifies the contract.
 
+#[cfg(target_os = "linux")]
+mod image;
 mod library;
 
 use std::ffi::{CStr, c_int, c_void};
