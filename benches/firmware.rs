@@ -192,7 +192,7 @@ fn main() {
     );
     for (share, entries) in [("1 %", 121_574), ("10 %", 1_215_740)] {
         let what = format!("cached map, {share} of it");
-        other_generation(&what, &mut cached_map(entries), 2_000_000, page_map);
+        other_generation(&what, &mut cached_map(entries), 24_000_000, page_map);
     }
     let policies = SlcPolicies {
         pages: Pace::WholeBlock.into(),
@@ -200,7 +200,7 @@ fn main() {
         slc_pages: 85,
     };
     let mut slc = SlcMap::<Undo>::erased(LAYOUT, policies).unwrap();
-    other_generation("pseudo-SLC region", &mut slc, 4_000_000, page_map);
+    other_generation("pseudo-SLC region", &mut slc, 24_000_000, page_map);
     for scheme in BlockScheme::ALL {
         let requests = if *scheme == BlockScheme::Fast {
             4_000_000

@@ -39,6 +39,9 @@ enum End {
 
 const LIST_WORDS: usize = 3;
 
+/// Entries that make room before one that is hinted.
+const AHEAD: u32 = 8;
+
 const ONCE: u32 = 0;
 const AGAIN: u32 = 1;
 
@@ -89,8 +92,42 @@ impl<M: Memory> Cache<M> {
         self.slot_of.get(page as usize) != 0
     }
 
+    /// Hints that the entry of `page` is looked for soon.
+    #[inline]
     pub fn prefetch(&self, page: u32) {
         self.slot_of.prefetch(page as usize);
+    }
+
+    /// Hints that the entry of `page`, which was hinted before, is used soon, if it is cached.
+    #[inline]
+    pub fn prefetch_use(&self, page: u32) {
+        if self.slot_of.size() > 0
+            && let Some(slot) = self.slot_of.get(page as usize).checked_sub(1)
+        {
+            self.slots.prefetch(slot as usize * SLOT_WORDS);
+        }
+    }
+
+    /// Who probably makes room soon after `victim`, so that what that needs may be hinted:
+    /// where nothing is used again, slots make room in their order.
+    #[inline]
+    pub fn later_victim(&self, victim: u32) -> Option<u32> {
+        let slot = self.slot_of.get(victim as usize).checked_sub(1)?;
+        if self.capacity <= 2 * AHEAD {
+            return None;
+        }
+        let later = |slots: u32| {
+            let slot = slot + slots;
+            if slot < self.capacity {
+                slot
+            } else {
+                slot - self.capacity
+            }
+        };
+        self.slots.prefetch(later(2 * AHEAD) as usize * SLOT_WORDS);
+        let page = self.slot(later(AHEAD), Slot::Page);
+        self.slot_of.prefetch(page as usize);
+        (page != NOTHING).then_some(page)
     }
 
     fn slot(&self, slot: u32, word: Slot) -> u32 {

@@ -165,6 +165,9 @@ impl<M: Memory> CachedMap<M> {
         }
         out.counts.map_misses += 1;
         if let Some(victim) = self.cache.victim() {
+            if let Some(later) = self.cache.later_victim(victim) {
+                self.dirty.prefetch(self.dirty_place(later).0);
+            }
             if self.is_dirty(victim) {
                 self.write_back(self.by_entries.quotient(victim), request, out)?;
             }
@@ -416,5 +419,14 @@ impl<M: Memory> Firmware for CachedMap<M> {
     fn prefetch_map(&self, page: Lpn) {
         self.pages.prefetch_map(page);
         self.cache.prefetch(page.0);
+    }
+
+    #[inline]
+    fn prefetch_overwrite(&self, page: Lpn) {
+        self.pages.prefetch_overwrite(page);
+        self.cache.prefetch_use(page.0);
+        if !self.is_whole {
+            self.dirty.prefetch(self.dirty_place(page.0).0);
+        }
     }
 }

@@ -346,4 +346,9 @@ impl<M: Memory> Firmware for SlcMap<M> {
         self.place_of.prefetch(page.0 as usize);
         self.dense.prefetch_map(page);
     }
+
+    #[inline]
+    fn prefetch_overwrite(&self, page: Lpn) {
+        self.dense.prefetch_overwrite(page);
+    }
 }
