@@ -43,6 +43,11 @@ pub fn of_flash<'a>(config: &'a DriveConfig, wanted: &str) -> Result<&'a SsdConf
             "{}: {wanted} is for drives of flash, and this is a hard disk",
             config.name
         )),
+        DriveConfig::Raid0(config) => Err(format!(
+            "{}: {wanted} is for single drives of flash, and this is an array; name its member, \
+             sim:{}",
+            config.name, config.member
+        )),
     }
 }
 

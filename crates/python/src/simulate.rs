@@ -209,6 +209,26 @@ pub fn simulated_dict<'py>(
             .transpose()?,
     )?;
     dict.set_item("variability_factor", outcome.variability_factor)?;
+    let members = outcome.members.iter();
+    let members = members.map(|member| member_dict(py, member));
+    let members = PyList::new(py, members.collect::<PyResult<Vec<_>>>()?)?;
+    dict.set_item("members", members)?;
+    Ok(dict)
+}
+
+/// What one member of an array did; what its kind of drive does not have is `None`.
+fn member_dict<'py>(py: Python<'py>, member: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len().max(1) as f64;
+    let is_flash = member.disk.is_none();
+    let busy = match &member.disk {
+        Some(work) => work.utilisation,
+        None => mean(&member.unit_utilisation),
+    };
+    let dict = PyDict::new(py);
+    dict.set_item("utilisation_ratio", busy)?;
+    dict.set_item("page_reads", is_flash.then_some(member.page_reads))?;
+    dict.set_item("page_programs", is_flash.then(|| member.programs()))?;
+    dict.set_item("media_bytes", member.disk.map(|work| work.media_bytes))?;
     Ok(dict)
 }
 

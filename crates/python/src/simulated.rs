@@ -275,7 +275,9 @@ impl SimulatedDrive {
         of_flash(&self.config, "a timeline of flash operations").map_err(usage_error)?;
         match self.prepared(py)? {
             Prepared::Ssd(prepared) => Ok(prepared),
-            Prepared::Hdd(_) => Err(usage_error("a hard disk has no flash")),
+            Prepared::Hdd(_) | Prepared::Raid0(_) => {
+                Err(usage_error("only a single drive of flash has a timeline"))
+            }
         }
     }
 

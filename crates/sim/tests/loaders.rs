@@ -210,6 +210,10 @@ fn check_configuration(text: &str) {
     let config = match DriveConfig::from_text(text) {
         Ok(DriveConfig::Ssd(config)) => config,
         Ok(DriveConfig::Hdd(config)) => return check_disk(&config),
+        Ok(DriveConfig::Raid0(config)) => {
+            assert!(config.geometry.user_capacity_bytes > 0 && !config.hash().is_empty());
+            return;
+        }
         Err(error) => return check_told(&error),
     };
     let geometry = &config.geometry;

@@ -4,9 +4,12 @@
 mod small_drive;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use drivelab_request::{Command, CommandKind, Nanos};
+use drivelab_sim::drive;
 use drivelab_sim::host::{Device, Load, Outcome, Plan, Runner};
+use drivelab_sim::preset::DriveConfig;
 use drivelab_sim::raid::Array;
 use drivelab_sim::ssd::Prepared;
 use drivelab_workload::{Characteristics, Generator};
@@ -207,4 +210,74 @@ fn the_state_of_the_members_is_what_every_measurement_starts_from() {
     let again = told(&mut two, &writes, plan);
     assert_eq!(first.window, again.window);
     assert_eq!(first.collection_programs, again.collection_programs);
+}
+
+fn array_config(lines: &str) -> Result<DriveConfig, String> {
+    let text = format!("name = \"mine\"\nkind = \"raid0\"\nsummary = \"-\"\n{lines}\n");
+    DriveConfig::from_text(&text).map_err(|error| error.to_string())
+}
+
+const TWO: &str = "member = \"x25m\"\nmembers = 2\nstripe_bytes = 65_536\nvariability.sigma = 0.0";
+
+#[test]
+fn a_preset_names_its_members() {
+    let config = array_config(TWO).unwrap();
+    let member = DriveConfig::from_text(drivelab_sim::preset::text("x25m").unwrap()).unwrap();
+    let stripes = member.capacity_bytes() / 65_536;
+    assert_eq!(config.capacity_bytes(), 2 * stripes * 65_536);
+    // Another number, stripe or member is another array; other words are none.
+    let package = drivelab_sim::preset::text("array-x25m").unwrap();
+    assert_eq!(
+        DriveConfig::from_text(package).unwrap().hash(),
+        config.hash()
+    );
+    for (from, to) in [
+        ("= 2", "= 3"),
+        ("65_536", "4096"),
+        ("\"x25m\"", "\"spinpoint-m7\""),
+    ] {
+        assert_ne!(
+            array_config(&TWO.replace(from, to)).unwrap().hash(),
+            config.hash()
+        );
+    }
+    // The array's variability is its members'.
+    let varying = array_config(&TWO.replace("0.0", "0.2")).unwrap();
+    assert_ne!(varying.hash(), config.hash());
+    assert_eq!(varying.without_variability().hash(), config.hash());
+}
+
+#[test]
+fn a_wrong_array_is_one_line_that_says_what_is_allowed() {
+    for (from, to, said) in [
+        ("\"x25m\"", "\"x26m\"", "member = \"x26m\""),
+        ("\"x25m\"", "\"array-x25m\"", "not another array"),
+        ("members = 2", "members = 17", "an integer from 1 to 16"),
+        ("members = 2\n", "", "members is missing"),
+        ("65_536", "1000", "a multiple of 512"),
+        (
+            "members = 2",
+            "geometry.channels = 2",
+            "unknown key geometry.channels",
+        ),
+    ] {
+        let error = array_config(&TWO.replace(from, to)).unwrap_err();
+        assert!(error.contains(said), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn disks_can_be_members() {
+    let disks = TWO.replace("x25m", "spinpoint-m7");
+    let config = array_config(&disks).unwrap();
+    let prepared = drive::Prepared::stoppable(config, &AtomicBool::new(false)).unwrap();
+    let mut two = prepared.worker(&Arc::default());
+    let large = workload(0.0, 4, 1 << 20, 0.0);
+    let outcome = two.measure(&large, 1, 0, Plan::counting(10, 200)).unwrap();
+    let both = outcome.disk.unwrap();
+    let each: Vec<_> = outcome.members.iter().map(|m| m.disk.unwrap()).collect();
+    assert_eq!(each.len(), 2);
+    assert_eq!(both.media_bytes, each[0].media_bytes + each[1].media_bytes);
+    assert_eq!(each[0].media_reads, each[1].media_reads);
 }

@@ -42,7 +42,11 @@ def text(values: Values, *, title: str | None = None) -> str:
     if values["disk"] is not None:
         lines += ["", *_disk(values["disk"])]
     else:
-        lines += ["", *_flash(values), "", *_busy(values)]
+        lines += ["", *_flash(values)]
+    if values["members"]:
+        lines += ["", *_members(values["members"])]
+    elif values["disk"] is None:
+        lines += ["", *_busy(values)]
     if values["energy"] is not None:
         lines += ["", *_energy(values["energy"])]
     lines += ["", *_cost(values)]
@@ -261,6 +265,12 @@ def _disk(disk: Values) -> Iterator[str]:
     if disk["replaced_bytes"]:
         again = format_size(disk["replaced_bytes"])
         yield _line("", f"{again} written again before they left the write cache")
+
+
+def _members(members: Sequence[Values]) -> Iterator[str]:
+    for place, member in enumerate(members):
+        busy = f"{100 * member['utilisation_ratio']:.1f}"
+        yield _line("busy, %" if place == 0 else "", f"member {place}  {busy:>5}")
 
 
 def _busy(values: Values) -> Iterator[str]:

@@ -63,6 +63,11 @@ def run(args: argparse.Namespace) -> int:
     _check_options(args)
     name = args.drive.removeprefix("analytic:").removeprefix("sim:")
     with SimulatedDrive.open(f"sim:{name}") as drive:
+        if drive.preset["kind"] != "ssd":
+            raise UsageError(
+                f"{drive.name} is no single drive of flash, whose operations a timeline shows: "
+                "name another drive"
+            )
         if args.lasting is None:
             values, table, drawing = _one_request(args, drive)
         else:

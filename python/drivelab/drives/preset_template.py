@@ -28,7 +28,11 @@ name = "{name}"
 kind = "{kind}"
 summary = "begun as {like}"
 """
-_DOCUMENTS: Final = {"ssd": "docs/simulator.md", "hdd": "docs/hard-disk.md"}
+_DOCUMENTS: Final = {
+    "ssd": "docs/simulator.md",
+    "hdd": "docs/hard-disk.md",
+    "raid0": "docs/arrays.md",
+}
 _PUBLISHED: Final = """
 # Figures published for the drive, which `drivelab drives show` sets beside simulated ones:
 #

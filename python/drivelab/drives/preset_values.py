@@ -64,6 +64,8 @@ def preset_values(source: PresetSource) -> list[PresetValue]:
     resolved, _ = source.resolved()
     del resolved["name"], resolved["kind"], resolved["summary"]
     resolved.pop("published", None)
+    # Its values stand in its own preset.
+    resolved.pop("member_preset", None)
     said = _said(source)
     values = []
     for key, value in _flat(resolved):

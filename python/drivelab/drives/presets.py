@@ -32,8 +32,8 @@ class PresetSource:
     toml_text
         The preset.
     base_texts
-        Presets in the same folder along its chain of ``base`` keys, by name; the package's
-        own need no text here.
+        Presets in the same folder along its chain of ``base`` and ``member`` keys, by name; the
+        package's own need no text here.
     """
 
     reference: str
@@ -90,22 +90,25 @@ def _read(path: Path) -> str:
 
 def _base_texts(path: Path, text: str) -> dict[str, str]:
     texts: dict[str, str] = {}
-    base = _base_of(text)
-    while base is not None and base not in texts:
-        if not _FILE_NAME.fullmatch(base):
-            break
-        beside = path.with_name(f"{base}{SUFFIX}")
+    wanted = _named_in(text)
+    while wanted:
+        name = wanted.pop(0)
+        if name in texts or not _FILE_NAME.fullmatch(name):
+            continue
+        beside = path.with_name(f"{name}{SUFFIX}")
         # A file never starts from itself: one called x25m.toml may start from the package's x25m.
         if beside == path or not beside.is_file():
-            break
-        texts[base] = _read(beside)
-        base = _base_of(texts[base])
+            continue
+        texts[name] = _read(beside)
+        wanted += _named_in(texts[name])
     return texts
 
 
-def _base_of(text: str) -> str | None:
+def _named_in(text: str) -> list[str]:
+    """Give the presets that one starts from or, being an array, consists of."""
     try:
-        base = tomllib.loads(text).get("base")
+        keys = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
-        return None  # the native reader says what is wrong, with its line
-    return base if isinstance(base, str) else None
+        return []  # the native reader says what is wrong, with its line
+    named = (keys.get(key) for key in ("base", "member"))
+    return [name for name in named if isinstance(name, str)]

@@ -20,7 +20,7 @@ from drivelab.drives.simulation import (
     stream_json,
     submitted_requests,
 )
-from drivelab.errors import CannotAnswerError, RunError
+from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
@@ -206,6 +206,11 @@ class SimulatedDrive:
         RunError
             When the run fails, or loses a request.
         """
+        if self.preset["kind"] == "raid0" and (keeps_state or from_state is not None):
+            raise UsageError(
+                f"{self.name} is an array, whose state cannot be saved or loaded: leave out "
+                "--save-state and --from-state"
+            )
         self._workers(1)
         state = None
         if from_state is not None:
@@ -254,6 +259,8 @@ class SimulatedDrive:
         duration_ns = told["duration_ns"]
         series = told.get("series")
         is_flash = "disk" not in told
+        # The channels and units of an array are its members'.
+        is_one = not told["members"]
         flash = (
             "page_reads",
             "host_page_programs",
@@ -294,14 +301,16 @@ class SimulatedDrive:
             "energy": told["energy"],
             "variability": self.variability,
             "variability_factor": told["variability_factor"],
+            "members": told["members"],
             "unit": self._unit() if is_flash else None,
-            "channel_utilisation_ratio": told.get("channel_utilisation_ratio"),
-            "unit_utilisation_ratio": told.get("unit_utilisation_ratio"),
+            "channel_utilisation_ratio": told.get("channel_utilisation_ratio") if is_one else None,
+            "unit_utilisation_ratio": told.get("unit_utilisation_ratio") if is_one else None,
             "series": None if series is None else series_json(series, duration_ns),
         }
 
     def _unit(self) -> str:
-        return "plane" if self.preset["geometry"]["plane_mode"] else "die"
+        preset = self.preset.get("member_preset", self.preset)
+        return "plane" if preset["geometry"]["plane_mode"] else "die"
 
     def timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
         """Return the flash operations of one request at the start of the idle drive."""

@@ -257,7 +257,12 @@ class _Diagram:
 
     def _title(self, row: Row, stage: str) -> str:
         page = "" if row["page"] is None else f" of page {int(number(row['page'])):,}"
-        causes = {"host": row["stream"], "wear": "wear levelling", "map": "map on the flash", "fold": "folding"}
+        causes = {
+            "host": row["stream"],
+            "wear": "wear levelling",
+            "map": "map on the flash",
+            "fold": "folding",
+        }
         cause = causes.get(str(row["cause"]), row["cause"])
         start, end = (
             (number(row[key]) - self.from_ns) / self.factor for key in ("start_ns", "end_ns")

@@ -12,6 +12,7 @@ use drivelab_workload::Characteristics;
 use crate::hdd::Disk;
 use crate::host::{Load, Outcome, Plan, SimError, Watch};
 use crate::preset::{DriveConfig, HddConfig};
+use crate::raid::{PreparedArray, Raid};
 use crate::snapshot::SnapshotError;
 use crate::ssd::{self, Ssd};
 
@@ -24,6 +25,8 @@ pub enum Prepared {
     Ssd(ssd::Prepared),
     /// A disk has no condition: every run finds it idle, with a cold cache.
     Hdd(Arc<HddConfig>),
+    /// An array of either.
+    Raid0(Arc<PreparedArray>),
 }
 
 impl Prepared {
@@ -36,6 +39,9 @@ impl Prepared {
         Ok(match config {
             DriveConfig::Ssd(config) => Self::Ssd(ssd::Prepared::stoppable(*config, stop)?),
             DriveConfig::Hdd(config) => Self::Hdd(Arc::from(config)),
+            DriveConfig::Raid0(config) => {
+                Self::Raid0(Arc::new(PreparedArray::stoppable(*config, stop)?))
+            }
         })
     }
 
@@ -46,6 +52,7 @@ impl Prepared {
         match config {
             DriveConfig::Ssd(config) => ssd::Prepared::state_bytes(config),
             DriveConfig::Hdd(config) => Disk::state_bytes(config),
+            DriveConfig::Raid0(config) => PreparedArray::state_bytes(config),
         }
     }
 
@@ -55,6 +62,7 @@ impl Prepared {
         match self {
             Self::Ssd(prepared) => Drive::Ssd(Box::new(prepared.worker_stopped_by(stop))),
             Self::Hdd(config) => Drive::Hdd(Box::new(Disk::new(config, stop))),
+            Self::Raid0(prepared) => Drive::Raid0(Box::new(prepared.worker(stop))),
         }
     }
 
@@ -62,15 +70,17 @@ impl Prepared {
     fn rested_worker(&self, stop: &Arc<AtomicBool>) -> Drive {
         match self {
             Self::Ssd(prepared) => Drive::Ssd(Box::new(prepared.rested_worker(stop))),
-            Self::Hdd(_) => self.worker(stop),
+            Self::Hdd(_) | Self::Raid0(_) => self.worker(stop),
         }
     }
 
     /// Keeps a worker that has returned to the prepared state, where making another
     /// costs much.
     fn rest(&self, worker: Drive) {
-        if let (Self::Ssd(prepared), Drive::Ssd(worker)) = (self, worker) {
-            prepared.rest(*worker);
+        match (self, worker) {
+            (Self::Ssd(prepared), Drive::Ssd(worker)) => prepared.rest(*worker),
+            (Self::Raid0(prepared), Drive::Raid0(worker)) => prepared.rest(*worker),
+            _ => {}
         }
     }
 }
@@ -81,6 +91,8 @@ pub enum Drive {
     Ssd(Box<Ssd>),
     /// A disk.
     Hdd(Box<Disk>),
+    /// An array.
+    Raid0(Box<Raid>),
 }
 
 impl Drive {
@@ -90,6 +102,7 @@ impl Drive {
         match self {
             Self::Ssd(drive) => drive.capacity_bytes(),
             Self::Hdd(drive) => drive.capacity_bytes(),
+            Self::Raid0(drive) => drive.capacity_bytes(),
         }
     }
 
@@ -98,6 +111,7 @@ impl Drive {
         match self {
             Self::Ssd(drive) => drive.watch(watch),
             Self::Hdd(drive) => drive.watch(watch),
+            Self::Raid0(drive) => drive.watch(watch),
         }
     }
 
@@ -116,6 +130,7 @@ impl Drive {
         match self {
             Self::Ssd(drive) => drive.measure(workload, seed, index, plan),
             Self::Hdd(drive) => drive.measure(workload, seed, index, plan),
+            Self::Raid0(drive) => drive.measure(workload, seed, index, plan),
         }
     }
 
@@ -133,15 +148,17 @@ impl Drive {
         match self {
             Self::Ssd(drive) => drive.run(load, plan, seed, index),
             Self::Hdd(drive) => drive.run(load, plan, seed, index),
+            Self::Raid0(drive) => drive.run(load, plan, seed, index),
         }
     }
 
-    /// The state between two runs, as bytes that [`Drive::load`] takes.
+    /// The state between two runs, as bytes that [`Drive::load`] takes; none of an array.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         match self {
             Self::Ssd(drive) => drive.save(),
             Self::Hdd(drive) => drive.save(),
+            Self::Raid0(_) => Vec::new(),
         }
     }
 
@@ -153,6 +170,7 @@ impl Drive {
         match self {
             Self::Ssd(drive) => drive.load(bytes),
             Self::Hdd(drive) => drive.load(bytes),
+            Self::Raid0(_) => Err(SnapshotError::NoSnapshot),
         }
     }
 }

@@ -61,6 +61,12 @@ pub trait Device {
     /// [`SimError`] when it cannot be served.
     fn submit(&mut self, tag: u32, command: &Command, now: u64) -> Result<(), SimError>;
 
+    /// A command at this offset comes soon: what it needs may be fetched into the cache.
+    fn hint(&self, _offset_bytes: u64) {}
+
+    /// The same, sooner still, of a write.
+    fn hint_overwrite(&self, _offset_bytes: u64) {}
+
     /// When something happens next; never before a moment that was served.
     fn next_event(&self) -> Option<u64>;
 
@@ -69,6 +75,22 @@ pub trait Device {
     /// # Errors
     /// [`SimError`] when a command cannot be served.
     fn serve(&mut self, completions: &mut Vec<Completion>) -> Result<(), SimError>;
+
+    /// Serves one moment after the other, none later than `limit`, until commands are complete:
+    /// appends those of the last moment, if there are any.
+    ///
+    /// # Errors
+    /// [`SimError`] when a command cannot be served.
+    fn serve_until(
+        &mut self,
+        limit: u64,
+        completions: &mut Vec<Completion>,
+    ) -> Result<(), SimError> {
+        while completions.is_empty() && self.next_event().is_some_and(|at| at <= limit) {
+            self.serve(completions)?;
+        }
+        Ok(())
+    }
 
     /// Nothing happens any more and nothing else comes: what the device holds back is
     /// written, by events to come. Answers whether there is such.

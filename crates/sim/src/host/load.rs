@@ -10,7 +10,7 @@ use drivelab_ftl::{Firmware, Lpn};
 use drivelab_request::{Command, CommandKind, Direction, Nanos, Request};
 use drivelab_workload::{Arrivals, Generator};
 
-use super::SimError;
+use super::{Device, SimError};
 
 /// Requests drawn ahead; a power of two.
 const AHEAD: usize = 64;
@@ -215,13 +215,22 @@ impl<F: Firmware> Tables for F {
     }
 }
 
-/// Of a drive that looks nothing up that would have to be fetched.
-pub(crate) struct NoTables;
+/// Those of a device, which is told sectors instead of pages.
+pub(crate) struct TablesOf<'a, D>(pub &'a D);
 
-impl Tables for NoTables {
-    fn hint(&self, _: u32) {}
+/// Bits of an offset inside a sector.
+pub(crate) const SECTOR_SHIFT: u32 = 9;
 
-    fn hint_overwrite(&self, _: u32) {}
+impl<D: Device> Tables for TablesOf<'_, D> {
+    #[inline(always)]
+    fn hint(&self, sector: u32) {
+        self.0.hint(u64::from(sector) << SECTOR_SHIFT);
+    }
+
+    #[inline(always)]
+    fn hint_overwrite(&self, sector: u32) {
+        self.0.hint_overwrite(u64::from(sector) << SECTOR_SHIFT);
+    }
 }
 
 /// The commands of a stream, in order, with the drive's tables prefetched.

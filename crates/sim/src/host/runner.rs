@@ -18,7 +18,7 @@ use super::clock::{HostClock, oldest};
 use super::counting::Counting;
 use super::device::{Completion, Device};
 use super::error::SimError;
-use super::load::{Load, NoTables, Running};
+use super::load::{Load, Running, SECTOR_SHIFT, TablesOf};
 use super::outcome::Outcome;
 use super::plan::{self, Plan};
 use super::request_log::LoggedRequest;
@@ -189,7 +189,8 @@ impl<D: Device> Runner<D> {
                 (None, None) => return Ok(()),
                 (Some(at), arrival) if arrival.is_none_or(|(then, _)| at <= then) => {
                     self.come_to(at)?;
-                    self.serve(at)?;
+                    let limit = arrival.map_or(u64::MAX, |(then, _)| then);
+                    self.serve(limit.min(self.deadline - 1))?;
                 }
                 (_, Some((at, stream))) => {
                     self.come_to(at)?;
@@ -219,12 +220,12 @@ impl<D: Device> Runner<D> {
     }
 
     #[inline(always)]
-    fn serve(&mut self, now: u64) -> Result<(), SimError> {
+    fn serve(&mut self, limit: u64) -> Result<(), SimError> {
         let mut completions = std::mem::take(&mut self.completions);
-        let mut result = self.device.serve(&mut completions);
+        let mut result = self.device.serve_until(limit, &mut completions);
         for completion in completions.drain(..) {
             if result.is_ok() {
-                result = self.complete(&completion, now);
+                result = self.complete(&completion, completion.at);
             }
         }
         self.completions = completions;
@@ -288,9 +289,10 @@ impl<D: Device> Runner<D> {
     #[inline(always)]
     fn submit_next(&mut self, stream: u16, now: u64) -> Result<(), SimError> {
         let running = &mut self.streams[stream as usize];
-        let command = match running.take_request(&NoTables, 0) {
+        let tables = TablesOf(&self.device);
+        let command = match running.take_request(&tables, SECTOR_SHIFT) {
             Some(request) => request.into(),
-            None => match running.take(&NoTables, 0) {
+            None => match running.take(&tables, SECTOR_SHIFT) {
                 Some(command) => command,
                 None => return Ok(()),
             },

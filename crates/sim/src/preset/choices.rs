@@ -51,6 +51,8 @@ choices! {
         Ssd = "ssd",
         /// A hard disk.
         Hdd = "hdd",
+        /// Drives side by side, stripes in turn on each.
+        Raid0 = "raid0",
     }
 }
 

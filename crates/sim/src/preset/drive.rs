@@ -7,6 +7,7 @@ use super::config::SsdConfig;
 use super::disk::{self, HddConfig};
 use super::document::read_with_base;
 use super::error::PresetError;
+use super::raid::{self, RaidConfig};
 use super::variability::Variability;
 use super::{assemble, schema};
 
@@ -17,6 +18,8 @@ pub enum DriveConfig {
     Ssd(Box<SsdConfig>),
     /// A hard disk.
     Hdd(Box<HddConfig>),
+    /// An array.
+    Raid0(Box<RaidConfig>),
 }
 
 impl DriveConfig {
@@ -31,12 +34,21 @@ impl DriveConfig {
         text: &str,
         resolve_base: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, PresetError> {
-        let entries = read_with_base(text, &resolve_base)?;
+        Self::from_layers(text, &resolve_base)
+    }
+
+    /// As [`DriveConfig::from_toml`], for arrays too, whose members are read by it.
+    pub(super) fn from_layers(
+        text: &str,
+        resolve: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, PresetError> {
+        let entries = read_with_base(text, resolve)?;
         let kind = schema::kind(&entries);
         schema::check(&entries, kind)?;
         match kind {
             DriveKind::Ssd => assemble::assemble(&entries).map(|c| Self::Ssd(Box::new(c))),
             DriveKind::Hdd => disk::assemble(&entries).map(|c| Self::Hdd(Box::new(c))),
+            DriveKind::Raid0 => raid::assemble(&entries, resolve).map(|c| Self::Raid0(Box::new(c))),
         }
     }
 
@@ -55,6 +67,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(_) => DriveKind::Ssd,
             Self::Hdd(_) => DriveKind::Hdd,
+            Self::Raid0(_) => DriveKind::Raid0,
         }
     }
 
@@ -64,6 +77,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => &config.name,
             Self::Hdd(config) => &config.name,
+            Self::Raid0(config) => &config.name,
         }
     }
 
@@ -73,6 +87,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => config.geometry.user_capacity_bytes,
             Self::Hdd(config) => config.geometry.user_capacity_bytes,
+            Self::Raid0(config) => config.geometry.user_capacity_bytes,
         }
     }
 
@@ -82,6 +97,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => &config.variability,
             Self::Hdd(config) => &config.variability,
+            Self::Raid0(config) => &config.variability,
         }
     }
 
@@ -91,6 +107,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => Self::Ssd(Box::new(config.without_variability())),
             Self::Hdd(config) => Self::Hdd(Box::new(config.without_variability())),
+            Self::Raid0(config) => Self::Raid0(Box::new(config.without_variability())),
         }
     }
 
@@ -100,6 +117,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => config.resolved_json(),
             Self::Hdd(config) => config.resolved_json(),
+            Self::Raid0(config) => config.resolved_json(),
         }
     }
 
@@ -109,6 +127,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => config.resolved_toml(),
             Self::Hdd(config) => toml::to_string(config).unwrap_or_default(),
+            Self::Raid0(config) => config.resolved_toml(),
         }
     }
 
@@ -118,6 +137,7 @@ impl DriveConfig {
         match self {
             Self::Ssd(config) => config.hash(),
             Self::Hdd(config) => config.hash(),
+            Self::Raid0(config) => config.hash(),
         }
     }
 }

@@ -19,6 +19,7 @@ mod error;
 mod flash;
 mod host;
 mod mapping;
+mod raid;
 pub(crate) mod schema;
 mod slc;
 mod variability;
@@ -36,6 +37,7 @@ pub use config::{
 pub use disk::{DiskCache, DiskGeometry, DiskScheduling, HddConfig, Mechanics};
 pub use drive::DriveConfig;
 pub use error::{Place, PresetError, SpareShortage};
+pub use raid::{ArrayGeometry, MemberConfig, RaidConfig};
 pub use slc::Slc;
 pub use variability::Variability;
 

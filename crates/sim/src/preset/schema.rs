@@ -10,6 +10,7 @@ use super::choices::{
 use super::disk;
 use super::document::{Entries, Entry, Value};
 use super::error::PresetError;
+use super::raid;
 
 /// One second; no step of a flash operation takes longer.
 pub(super) const LONGEST_NS: u64 = 1_000_000_000;
@@ -253,6 +254,7 @@ pub(super) fn keys(kind: DriveKind) -> impl Iterator<Item = &'static (&'static s
     let own = match kind {
         DriveKind::Ssd => FLASH_KEYS,
         DriveKind::Hdd => disk::KEYS,
+        DriveKind::Raid0 => raid::KEYS,
     };
     [FIRST_KEYS, own, LAST_KEYS].into_iter().flatten()
 }

@@ -104,6 +104,44 @@ impl Array {
         }
         first
     }
+
+    /// Until when nothing happens in members other than `member`, which is the first: of those
+    /// before it at least a moment later.
+    fn others_next(&self, member: usize) -> u64 {
+        let mut until = NEVER;
+        for (other, &at) in self.next.iter().enumerate() {
+            if other != member {
+                until = until.min(if other < member { at - 1 } else { at });
+            }
+        }
+        until
+    }
+
+    /// Serves a member until commands of it are complete, no later than `limit`; those whose
+    /// last piece that was are complete.
+    fn serve_member(
+        &mut self,
+        member: usize,
+        limit: u64,
+        completions: &mut Vec<Completion>,
+    ) -> Result<(), SimError> {
+        self.members[member].serve_until(limit, &mut self.served)?;
+        self.look_ahead(member);
+        for piece in self.served.drain(..) {
+            let place = self.pieces[piece.tag as usize];
+            self.vacant_pieces.push(piece.tag);
+            let request = &mut self.requests[place as usize];
+            request.pending -= 1;
+            if request.pending == 0 {
+                self.vacant_requests.push(place);
+                completions.push(Completion {
+                    tag: request.tag,
+                    ..piece
+                });
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Device for Array {
@@ -173,27 +211,41 @@ impl Device for Array {
         Ok(())
     }
 
+    fn hint(&self, offset_bytes: u64) {
+        if let Some(piece) = self.stripes.pieces(offset_bytes, 1).next() {
+            self.members[piece.member as usize].hint(piece.offset);
+        }
+    }
+
+    fn hint_overwrite(&self, offset_bytes: u64) {
+        if let Some(piece) = self.stripes.pieces(offset_bytes, 1).next() {
+            self.members[piece.member as usize].hint_overwrite(piece.offset);
+        }
+    }
+
     fn next_event(&self) -> Option<u64> {
         let at = self.next[self.first()];
         (at != NEVER).then_some(at)
     }
 
     fn serve(&mut self, completions: &mut Vec<Completion>) -> Result<(), SimError> {
-        let member = self.first();
-        self.members[member].serve(&mut self.served)?;
-        self.look_ahead(member);
-        for piece in self.served.drain(..) {
-            let place = self.pieces[piece.tag as usize];
-            self.vacant_pieces.push(piece.tag);
-            let request = &mut self.requests[place as usize];
-            request.pending -= 1;
-            if request.pending == 0 {
-                self.vacant_requests.push(place);
-                completions.push(Completion {
-                    tag: request.tag,
-                    ..piece
-                });
+        let now = self.next[self.first()];
+        self.serve_member(self.first(), now, completions)
+    }
+
+    fn serve_until(
+        &mut self,
+        limit: u64,
+        completions: &mut Vec<Completion>,
+    ) -> Result<(), SimError> {
+        while completions.is_empty() {
+            let member = self.first();
+            if self.next[member] > limit {
+                break;
             }
+            // Alone until something happens in another.
+            let others = self.others_next(member);
+            self.serve_member(member, others.min(limit), completions)?;
         }
         Ok(())
     }

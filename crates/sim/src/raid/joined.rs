@@ -2,6 +2,7 @@
 
 use drivelab_ftl::EraseCounts;
 
+use crate::hdd::DiskWork;
 use crate::host::Outcome;
 use crate::ssd::Energy;
 
@@ -12,6 +13,11 @@ pub(super) fn join(outcome: &mut Outcome) {
         outcome.host_programs += member.host_programs;
         outcome.collection_programs += member.collection_programs;
         outcome.wear_programs += member.wear_programs;
+        outcome.map_programs += member.map_programs;
+        outcome.fold_programs += member.fold_programs;
+        outcome.map_reads += member.map_reads;
+        outcome.map_hits += member.map_hits;
+        outcome.map_misses += member.map_misses;
         outcome.all_programs += member.all_programs;
         outcome.copyback_programs += member.copyback_programs;
         outcome.copyback_reads += member.copyback_reads;
@@ -32,6 +38,7 @@ pub(super) fn join(outcome: &mut Outcome) {
         outcome.channel_utilisation.extend_from_slice(channels);
         outcome.unit_utilisation.extend_from_slice(units);
     }
+    outcome.disk = disk(members.iter().filter_map(|member| member.disk));
     let requests = outcome.measured_requests;
     outcome.energy = energy(members.iter().filter_map(|member| member.energy), requests);
     outcome.erase_counts = erase_counts(members.iter().filter_map(|member| member.erase_counts));
@@ -49,6 +56,22 @@ fn energy(members: impl Iterator<Item = Energy>, requests: u64) -> Option<Energy
     if sum.joules() > 0.0 {
         sum.iops_per_watt = requests as f64 / sum.joules();
     }
+    Some(sum)
+}
+
+/// Sums, and the mean utilisation.
+fn disk(members: impl Iterator<Item = DiskWork> + Clone) -> Option<DiskWork> {
+    let count = members.clone().count() as f64;
+    let mut sum = members.reduce(|sum, member| DiskWork {
+        media_reads: sum.media_reads + member.media_reads,
+        media_writes: sum.media_writes + member.media_writes,
+        media_bytes: sum.media_bytes + member.media_bytes,
+        cache_hits: sum.cache_hits + member.cache_hits,
+        read_ahead_bytes: sum.read_ahead_bytes + member.read_ahead_bytes,
+        replaced_bytes: sum.replaced_bytes + member.replaced_bytes,
+        utilisation: sum.utilisation + member.utilisation,
+    })?;
+    sum.utilisation /= count;
     Some(sum)
 }
 

@@ -2,7 +2,9 @@
 
 mod array;
 mod joined;
+mod run;
 mod stripes;
 
 pub use array::Array;
+pub use run::{PreparedArray, Raid};
 pub use stripes::{Piece, Stripes};

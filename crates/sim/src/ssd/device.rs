@@ -4,7 +4,7 @@
 //! owner submits at a completion comes before whatever else happens at that moment. The
 //! drive does not know whether commands are still to come, so it does nothing in idle time.
 
-use drivelab_ftl::Firmware;
+use drivelab_ftl::{Firmware, Lpn};
 use drivelab_request::{Command, CompletionWindow, WindowPlan};
 
 use super::engine::{ARRIVAL, Engine};
@@ -81,14 +81,20 @@ impl<F: Firmware> Engine<F> {
         (next != EventKey::NEVER).then(|| next.time())
     }
 
-    pub(super) fn serve_outside(&mut self, told: &mut Vec<Completion>) -> Result<(), SimError> {
+    pub(super) fn serve_outside(
+        &mut self,
+        limit: u64,
+        told: &mut Vec<Completion>,
+    ) -> Result<(), SimError> {
         let is_told = |engine: &Self| {
             let outside = engine.outside.as_ref();
             outside.is_none_or(|outside| outside.completions.is_empty())
         };
-        if is_told(self) {
+        while is_told(self) && self.next_outside().is_some_and(|at| at <= limit) {
             self.step()?;
-            self.failure.take().map_or(Ok(()), Err)?;
+            if let Some(error) = self.failure.take() {
+                return Err(error);
+            }
         }
         if let Some(outside) = &mut self.outside {
             told.append(&mut outside.completions);
@@ -142,12 +148,35 @@ impl Device for Ssd {
         with!(&mut self.drive, worker => worker.engine.submit_outside(tag, command, now))
     }
 
+    fn hint(&self, offset_bytes: u64) {
+        with!(&self.drive, worker => {
+            let engine = &worker.engine;
+            engine.firmware.prefetch_map(Lpn((offset_bytes >> engine.page_shift) as u32));
+        });
+    }
+
+    fn hint_overwrite(&self, offset_bytes: u64) {
+        with!(&self.drive, worker => {
+            let engine = &worker.engine;
+            engine.firmware.prefetch_overwrite(Lpn((offset_bytes >> engine.page_shift) as u32));
+        });
+    }
+
     fn next_event(&self) -> Option<u64> {
         with!(&self.drive, worker => worker.engine.next_outside())
     }
 
     fn serve(&mut self, completions: &mut Vec<Completion>) -> Result<(), SimError> {
-        with!(&mut self.drive, worker => worker.engine.serve_outside(completions))
+        let now = Device::next_event(self).unwrap_or(0);
+        self.serve_until(now, completions)
+    }
+
+    fn serve_until(
+        &mut self,
+        limit: u64,
+        completions: &mut Vec<Completion>,
+    ) -> Result<(), SimError> {
+        with!(&mut self.drive, worker => worker.engine.serve_outside(limit, completions))
     }
 
     fn drain(&mut self, now: u64) -> bool {

@@ -1,0 +1,106 @@
+"""Arrays as users have them: named, measured, modelled, told, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from drivelab.cli import main as cli
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.simulated import SimulatedDrive
+from drivelab.workloads.characteristics import Characteristics
+
+SMALL = Path(__file__).parents[1] / "small_drive.toml"
+ARRAY = """
+name = "pair"
+kind = "raid0"
+summary = "two of small"
+member = "small"
+members = 2
+stripe_bytes = 65_536
+variability.sigma = 0.0
+"""
+
+
+@pytest.fixture(autouse=True)
+def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("small.toml").write_text(SMALL.read_text())
+    Path("pair.toml").write_text(ARRAY)
+    return "sim:pair.toml"
+
+
+def rate(name: str, **changes: float) -> float:
+    workload = Characteristics(**{"queue_depth": 64, **changes})
+    plan = MeasurementPlan(warmup_requests=200, requests=2000)
+    with SimulatedDrive.open(name) as drive:
+        (measured,) = drive.measure([(0, workload)], plan)
+    return measured.bandwidth_bytes_per_second
+
+
+def test_a_member_may_lie_beside_the_array(pair: str) -> None:
+    with SimulatedDrive.open(pair) as array, SimulatedDrive.open("sim:small.toml") as member:
+        assert array.capacity_bytes == 2 * member.capacity_bytes
+        assert array.condition == member.condition
+    # Behind two links twice as much comes; one page at a time is one member's.
+    assert rate(pair) == pytest.approx(2 * rate("sim:small.toml"), rel=0.05)
+    assert rate(pair, queue_depth=1) == pytest.approx(rate("sim:small.toml", queue_depth=1))
+
+
+def test_simulate_tells_how_busy_each_member_is(pair: str, capsys) -> None:
+    words = ["simulate", pair, "--requests", "2000", "--queue-depth", "16"]
+    assert cli.main([*words, "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    members = values["members"]
+    assert len(members) == 2
+    reads = [each["page_reads"] for each in members]
+    # Random pages: half of them on each, within four standard deviations.
+    assert sum(reads) == values["flash"]["page_reads"]
+    assert abs(reads[0] - reads[1]) < 4 * 2000**0.5
+    assert values["unit_utilisation_ratio"] is None
+    assert all(0.05 < each["utilisation_ratio"] < 1 for each in members)
+    assert cli.main(words) == 0
+    assert "member 1" in capsys.readouterr().out
+
+
+def test_an_array_is_modelled_as_any_drive(pair: str, capsys) -> None:
+    words = ["model", pair, "--design", "huang2011:12", "--no-sweeps", "--check", "0"]
+    assert cli.main([*words, "--requests", "50", "--out", "run"]) == 0
+    assert "two of small" in Path("run/report.html").read_text()
+    capsys.readouterr()
+    assert cli.main(["predict", "run", "--json"]) == 0
+    # A fourth run is the same: nothing stays from one measurement to the next.
+    with SimulatedDrive.open(pair) as drive:
+        plan = MeasurementPlan(warmup_requests=0, requests=500, seed=3)
+        work = [(index, Characteristics(write_ratio=1.0, queue_depth=8)) for index in (7, 8, 7)]
+        first, _, again = drive.measure(work, plan)
+    assert first.duration_ns == again.duration_ns
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["simulate", "--save-state", "a.state"], "whose state cannot be saved or loaded"),
+        (["simulate", "--from-state", "a.state"], "whose state cannot be saved or loaded"),
+        (["simulate", "--firmware", "a.so"], "this is an array; name its member, sim:small"),
+        (
+            ["timeline", "--op", "read", "--record", "4KiB", "-o", "a.svg"],
+            "is no single drive of flash",
+        ),
+    ],
+)
+def test_what_makes_no_sense_for_an_array_is_one_line(
+    pair: str, words: list[str], said: str, capsys
+) -> None:
+    assert cli.main([words[0], pair, *words[1:]]) == 2
+    refused = capsys.readouterr().err
+    assert said in refused
+    assert refused.count("\n") == 1
+
+
+def test_an_unknown_member_is_one_line(capsys) -> None:
+    Path("pair.toml").write_text(ARRAY.replace('"small"', '"smal"'))
+    assert cli.main(["measure", "sim:pair.toml"]) == 2
+    assert 'member = "smal"' in capsys.readouterr().err
