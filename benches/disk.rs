@@ -25,7 +25,7 @@ fn config(order: &str) -> HddConfig {
     let text = format!("base = \"spinpoint-m7\"\nname = \"bench\"\nscheduling.order = \"{order}\"");
     match DriveConfig::from_text(&text).unwrap() {
         DriveConfig::Hdd(config) => *config,
-        DriveConfig::Ssd(_) => unreachable!(),
+        other => unreachable!("{other:?}"),
     }
 }
 
