@@ -268,6 +268,26 @@ fn a_wrong_array_is_one_line_that_says_what_is_allowed() {
 }
 
 #[test]
+fn members_that_work_in_idle_time_are_refused() {
+    let busy = "base = \"x25m\"\nname = \"busy\"\ncollection.background_blocks_per_plane = 80\n";
+    let texts = |name: &str| match name {
+        "busy" => Some(busy.to_owned()),
+        _ => drivelab_sim::preset::text(name).map(str::to_owned),
+    };
+    let array = format!("name = \"a\"\nkind = \"raid0\"\nsummary = \"-\"\n{TWO}\n");
+    assert!(DriveConfig::from_toml(&array, texts).is_ok());
+    let error = DriveConfig::from_toml(&array.replace("x25m", "busy"), texts).unwrap_err();
+    let said = "member = \"busy\" is not possible";
+    assert!(error.to_string().contains(said), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("collection.background_blocks_per_plane"),
+        "{error}"
+    );
+}
+
+#[test]
 fn disks_can_be_members() {
     let disks = TWO.replace("x25m", "spinpoint-m7");
     let config = array_config(&disks).unwrap();

@@ -59,8 +59,10 @@ impl ReadCache {
     /// What is there of the sectors from `first` to before `end`, which the host asks for.
     #[inline]
     pub fn find(&mut self, first: u64, end: u64) -> Found {
-        let holds = |segment: &Segment| (segment.start..segment.end).contains(&first);
-        let Some(number) = self.segments.iter().position(holds) else {
+        let holders = self.segments.iter().enumerate().rev();
+        let holders = holders.filter(|(_, segment)| (segment.start..segment.end).contains(&first));
+        // Segments may overlap: the one that holds most of what follows, of equals the first.
+        let Some((number, _)) = holders.max_by_key(|(_, segment)| segment.end) else {
             return Found::Nothing;
         };
         self.uses += 1;
@@ -144,6 +146,7 @@ impl ReadCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn the_segment_used_longest_ago_makes_room_and_reads_in_order_share_one() {
@@ -172,6 +175,55 @@ mod tests {
         cache.fill(1000, 1150);
         assert_eq!(cache.find(1049, 1050), Found::Nothing);
         assert_eq!(cache.find(1050, 1150), Found::All(0));
+    }
+
+    #[test]
+    fn of_segments_that_overlap_the_one_that_reaches_furthest_answers() {
+        let mut cache = ReadCache::new(3, 100);
+        assert_eq!(cache.fill(100, 110), Some(0));
+        assert_eq!(cache.fill(95, 120), Some(1));
+        assert_eq!(cache.find(100, 118), Found::All(1));
+        assert_eq!(cache.find(100, 121), Found::Until(120));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_found_was_read_and_not_written_since(
+            steps in prop::collection::vec((0..4_u8, 0..60_u64, 1..30_u64), 1..80),
+        ) {
+            let mut cache = ReadCache::new(3, 16);
+            // Sectors that were read and not written since.
+            let mut known = [false; 100];
+            for (step, first, sectors) in steps {
+                let end = first + sectors;
+                let range = first as usize..end as usize;
+                match step {
+                    0 => {
+                        cache.fill(first, end);
+                        known[range].fill(true);
+                    }
+                    1 => {
+                        cache.invalidate(first, end);
+                        known[range].fill(false);
+                    }
+                    _ => {
+                        let held = match cache.find(first, end) {
+                            Found::Nothing => first,
+                            Found::All(_) => end,
+                            Found::Until(held) => {
+                                prop_assert!((first + 1..end).contains(&held));
+                                held
+                            }
+                        };
+                        let range = first as usize..held as usize;
+                        prop_assert!(known[range].iter().all(|&is_known| is_known));
+                        // Whatever one segment holds whole is found whole.
+                        let holds = |s: &Segment| s.start <= first && end <= s.end;
+                        prop_assert_eq!(held == end, cache.segments.iter().any(holds));
+                    }
+                }
+            }
+        }
     }
 
     #[test]

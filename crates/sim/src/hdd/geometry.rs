@@ -87,7 +87,11 @@ impl Geometry {
             zone as u8
         });
         let zone_of = zone_of.collect();
-        let (track_skew, cylinder_skew) = skews;
+        // Only where they come to on the track counts; whole revolutions, times millions of
+        // cylinders, need not fit.
+        let [track_skew, cylinder_skew] =
+            [skews.0, skews.1].map(|skew| u64::from(rotation.angle(skew)));
+        let cylinder_step = u64::from(heads - 1) * track_skew + cylinder_skew;
         Self {
             zones,
             zone_of,
@@ -95,7 +99,7 @@ impl Geometry {
             cylinders: first_cylinder,
             rotation,
             track_skew,
-            cylinder_step: u64::from(heads - 1) * track_skew + cylinder_skew,
+            cylinder_step: rotation.angle(cylinder_step).into(),
         }
     }
 

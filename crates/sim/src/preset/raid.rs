@@ -178,6 +178,14 @@ pub(super) fn assemble(
             return Err(wrong("member", allowed.to_owned())?);
         }
     };
+    if let MemberConfig::Ssd(config) = &member_preset
+        && config.idle_ns().is_some()
+    {
+        let allowed = "a drive that does nothing in idle time, without slc and without \
+                       collection.background_blocks_per_plane: an array does not tell its members when they \
+                       are idle";
+        return Err(wrong("member", allowed.to_owned())?);
+    }
     member_preset.set_variability(variability);
     let stripes = Stripes {
         members: keys.integer("members")?,
