@@ -12,6 +12,7 @@ from mqsim_file import DEVICE, FLASH, HOST, ssdconfig
 
 from drivelab._core import preset_names
 from drivelab.cli import main as cli
+from drivelab.drives.preset_values import fitted_figures
 from drivelab.drives.presets import read_preset
 
 
@@ -58,6 +59,34 @@ def test_sources_follow_the_preset_that_a_drive_starts_from(capsys) -> None:
     cli.main(["drives", "show", "mine.toml", "--values-only"])
     text = capsys.readouterr().out
     assert "# assumed: a little slower (mine.toml)" in text
+
+
+@pytest.mark.parametrize(
+    ("lines", "comment"),
+    [
+        ("  [ timing ]\n  read_cell_ns = 41_000  # assumed: a little slower", "a little slower"),
+        ("[timing] # times\n\tread_cell_ns=41_000 # assumed: a little slower", "a little slower"),
+        ("timing = { read_cell_ns = 41_000 }  # assumed: a little slower", None),
+        ("[mapping]\n['timing']\nread_cell_ns = 41_000  # assumed: a little slower", None),
+        ("[timing]\n'read_cell_ns' = 41_000  # assumed: a little slower", None),
+    ],
+)
+def test_a_value_of_ones_own_never_has_the_source_of_another(
+    lines: str, comment: str | None, capsys
+) -> None:
+    Path("mine.toml").write_text(f'base = "x25m"\nname = "mine"\nsummary = "s"\n{lines}\n')
+    shown = values(answer(capsys, "show", "mine.toml", "--values-only"))["timing.read_cell_ns"]
+    assert (shown["value"], shown["source"], shown["preset"]) == (41_000, comment, "mine.toml")
+
+
+def test_every_figure_that_a_value_was_fitted_to_is_found() -> None:
+    text = (
+        "[timing]\n"
+        "a = 1  # fitted: published.second-b, published.first and the link\n"
+        "  b = 2 # fitted: other times, published.third\n"
+        "c = 3  # assumed: unlike published.fourth\n"
+    )
+    assert fitted_figures(text) == {"first", "second-b", "third"}
 
 
 FIGURE = """

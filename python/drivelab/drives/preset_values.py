@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from drivelab.drives.presets import PresetSource
 
-_TABLE: Final = re.compile(r"^\[(?P<table>[\w.\"-]+)\]")
+_TABLE: Final = re.compile(r"^\s*\[\s*(?P<table>[\w.-]+)\s*\]")
 # Values are numbers, words without a number sign, or arrays on one line.
-_VALUE: Final = re.compile(r"^(?P<key>[\w.]+)\s*=\s*[^#]*(?:#\s*(?P<comment>.*?))?\s*$")
+_VALUE: Final = re.compile(r"^\s*(?P<key>[\w.-]+)\s*=\s*[^#]*(?:#\s*(?P<comment>.*?))?\s*$")
+_FIGURE: Final = re.compile(r"\bpublished\.([\w-]+)")
 _GRADE: Final = re.compile(r"^(?P<grade>[a-z]+): (?P<source>\S.*)$")
 #: What is told about a drive by people, and has no source.
 _WORDS: Final = ("name", "kind", "summary")
@@ -78,7 +79,13 @@ def preset_values(source: PresetSource) -> list[PresetValue]:
 
 def fitted_figures(text: str) -> set[str]:
     """Give the names of the published figures that values of a preset were fitted to."""
-    return set(re.findall(r"# fitted: published\.(\w+)", text))
+    graded = (_GRADE.match(comment or "") for comment in comments(text).values())
+    return {
+        figure
+        for match in graded
+        if match and match["grade"] == "fitted"
+        for figure in _FIGURE.findall(match["source"])
+    }
 
 
 def _chain(source: PresetSource) -> Iterator[tuple[str, str]]:
@@ -101,12 +108,19 @@ def _chain(source: PresetSource) -> Iterator[tuple[str, str]]:
 
 
 def comments(text: str) -> dict[str, str | None]:
-    """Give the comment on the line of every value, by its key with its table."""
+    """Give the comment on the line of every value, by its key with its table.
+
+    Values that are not written as a key on a line of its own, such as those of inline tables,
+    are not found.
+    """
     found: dict[str, str | None] = {}
     table = ""
     for line in text.splitlines():
         if heading := _TABLE.match(line):
             table = heading["table"] + "."
+        elif line.lstrip().startswith("["):
+            # A heading with quotes, or the inside of an array: what follows is in no known table.
+            table = "?."
         elif value := _VALUE.match(line):
             found[table + value["key"]] = value["comment"]
     return found
@@ -116,8 +130,11 @@ def _said(source: PresetSource) -> dict[str, tuple[str, str | None]]:
     """Give by key who says it first, and the comment."""
     said: dict[str, tuple[str, str | None]] = {}
     for name, text in _chain(source):
-        for key, comment in comments(text).items():
-            said.setdefault(key, (name, comment))
+        found = comments(text)
+        # Who says a key is asked of its text as TOML: a comment that was not found is none, never
+        # that of the preset below, whose value does not hold.
+        for key, _ in _flat(tomllib.loads(text)):
+            said.setdefault(key, (name, found.get(key)))
     return said
 
 
