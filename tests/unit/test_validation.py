@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from validation import __main__ as validation
 from validation import published
 from validation.document import Section
+
+PRESETS = Path(__file__).parents[2] / "presets"
 
 
 def section(*, holds: bool) -> Section:
@@ -59,6 +60,6 @@ def test_a_figure_outside_its_tolerance_fails(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(published, "_compare", lambda _, figure: (10.0, 20.0, "us"))
     monkeypatch.setattr(published, "_full_range_writes", lambda section: None)
     claims = published.published_figures().claims
-    presets = [path.read_text() for path in (ROOT / "presets").glob("*/*.toml")]
+    presets = [path.read_text() for path in PRESETS.glob("*/*.toml")]
     assert len(claims) == sum(text.count("\n[published.") for text in presets) > 6
     assert not any(claim.holds for claim in claims)
