@@ -152,6 +152,61 @@ def test_a_new_preset_measures_as_it_is_and_replaces_nothing(capsys) -> None:
     assert Path("mine.toml").read_text() == before
 
 
+@pytest.mark.parametrize("name", ['a"b.toml', "a\\b{c}.toml", "\N{GREEK SMALL LETTER MU} s.toml"])
+def test_a_new_preset_of_a_file_with_any_name_can_be_read(name: str, capsys) -> None:
+    Path(name).write_text('base = "x25m"\nname = "mine"\nsummary = "s"\n')
+    answer(capsys, "new", "new.toml", "--like", name)
+    resolved, configuration_hash = read_preset("new.toml").resolved()
+    assert resolved["summary"] == f"begun as {name}"
+    assert configuration_hash == read_preset("x25m").resolved()[1]
+
+
+@pytest.mark.parametrize("words", [("a\nb/new.toml",), ("new.toml", "--like", "a\nb/mine.toml")])
+def test_paths_that_would_spill_out_of_a_comment_are_refused(words, capsys) -> None:
+    Path("a\nb").mkdir()
+    Path("a\nb/mine.toml").write_text('base = "x25m"\nname = "mine"\nsummary = "s"\n')
+    assert cli.main(["drives", "new", *words]) == 2
+    refused = capsys.readouterr().err
+    assert "'a\\nb/" in refused
+    assert "has characters that do not print; rename it" in refused
+    assert not Path(words[0]).exists()
+
+
+ARRAY = """
+kind = "raid0"
+name = "one"
+summary = "s"
+member = "{}"
+members = 2
+stripe_bytes = 65_536
+variability.sigma = 0.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("member", "said"),
+    [
+        ("mine", "it would not behave as one.toml, whose presets lie beside that"),
+        # The package's own of that name is another drive.
+        ("apex", "sub/new.toml: it would not behave as one.toml"),
+    ],
+)
+def test_an_array_is_not_written_where_its_member_is_another(
+    member: str, said: str, capsys
+) -> None:
+    base = "base = 'x25m'\nname = 'm'\nsummary = 's'\ntiming.read_cell_ns = 7\n"
+    Path(f"{member}.toml").write_text(base)
+    Path("one.toml").write_text(ARRAY.format(member))
+    Path("sub").mkdir()
+    assert cli.main(["drives", "new", "sub/new.toml", "--like", "one.toml"]) == 2
+    refused = capsys.readouterr().err
+    assert said in refused
+    assert "write it into the same folder" in refused
+    assert not Path("sub/new.toml").exists()
+    assert cli.main(["drives", "new", "new.toml", "--like", "one.toml"]) == 0
+    assert read_preset("new.toml").resolved()[1] == read_preset("one.toml").resolved()[1]
+
+
 def imported(capsys, changes: dict[str, str | None] | None = None) -> dict[str, Any]:
     Path("ssdconfig.xml").write_text(ssdconfig(changes))
     return answer(capsys, "import", "ssdconfig.xml", "-o", "drive.toml", "--force")

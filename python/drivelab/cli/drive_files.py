@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from drivelab.drives.presets import PresetSource
 
 _MOST_XML_BYTES: Final = 1 << 20
+# Control characters, halves of pairs (bytes that are no text), ends of lines.
+_UNWRITTEN: Final = ("Cc", "Cs", "Zl", "Zp")
 _NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 
@@ -73,11 +76,32 @@ def _published(source: PresetSource, resolved: Mapping[str, Any]) -> list[dict[s
 def made(args: argparse.Namespace) -> dict[str, Any]:
     """Write a template; give what ``drives new --json`` prints (docs/json-drives.md)."""
     from drivelab.drives.preset_template import preset_template
+    from drivelab.drives.presets import preset_at
 
+    for written in (args.like, str(args.file)):
+        # Both paths are written into the file, which could then not be read.
+        if any(unicodedata.category(each) in _UNWRITTEN for each in written):
+            raise UsageError(f"{written!a} has characters that do not print; rename it")
     source = _preset(args.like)
     path = _free(args.file, force=args.force)
-    write_output(path, preset_template(source, path.stem, str(path)))
+    text = preset_template(source, path.stem, str(path))
+    _check_alike(preset_at(str(path), text), source)
+    write_output(path, text)
     return {"drive": f"sim:{path}", "file": str(path), "like": source.reference}
+
+
+def _check_alike(new: PresetSource, source: PresetSource) -> None:
+    """Refuse a preset that would not behave where it is written as the one it was made from."""
+    instead = (
+        f"it would not behave as {source.reference}, whose presets lie beside that; "
+        "write it into the same folder"
+    )
+    try:
+        same = new.resolved()[1] == source.resolved()[1]
+    except UsageError as error:
+        raise UsageError(f"{error}; {instead}") from error
+    if not same:
+        raise UsageError(f"{new.reference}: {instead}")
 
 
 def imported(args: argparse.Namespace) -> dict[str, Any]:

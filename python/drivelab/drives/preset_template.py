@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab._core import preset_keys
@@ -26,7 +27,7 @@ _INTRODUCTION: Final = """\
 
 name = "{name}"
 kind = "{kind}"
-summary = "begun as {like}"
+summary = {summary}
 """
 _DOCUMENTS: Final = {
     "ssd": "docs/simulator.md",
@@ -55,13 +56,15 @@ def preset_template(source: PresetSource, name: str, file: str) -> str:
     source
         The preset to begin with.
     name
-        What the new one is called.
+        What the new one is called, of letters, digits, '.', '_' and '-'.
     file
-        The path that it will have, for its own text.
+        The path that it will have, for its own text; neither it nor the reference of `source`
+        may hold control characters.
     """
     values = {value.key: value for value in preset_values(source)}
     kind = source.resolved()[0]["kind"]
     words = {"name": name, "like": source.reference, "kind": kind, "file": file}
+    words["summary"] = toml_value(f"begun as {source.reference}")
     lines = [_INTRODUCTION.format(**words, document=_DOCUMENTS[kind])]
     table = ""
     tables = {_table_of(key) for key in values}
@@ -88,7 +91,10 @@ def toml_value(value: Any) -> str:
         return f"{value:_}" if value >= 10_000 else str(value)
     if isinstance(value, list):
         return f"[{', '.join(map(toml_value, value))}]"
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    if isinstance(value, str):
+        # What JSON escapes, TOML escapes alike.
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)
 
 
 def _line(key: str, allowed: str, value: PresetValue | None) -> Iterator[str]:

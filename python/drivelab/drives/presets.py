@@ -78,9 +78,12 @@ def read_preset(reference: str) -> PresetSource:
     """
     if not reference.endswith(SUFFIX):
         return PresetSource(reference, preset_text(reference))
-    path = Path(reference)
-    text = _read(path)
-    return PresetSource(reference, text, _base_texts(path, text))
+    return preset_at(reference, _read(Path(reference)))
+
+
+def preset_at(reference: str, text: str) -> PresetSource:
+    """Give the preset that `text` is in the file `reference`, with those that lie beside it."""
+    return PresetSource(reference, text, _base_texts(Path(reference), text))
 
 
 def _read(path: Path) -> str:
