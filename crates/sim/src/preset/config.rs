@@ -430,7 +430,7 @@ impl SsdConfig {
         resolve_base: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, PresetError> {
         let entries = read_with_base(text, &resolve_base)?;
-        let kind = schema::kind(&entries);
+        let kind = schema::kind(&entries)?;
         if let Some(entry) = entries.get("kind").filter(|_| kind != DriveKind::Ssd) {
             let allowed = format!("{:?}, a drive of flash", DriveKind::Ssd.word());
             return Err(schema::wrong_value("kind", entry, allowed));

@@ -43,7 +43,7 @@ impl DriveConfig {
         resolve: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, PresetError> {
         let entries = read_with_base(text, resolve)?;
-        let kind = schema::kind(&entries);
+        let kind = schema::kind(&entries)?;
         schema::check(&entries, kind)?;
         match kind {
             DriveKind::Ssd => assemble::assemble(&entries).map(|c| Self::Ssd(Box::new(c))),

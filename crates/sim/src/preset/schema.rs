@@ -259,13 +259,22 @@ pub(super) fn keys(kind: DriveKind) -> impl Iterator<Item = &'static (&'static s
     [FIRST_KEYS, own, LAST_KEYS].into_iter().flatten()
 }
 
-/// The kind of drive that a preset describes; where it does not say so, or says what is
-/// wrong, that of flash, for whose keys that is told.
-pub(super) fn kind(entries: &Entries) -> DriveKind {
-    match entries.get("kind").map(|entry| &entry.value) {
-        Some(Value::Text(word)) => DriveKind::from_word(word).unwrap_or(DriveKind::Ssd),
-        _ => DriveKind::Ssd,
-    }
+/// The kind of drive that a preset describes. What is wrong about it is told before any
+/// other key, whose meaning depends on it; where it does not say so, flash, for whose keys
+/// that is told.
+///
+/// # Errors
+///
+/// [`PresetError::WrongValue`] for what is no kind.
+pub(super) fn kind(entries: &Entries) -> Result<DriveKind, PresetError> {
+    let Some(entry) = entries.get("kind") else {
+        return Ok(DriveKind::Ssd);
+    };
+    let kind = match &entry.value {
+        Value::Text(word) => DriveKind::from_word(word),
+        _ => None,
+    };
+    kind.ok_or_else(|| wrong_value("kind", entry, Rule::Word(DriveKind::WORDS).allowed()))
 }
 
 /// The rule for a key, or nothing for a key that such drives do not have.

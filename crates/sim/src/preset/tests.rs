@@ -519,3 +519,22 @@ fn every_required_key_is_asked_for_when_missing() {
         );
     }
 }
+
+#[test]
+fn a_wrong_kind_is_told_before_keys_whose_meaning_depends_on_it() {
+    for (name, kind) in [
+        ("x25m", "ssd"),
+        ("spinpoint-m7", "hdd"),
+        ("array-x25m", "raid0"),
+    ] {
+        let own = format!("kind = \"{kind}\"");
+        let text = super::text(name).unwrap();
+        assert!(text.contains(&own));
+        let wrong = text.replacen(&own, "kind = \"tape\"", 1);
+        let error = super::DriveConfig::from_text(&wrong)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("kind = \"tape\""), "{error}");
+        assert!(error.contains("\"ssd\" or \"hdd\" or \"raid0\""), "{error}");
+    }
+}
