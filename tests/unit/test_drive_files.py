@@ -250,6 +250,11 @@ def test_an_imported_drive_is_the_one_described(capsys) -> None:
     unused = [each["setting"] for each in told["without_counterpart"]]
     assert sorted(used + unused) == sorted(HOST | DEVICE | FLASH)
     assert {"Page_Metadat_Capacity", "Page_Read_Latency_CSB"} <= set(unused)
+    # What Drivelab has, but is left to be said, is told as that.
+    reasons = {each["setting"]: each["reason"] for each in told["without_counterpart"]}
+    for setting in ("CMT_Capacity", "Ideal_Mapping_Table"):
+        assert "set mapping.scheme" in reasons[setting]
+        assert "mapping.cached_entries" in reasons[setting]
     assert cli.main(["measure", "sim:drive.toml", "--requests", "50"]) == 0
 
 

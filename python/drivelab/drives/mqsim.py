@@ -22,7 +22,13 @@ _SETS: Final = ("Host_Parameter_Set", "Device_Parameter_Set", "Flash_Parameter_S
 _MOST_SETTINGS: Final = 1000
 _MOST_TEXT: Final = 200
 
-#: Settings that Drivelab has nothing for, with the reason.
+# How many entries a capacity in bytes holds is MQSim's own matter.
+_CACHED_MAP: Final = (
+    "not taken over, the whole map is in memory: "
+    'set mapping.scheme = "demand_cached_page" and mapping.cached_entries'
+)
+
+#: Settings that become no key of the preset, with the reason.
 WITHOUT_COUNTERPART: Final = {
     "Enable_ResponseTime_Logging": "what is told is an option of the command",
     "ResponseTime_Logging_Period_Length": "an option of the command (--interval)",
@@ -33,9 +39,9 @@ WITHOUT_COUNTERPART: Final = {
     "Data_Cache_Sharing_Mode": "streams share the write buffer",
     "Data_Cache_DRAM_Row_Size": "memory has no rows",
     "Data_Cache_DRAM_tRP": "memory has no rows",
-    "Ideal_Mapping_Table": "the whole map is in the controller's memory",
-    "CMT_Capacity": "the whole map is in the controller's memory",
-    "CMT_Sharing_Mode": "the whole map is in the controller's memory",
+    "Ideal_Mapping_Table": _CACHED_MAP,
+    "CMT_Capacity": _CACHED_MAP,
+    "CMT_Sharing_Mode": "streams share the map, and its cached entries if it has them",
     "Preemptible_GC_Enabled": "a collection that began is not put off",
     "GC_Hard_Threshold": "a collection that began is not put off",
     "Preferred_suspend_erase_time_for_read": "imported drives pause nothing",
@@ -96,7 +102,10 @@ def import_ssdconfig(content: bytes, name: str) -> Imported:
     made = _Conversion(_settings(content))
     made.geometry()
     made.timing()
-    made.firmware()
+    made.mapping()
+    made.collection()
+    made.wear()
+    made.scheduling()
     made.host()
     return made.imported(name)
 
@@ -205,8 +214,8 @@ class _Conversion:
                     full = f"timing.{key}_cell_ns"
                     self.values[full] = ([value] * count, self.values[full][1])
 
-    def firmware(self) -> None:
-        """Convert mapping, collection and wear levelling."""
+    def mapping(self) -> None:
+        """Convert how pages are mapped, and the state of the drive at the start."""
         if self._word("Address_Mapping", {"PAGE_LEVEL": "page", "HYBRID": "hybrid"}) == "page":
             self.used["Address_Mapping"] = ["mapping"]
         else:
@@ -218,6 +227,11 @@ class _Conversion:
             self.unused["Plane_Allocation_Scheme"] = (
                 "allocation that is not in one order of channel, way, die and plane"
             )
+        condition = "preconditioned" if self._boolean("Enabled_Preconditioning") else "fresh"
+        self._set("condition", condition, "Enabled_Preconditioning")
+
+    def collection(self) -> None:
+        """Convert when and where blocks are collected."""
         blocks = self._integer("Block_No_Per_Plane")
         victims = self.settings.get("GC_Block_Selection_Policy", "").upper()
         if victims in _VICTIMS:
@@ -231,9 +245,9 @@ class _Conversion:
         reserve = max(2, math.ceil(self._number("GC_Exec_Threshold", 0.0, 1.0) * blocks))
         self._set("collection.reserve_blocks_per_plane", reserve, "GC_Exec_Threshold")
         self._assume("collection.pace", "whole_block", "a victim is emptied at once")
-        self._set(
-            "scheduling.copyback", self._boolean("Use_Copyback_for_GC"), "Use_Copyback_for_GC"
-        )
+
+    def wear(self) -> None:
+        """Convert wear levelling."""
         levels = self._boolean("Dynamic_Wearleveling_Enabled")
         self._set("wear.least_worn_first", levels, "Dynamic_Wearleveling_Enabled")
         if self._boolean("Static_Wearleveling_Enabled"):
@@ -243,13 +257,17 @@ class _Conversion:
         else:
             self.used["Static_Wearleveling_Enabled"] = ["wear.static_spread"]
             self.unused["Static_Wearleveling_Threshold"] = "static wear levelling is off"
+
+    def scheduling(self) -> None:
+        """Convert the order of operations."""
+        self._set(
+            "scheduling.copyback", self._boolean("Use_Copyback_for_GC"), "Use_Copyback_for_GC"
+        )
         policy = self.settings.get("Transaction_Scheduling_Policy", "").upper()
         if policy in _ORDERS:
             self._set("scheduling.order", _ORDERS[policy], "Transaction_Scheduling_Policy")
         else:
             self.unused["Transaction_Scheduling_Policy"] = f"no order is like {policy[:40]!r}"
-        condition = "preconditioned" if self._boolean("Enabled_Preconditioning") else "fresh"
-        self._set("condition", condition, "Enabled_Preconditioning")
 
     def host(self) -> None:
         """Convert the link, the queues and the write buffer."""
