@@ -5,13 +5,17 @@ use std::sync::atomic::AtomicBool;
 
 use drivelab_workload::Characteristics;
 
-use super::disk::Hdd;
+use super::disk::{Hdd, SECTOR};
 use crate::host::{Load, Outcome, Plan, Runner, SimError, Watch};
 use crate::preset::HddConfig;
 use crate::snapshot::{self, SnapshotError};
 
 /// Bytes of the seek curve for a cylinder.
 const SEEK_BYTES: u64 = 8;
+
+/// Bytes of what the write cache knows of sectors that lie together, its place in the tree and
+/// in the order of arrival among them, generously.
+const EXTENT_BYTES: u64 = 100;
 
 /// Bytes of everything else, generously.
 const OTHER_BYTES: u64 = 1 << 20;
@@ -35,7 +39,10 @@ impl Disk {
     #[must_use]
     pub fn state_bytes(config: &HddConfig) -> u64 {
         let cylinders = config.geometry.zone_cylinders.iter();
-        cylinders.map(|&count| u64::from(count)).sum::<u64>() * SEEK_BYTES + OTHER_BYTES
+        let seeks = cylinders.map(|&count| u64::from(count)).sum::<u64>() * SEEK_BYTES;
+        // Writes of one sector each, none beside another.
+        let extents = config.cache.write_cache_bytes / SECTOR * EXTENT_BYTES;
+        seeks + extents + OTHER_BYTES
     }
 
     /// Bytes that the host can address.
