@@ -11,10 +11,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement that was checked, and whether it held."""
+    """A statement that was checked, and whether it held.
+
+    Attributes
+    ----------
+    statement
+        In one line.
+    holds
+        Whether it did.
+    fitted
+        Whether its published number was used to choose what it checks.
+    """
 
     statement: str
     holds: bool
+    fitted: bool = False
 
 
 @dataclass
@@ -48,9 +59,9 @@ class Section:
         lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
         self.paragraphs.append("\n".join(lines))
 
-    def claim(self, statement: str, *, holds: bool) -> None:
+    def claim(self, statement: str, *, holds: bool, fitted: bool = False) -> None:
         """Record a checked statement."""
-        self.claims.append(Claim(statement, holds))
+        self.claims.append(Claim(statement, holds, fitted))
 
     def markdown(self) -> str:
         """Return the section as Markdown."""

@@ -45,7 +45,11 @@ def published_figures() -> Section:
                     "met" if holds else "**missed**",
                 )
             )
-            section.claim(f"{name}, {figure} within {100 * tolerance:.0f} %", holds=holds)
+            section.claim(
+                f"{name}, {figure} within {100 * tolerance:.0f} %",
+                holds=holds,
+                fitted=figure in fitted,
+            )
     section.say(
         "The figures were published without their conditions; those in the first column are "
         "assumed, and stand in the presets. A figure marked *fitting* was used to choose the "

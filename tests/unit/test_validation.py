@@ -21,7 +21,7 @@ def section(*, holds: bool) -> Section:
     made.say("Words.")
     made.tabulate(("what", "value"), [("a", 1), ("b", 2)])
     made.claim("one is one", holds=True)
-    made.claim("the claim", holds=holds)
+    made.claim("the claim", holds=holds, fitted=True)
     return made
 
 
@@ -40,7 +40,7 @@ def test_a_failing_claim_fails_the_command(
     monkeypatch.setattr(validation, "SECTIONS", {"made": lambda: section(holds=holds)})
     assert validation.main(["made"]) == code
     captured = capsys.readouterr()
-    assert f"{1 + holds} of 2 claims hold" in captured.out
+    assert f"{1 + holds} of 2 claims hold, {int(holds)} of them used for fitting." in captured.out
     assert ("FAILS: the claim" in captured.err) is not holds
 
 
@@ -63,3 +63,5 @@ def test_a_figure_outside_its_tolerance_fails(monkeypatch: pytest.MonkeyPatch) -
     presets = [path.read_text() for path in PRESETS.glob("*/*.toml")]
     assert len(claims) == sum(text.count("\n[published.") for text in presets) > 6
     assert not any(claim.holds for claim in claims)
+    fitted = {claim.statement for claim in claims if claim.fitted and "apex, " in claim.statement}
+    assert {statement.split()[1] for statement in fitted} == {"sequential_read", "sequential_write"}
