@@ -1,12 +1,15 @@
 //! Block mapping and its logs: the contract, and merges counted by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod requests;
+
 use drivelab_ftl::{
     Action, BlockMap, BlockPolicies, BlockScheme, Cause, Checked, Counts, Exclusive, Firmware,
     FlashLayout, Lpn, OperationBuffer, OperationKind, PageMap, PageRun, Policies, Restorable,
     StripingOrder, Undo,
 };
 use proptest::prelude::*;
+use requests::{draws, run};
 
 const PAGES: u32 = 8;
 
@@ -264,27 +267,6 @@ fn drives() -> impl Strategy<Value = (FlashLayout, BlockPolicies)> {
             })
         },
     )
-}
-
-type Draw = (Action, u32, u32, bool, bool);
-
-fn draws(count: usize) -> impl Strategy<Value = Vec<Draw>> {
-    let action = prop_oneof![
-        16 => Just(Action::Write), 3 => Just(Action::Read), 1 => Just(Action::Trim),
-    ];
-    let partial = prop::bool::weighted(0.3);
-    prop::collection::vec((action, any::<u32>(), 1..20_u32, partial, partial), count)
-}
-
-fn run(layout: &FlashLayout, (action, start, length, first, last): Draw) -> PageRun {
-    let start = start % layout.logical_pages;
-    PageRun {
-        action,
-        first: Lpn(start),
-        pages: length.min(layout.logical_pages - start),
-        first_partial: first,
-        last_partial: last,
-    }
 }
 
 fn assert_consistent(checked: &Checked<BlockMap<Exclusive>>) {

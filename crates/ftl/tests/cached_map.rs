@@ -2,6 +2,8 @@
 //! misses counted otherwise.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod requests;
+
 use std::collections::VecDeque;
 
 use drivelab_ftl::{
@@ -10,6 +12,7 @@ use drivelab_ftl::{
     Restorable, Undo,
 };
 use proptest::prelude::*;
+use requests::{Draw, draws, run};
 
 /// 4 planes, 1024 logical pages in 16 translation pages of 64 entries.
 const LAYOUT: FlashLayout = FlashLayout {
@@ -209,27 +212,6 @@ fn drives() -> impl Strategy<Value = (FlashLayout, CachedPolicies)> {
             (layout, policies)
         },
     )
-}
-
-type Draw = (Action, u32, u32, bool, bool);
-
-fn draws(count: usize) -> impl Strategy<Value = Vec<Draw>> {
-    let action = prop_oneof![
-        16 => Just(Action::Write), 3 => Just(Action::Read), 1 => Just(Action::Trim),
-    ];
-    let partial = prop::bool::weighted(0.3);
-    prop::collection::vec((action, any::<u32>(), 1..20_u32, partial, partial), count)
-}
-
-fn run(layout: &FlashLayout, (action, start, length, first, last): Draw) -> PageRun {
-    let start = start % layout.logical_pages;
-    PageRun {
-        action,
-        first: Lpn(start),
-        pages: length.min(layout.logical_pages - start),
-        first_partial: first,
-        last_partial: last,
-    }
 }
 
 proptest! {

@@ -1,11 +1,14 @@
 //! A pseudo-SLC region in front of a page map: the contract, and folds counted by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod requests;
+
 use drivelab_ftl::{
     Action, Cause, Checked, Exclusive, Firmware, FlashLayout, IdleTime, Lpn, OperationBuffer,
     OperationKind, Pace, PageRun, Policies, Restorable, SlcMap, SlcPolicies, Undo,
 };
 use proptest::prelude::*;
+use requests::{draws, run};
 
 /// One plane: 4 SLC blocks of 4 pages, 20 dense ones of 12 pages.
 const LAYOUT: FlashLayout = FlashLayout {
@@ -139,27 +142,6 @@ fn drives() -> impl Strategy<Value = (FlashLayout, SlcPolicies)> {
         layout.blocks_per_plane = data + policies.blocks_held_back(&layout);
         (layout, policies)
     })
-}
-
-type Draw = (Action, u32, u32, bool, bool);
-
-fn draws(count: usize) -> impl Strategy<Value = Vec<Draw>> {
-    let action = prop_oneof![
-        16 => Just(Action::Write), 3 => Just(Action::Read), 1 => Just(Action::Trim),
-    ];
-    let partial = prop::bool::weighted(0.3);
-    prop::collection::vec((action, any::<u32>(), 1..20_u32, partial, partial), count)
-}
-
-fn run(layout: &FlashLayout, (action, start, length, first, last): Draw) -> PageRun {
-    let start = start % layout.logical_pages;
-    PageRun {
-        action,
-        first: Lpn(start),
-        pages: length.min(layout.logical_pages - start),
-        first_partial: first,
-        last_partial: last,
-    }
 }
 
 proptest! {

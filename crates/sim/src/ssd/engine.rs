@@ -36,6 +36,7 @@ const STOP_STEP_NS: u64 = 1_000_000;
 
 /// Places of the queues beside the units' events.
 pub(super) const DISPATCH: usize = 0;
+/// Only where its events stand among others of the same time: they are [`super::link`]'s own.
 pub(super) const LINK: usize = 1;
 pub(super) const ACKNOWLEDGE: usize = 2;
 pub(super) const ARRIVAL: usize = 3;
