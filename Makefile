@@ -73,7 +73,7 @@ rust-test: build ## the Rust tests
 
 python-test: build ## the Python tests
 	$(call section,Python: tests)
-	.venv/bin/pytest -q
+	.venv/bin/pytest -q -n auto --dist worksteal
 
 test-faults: build ## kills, full disks and other long fault tests
 	.venv/bin/pytest -q -m faults

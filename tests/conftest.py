@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -114,8 +115,24 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
         _skipped.append(report.nodeid)
 
 
+class FromWorkers:
+    """Of tests in several processes: each worker tells which files it did not even collect."""
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        told = getattr(node, "workeroutput", {}).get("skipped", [])
+        _skipped.extend(nodeid for nodeid in told if nodeid not in _skipped)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(FromWorkers())
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if _skipped and in_ci():
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["skipped"] = _skipped
+    elif _skipped and in_ci():
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

@@ -26,20 +26,23 @@ def test_probe(require_tool):
 
 
 @pytest.mark.parametrize(
-    ("program", "ci", "code"),
+    ("program", "ci", "processes", "code"),
     [
-        (MISSING_TOOL, "true", 1),
-        (MISSING_TOOL, "", 0),
-        (MISSING_TOOL, "false", 0),
-        (MODULE_SKIP, "true", 1),
-        (PRESENT_TOOL, "true", 0),
+        (MISSING_TOOL, "true", 0, 1),
+        (MISSING_TOOL, "", 0, 0),
+        (MISSING_TOOL, "false", 0, 0),
+        (MODULE_SKIP, "true", 0, 1),
+        (MODULE_SKIP, "true", 1, 1),
+        (PRESENT_TOOL, "true", 0, 0),
     ],
 )
-def test_skip_is_a_failure_in_ci(program: str, ci: str, code: int, tmp_path: Path) -> None:
+def test_skip_is_a_failure_in_ci(
+    program: str, ci: str, processes: int, code: int, tmp_path: Path
+) -> None:
     shutil.copy(CONFTEST, tmp_path)
     (tmp_path / "test_probe.py").write_text(program)
     answer = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(tmp_path)],
+        [sys.executable, "-m", "pytest", "-q", "-rs", "-n", str(processes), str(tmp_path)],
         env={**os.environ, "CI": ci},
         cwd=tmp_path,
         capture_output=True,
