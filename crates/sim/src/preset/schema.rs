@@ -1,6 +1,7 @@
 //! The keys of a preset with their types and ranges: the one list that checks and messages use.
 
 use drivelab_request::{Direction, SECTOR_BYTES};
+use drivelab_workload::MAX_REQUEST_BYTES;
 
 use super::cell_times::MOST_PAGE_TYPES;
 use super::choices::{
@@ -238,7 +239,13 @@ const LAST_KEYS: &[(&str, Rule)] = &[
     ),
     ("published.*.direction", Rule::Word(DIRECTIONS)),
     ("published.*.queue_depth", integer(1, 65_536)),
-    ("published.*.size_bytes", integer(512, 1 << 30)),
+    (
+        "published.*.size_bytes",
+        Rule::Sectors {
+            least: SECTOR_BYTES as u64,
+            most: MAX_REQUEST_BYTES as u64,
+        },
+    ),
     (
         "published.*.random_ratio",
         Rule::Ratio {

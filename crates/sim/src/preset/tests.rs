@@ -405,6 +405,13 @@ fn messages_name_key_value_line_and_what_is_allowed() {
             "[published]\nmine = 4",
             &["unknown key published.mine", "NAME.latency_ns"],
         ),
+        (
+            "[published.mine]\nsize_bytes = 1000",
+            &[
+                "size_bytes = 1000",
+                "a multiple of 512 from 512 to 67108864",
+            ],
+        ),
         ("a = b = c", &["preset (unnamed), line 3", "not valid TOML"]),
     ] {
         let message = refusal(lines);
