@@ -1,9 +1,10 @@
 """Huang et al. 2011, Performance Modeling and Analysis of Flash-based Storage Devices.
 
 Tables II and III for the drive that the paper calls SSD_I, an Intel X25-M of 80 GB, and what
-sections III.A and III.B say of it in figures 3 to 7. Published numbers, measured on the real drive,
-stand beside ours, measured on the preset `x25m`: the same method on a drive that is simulated, so
-the numbers are compared in words and only what the paper concludes from them is asserted.
+sections III.A and III.B say in figures 3 to 7 of it and of the other drives. Published numbers,
+measured on the real drives, stand beside ours, measured on presets: the same method on drives that
+are simulated, so the numbers are compared in words and only what the paper concludes from them is
+asserted.
 
 The paper ran 12,000 of the workloads that its value sets span for a minute each and, it seems,
 judged the models on the workloads that they were fitted to. Here a balanced sample is measured, and
@@ -26,12 +27,19 @@ from drivelab.measure.stored import stored_measurements
 from drivelab.report.quantities import METRICS as QUANTITIES
 from drivelab.report.table import Table
 from drivelab.reproduce.claims import Ordering, Reproduction
+from drivelab.reproduce.huang2011_drives import (
+    OTHER_DRIVES,
+    SWEEP_PLAN,
+    drive_orderings,
+    drive_remarks,
+)
 from drivelab.reproduce.huang2011_figures import figure_orderings, figure_remarks
 from drivelab.workloads.design import parse_design
+from drivelab.workloads.huang2011_sweeps import sweep_workloads
 from drivelab.workloads.run_parts import with_check_and_sweeps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from drivelab.blackbox.accuracy import Accuracy
     from drivelab.blackbox.evaluate import Evaluation
@@ -93,25 +101,41 @@ def reproduce(
     design: str = DESIGN,
     check: int = 1000,
     plan: MeasurementPlan = PLAN,
+    others: Mapping[str, str] = OTHER_DRIVES,
+    sweep_plan: MeasurementPlan = SWEEP_PLAN,
 ) -> Reproduction:
     """Measure a sample of the paper's workloads and its sweeps, fit the models, compare.
 
     Parameters
     ----------
     folder
-        Where the run is kept, in a folder ``run`` of it; without it the run is forgotten.
+        Where the runs are kept, in folders of it: ``run``, and one by the name of each other
+        drive; without it they are forgotten.
     drive, design
         What is measured; by default the paper's drive and 1,500 of its workloads.
     check
         Workloads off the paper's values on which the models are judged as well.
     plan
         How long each is measured.
+    others, sweep_plan
+        The paper's other devices by its names for them, and how long their sweeps are measured.
     """
-    if folder is not None:
-        return _reproduced(*_measured(folder / "run", drive, design, check, plan), design)
-    with tempfile.TemporaryDirectory() as temporary:
-        measured = _measured(Path(temporary) / "run", drive, design, check, plan)
-        return _reproduced(*measured, design)
+    if folder is None:
+        with tempfile.TemporaryDirectory() as temporary:
+            return reproduce(
+                Path(temporary),
+                drive=drive,
+                design=design,
+                check=check,
+                plan=plan,
+                others=others,
+                sweep_plan=sweep_plan,
+            )
+    measured, parts = _measured(folder / "run", drive, design, check, plan)
+    swept = {
+        name: _swept(folder / name.lower(), other, sweep_plan) for name, other in others.items()
+    }
+    return _reproduced(measured, parts, design, swept)
 
 
 def _measured(
@@ -137,9 +161,24 @@ def _measured(
             return stored_measurements(store), selection.parts
 
 
-def _reproduced(measurements: Sequence[Measurement], parts: Parts, design: str) -> Reproduction:
+def _swept(path: Path, drive_name: str, plan: MeasurementPlan) -> list[Measurement]:
+    """Measure the sweeps of figures 3 to 7."""
+    with (
+        open_drive(drive_name) as drive,
+        run_campaign(drive, sweep_workloads(), plan, path, design_name="huang2011-sweeps") as store,
+    ):
+        return stored_measurements(store)
+
+
+def _reproduced(
+    measurements: Sequence[Measurement],
+    parts: Parts,
+    design: str,
+    swept: Mapping[str, Sequence[Measurement]],
+) -> Reproduction:
     from drivelab.blackbox.model import PerformanceModel
 
+    by_drive = {"SSD_I": measurements, **swept}
     evaluation = PerformanceModel.fit(measurements, parts=parts, seed=PLAN.seed).evaluation
     return Reproduction(
         paper="huang2011",
@@ -148,11 +187,16 @@ def _reproduced(measurements: Sequence[Measurement], parts: Parts, design: str) 
             _table("table_2", "basic", TABLE_2, evaluation),
             _table("table_3", "extended", TABLE_3, evaluation),
         ),
-        orderings=(*_accuracy_orderings(evaluation), *figure_orderings(measurements)),
+        orderings=(
+            *_accuracy_orderings(evaluation),
+            *figure_orderings(measurements),
+            *drive_orderings(by_drive),
+        ),
         quoted=(
             f"Published: an Intel X25-M of 80 GB, 12,000 workloads of a minute. Ours: {DRIVE}, "
             f"simulated, {parts.training} workloads of {design} fitted to.",
             *figure_remarks(measurements),
+            *drive_remarks(by_drive),
         ),
     )
 

@@ -15,7 +15,7 @@ from drivelab.reproduce.claims import Ordering
 from drivelab.workloads.huang2011_sweeps import PATTERNS, QUEUE_DEPTHS, SIZES, sweeps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from drivelab.drives.measurement import Measurement
     from drivelab.workloads.huang2011_sweeps import Panel
@@ -29,18 +29,23 @@ LINEAR_R2: Final = 0.95
 _NANOSECONDS: Final = 1e6
 
 
-class _Points:
-    """Measurements by figure, panel and series."""
+class Points:
+    """Measurements of one drive by figure, panel and series.
 
-    def __init__(self, measurements: Sequence[Measurement]) -> None:
-        by_key = {one.characteristics.key(): one for one in measurements}
-        self._curves = {
-            (sweep.figure, sweep.panel, sweep.series): [by_key[at.key()] for at in sweep.workloads]
-            for sweep in sweeps()
-        }
+    Raises
+    ------
+    KeyError
+        When a curve is asked for that was not measured whole.
+    """
+
+    def __init__(self, measurements: Iterable[Measurement]) -> None:
+        self._by_key = {one.characteristics.key(): one for one in measurements}
 
     def __call__(self, figure: int, panel: Panel, series: str = "random") -> list[Measurement]:
-        return self._curves[figure, panel, series]
+        """Give a curve in the order of its axis."""
+        wanted = (figure, panel, series)
+        (sweep,) = (each for each in sweeps() if (each.figure, each.panel, each.series) == wanted)
+        return [self._by_key[workload.key()] for workload in sweep.workloads]
 
 
 def figure_orderings(measurements: Sequence[Measurement]) -> list[Ordering]:
@@ -56,7 +61,7 @@ def figure_orderings(measurements: Sequence[Measurement]) -> list[Ordering]:
     KeyError
         When the run lacks a workload of the sweeps.
     """
-    points = _Points(measurements)
+    points = Points(measurements)
     return [
         *_write_ratio(points),
         *_queue_depth(points),
@@ -67,7 +72,7 @@ def figure_orderings(measurements: Sequence[Measurement]) -> list[Ordering]:
 
 def figure_remarks(measurements: Sequence[Measurement]) -> list[str]:
     """Return what the paper says and the simulated drive is known not to do, with numbers."""
-    points = _Points(measurements)
+    points = Points(measurements)
     strided, sequential = (points(6, "writes", name) for name in ("stride", "sequential"))
     ratios = [
         stride.latency_ns_mean / plain.latency_ns_mean
@@ -80,32 +85,32 @@ def figure_remarks(measurements: Sequence[Measurement]) -> list[str]:
         f"{max(ratios):.1f} times at {SIZES[worst] // 1024} KiB. The simulated drive places pages "
         "by their number, so a stride may meet few dies; not asserted.",
         "Figures 3 to 7 print no numbers for their points: only what the text says of them is "
-        "asserted, and of the Intel drive alone.",
+        "asserted.",
     ]
 
 
-def _write_ratio(points: _Points) -> list[Ordering]:
+def _write_ratio(points: Points) -> list[Ordering]:
     swept = points(3, "mixed")
     reason = "section III.A, figure 3: with more writes latency rises, the others fall"
     return [
-        *_steps("figure 3: latency over the write ratio", swept, _latency, "ms", reason),
-        *_steps("figure 3: bandwidth, falling", swept[::-1], _bandwidth, "MB/s", reason),
-        *_steps("figure 3: throughput, falling", swept[::-1], _iops, "IOPS", reason),
+        *steps("figure 3: latency over the write ratio", swept, latency_ms, "ms", reason),
+        *steps("figure 3: bandwidth, falling", swept[::-1], bandwidth_mb, "MB/s", reason),
+        *steps("figure 3: throughput, falling", swept[::-1], iops, "IOPS", reason),
     ]
 
 
-def _queue_depth(points: _Points) -> list[Ordering]:
+def _queue_depth(points: Points) -> list[Ordering]:
     orderings = []
     for name in _PANELS:
         swept = points(4, name)
-        orderings += _steps(
+        orderings += steps(
             f"figure 4: latency of {name} over the queue depth",
             swept,
-            _latency,
+            latency_ms,
             "ms",
             "section III.A, figure 4: queue depth significantly affects latency",
         )
-        before, after = (_bandwidth(swept[QUEUE_DEPTHS.index(depth)]) for depth in (16, 64))
+        before, after = (bandwidth_mb(swept[QUEUE_DEPTHS.index(depth)]) for depth in (16, 64))
         orderings.append(
             Ordering(
                 f"figure 4: change of the bandwidth of {name} from queue depth 16 to 64",
@@ -118,11 +123,11 @@ def _queue_depth(points: _Points) -> list[Ordering]:
     return orderings
 
 
-def _sizes(points: _Points) -> list[Ordering]:
+def _sizes(points: Points) -> list[Ordering]:
     reads, writes = (points(5, name) for name in _PANELS)
     orderings = []
     for name, swept in (("read", reads), ("write", writes)):
-        latencies = [_latency(one) for one in swept]
+        latencies = [latency_ms(one) for one in swept]
         orderings.append(
             Ordering(
                 f"figure 5: share of the variance of {name} latency that a line over the {name} "
@@ -133,22 +138,24 @@ def _sizes(points: _Points) -> list[Ordering]:
                 "section III.B, figure 5: latency rises linearly with the size; the limit is ours",
             )
         )
-        orderings += _steps(
+        orderings += steps(
             f"figure 5: latency over the {name} size",
             swept,
-            _latency,
+            latency_ms,
             "ms",
             "section III.B, figure 5",
         )
     reason = "section III.B, figure 5: with the read size bandwidth rises and throughput falls"
-    orderings += _steps("figure 5: bandwidth over the read size", reads, _bandwidth, "MB/s", reason)
-    orderings += _steps("figure 5: throughput, falling", reads[::-1], _iops, "IOPS", reason)
+    orderings += steps(
+        "figure 5: bandwidth over the read size", reads, bandwidth_mb, "MB/s", reason
+    )
+    orderings += steps("figure 5: throughput, falling", reads[::-1], iops, "IOPS", reason)
     # The paper: both change with the read size at a slower rate than with the write size.
     orderings.append(
         Ordering(
             "figure 5: latency of 256 KiB reads below that of writes",
-            _latency(reads[-1]),
-            _latency(writes[-1]),
+            latency_ms(reads[-1]),
+            latency_ms(writes[-1]),
             "ms",
             "section III.B, figure 5: latency rises at a slower rate with the read size",
         )
@@ -156,7 +163,7 @@ def _sizes(points: _Points) -> list[Ordering]:
     return orderings
 
 
-def _patterns(points: _Points) -> list[Ordering]:
+def _patterns(points: Points) -> list[Ordering]:
     reads, writes = ({series: points(6, panel, series) for series in PATTERNS} for panel in _PANELS)
     differences = [
         abs(strided.latency_ns_mean / drawn.latency_ns_mean - 1)
@@ -165,8 +172,8 @@ def _patterns(points: _Points) -> list[Ordering]:
     return [
         Ordering(
             "figure 6: mean latency of sequential writes below that of random ones",
-            statistics.fmean(map(_latency, writes["sequential"])),
-            statistics.fmean(map(_latency, writes["random"])),
+            statistics.fmean(map(latency_ms, writes["sequential"])),
+            statistics.fmean(map(latency_ms, writes["random"])),
             "ms",
             "section III.B, figure 6: random writes are degraded",
         ),
@@ -179,41 +186,46 @@ def _patterns(points: _Points) -> list[Ordering]:
         ),
         Ordering(
             "figure 7: mean throughput of random writes below that of sequential ones",
-            statistics.fmean(map(_iops, writes["random"])),
-            statistics.fmean(map(_iops, writes["sequential"])),
+            statistics.fmean(map(iops, writes["random"])),
+            statistics.fmean(map(iops, writes["sequential"])),
             "IOPS",
             "section III.B, figure 7: sequential access tends to outperform random",
         ),
     ]
 
 
-def _steps(
+def steps(
     name: str,
     swept: Sequence[Measurement],
     value: Callable[[Measurement], float],
     unit: str,
     reason: str,
+    *,
+    back_percent: float = 1.0,
 ) -> list[Ordering]:
     """Hold the ends of a sweep against each other, and its worst step against both.
 
     A step of a sweep may be level, as bandwidth is once a drive is saturated: it must not go
-    the other way by more than a hundredth.
+    the other way by more than `back_percent`.
     """
     values = [value(one) for one in swept]
     worst = max(before / after - 1 for before, after in pairwise(values))
     return [
         Ordering(f"{name}, end to end", values[0], values[-1], unit, reason),
-        Ordering(f"{name}, largest step back", 100 * worst, 1.0, "%", reason),
+        Ordering(f"{name}, largest step back", 100 * worst, back_percent, "%", reason),
     ]
 
 
-def _latency(measurement: Measurement) -> float:
+def latency_ms(measurement: Measurement) -> float:
+    """Give the mean latency in ms."""
     return measurement.latency_ns_mean / _NANOSECONDS
 
 
-def _bandwidth(measurement: Measurement) -> float:
+def bandwidth_mb(measurement: Measurement) -> float:
+    """Give the bandwidth in MB/s."""
     return measurement.bandwidth_bytes_per_second / 1e6
 
 
-def _iops(measurement: Measurement) -> float:
+def iops(measurement: Measurement) -> float:
+    """Give the throughput in requests a second."""
     return measurement.iops

@@ -1,0 +1,36 @@
+"""The sweeps of Huang et al. 2011 as a drive would give them whose latency is a formula."""
+
+from __future__ import annotations
+
+from drivelab._core import histogram_bin
+from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.huang2011_sweeps import sweep_workloads
+
+REQUESTS = 1000
+
+
+def measured(latency) -> list[Measurement]:
+    """Give the sweeps' measurements; `latency` gives the ns of a workload's requests."""
+    return [_measurement(index, each, latency) for index, each in enumerate(sweep_workloads())]
+
+
+def _measurement(index: int, workload: Characteristics, latency) -> Measurement:
+    mean = latency(workload)
+    written = round(REQUESTS * workload.write_ratio)
+
+    def part(requests: int, size: int) -> OperationResult | None:
+        if not requests:
+            return None
+        low = int(mean)
+        return OperationResult(
+            requests, requests * size, mean, low, low + 1, {histogram_bin(low): requests}
+        )
+
+    return Measurement(
+        index,
+        workload,
+        round(REQUESTS * mean / workload.queue_depth),
+        part(REQUESTS - written, workload.read_size),
+        part(written, workload.write_size),
+    )
