@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any, Final
+
 from drivelab._core import histogram_bin
 from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.reproduce.huang2011_drives import OTHER_DRIVES
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.huang2011_sweeps import sweep_workloads
 
 REQUESTS = 1000
+#: Words for `huang2011.reproduce`: a small drive instead of each of the paper's other devices.
+SMALL_OTHERS: Final[dict[str, Any]] = {
+    "others": dict.fromkeys(OTHER_DRIVES, f"sim:{Path(__file__).parent / 'small_drive.toml'}"),
+    "sweep_plan": MeasurementPlan(warmup_requests=0, requests=10),
+}
 
 
 def measured(latency) -> list[Measurement]:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from fake_drive import FakeDrive, workloads
 from mqsim_file import ssdconfig
+from swept_drive import SMALL_OTHERS
 
 from drivelab.cli import main as cli
 from drivelab.drives import block_devices
@@ -127,7 +128,12 @@ def small_huang2011(folder: Path | None) -> Reproduction:
     """Reproduce the paper on a drive and with a design that take a second."""
     drive = f"sim:{Path(__file__).parent.parent / 'small_drive.toml'}"
     return huang2011.reproduce(
-        folder, drive=drive, design="huang2011:40", check=9, plan=MeasurementPlan(requests=50)
+        folder,
+        drive=drive,
+        design="huang2011:40",
+        check=9,
+        plan=MeasurementPlan(requests=50),
+        **SMALL_OTHERS,
     )
 
 

@@ -5,21 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from swept_drive import measured
+from swept_drive import SMALL_OTHERS, measured
 
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated import SimulatedDrive
 from drivelab.reproduce import huang2011
-from drivelab.reproduce.huang2011_drives import OTHER_DRIVES
 from drivelab.reproduce.huang2011_figures import figure_orderings, figure_remarks
 from drivelab.workloads.characteristics import Characteristics
 
 SMALL = Path(__file__).parent.parent / "small_drive.toml"
-# Instead of the paper's other devices, whose sentences are `test_reproduce_huang2011_drives.py`'s.
-OTHERS = {
-    "others": dict.fromkeys(OTHER_DRIVES, f"sim:{SMALL}"),
-    "sweep_plan": MeasurementPlan(warmup_requests=0, requests=10),
-}
 
 
 def latency_ns(workload: Characteristics) -> float:
@@ -125,7 +119,7 @@ def reproduction(tmp_path_factory):
         design="huang2011:100",
         check=20,
         plan=MeasurementPlan(requests=200),
-        **OTHERS,
+        **SMALL_OTHERS,
     )
 
 
@@ -180,7 +174,7 @@ def test_what_was_measured_is_kept_in_the_folder(tmp_path: Path, monkeypatch) ->
         "design": "huang2011:40",
         "check": 0,
         "plan": MeasurementPlan(requests=50),
-        **OTHERS,
+        **SMALL_OTHERS,
     }
     first = huang2011.reproduce(tmp_path, **words)
     asked: list[int] = []
