@@ -264,8 +264,8 @@ class Scenario:
         """Read a scenario; `files` gives the texts of the files that it names."""
 
     @staticmethod
-    def closed(name: str, workload: CharacteristicsTuple) -> Scenario:
-        """Make one closed loop over the whole drive."""
+    def closed(name: str, workload: CharacteristicsTuple, content: str = "random") -> Scenario:
+        """Make one closed loop over the whole drive, whose writes have that content."""
 
     def streams(self) -> list[dict[str, Any]]:
         """Return the streams, in order."""

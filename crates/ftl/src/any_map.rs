@@ -4,8 +4,8 @@
 
 use crate::snapshot::StateError;
 use crate::{
-    BlockMap, CachedMap, EraseCounts, Firmware, FirmwareError, FlashLayout, IdleTime, Lpn, Memory,
-    Operation, OperationBuffer, PageRun, Restorable, SlcMap,
+    BlockMap, CachedMap, CompressedMap, EraseCounts, Firmware, FirmwareError, FlashLayout,
+    IdleTime, Lpn, Memory, Operation, OperationBuffer, PageRun, Restorable, SlcMap,
 };
 
 /// One of the firmwares of other generations.
@@ -16,6 +16,8 @@ pub enum AnyMap<M: Memory> {
     Cached(CachedMap<M>),
     /// Maps pages behind a pseudo-SLC region.
     Slc(SlcMap<M>),
+    /// Maps compressed pages, several to a page of the flash.
+    Compressed(CompressedMap<M>),
 }
 
 macro_rules! with {
@@ -24,6 +26,7 @@ macro_rules! with {
             AnyMap::Block($map) => $what,
             AnyMap::Cached($map) => $what,
             AnyMap::Slc($map) => $what,
+            AnyMap::Compressed($map) => $what,
         }
     };
 }
@@ -34,6 +37,7 @@ impl<M: Memory> Clone for AnyMap<M> {
             Self::Block(map) => Self::Block(map.clone()),
             Self::Cached(map) => Self::Cached(map.clone()),
             Self::Slc(map) => Self::Slc(map.clone()),
+            Self::Compressed(map) => Self::Compressed(map.clone()),
         }
     }
 }
@@ -74,6 +78,11 @@ impl<M: Memory> Firmware for AnyMap<M> {
     #[inline]
     fn uses_after(&self) -> bool {
         with!(self, map => map.uses_after())
+    }
+
+    #[inline]
+    fn packs_pages(&self) -> bool {
+        with!(self, map => map.packs_pages())
     }
 
     fn map_pages(&self) -> u32 {
@@ -121,8 +130,9 @@ impl<M: Memory> Restorable for AnyMap<M> {
             (Self::Block(map), Self::Block(then)) => map.rollback(then),
             (Self::Cached(map), Self::Cached(then)) => map.rollback(then),
             (Self::Slc(map), Self::Slc(then)) => map.rollback(then),
+            (Self::Compressed(map), Self::Compressed(then)) => map.rollback(then),
             // A state of another firmware is none of this one's.
-            (Self::Block(_) | Self::Cached(_) | Self::Slc(_), _) => {}
+            (Self::Block(_) | Self::Cached(_) | Self::Slc(_) | Self::Compressed(_), _) => {}
         }
     }
 
@@ -131,7 +141,10 @@ impl<M: Memory> Restorable for AnyMap<M> {
             (Self::Block(map), Self::Block(base)) => map.changes_since(base),
             (Self::Cached(map), Self::Cached(base)) => map.changes_since(base),
             (Self::Slc(map), Self::Slc(base)) => map.changes_since(base),
-            (Self::Block(_) | Self::Cached(_) | Self::Slc(_), _) => Vec::new(),
+            (Self::Compressed(map), Self::Compressed(base)) => map.changes_since(base),
+            (Self::Block(_) | Self::Cached(_) | Self::Slc(_) | Self::Compressed(_), _) => {
+                Vec::new()
+            }
         }
     }
 
@@ -152,6 +165,7 @@ impl<M: Memory> Restorable for AnyMap<M> {
             Self::Block(map) => Self::Block(map.without_derived(bytes)),
             Self::Cached(map) => Self::Cached(map.without_derived(bytes)),
             Self::Slc(map) => Self::Slc(map.without_derived(bytes)),
+            Self::Compressed(map) => Self::Compressed(map.without_derived(bytes)),
         }
     }
 
@@ -160,6 +174,7 @@ impl<M: Memory> Restorable for AnyMap<M> {
             Self::Block(map) => Self::Block(map.complete()),
             Self::Cached(map) => Self::Cached(map.complete()),
             Self::Slc(map) => Self::Slc(map.complete()),
+            Self::Compressed(map) => Self::Compressed(map.complete()),
         }
     }
 }

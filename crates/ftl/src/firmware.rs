@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use drivelab_request::{Direction, Nanos};
+use drivelab_request::{Content, Direction, Nanos};
 use thiserror::Error;
 
 use crate::{EraseCounts, FlashLayout, Lpn, Operation, OperationBuffer};
@@ -41,6 +41,8 @@ pub struct PageRun {
     pub first_partial: bool,
     /// The last page is covered in part only.
     pub last_partial: bool,
+    /// Of a write: what its data looks like.
+    pub content: Content,
 }
 
 impl PageRun {
@@ -61,6 +63,7 @@ impl PageRun {
             pages,
             first_partial: false,
             last_partial: false,
+            content: Content::Random,
         }
     }
 
@@ -87,6 +90,7 @@ impl PageRun {
             pages: pages as u32,
             first_partial: ragged_start || (pages == 1 && ragged_end),
             last_partial: ragged_end || (pages == 1 && ragged_start),
+            content: Content::Random,
         }
     }
 
@@ -238,6 +242,15 @@ pub trait Firmware {
     /// elsewhere, or that they might overtake.
     #[inline]
     fn uses_after(&self) -> bool {
+        false
+    }
+
+    /// Whether it heeds [`PageRun::content`], and keeps several logical pages in one page of the
+    /// flash. Then a page that is written needs no program of its own: it may be nothing but
+    /// zeroes, or wait in the controller for others to fill a page with. A program of the host
+    /// names the page that made it necessary, and each program carries what waited.
+    #[inline]
+    fn packs_pages(&self) -> bool {
         false
     }
 

@@ -103,6 +103,11 @@ pub struct Counts {
     pub map_hits: u64,
     /// Those that were not.
     pub map_misses: u64,
+    /// Pages written without a program of their own, where several share a flash page: they
+    /// wait for others to fill one ...
+    pub packed_pages: u64,
+    /// ... or are all zeroes, and need no place.
+    pub zero_pages: u64,
 }
 
 impl Counts {

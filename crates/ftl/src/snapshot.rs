@@ -293,18 +293,29 @@ impl<M: Memory> PageMap<M> {
         Ok(())
     }
 
+    fn check_plane(&mut self, plane: u32) -> Checked {
+        let valid = self.space.check_plane(plane)?;
+        if self.placement.is_dynamic() {
+            self.space.set_field(plane, Field::Valid, valid);
+        }
+        Ok(())
+    }
+}
+
+impl<M: Memory> Space<M> {
     /// The valid pages of `block` before and from its page `page` on.
     fn valid_around(&self, block: u32, page: u32) -> (u32, u32) {
         let first = block * self.layout.pages_per_block;
         let count = |pages: std::ops::Range<u32>| {
-            let valid = pages.filter(|&page| self.space.valid.holds(first + page));
+            let valid = pages.filter(|&page| self.valid.holds(first + page));
             valid.count() as u32
         };
         (count(0..page), count(page..self.layout.pages_per_block))
     }
 
-    /// Checks the records of one plane, and says which of its blocks are closed.
-    fn check_plane(&mut self, plane: u32) -> Checked {
+    /// Checks the records of one plane, and says which of its blocks are closed; answers how
+    /// many pages of it are valid.
+    pub(crate) fn check_plane(&mut self, plane: u32) -> Result<u32, StateError> {
         let blocks = self.layout.blocks_per_plane as usize;
         let first = plane * self.layout.blocks_per_plane;
         let pages = self.layout.pages_per_block;
@@ -320,7 +331,7 @@ impl<M: Memory> PageMap<M> {
             is_closed[place] = false;
             Ok(())
         };
-        let space = &self.space;
+        let space = &*self;
         let field = |field| space.field(plane, field);
         let (head, free) = (
             field(Field::FreeHead) as usize,
@@ -340,7 +351,7 @@ impl<M: Memory> PageMap<M> {
             if left == 0 {
                 continue;
             }
-            let block = self.by_pages.quotient(next);
+            let block = next / pages;
             take(block)?;
             let page = next - block * pages;
             check(page + left == pages, "an open block goes on elsewhere")?;
@@ -370,17 +381,14 @@ impl<M: Memory> PageMap<M> {
         let mut valid = 0;
         for (place, is_closed) in is_closed.into_iter().enumerate() {
             let block = first + place as u32;
-            valid += self.space.valid.count(block);
+            valid += self.valid.count(block);
             if is_closed {
-                self.space.valid.close(block);
+                self.valid.close(block);
             } else {
-                self.space.valid.withdraw(block);
+                self.valid.withdraw(block);
             }
         }
-        self.space.count_ahead(plane, true);
-        if self.placement.is_dynamic() {
-            self.space.set_field(plane, Field::Valid, valid);
-        }
-        Ok(())
+        self.count_ahead(plane, true);
+        Ok(valid)
     }
 }

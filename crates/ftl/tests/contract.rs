@@ -6,6 +6,7 @@ use drivelab_ftl::{
     Operation, OperationBuffer, OperationKind, Pace, PageMap, PageRun, Policies, Restorable,
     StripingOrder, Undo, VictimPolicy,
 };
+use drivelab_request::Content;
 use proptest::prelude::*;
 
 fn policies() -> impl Strategy<Value = Policies> {
@@ -90,6 +91,7 @@ fn run(layout: &FlashLayout, draw: Draw) -> PageRun {
         pages: length.min(layout.logical_pages - first),
         first_partial,
         last_partial,
+        content: Content::Random,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use drivelab_request::{CommandKind, Nanos};
+use drivelab_request::{CommandKind, Content, Nanos};
 use drivelab_sim::scenario::{Scenario, SourcePlan, StreamPlan};
 use drivelab_sim::ssd::WriteMode;
 use drivelab_workload::Characteristics;
@@ -42,11 +42,18 @@ impl PyScenario {
         Ok(Self { scenario })
     }
 
-    /// One closed loop over the whole drive.
+    /// One closed loop over the whole drive, whose writes have the content of that name.
     #[staticmethod]
-    fn closed(name: &str, workload: CharacteristicsTuple) -> Self {
-        let scenario = Scenario::closed(name, from_tuple(workload));
-        Self { scenario }
+    #[pyo3(signature = (name, workload, content = "random"))]
+    fn closed(name: &str, workload: CharacteristicsTuple, content: &str) -> PyResult<Self> {
+        let mut scenario = Scenario::closed(name, from_tuple(workload));
+        for stream in &mut scenario.streams {
+            stream.content = Content::from_name(content).ok_or_else(|| {
+                let names = Content::NAMES.join(", ");
+                usage_error(format!("there is no content {content:?}; allowed: {names}"))
+            })?;
+        }
+        Ok(Self { scenario })
     }
 
     #[getter]
@@ -131,6 +138,7 @@ fn stream_dict<'py>(py: Python<'py>, stream: &StreamPlan) -> PyResult<Bound<'py,
     dict.set_item("writes_per_flush", stream.writes_per_flush)?;
     dict.set_item("priority", stream.priority)?;
     dict.set_item("queue_pair", stream.queue_pair)?;
+    dict.set_item("content", stream.content.name())?;
     Ok(dict)
 }
 

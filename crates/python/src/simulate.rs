@@ -251,6 +251,8 @@ fn flash_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, Py
     dict.set_item("full_merges", outcome.full_merges)?;
     dict.set_item("map_hits", outcome.map_hits)?;
     dict.set_item("map_misses", outcome.map_misses)?;
+    dict.set_item("packed_pages", outcome.packed_pages)?;
+    dict.set_item("zero_pages", outcome.zero_pages)?;
     dict.set_item("map_page_reads", outcome.map_reads)?;
     dict.set_item("map_page_programs", outcome.map_programs)?;
     dict.set_item("erase_counts", erase_counts_dict(py, outcome)?)?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Direction, Nanos, Request};
+use crate::{Content, Direction, Nanos, Request};
 
 /// What a command asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,6 +80,8 @@ pub struct Command {
     pub kind: CommandKind,
     /// Of a write: complete only when the data is in the flash (force unit access).
     pub is_forced: bool,
+    /// Of a write: what its data looks like.
+    pub content: Content,
 }
 
 impl Command {
@@ -92,6 +94,7 @@ impl Command {
             size_bytes: 0,
             kind: CommandKind::Flush,
             is_forced: false,
+            content: Content::Random,
         }
     }
 }
@@ -105,6 +108,7 @@ impl From<Request> for Command {
             size_bytes: request.size_bytes,
             kind: request.direction.into(),
             is_forced: false,
+            content: Content::Random,
         }
     }
 }

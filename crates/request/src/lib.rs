@@ -6,6 +6,7 @@
 
 mod batch_means;
 mod command;
+mod content;
 mod histogram;
 mod nanos;
 mod request;
@@ -13,6 +14,7 @@ mod window;
 
 pub use batch_means::{BatchMeans, LEAST_BATCHES, LatencyBatches, MOST_BATCHES};
 pub use command::{Command, CommandKind};
+pub use content::{Content, PageData};
 pub use histogram::{BINS, Histogram, bin_of, bin_range, bin_value, percentile_of};
 pub use nanos::Nanos;
 pub use request::{Direction, Request, SECTOR_BYTES};

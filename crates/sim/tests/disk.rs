@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use drivelab_request::{Command, CommandKind, Direction, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Direction, Nanos};
 use drivelab_sim::hdd::Disk;
 use drivelab_sim::host::{Load, Outcome, Plan};
 use drivelab_sim::preset::{DriveConfig, HddConfig};
@@ -56,6 +56,7 @@ fn access(kind: CommandKind, arrival: u64, sector: u64, count: u64) -> Command {
         size_bytes: (count * 512) as u32,
         kind,
         is_forced: false,
+        content: Content::Random,
     }
 }
 

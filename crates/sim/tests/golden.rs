@@ -49,6 +49,8 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
             "map_reads",
             "map_programs",
             "fold_programs",
+            "packed_pages",
+            "zero_pages",
         ] {
             text = text.replace(&format!("{name}: 0, "), "");
         }

@@ -21,6 +21,11 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.toml",
         help="several streams at once instead of characteristics (docs/scenarios.md)",
     )
+    parser.add_argument(
+        "--content",
+        choices=("zero", "database", "random"),
+        help="what written data looks like to a drive that compresses [random]",
+    )
 
 
 def scenario_of(args: argparse.Namespace) -> Scenario:
@@ -38,8 +43,8 @@ def scenario_of(args: argparse.Namespace) -> Scenario:
     if args.scenario is None:
         workload = characteristics_of(args)
         workload.validate()
-        return Scenario.closed("workload", workload.as_tuple())
-    for name in FIELDS:
+        return Scenario.closed("workload", workload.as_tuple(), args.content or "random")
+    for name in (*FIELDS, "content"):
         if getattr(args, name) is not None:
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"a scenario says its own workloads: leave out {option} or --scenario")

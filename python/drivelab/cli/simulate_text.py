@@ -80,6 +80,8 @@ def stream_text(plan: Values) -> str:
         start, length = plan["range"]
         where = f"from {format_size(start)} on" if start else "from the start"
         said += f", in {format_size(length)} {where}"
+    if plan["content"] != "random":
+        said += f", content {plan['content']}"
     for key in ("priority", "queue_pair"):
         if plan[key]:
             said += f", {key.replace('_', ' ')} {plan[key]}"
@@ -222,14 +224,7 @@ def _flash(values: Values) -> Iterator[str]:
     if any(flash[f"{kind}_merges"] for kind in kinds):
         told = ", ".join(f"{flash[f'{kind}_merges']:,} {kind}" for kind in kinds)
         yield _line("", f"merges of blocks: {told}")
-    if flash["fold_page_programs"]:
-        yield _line("", f"{flash['fold_page_programs']:,} pages folded from SLC blocks")
-    if flash["map_hits"] or flash["map_misses"]:
-        yield _line(
-            "",
-            f"map on the flash: {flash['map_hits']:,} hits, {flash['map_misses']:,} misses, "
-            f"{flash['map_page_reads']:,} page reads, {flash['map_page_programs']:,} programs",
-        )
+    yield from _of_mapping(flash)
     if flash["coalesced_pages"]:
         yield _line("", f"{flash['coalesced_pages']:,} pages written again in the buffer")
     if flash["cache_hit_pages"] or flash["cache_miss_pages"]:
@@ -251,6 +246,24 @@ def _flash(values: Values) -> Iterator[str]:
         yield _line("", f"write amplification {ratio:.3f}{levelled}")
     if flash["copyback_page_programs"]:
         yield _line("", f"{flash['copyback_page_programs']:,} pages moved by copyback")
+
+
+def _of_mapping(flash: Values) -> Iterator[str]:
+    """Tell what only some ways to map pages do."""
+    if flash["fold_page_programs"]:
+        yield _line("", f"{flash['fold_page_programs']:,} pages folded from SLC blocks")
+    if flash["map_hits"] or flash["map_misses"]:
+        yield _line(
+            "",
+            f"map on the flash: {flash['map_hits']:,} hits, {flash['map_misses']:,} misses, "
+            f"{flash['map_page_reads']:,} page reads, {flash['map_page_programs']:,} programs",
+        )
+    if flash["packed_pages"] or flash["zero_pages"]:
+        yield _line(
+            "",
+            f"{flash['packed_pages']:,} pages packed with others, {flash['zero_pages']:,} "
+            "all zeroes",
+        )
 
 
 def _disk(disk: Values) -> Iterator[str]:

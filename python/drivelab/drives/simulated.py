@@ -279,6 +279,8 @@ class SimulatedDrive:
             "map_misses",
             "map_page_reads",
             "map_page_programs",
+            "packed_pages",
+            "zero_pages",
             "buffer_hit_pages",
             "coalesced_pages",
             "cache_hit_pages",

@@ -1,6 +1,7 @@
 //! Random host requests, mostly writes, that fit any layout.
 
 use drivelab_ftl::{Action, FlashLayout, Lpn, PageRun};
+use drivelab_request::Content;
 use proptest::prelude::*;
 
 /// What a request does, where it starts, how long it is, and which of its ends lie within
@@ -23,5 +24,6 @@ pub fn run(layout: &FlashLayout, (action, start, length, first, last): Draw) -> 
         pages: length.min(layout.logical_pages - start),
         first_partial: first,
         last_partial: last,
+        content: Content::Random,
     }
 }

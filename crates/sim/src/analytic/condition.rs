@@ -16,6 +16,8 @@ pub enum Reason {
     Mapping(Mapping),
     /// Writes go to SLC blocks first.
     Slc,
+    /// Several pages share one of the flash.
+    Compression,
     /// Pages take different times in the cell array.
     PageTypes {
         /// The key that says so.
@@ -83,6 +85,7 @@ impl fmt::Display for Reason {
                 Mapping::default().allocation.word()
             ),
             Self::Slc => write!(formatter, "[slc] has blocks that take writes first"),
+            Self::Compression => write!(formatter, "[compression] packs pages together"),
             Self::PageTypes { key, types } => {
                 write!(formatter, "{key} has {types} times, not one for all pages")
             }
@@ -154,6 +157,9 @@ pub(super) fn general_reasons(config: &SsdConfig) -> Vec<Reason> {
     }
     if config.slc.is_some() {
         reasons.push(Reason::Slc);
+    }
+    if config.compression.is_some() {
+        reasons.push(Reason::Compression);
     }
     for (key, cell) in [
         ("timing.read_cell_ns", config.timing.read_cell_ns),

@@ -24,6 +24,12 @@ pub enum SimError {
     /// A firmware of the user's own on flash of which the built-in one uses a part otherwise.
     #[error("a drive with a firmware of its own knows no SLC blocks: remove [slc] from the preset")]
     SlcExternal,
+    /// A firmware of the user's own, which is not told what data looks like.
+    #[error(
+        "a drive with a firmware of its own is not told what data looks like: remove \
+         [compression] from the preset"
+    )]
+    CompressionExternal,
     /// The firmware refused a request.
     #[error(transparent)]
     Firmware(#[from] FirmwareError),
@@ -101,7 +107,7 @@ pub enum SimError {
     /// All measured requests completed in one instant: no rate can be told.
     #[error(
         "the measured requests took no simulated time: measure more of them, on a drive whose \
-         times are not all 0, and not of trimmed data alone"
+         times are not all 0, and not of trimmed data or zeroes alone"
     )]
     NoTime,
     /// More requests come than the drive serves, for so long that their number knows no bound.

@@ -7,7 +7,7 @@
 //! ```
 
 use drivelab_ftl::{Firmware, Lpn};
-use drivelab_request::{Command, CommandKind, Direction, Nanos, Request};
+use drivelab_request::{Command, CommandKind, Content, Direction, Nanos, Request};
 use drivelab_workload::{Arrivals, Generator};
 
 use super::{Device, SimError};
@@ -48,6 +48,8 @@ pub struct Stream {
     pub priority: u8,
     /// The queue pair through which it submits; 0 on an interface that has one.
     pub queue_pair: u16,
+    /// What the data of its writes looks like.
+    pub content: Content,
 }
 
 /// As what the writes of a generator are sent.
@@ -98,6 +100,7 @@ impl Stream {
             flush_interval: 0,
             priority: 0,
             queue_pair: 0,
+            content: Content::Random,
         }
     }
 }
@@ -287,6 +290,7 @@ pub(crate) struct Running {
     end: u64,
     pub queue_pair: u16,
     writes: WriteMode,
+    content: Content,
     /// Generated requests are sent as they are, and nothing between them.
     is_plain: bool,
     /// Writes until the next flush, and then again; 0 for none.
@@ -320,7 +324,10 @@ impl Running {
             end: start + length,
             queue_pair: stream.queue_pair,
             writes: stream.writes,
-            is_plain: stream.writes == WriteMode::Plain && stream.flush_interval == 0,
+            content: stream.content,
+            is_plain: stream.writes == WriteMode::Plain
+                && stream.flush_interval == 0
+                && stream.content == Content::Random,
             until_flush: stream.flush_interval,
             flush_interval: stream.flush_interval,
             priority: stream.priority,
@@ -343,7 +350,13 @@ impl Running {
     pub fn take<T: Tables>(&mut self, tables: &T, page_shift: u32) -> Option<Command> {
         let (drawn, arrivals) = match &mut self.feed {
             Feed::Drawn(drawn, arrivals) => (drawn, arrivals),
-            Feed::Timed(commands) => return commands.next(),
+            Feed::Timed(commands) => {
+                let mut command = commands.next()?;
+                if self.content != Content::Random {
+                    command.content = self.content;
+                }
+                return Some(command);
+            }
         };
         let mut command = if self.flush_interval > 0 && self.until_flush == 0 {
             self.until_flush = self.flush_interval;
@@ -352,6 +365,7 @@ impl Running {
             Command::from(drawn.take(tables, page_shift))
         };
         if command.kind == CommandKind::Write {
+            command.content = self.content;
             self.until_flush = self.until_flush.saturating_sub(1);
             match self.writes {
                 WriteMode::Plain => {}

@@ -80,6 +80,11 @@ pub struct Outcome {
     pub map_hits: u64,
     /// ... and those that were not.
     pub map_misses: u64,
+    /// Pages that the host wrote inside the window without a program of their own, where a
+    /// drive compresses: packed with others ...
+    pub packed_pages: u64,
+    /// ... or nothing but zeroes, which take no place.
+    pub zero_pages: u64,
     /// Pages read from the write buffer inside the window.
     pub buffer_hits: u64,
     /// Pages written inside the window that replaced one gathered in the write buffer.
@@ -188,10 +193,16 @@ impl Outcome {
         self.host_programs + own + self.fold_programs
     }
 
-    /// Flash page programs over host page programs; `None` without writes.
+    /// Pages that the host wrote to the flash: programmed for it, or saved by compression.
+    #[must_use]
+    pub fn host_pages(&self) -> u64 {
+        self.host_programs + self.packed_pages + self.zero_pages
+    }
+
+    /// Flash page programs over host page writes; `None` without writes.
     #[must_use]
     pub fn write_amplification(&self) -> Option<f64> {
-        let programs = self.programs();
-        (self.host_programs > 0).then(|| programs as f64 / self.host_programs as f64)
+        let (programs, pages) = (self.programs(), self.host_pages());
+        (pages > 0).then(|| programs as f64 / pages as f64)
     }
 }

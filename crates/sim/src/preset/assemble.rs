@@ -6,6 +6,7 @@ use drivelab_ftl::Policies;
 use drivelab_request::Direction;
 
 use super::choices::{BufferPolicy, Condition, DriveKind, Pace, VictimPolicy};
+use super::compression;
 use super::config::{Buffer, ClosedFormSettings, Collection, Geometry, Published, SsdConfig, Wear};
 use super::document::{CAPACITY_KEYS, Entries, Entry, Value};
 use super::error::{PresetError, SpareShortage};
@@ -37,6 +38,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         energy: flash::energy(&keys)?,
         mapping: mapping::mapping(&keys)?,
         slc: slc::slc(&keys)?,
+        compression: compression::compression(&keys)?,
         collection: collection(&keys)?,
         wear: wear(&keys)?,
         host: host(&keys)?,
@@ -49,6 +51,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
     };
     mapping::check(&config, &keys)?;
     slc::check(&config, &keys)?;
+    compression::check(&config, &keys)?;
     check_thresholds(&config, &keys)?;
     check_flash(&config, &keys)?;
     check_spare(&config, &keys)?;

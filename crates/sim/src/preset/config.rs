@@ -13,6 +13,7 @@ use super::choices::{
     MultiPlane, Order, Pace, Replacement, StripingOrder, VictimPolicy, allocation_word, order_word,
     pace_word, replacement_word, victim_word,
 };
+use super::compression::Compression;
 use super::document::read_with_base;
 use super::drive::fingerprint;
 use super::error::PresetError;
@@ -50,6 +51,9 @@ pub struct SsdConfig {
     /// Blocks used with one bit a cell; absent where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slc: Option<Slc>,
+    /// What the controller makes smaller; absent where it stores what it is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compression: Option<Compression>,
     /// Garbage collection.
     pub collection: Collection,
     /// Wear levelling, and how worn the drive is.

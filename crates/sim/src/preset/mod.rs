@@ -11,6 +11,7 @@
 mod assemble;
 mod cell_times;
 mod choices;
+mod compression;
 mod config;
 mod disk;
 pub(crate) mod document;
@@ -30,6 +31,7 @@ pub use choices::{
     Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MappingScheme,
     MultiPlane, Order, Pace, Replacement, SeekOrder, StripingOrder, VictimPolicy,
 };
+pub use compression::Compression;
 pub use config::{
     Buffer, ClosedFormSettings, Collection, Energy, Geometry, Host, Mapping, Published, Scheduling,
     SsdConfig, Timing, Wear,

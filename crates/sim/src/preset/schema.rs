@@ -1,6 +1,6 @@
 //! The keys of a preset with their types and ranges: the one list that checks and messages use.
 
-use drivelab_request::{Direction, SECTOR_BYTES};
+use drivelab_request::{Content, Direction, SECTOR_BYTES};
 use drivelab_workload::MAX_REQUEST_BYTES;
 
 use super::cell_times::MOST_PAGE_TYPES;
@@ -8,6 +8,7 @@ use super::choices::{
     Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MappingScheme,
     MultiPlane, Order, Pace, Replacement, StripingOrder, VictimPolicy,
 };
+use super::compression;
 use super::disk;
 use super::document::{Entries, Entry, Value};
 use super::error::PresetError;
@@ -122,6 +123,9 @@ const FLASH_KEYS: &[(&str, Rule)] = &[
     ("slc.read_cell_ns", TIME),
     ("slc.program_cell_ns", TIME),
     ("slc.idle_ns", integer(1_000, LONGEST_NS)),
+    (compression::SLOT, Rule::PageSize),
+    (compression::ZEROS, Rule::Boolean),
+    (compression::FILLED, Rule::Word(Content::NAMES)),
     ("mapping.scheme", Rule::Word(MappingScheme::WORDS)),
     ("mapping.cached_entries", integer(1, u32::MAX as u64)),
     ("mapping.cache_replacement", Rule::Word(Replacement::WORDS)),

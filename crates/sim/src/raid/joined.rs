@@ -18,6 +18,8 @@ pub(super) fn join(outcome: &mut Outcome) {
         outcome.map_reads += member.map_reads;
         outcome.map_hits += member.map_hits;
         outcome.map_misses += member.map_misses;
+        outcome.packed_pages += member.packed_pages;
+        outcome.zero_pages += member.zero_pages;
         outcome.all_programs += member.all_programs;
         outcome.copyback_programs += member.copyback_programs;
         outcome.copyback_reads += member.copyback_reads;

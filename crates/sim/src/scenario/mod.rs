@@ -28,7 +28,7 @@ mod read;
 mod table;
 mod timed;
 
-use drivelab_request::{Command, Nanos, WindowPlan};
+use drivelab_request::{Command, Content, Nanos, WindowPlan};
 use drivelab_workload::{Arrivals, Characteristics, Generator};
 
 use crate::ssd::{Load, Source, Stream, WriteMode};
@@ -72,6 +72,8 @@ pub struct StreamPlan {
     pub priority: u8,
     /// The queue pair through which it submits.
     pub queue_pair: u16,
+    /// What the data of its writes looks like.
+    pub content: Content,
 }
 
 /// Where the requests of a stream come from.
@@ -126,6 +128,7 @@ impl Scenario {
                 writes_per_flush: 0,
                 priority: 0,
                 queue_pair: 0,
+                content: Content::Random,
             }],
         }
     }
@@ -238,6 +241,7 @@ impl StreamPlan {
             flush_interval: self.writes_per_flush,
             priority: self.priority,
             queue_pair: self.queue_pair,
+            content: self.content,
             ..Stream::new(self.name.clone(), source)
         })
     }

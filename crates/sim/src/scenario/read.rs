@@ -1,6 +1,6 @@
 //! From TOML to a [`Scenario`].
 
-use drivelab_request::Nanos;
+use drivelab_request::{Content, Nanos};
 use drivelab_workload::Characteristics;
 use toml::de::{DeTable, DeValue};
 
@@ -109,6 +109,7 @@ fn stream_of(
         // All within their types, by their rules.
         priority: table.integer("priority").unwrap_or(0) as u8,
         queue_pair: table.integer("queue_pair").unwrap_or(0) as u16,
+        content: (table.text("content").and_then(Content::from_name)).unwrap_or_default(),
     })
 }
 

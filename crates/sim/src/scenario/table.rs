@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use drivelab_request::SECTOR_BYTES;
+use drivelab_request::{Content, SECTOR_BYTES};
 use drivelab_workload::{Arrivals, MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -76,6 +76,7 @@ pub(super) const STREAM: &[(&str, Rule)] = &[
     ),
     ("priority", integer(0, u8::MAX as u64)),
     ("queue_pair", integer(0, u16::MAX as u64)),
+    ("content", Rule::Word(Content::NAMES)),
 ];
 
 /// Keys of a timed request, and the columns of a file of them.

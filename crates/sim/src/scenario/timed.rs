@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use drivelab_request::{Command, CommandKind, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Nanos};
 
 use super::error::{ScenarioError, Spot};
 use super::table::{REQUEST, Table, check};
@@ -56,6 +56,7 @@ pub(super) fn command_of(table: &Table<'_>) -> Result<Command, ScenarioError> {
         size_bytes: required("size_bytes")? as u32,
         kind,
         is_forced,
+        content: Content::Random,
     })
 }
 

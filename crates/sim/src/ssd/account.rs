@@ -63,6 +63,8 @@ impl<F: Firmware> Engine<F> {
         outcome.full_merges = counts.full_merges - before.full_merges;
         outcome.map_hits = counts.map_hits - before.map_hits;
         outcome.map_misses = counts.map_misses - before.map_misses;
+        outcome.packed_pages = counts.packed_pages - before.packed_pages;
+        outcome.zero_pages = counts.zero_pages - before.zero_pages;
         [outcome.copyback_reads, outcome.copyback_programs, _] = tally.copybacks;
         outcome.buffer_hits = tally.buffer_hits;
         outcome.coalesced_pages = tally.coalesced;

@@ -42,10 +42,13 @@ impl ExternalSsd {
         if config.slc.is_some() {
             return Err(SimError::SlcExternal);
         }
+        if config.compression.is_some() {
+            return Err(SimError::CompressionExternal);
+        }
         let mut firmware =
             Checked::fresh(External::load(library, layout, policies.background_blocks)?);
         for _ in 0..passes(config.condition) {
-            write_in_order(&mut firmware, config.geometry.page_size_bytes, stop)?;
+            write_in_order(&mut firmware, &config, stop)?;
         }
         let mut engine = Engine::new(&config, firmware);
         engine.stop = Arc::clone(stop);

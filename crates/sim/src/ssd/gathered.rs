@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use drivelab_request::Content;
 use rustc_hash::FxHashMap;
 
 /// When gathered pages go to the flash.
@@ -24,6 +25,8 @@ struct Page {
     place: u64,
     /// Data was written to all of it.
     is_whole: bool,
+    /// What the data of the last write looked like.
+    content: Content,
 }
 
 /// The pages that wait, by age.
@@ -42,14 +45,20 @@ impl Gathered {
     }
 
     /// Data of logical page `page` has arrived; answers whether it replaces what waited.
-    pub fn put(&mut self, page: u32, is_whole: bool) -> bool {
+    pub fn put(&mut self, page: u32, is_whole: bool, content: Content) -> bool {
         if let Some(held) = self.pages.get_mut(&page) {
             held.is_whole |= is_whole;
+            held.content = content;
             return true;
         }
         let place = self.next_place;
         self.next_place += 1;
-        self.pages.insert(page, Page { place, is_whole });
+        let held = Page {
+            place,
+            is_whole,
+            content,
+        };
+        self.pages.insert(page, held);
         if self.line.len() > 2 * self.pages.len() + 64 {
             let pages = &self.pages;
             self.line
@@ -64,15 +73,15 @@ impl Gathered {
         self.pages.remove(&page).map(|held| held.is_whole)
     }
 
-    /// Takes the oldest page: which, and whether it is whole.
-    pub fn oldest(&mut self) -> Option<(u32, bool)> {
+    /// Takes the oldest page: which, whether it is whole, and what its data looks like.
+    pub fn oldest(&mut self) -> Option<(u32, bool, Content)> {
         while let Some((page, place)) = self.line.pop_front() {
             if let Some(held) = self.pages.get(&page)
                 && held.place == place
             {
-                let is_whole = held.is_whole;
+                let told = (page, held.is_whole, held.content);
                 self.pages.remove(&page);
-                return Some((page, is_whole));
+                return Some(told);
             }
         }
         None
@@ -82,6 +91,7 @@ impl Gathered {
 #[cfg(test)]
 mod tests {
     use super::Gathered;
+    use drivelab_request::Content;
     use proptest::prelude::*;
 
     proptest! {
@@ -96,7 +106,8 @@ mod tests {
                 match (step, place) {
                     (0, _) => {
                         let oldest = (!list.is_empty()).then(|| list.remove(0));
-                        prop_assert_eq!(gathered.oldest(), oldest);
+                        let told = gathered.oldest().map(|(page, is_whole, _)| (page, is_whole));
+                        prop_assert_eq!(told, oldest);
                     }
                     (1, place) => {
                         let removed = place.map(|place| list.remove(place).1);
@@ -104,11 +115,11 @@ mod tests {
                     }
                     (_, Some(place)) => {
                         list[place].1 |= is_whole;
-                        prop_assert!(gathered.put(page, is_whole));
+                        prop_assert!(gathered.put(page, is_whole, Content::Zero));
                     }
                     (_, None) => {
                         list.push((page, is_whole));
-                        prop_assert!(!gathered.put(page, is_whole));
+                        prop_assert!(!gathered.put(page, is_whole, Content::Zero));
                     }
                 }
                 prop_assert_eq!(gathered.len() as usize, list.len());

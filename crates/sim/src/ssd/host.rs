@@ -200,12 +200,15 @@ impl<F: Firmware> Engine<F> {
             CommandKind::Write => Action::Write,
             CommandKind::Trim | CommandKind::Flush => Action::Trim,
         };
-        let run = PageRun::covering(
+        let mut run = PageRun::covering(
             action,
             command.offset_bytes,
             command.size_bytes,
             1 << self.page_shift,
         );
+        if self.firmware.packs_pages() {
+            run.content = command.content;
+        }
         self.submitted += 1;
         let host = &mut self.host;
         let slot = match host.vacant.pop() {
@@ -225,6 +228,9 @@ impl<F: Firmware> Engine<F> {
         entry.run.pages = run.pages;
         entry.run.first_partial = run.first_partial;
         entry.run.last_partial = run.last_partial;
+        if self.firmware.packs_pages() {
+            entry.run.content = run.content;
+        }
         entry.stream = stream;
         entry.pair = pair;
         entry.submitted = now;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_ftl::{
-    Action, AnyMap, BlockMap, CachedMap, Firmware, Lpn, OperationBuffer, PageMap, PageRun,
-    Restorable, SlcMap, Undo,
+    Action, AnyMap, BlockMap, CachedMap, CompressedMap, Firmware, Lpn, OperationBuffer, PageMap,
+    PageRun, Restorable, SlcMap, Undo,
 };
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_workload::Characteristics;
@@ -53,7 +53,7 @@ fn conditioned<F: Restorable>(
     stop: &AtomicBool,
 ) -> Result<Arc<F>, SimError> {
     for _ in 0..passes(config.condition) {
-        write_in_order(&mut firmware, config.geometry.page_size_bytes, stop)?;
+        write_in_order(&mut firmware, config, stop)?;
     }
     if let Some(erases) = config.wear.worn_erase_count {
         firmware.set_worn(erases, config.wear.worn_erase_spread.unwrap_or(0));
@@ -82,13 +82,16 @@ impl Prepared {
     pub fn stoppable(config: SsdConfig, stop: &AtomicBool) -> Result<Self, SimError> {
         Engine::<PageMap<Undo>>::check(&config)?;
         let layout = config.layout();
-        let other = match (config.block_policies(), config.cached_policies()) {
-            (Some(policies), _) => Some(AnyMap::Block(BlockMap::erased(layout, policies)?)),
-            (None, Some(policies)) => Some(AnyMap::Cached(CachedMap::erased(layout, policies)?)),
-            (None, None) => match config.slc_policies() {
-                Some(policies) => Some(AnyMap::Slc(SlcMap::erased(layout, policies)?)),
-                None => None,
-            },
+        let other = if let Some(policies) = config.block_policies() {
+            Some(AnyMap::Block(BlockMap::erased(layout, policies)?))
+        } else if let Some(policies) = config.cached_policies() {
+            Some(AnyMap::Cached(CachedMap::erased(layout, policies)?))
+        } else if let Some(policies) = config.slc_policies() {
+            Some(AnyMap::Slc(SlcMap::erased(layout, policies)?))
+        } else if let Some(policies) = config.compressed_policies() {
+            Some(AnyMap::Compressed(CompressedMap::erased(layout, policies)?))
+        } else {
+            None
         };
         let state = match other {
             Some(firmware) => State::Other(conditioned(firmware, &config, stop)?),
@@ -109,13 +112,16 @@ impl Prepared {
     #[must_use]
     pub fn state_bytes(config: &SsdConfig) -> u64 {
         let layout = config.layout();
-        match (config.block_policies(), config.cached_policies()) {
-            (Some(policies), _) => BlockMap::<Undo>::table_bytes(&layout, &policies),
-            (None, Some(policies)) => CachedMap::<Undo>::table_bytes(&layout, &policies),
-            (None, None) => match config.slc_policies() {
-                Some(policies) => SlcMap::<Undo>::table_bytes(&layout, &policies),
-                None => PageMap::<Undo>::table_bytes(&layout),
-            },
+        if let Some(policies) = config.block_policies() {
+            BlockMap::<Undo>::table_bytes(&layout, &policies)
+        } else if let Some(policies) = config.cached_policies() {
+            CachedMap::<Undo>::table_bytes(&layout, &policies)
+        } else if let Some(policies) = config.slc_policies() {
+            SlcMap::<Undo>::table_bytes(&layout, &policies)
+        } else if let Some(policies) = config.compressed_policies() {
+            CompressedMap::<Undo>::table_bytes(&layout, &policies)
+        } else {
+            PageMap::<Undo>::table_bytes(&layout)
         }
     }
 
@@ -220,9 +226,10 @@ pub(super) const fn passes(condition: Condition) -> u32 {
 /// One pass of sequential writes over the whole drive.
 pub(super) fn write_in_order(
     firmware: &mut impl Firmware,
-    page_bytes: u32,
+    config: &SsdConfig,
     stop: &AtomicBool,
 ) -> Result<(), SimError> {
+    let page_bytes = config.geometry.page_size_bytes;
     let pages_per_write = (PRECONDITIONING_BYTES / u64::from(page_bytes)).max(1) as u32;
     let logical_pages = firmware.layout().logical_pages;
     let mut out = OperationBuffer::with_capacity(1024);
@@ -233,7 +240,10 @@ pub(super) fn write_in_order(
         }
         let pages = pages_per_write.min(logical_pages - first);
         out.clear();
-        let run = PageRun::whole(Action::Write, Lpn(first), pages);
+        let run = PageRun {
+            content: config.condition_content(),
+            ..PageRun::whole(Action::Write, Lpn(first), pages)
+        };
         firmware.submit(&[run], &mut out)?;
         first += pages;
     }

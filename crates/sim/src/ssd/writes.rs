@@ -12,7 +12,7 @@
 //! in part keep their data. A flush is complete when every page that had been
 //! completed from the buffer is in the flash ([`super::flush`]).
 
-use drivelab_ftl::{Action, Firmware, Lpn, PageRun};
+use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun};
 use drivelab_request::CommandKind;
 
 use super::engine::{ACKNOWLEDGE, Engine};
@@ -78,7 +78,11 @@ impl<F: Firmware> Engine<F> {
             self.failure = Some(error.into());
             return;
         }
-        self.emit(Account::request(slot), Waits::Host, now);
+        let pending = self.emit(Account::request(slot), Waits::Host, now);
+        if self.firmware.packs_pages() && pending == 0 {
+            // It is in the controller, or nothing but zeroes.
+            self.acknowledge(slot, now);
+        }
     }
 
     /// Pages of a write have arrived in the buffer, and go on to the flash.
@@ -137,8 +141,10 @@ impl<F: Firmware> Engine<F> {
             self.failure = Some(error.into());
             return;
         }
+        let packed = self.without_program(piece.first.0..piece.first.0 + pages);
         if is_forced {
             self.force(slot, (first, last), now);
+            self.force_packed(slot, &packed, last, now);
             if self.buffer.gathers() {
                 // It may have taken the place of pages that were gathered.
                 self.admit_blocked(now);
@@ -151,6 +157,26 @@ impl<F: Firmware> Engine<F> {
         if last {
             self.acknowledge(slot, now);
         }
+        for page in packed {
+            self.page_flushed(page, stretch, now);
+        }
+    }
+
+    /// Of `pages`, which the firmware has just taken in this order, those that need no program
+    /// of their own: they are packed with others in the controller, or nothing but zeroes.
+    #[inline]
+    fn without_program(&self, pages: impl Iterator<Item = u32>) -> Vec<u32> {
+        if !self.firmware.packs_pages() {
+            return Vec::new();
+        }
+        let operations = self.out.operations().iter();
+        let of_host = operations.filter(|operation| {
+            operation.kind == OperationKind::Program && operation.cause == Cause::Host
+        });
+        let mut programmed = of_host.map(|operation| operation.lpn).peekable();
+        pages
+            .filter(|page| programmed.next_if_eq(page).is_none())
+            .collect()
     }
 
     /// Pages that are written or trimmed leave the read cache.
@@ -178,7 +204,7 @@ impl<F: Firmware> Engine<F> {
     fn gather(&mut self, piece: PageRun, now: u64) {
         let whole = piece.whole_pages();
         for page in piece.first.0..piece.first.0 + piece.pages {
-            if self.buffer.gathered.put(page, whole.contains(&page)) {
+            if (self.buffer.gathered).put(page, whole.contains(&page), piece.content) {
                 self.buffer.release_one();
                 self.tally.coalesced += 1;
             } else {
@@ -195,9 +221,9 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn push_gathered(&mut self, left: u32, now: u64) {
         self.record_for(None);
         self.out.clear();
-        let mut pages = 0;
+        let (mut pages, mut packed) = (0, Vec::new());
         while self.buffer.gathered.len() > left
-            && let Some((page, is_whole)) = self.buffer.gathered.oldest()
+            && let Some((page, is_whole, content)) = self.buffer.gathered.oldest()
         {
             let run = PageRun {
                 action: Action::Write,
@@ -205,17 +231,25 @@ impl<F: Firmware> Engine<F> {
                 pages: 1,
                 first_partial: !is_whole,
                 last_partial: !is_whole,
+                content,
             };
             if let Err(error) = self.firmware.submit(&[run], &mut self.out) {
                 self.failure = Some(error.into());
                 return;
             }
             pages += 1;
+            if self.firmware.packs_pages() {
+                packed.push(page);
+            }
         }
+        let packed = self.without_program(packed.into_iter());
         self.buffer.hand_over(pages);
         self.host.barriers.hand_over(pages);
         let stretch = self.host.barriers.open();
         self.emit(Account::buffer(stretch), Waits::Programs, now);
+        for page in packed {
+            self.page_flushed(page, stretch, now);
+        }
     }
 
     /// A forced write replaces what was gathered of its pages.
@@ -274,6 +308,21 @@ impl<F: Firmware> Engine<F> {
         if is_last {
             entry.since = now;
         }
+    }
+
+    /// Pages of a forced write are packed in the controller, which outlives a loss of power;
+    /// the write is complete if nothing else of it is on its way.
+    fn force_packed(&mut self, slot: u32, packed: &[u32], is_last: bool, now: u64) {
+        if packed.is_empty() {
+            return;
+        }
+        for &page in packed {
+            self.buffer.remove(page);
+        }
+        if is_last && self.host.slots[slot as usize].pending == 0 {
+            self.acknowledge(slot, now);
+        }
+        self.admit_blocked(now);
     }
 
     /// A page of a forced write is programmed.

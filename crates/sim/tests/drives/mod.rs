@@ -11,7 +11,7 @@ pub mod ledger;
 pub mod story;
 pub mod world;
 
-use drivelab_request::{Command, CommandKind, HalfWidth, Nanos};
+use drivelab_request::{Command, CommandKind, Content, HalfWidth, Nanos};
 use drivelab_sim::preset::{Allocation, MultiPlane, Order, SsdConfig, StripingOrder, VictimPolicy};
 use drivelab_sim::ssd::Plan;
 use drivelab_workload::Characteristics;
@@ -337,6 +337,7 @@ pub fn placed(draws: &[Draw], capacity_bytes: u64) -> Vec<Command> {
             size_bytes: size as u32 * 512,
             kind,
             is_forced,
+            content: Content::Random,
         }
     };
     draws.iter().map(place).collect()

@@ -19,7 +19,7 @@ mod pipeline;
 use std::collections::VecDeque;
 
 use drivelab_ftl::{Action, Cause, Firmware, Lpn, Operation, OperationBuffer, PageRun};
-use drivelab_request::{Command, CommandKind};
+use drivelab_request::{Command, CommandKind, Content};
 use drivelab_sim::preset::{HostInterface, SsdConfig};
 use drivelab_sim::ssd::{PARTS, Part, Plan};
 
@@ -457,6 +457,7 @@ impl World {
             pages: 1,
             first_partial: partial,
             last_partial: partial,
+            content: Content::Random,
         }
     }
 

@@ -5,7 +5,7 @@
     reason = "every test program takes what it needs"
 )]
 
-use drivelab_request::{Command, CommandKind, Nanos};
+use drivelab_request::{Command, CommandKind, Content, Nanos};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
 
@@ -76,6 +76,7 @@ pub fn command(kind: CommandKind, arrival_us: u64, page: u64, pages: u32) -> Com
         size_bytes: pages * PAGE,
         kind,
         is_forced: false,
+        content: Content::Random,
     }
 }
 

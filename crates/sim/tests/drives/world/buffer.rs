@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use drivelab_ftl::{Action, Cause, Lpn, OperationBuffer, OperationKind, PageRun};
-use drivelab_request::{Command, CommandKind};
+use drivelab_request::{Command, CommandKind, Content};
 use drivelab_sim::preset::BufferPolicy;
 use drivelab_sim::ssd::Part;
 
@@ -187,6 +187,7 @@ impl World {
                 pages: 1,
                 first_partial: !oldest.is_whole,
                 last_partial: !oldest.is_whole,
+                content: Content::Random,
             };
             self.firmware.submit(&[run], &mut out).unwrap();
         }

@@ -1,0 +1,142 @@
+//! How space is won back: the live parts of a victim are packed again.
+//!
+//! A flash page is read once for all that lives in it. What collection moves waits for others
+//! of its size as the host's pages do, apart from them; the victim is erased although some of
+//! its data may still wait in the controller.
+
+use super::{CompressedMap, Extent, Filled, Origin};
+use crate::memory::{Cells, Memory};
+use crate::operation::{Cause, Operation, OperationBuffer, OperationKind};
+use crate::space::Victim;
+use crate::{FirmwareError, NOTHING, Pace, Ppn};
+
+impl<M: Memory> CompressedMap<M> {
+    /// Before the host's next block is opened: collects until the reserve is there again (or,
+    /// paced, until one block is left for collection itself).
+    #[cold]
+    #[inline(never)]
+    pub(super) fn make_room(
+        &mut self,
+        plane: u32,
+        request: u32,
+        out: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        while match self.policies.pages.pace {
+            Pace::WholeBlock => self.space.wants_collection(plane),
+            Pace::Paced => self.space.free_blocks(plane) <= 1,
+        } {
+            let victim = match self.space.victim(plane) {
+                Some(victim) => victim,
+                None => self
+                    .space
+                    .choose_victim(plane)
+                    .ok_or(FirmwareError::NoSpace { plane })?,
+            };
+            self.collect(plane, victim, u32::MAX, request, out)?;
+        }
+        Ok(())
+    }
+
+    /// Paced collection: the moves that one program of the host owes.
+    pub(super) fn collect_a_little(
+        &mut self,
+        plane: u32,
+        request: u32,
+        out: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        let victim = match self.space.victim(plane) {
+            Some(victim) => victim,
+            None if !self.space.wants_collection(plane) => return Ok(()),
+            None => match self.space.choose_victim(plane) {
+                Some(victim) => victim,
+                // Nothing can be won now; `make_room` decides when it must be.
+                None => return Ok(()),
+            },
+        };
+        // The debt is counted in slots, and one program wrote a page of them.
+        let slots = (0..1 << self.whole).map(|_| self.space.moves_due(plane));
+        let slots = slots.sum();
+        self.collect(plane, victim, slots, request, out)
+    }
+
+    /// Moves at least `most` live slots of `victim`, whole flash pages of them, and erases it
+    /// when it holds none any more.
+    fn collect(
+        &mut self,
+        plane: u32,
+        victim: Victim,
+        most: u32,
+        request: u32,
+        out: &mut OperationBuffer,
+    ) -> Result<(), FirmwareError> {
+        let block_slots = self.space.pages_per_block();
+        let first = victim.block * block_slots;
+        let operation = Operation {
+            kind: OperationKind::Read,
+            cause: victim.cause,
+            plane,
+            ppn: self.page_of(first),
+            lpn: NOTHING,
+            after: NOTHING,
+            request,
+        };
+        let (mut moved, mut from) = (0, victim.page);
+        while moved < most && from < block_slots {
+            moved += self.move_page(first + from, operation, out)?;
+            from += 1 << self.whole;
+        }
+        self.space.advance_victim(plane, from);
+        if self.space.valid.count(victim.block) == 0 {
+            out.push(Operation {
+                kind: OperationKind::Erase,
+                ..operation
+            });
+            out.counts.collections += u64::from(victim.cause == Cause::Collection);
+            self.space.finish_victim(plane);
+            self.space.give_back(plane, victim.block);
+        }
+        Ok(())
+    }
+
+    /// Moves what lives in the flash page whose first slot is `first`, its operations after
+    /// the model of `operation`; answers how many slots that were.
+    fn move_page(
+        &mut self,
+        first: u32,
+        mut operation: Operation,
+        out: &mut OperationBuffer,
+    ) -> Result<u32, FirmwareError> {
+        let (mut slot, mut moved) = (first, 0);
+        operation.ppn = Ppn(first >> self.whole);
+        while slot < first + (1 << self.whole) {
+            if !self.space.valid.holds(slot) {
+                slot += 1;
+                continue;
+            }
+            let logical = self.owner.get(slot as usize);
+            let entry = self.map.get(logical as usize);
+            let size = Extent::of(entry).map_or(0, |extent| extent.size);
+            if operation.after == NOTHING {
+                operation.after = out.push(Operation {
+                    lpn: logical,
+                    ..operation
+                });
+            }
+            self.forget(logical, entry);
+            *out.counts.moves_for(operation.cause == Cause::Wear) += 1;
+            let filled = Filled {
+                plane: operation.plane,
+                origin: Origin::Collection,
+                size,
+                logical,
+                operation,
+            };
+            if size == self.whole || self.wait(filled.plane, filled.origin, size, logical) {
+                self.program(filled, out)?;
+            }
+            slot += 1 << size;
+            moved += 1 << size;
+        }
+        Ok(moved)
+    }
+}

@@ -1,0 +1,53 @@
+//! What a firmware that compresses is told.
+
+use super::MOST_SLOTS;
+use crate::{FlashLayout, LayoutError, Policies};
+
+/// The choices of [`CompressedMap`](crate::CompressedMap).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompressedPolicies {
+    /// Those of the page map; static allocation, nothing in idle time, no hot blocks.
+    pub pages: Policies,
+    /// Bytes of a page, a power of two.
+    pub page_bytes: u32,
+    /// Parts of a flash page that compressed pages share, a power of two up to 16; 1 for a
+    /// drive that does not compress.
+    pub slots_per_page: u32,
+    /// Pages that are all zeroes take no place.
+    pub deduplicates_zeros: bool,
+}
+
+impl CompressedPolicies {
+    /// The flash as the blocks' records count it: slots instead of pages.
+    pub(super) fn slots(&self, layout: &FlashLayout) -> FlashLayout {
+        FlashLayout {
+            pages_per_block: layout.pages_per_block.saturating_mul(self.slots_per_page),
+            ..*layout
+        }
+    }
+
+    /// Whether it is the slots that `error` is about.
+    #[must_use]
+    pub const fn is_of_slots(error: &LayoutError) -> bool {
+        matches!(error, LayoutError::Count { .. })
+    }
+
+    /// Checks that these policies work on `layout`.
+    ///
+    /// # Errors
+    /// [`LayoutError`] naming the count or the largest logical size that works.
+    pub fn validate(&self, layout: &FlashLayout) -> Result<(), LayoutError> {
+        self.pages.validate(layout)?;
+        let slots = self.slots(layout);
+        slots.check_counts()?;
+        if slots.physical_pages() > u64::from(MOST_SLOTS) {
+            return Err(LayoutError::Count {
+                what: "slots of all flash pages",
+                value: slots.physical_pages(),
+                low: 1,
+                high: MOST_SLOTS.into(),
+            });
+        }
+        Ok(())
+    }
+}
