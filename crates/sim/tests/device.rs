@@ -20,6 +20,8 @@ const CAPACITY_BYTES: u64 = 1 << 20;
 struct OneServer {
     /// Tag, submission, completion.
     queue: VecDeque<(u32, u64, u64)>,
+    tags: u32,
+    vacant: Vec<u32>,
     free_at: u64,
     served: u64,
     variability: Variability,
@@ -50,24 +52,33 @@ impl Device for OneServer {
         HostTime::new(&self.variability, seed, index)
     }
 
-    fn submit(&mut self, tag: u32, _: &Command, now: u64) -> Result<(), SimError> {
+    fn submit(&mut self, _: &Command, now: u64) -> Result<u32, SimError> {
+        let tag = self.vacant.pop().unwrap_or(self.tags);
+        self.tags = self.tags.max(tag + 1);
         self.free_at = self.free_at.max(now) + SERVICE_NS;
         self.queue.push_back((tag, now, self.free_at));
-        Ok(())
+        Ok(tag)
     }
 
     fn next_event(&self) -> Option<u64> {
         self.queue.front().map(|&(_, _, at)| at)
     }
 
-    fn serve(&mut self, completions: &mut Vec<Completion>) -> Result<(), SimError> {
-        let (tag, submitted, at) = self.queue.pop_front().unwrap();
-        let mut parts = [0; PARTS];
-        parts[0] = SERVICE_NS;
-        parts[1] = at - submitted - SERVICE_NS;
-        completions.push(Completion { tag, at, parts });
-        self.served += 1;
-        Ok(())
+    fn serve_until(
+        &mut self,
+        limit: u64,
+        completions: &mut Vec<Completion>,
+    ) -> Result<Option<u64>, SimError> {
+        if self.next_event().is_some_and(|at| at <= limit) {
+            let (tag, submitted, at) = self.queue.pop_front().unwrap();
+            let mut parts = [0; PARTS];
+            parts[0] = SERVICE_NS;
+            parts[1] = at - submitted - SERVICE_NS;
+            completions.push(Completion { tag, at, parts });
+            self.vacant.push(tag);
+            self.served += 1;
+        }
+        Ok(self.next_event())
     }
 
     fn drain(&mut self, _: u64) -> bool {

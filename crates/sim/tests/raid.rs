@@ -18,7 +18,7 @@ use small_drive::{LINK, ONE_DIE, PAGE, command, drive, read, write};
 const STRIPE: u64 = 4 * PAGE as u64;
 
 fn array(member: &Prepared, members: u32, stripe_bytes: u64) -> Runner<Array> {
-    let members = (0..members).map(|_| Box::new(member.worker()) as Box<dyn Device + Send>);
+    let members = (0..members).map(|_| member.device());
     Runner::new(Array::new(members.collect(), stripe_bytes), &Arc::default())
 }
 

@@ -167,6 +167,7 @@ impl Hdd {
             at: now,
             parts,
         });
+        self.vacant.push(tag);
         match self.outside.pop_front() {
             Some(next) => self.enter(next, now),
             None => self.free_commands += 1,

@@ -121,7 +121,9 @@ pub struct Hdd {
     pub(super) scheduler: Scheduler,
     pub(super) segments: ReadCache,
     pub(super) writes: WriteCache,
+    /// By tag, and the tags that no command on its way has.
     pub(super) slots: Vec<Slot>,
+    pub(super) vacant: Vec<u32>,
     /// Commands that may still enter, and those that wait for that.
     pub(super) free_commands: u32,
     pub(super) outside: VecDeque<u32>,
@@ -167,6 +169,7 @@ impl Hdd {
             segments: ReadCache::new(cache.read_segments as usize, segment_sectors),
             writes: WriteCache::new(write_sectors),
             slots: Vec::new(),
+            vacant: Vec::new(),
             free_commands: config.host.commands,
             outside: VecDeque::new(),
             link: VecDeque::new(),
@@ -185,6 +188,27 @@ impl Hdd {
             opened_at: 0,
             config,
         }
+    }
+
+    /// Everything that happens at `now`, when the next of it does.
+    #[inline(always)]
+    fn serve(&mut self, now: u64, completions: &mut Vec<Completion>) {
+        if let Some(access) = self.access.take_if(|access| access.after.at == now) {
+            self.end_access(access, now);
+        }
+        while let Some(&(at, tag, job)) = self.link.front()
+            && at == now
+        {
+            self.link.pop_front();
+            self.crossed(tag, job, now, completions);
+        }
+        while let Some(&(at, tag)) = self.acknowledged.front()
+            && at == now
+        {
+            self.acknowledged.pop_front();
+            self.complete(tag, now, completions);
+        }
+        self.dispatch(now);
     }
 
     /// What it was made of.
@@ -248,6 +272,7 @@ impl Device for Hdd {
         self.segments.clear();
         self.writes.clear();
         self.slots.clear();
+        self.vacant.clear();
         self.free_commands = self.config.host.commands;
         self.outside.clear();
         self.link.clear();
@@ -270,7 +295,7 @@ impl Device for Hdd {
     }
 
     #[inline]
-    fn submit(&mut self, tag: u32, command: &Command, now: u64) -> Result<(), SimError> {
+    fn submit(&mut self, command: &Command, now: u64) -> Result<u32, SimError> {
         let end_bytes = command.offset_bytes + u64::from(command.size_bytes);
         let (first, end) = (command.offset_bytes / SECTOR, end_bytes.div_ceil(SECTOR));
         let slot = Slot {
@@ -283,18 +308,23 @@ impl Device for Hdd {
             since: now,
             parts: [0; PARTS],
         };
-        let place = tag as usize;
-        if place >= self.slots.len() {
-            self.slots.resize(place + 1, slot);
-        }
-        self.slots[place] = slot;
+        let tag = match self.vacant.pop() {
+            Some(tag) => {
+                self.slots[tag as usize] = slot;
+                tag
+            }
+            None => {
+                self.slots.push(slot);
+                (self.slots.len() - 1) as u32
+            }
+        };
         if self.free_commands > 0 {
             self.free_commands -= 1;
             self.enter(tag, now);
         } else {
             self.outside.push_back(tag);
         }
-        Ok(())
+        Ok(tag)
     }
 
     #[inline]
@@ -307,27 +337,20 @@ impl Device for Hdd {
     }
 
     #[inline]
-    fn serve(&mut self, completions: &mut Vec<Completion>) -> Result<(), SimError> {
-        let Some(now) = self.next_event() else {
-            return Ok(());
-        };
-        if let Some(access) = self.access.take_if(|access| access.after.at == now) {
-            self.end_access(access, now);
+    fn serve_until(
+        &mut self,
+        limit: u64,
+        completions: &mut Vec<Completion>,
+    ) -> Result<Option<u64>, SimError> {
+        let told = completions.len();
+        loop {
+            match self.next_event() {
+                Some(now) if now <= limit && completions.len() == told => {
+                    self.serve(now, completions);
+                }
+                next => return Ok(next),
+            }
         }
-        while let Some(&(at, tag, job)) = self.link.front()
-            && at == now
-        {
-            self.link.pop_front();
-            self.crossed(tag, job, now, completions);
-        }
-        while let Some(&(at, tag)) = self.acknowledged.front()
-            && at == now
-        {
-            self.acknowledged.pop_front();
-            self.complete(tag, now, completions);
-        }
-        self.dispatch(now);
-        Ok(())
     }
 
     fn drain(&mut self, _: u64) -> bool {

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   owner                                    device
-//!     submit(tag, command, now) ─────────────>  takes it, or keeps it waiting
+//!     submit(command, now) ──────────────────>  takes it, or keeps it waiting, under a tag
 //!     next_event() ──> when something happens
-//!     serve(completions) ────────────────────>  that moment; what is complete is told
+//!     serve_until(limit, completions) ───────>  until something is complete, which is told
 //! ```
 //!
 //! The owner keeps time: it submits at moments that never fall, none later than the next
@@ -23,7 +23,7 @@ use super::variability::HostTime;
 /// A command that is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// As it was submitted.
+    /// What [`Device::submit`] answered.
     pub tag: u32,
     /// When it is complete, ns: the moment that was served.
     pub at: u64,
@@ -54,12 +54,13 @@ pub trait Device {
     /// Returns to the state in which it was made; between two runs.
     fn reset(&mut self) {}
 
-    /// The host submits `command` at `now`. It lies on the drive, and `tag` is of no other
-    /// command on its way.
+    /// The host submits `command`, which lies on the drive, at `now`. Answers its tag: a small
+    /// number that no other command on its way has, free again as soon as its completion was
+    /// told.
     ///
     /// # Errors
     /// [`SimError`] when it cannot be served.
-    fn submit(&mut self, tag: u32, command: &Command, now: u64) -> Result<(), SimError>;
+    fn submit(&mut self, command: &Command, now: u64) -> Result<u32, SimError>;
 
     /// A command at this offset comes soon: what it needs may be fetched into the cache.
     fn hint(&self, _offset_bytes: u64) {}
@@ -70,14 +71,8 @@ pub trait Device {
     /// When something happens next; never before a moment that was served.
     fn next_event(&self) -> Option<u64>;
 
-    /// Serves the moment of [`Device::next_event`] and appends what is complete then.
-    ///
-    /// # Errors
-    /// [`SimError`] when a command cannot be served.
-    fn serve(&mut self, completions: &mut Vec<Completion>) -> Result<(), SimError>;
-
     /// Serves one moment after the other, none later than `limit`, until commands are complete:
-    /// appends those of the last moment, if there are any.
+    /// appends those of the last moment, if there are any. Answers [`Device::next_event`].
     ///
     /// # Errors
     /// [`SimError`] when a command cannot be served.
@@ -85,12 +80,7 @@ pub trait Device {
         &mut self,
         limit: u64,
         completions: &mut Vec<Completion>,
-    ) -> Result<(), SimError> {
-        while completions.is_empty() && self.next_event().is_some_and(|at| at <= limit) {
-            self.serve(completions)?;
-        }
-        Ok(())
-    }
+    ) -> Result<Option<u64>, SimError>;
 
     /// Nothing happens any more and nothing else comes: what the device holds back is
     /// written, by events to come. Answers whether there is such.

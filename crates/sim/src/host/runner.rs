@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use drivelab_request::{Command, CompletionWindow, Nanos, WindowPlan};
 use drivelab_workload::Characteristics;
 
-use super::clock::{HostClock, oldest};
+use super::clock::HostClock;
 use super::counting::Counting;
 use super::device::{Completion, Device};
 use super::error::SimError;
@@ -37,18 +37,24 @@ const LOOK_STEP_NS: u64 = 100_000_000;
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     command: Command,
+    /// [`VACANT`] when it is complete.
     submitted: u64,
     stream: u16,
 }
+
+const VACANT: u64 = u64::MAX;
 
 /// A device and its users.
 pub struct Runner<D> {
     device: D,
     streams: Vec<Running>,
+    /// By tag.
     slots: Vec<Slot>,
-    vacant: Vec<u32>,
+    outstanding: u64,
     /// What was served last; kept for its memory.
     completions: Vec<Completion>,
+    /// Its slots, where several are complete at once.
+    completed: Vec<Slot>,
     window: CompletionWindow,
     counting: Counting,
     /// The host's time: the window's, arrivals' and latencies'. All else is the device's.
@@ -72,8 +78,9 @@ impl<D: Device> Runner<D> {
             device,
             streams: Vec::new(),
             slots: Vec::new(),
-            vacant: Vec::new(),
+            outstanding: 0,
             completions: Vec::new(),
+            completed: Vec::new(),
             window: CompletionWindow::new(WindowPlan::default()),
             counting: Counting::default(),
             clock: HostClock::default(),
@@ -162,7 +169,7 @@ impl<D: Device> Runner<D> {
         };
         self.clock = HostClock::new(self.device.host_time(seed, index));
         self.slots.clear();
-        self.vacant.clear();
+        self.outstanding = 0;
         self.submitted = 0;
         self.stood = (0, 0);
         self.window = CompletionWindow::new(plan.window);
@@ -221,36 +228,57 @@ impl<D: Device> Runner<D> {
 
     #[inline(always)]
     fn serve(&mut self, limit: u64) -> Result<(), SimError> {
-        let mut completions = std::mem::take(&mut self.completions);
-        let mut result = self.device.serve_until(limit, &mut completions);
-        for completion in completions.drain(..) {
-            if result.is_ok() {
-                result = self.complete(&completion, completion.at);
+        self.completions.clear();
+        self.device.serve_until(limit, &mut self.completions)?;
+        match self.completions.len() {
+            0 => Ok(()),
+            1 => {
+                let slot = self.take_slot(0);
+                self.complete(slot, 0)
+            }
+            several => {
+                // A tag is free from here on, and what the first submits may get the second's.
+                self.completed.clear();
+                for place in 0..several {
+                    let slot = self.take_slot(place);
+                    self.completed.push(slot);
+                }
+                (0..several).try_for_each(|place| self.complete(self.completed[place], place))
             }
         }
-        self.completions = completions;
-        result
+    }
+
+    /// The slot of a completion, vacant from here on.
+    #[inline(always)]
+    fn take_slot(&mut self, place: usize) -> Slot {
+        let slot = &mut self.slots[self.completions[place].tag as usize];
+        let taken = *slot;
+        slot.submitted = VACANT;
+        taken
     }
 
     #[inline(always)]
-    fn complete(&mut self, completion: &Completion, now: u64) -> Result<(), SimError> {
+    fn complete(&mut self, slot: Slot, place: usize) -> Result<(), SimError> {
         let Slot {
             command,
             submitted,
             stream,
-        } = self.slots[completion.tag as usize];
-        self.vacant.push(completion.tag);
+        } = slot;
+        let completion = &self.completions[place];
+        let (now, parts) = (completion.at, completion.parts);
+        self.outstanding -= 1;
         let running = &mut self.streams[stream as usize];
         running.completed += 1;
         let resubmits = running.resubmits;
         if self.clock.differs() {
-            let told = self.clock.told(now - submitted, &completion.parts, now);
+            let told = self.clock.told(now - submitted, &parts, now);
             self.count((command, stream), told.latency, &told.parts, (told.at, now));
-            let oldest = || oldest(self.slots.iter().map(|slot| slot.submitted), &self.vacant);
+            let submitted = self.slots.iter().map(|slot| slot.submitted);
+            let oldest = || submitted.min().filter(|&oldest| oldest != VACANT);
             self.clock.forget(oldest, now);
         } else {
             let latency = now - submitted;
-            self.count((command, stream), latency, &completion.parts, (now, now));
+            self.count((command, stream), latency, &parts, (now, now));
         }
         if resubmits && self.window.closed_by().is_none() {
             self.submit_next(stream, now)?;
@@ -316,17 +344,17 @@ impl<D: Device> Runner<D> {
             submitted: now,
             stream,
         };
-        let tag = match self.vacant.pop() {
-            Some(tag) => {
-                self.slots[tag as usize] = slot;
-                tag
-            }
-            None => {
-                self.slots.push(slot);
-                (self.slots.len() - 1) as u32
-            }
-        };
-        self.device.submit(tag, &command, now)
+        let tag = self.device.submit(&command, now)? as usize;
+        if tag >= self.slots.len() {
+            let vacant = Slot {
+                submitted: VACANT,
+                ..slot
+            };
+            self.slots.resize(tag + 1, vacant);
+        }
+        self.slots[tag] = slot;
+        self.outstanding += 1;
+        Ok(())
     }
 
     /// Looked up now and then: whether to go on has become pointless.
@@ -376,7 +404,7 @@ impl<D: Device> Runner<D> {
         if let Some(watch) = &self.watch {
             watch.tell(Standing {
                 completed: self.window.completed(),
-                outstanding: (self.slots.len() - self.vacant.len()) as u64,
+                outstanding: self.outstanding,
                 simulated_ns: host_now,
                 drains: self.window.closed_by().is_some(),
             });

@@ -187,10 +187,8 @@ pub(super) fn assemble(
         return Err(wrong("member", allowed.to_owned())?);
     }
     member_preset.set_variability(variability);
-    let stripes = Stripes {
-        members: keys.integer("members")?,
-        stripe_bytes: keys.integer("stripe_bytes")?,
-    };
+    let (members, stripe_bytes) = (keys.integer("members")?, keys.integer("stripe_bytes")?);
+    let stripes = Stripes::new(members, stripe_bytes);
     let user_capacity_bytes = stripes.capacity_bytes(member_preset.capacity_bytes());
     if user_capacity_bytes == 0 {
         let most = member_preset.capacity_bytes();
@@ -208,8 +206,8 @@ pub(super) fn assemble(
             MemberConfig::Hdd(_) => None,
         },
         member,
-        members: stripes.members,
-        stripe_bytes: stripes.stripe_bytes,
+        members,
+        stripe_bytes,
         geometry: ArrayGeometry {
             user_capacity_bytes,
         },

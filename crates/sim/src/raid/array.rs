@@ -16,130 +16,163 @@ use crate::host::{Completion, Device, HostTime, Outcome, PartNames, SimError};
 
 const NEVER: u64 = u64::MAX;
 
-/// A command on its way.
-#[derive(Clone, Copy, Debug)]
-struct Request {
-    tag: u32,
-    /// Pieces that are not complete.
-    pending: u32,
+/// Of a piece that is a command by itself.
+const WHOLE: u32 = u32::MAX;
+
+/// A drive of the array.
+struct Member {
+    device: Box<dyn Device + Send>,
+    /// When something happens next, [`NEVER`] for nothing.
+    next: u64,
+    /// By the tag of a piece the parted command of which it is one, or [`WHOLE`].
+    command_of: Vec<u32>,
+}
+
+impl Member {
+    fn look_ahead(&mut self) {
+        self.next = self.device.next_event().unwrap_or(NEVER);
+    }
+
+    /// Answers the tag of the piece.
+    #[inline(always)]
+    fn submit(&mut self, of: u32, piece: &Command, now: u64) -> Result<u32, SimError> {
+        let tag = self.device.submit(piece, now)?;
+        self.look_ahead();
+        let place = tag as usize;
+        if place >= self.command_of.len() {
+            self.command_of.resize(place + 1, WHOLE);
+        }
+        self.command_of[place] = of;
+        Ok(tag)
+    }
 }
 
 /// Drives of one kind side by side.
+///
+/// Tags count up in turns: those of commands on one member alone by its tags, one turn each
+/// member, and in a last turn those of parted commands.
 pub struct Array {
-    members: Vec<Box<dyn Device + Send>>,
-    /// When something happens next in each, [`NEVER`] for nothing.
-    next: Vec<u64>,
+    members: Vec<Member>,
     stripes: Stripes,
     capacity_bytes: u64,
-    requests: Vec<Request>,
-    vacant_requests: Vec<u32>,
-    /// By the tag of a piece its request.
-    pieces: Vec<u32>,
-    vacant_pieces: Vec<u32>,
-    /// What a member was served last; kept for its memory.
-    served: Vec<Completion>,
+    /// Of parted commands the pieces that are not complete; 0 for none on its way.
+    pending: Vec<u32>,
+    vacant: Vec<u32>,
 }
 
 impl Array {
     /// An array of `members`, at least one, all alike.
     #[must_use]
     pub fn new(members: Vec<Box<dyn Device + Send>>, stripe_bytes: u64) -> Self {
-        let stripes = Stripes {
-            members: members.len() as u32,
-            stripe_bytes,
-        };
+        let stripes = Stripes::new(members.len() as u32, stripe_bytes);
         let smallest = members.iter().map(|m| m.capacity_bytes()).min();
+        let member = |device| Member {
+            device,
+            next: NEVER,
+            command_of: Vec::new(),
+        };
         Self {
-            next: vec![NEVER; members.len()],
             capacity_bytes: stripes.capacity_bytes(smallest.unwrap_or(0)),
-            members,
+            members: members.into_iter().map(member).collect(),
             stripes,
-            requests: Vec::new(),
-            vacant_requests: Vec::new(),
-            pieces: Vec::new(),
-            vacant_pieces: Vec::new(),
-            served: Vec::new(),
+            pending: Vec::new(),
+            vacant: Vec::new(),
         }
     }
 
-    fn submit_piece(
-        &mut self,
-        request: u32,
-        piece: Piece,
-        command: &Command,
-        now: u64,
-    ) -> Result<(), SimError> {
-        let tag = match self.vacant_pieces.pop() {
-            Some(tag) => {
-                self.pieces[tag as usize] = request;
-                tag
-            }
-            None => {
-                self.pieces.push(request);
-                (self.pieces.len() - 1) as u32
-            }
+    /// The tag in the turn of a member, or in the last.
+    #[inline(always)]
+    const fn tag(&self, number: u32, turn: usize) -> u32 {
+        number * (self.members.len() as u32 + 1) + turn as u32
+    }
+
+    /// Submits a command to more than one member, or to none but those of a flush.
+    fn submit_parted(&mut self, command: &Command, now: u64) -> Result<u32, SimError> {
+        let number = self.vacant.pop().unwrap_or_else(|| {
+            self.pending.push(0);
+            (self.pending.len() - 1) as u32
+        });
+        let mut submit = |piece: Piece| {
+            let part = Command {
+                offset_bytes: piece.offset,
+                size_bytes: piece.size as u32,
+                ..*command
+            };
+            self.pending[number as usize] += 1;
+            self.members[piece.member as usize].submit(number, &part, now)
         };
-        let command = Command {
-            offset_bytes: piece.offset,
-            size_bytes: piece.size as u32,
-            ..*command
-        };
-        let place = piece.member as usize;
-        self.members[place].submit(tag, &command, now)?;
-        self.look_ahead(place);
-        Ok(())
-    }
-
-    fn look_ahead(&mut self, member: usize) {
-        self.next[member] = self.members[member].next_event().unwrap_or(NEVER);
-    }
-
-    /// The member in which something happens next, the first of several.
-    fn first(&self) -> usize {
-        let mut first = 0;
-        for (member, at) in self.next.iter().enumerate() {
-            if *at < self.next[first] {
-                first = member;
+        if command.kind == CommandKind::Flush {
+            for member in 0..self.stripes.members() {
+                submit(Piece {
+                    member,
+                    offset: 0,
+                    size: 0,
+                })?;
+            }
+        } else {
+            let size = u64::from(command.size_bytes);
+            for piece in self.stripes.pieces(command.offset_bytes, size) {
+                submit(piece)?;
             }
         }
-        first
+        Ok(self.tag(number, self.members.len()))
     }
 
-    /// Until when nothing happens in members other than `member`, which is the first: of those
-    /// before it at least a moment later.
-    fn others_next(&self, member: usize) -> u64 {
-        let mut until = NEVER;
-        for (other, &at) in self.next.iter().enumerate() {
-            if other != member {
-                until = until.min(if other < member { at - 1 } else { at });
+    /// The member in which something happens next, the first of several, and until when that
+    /// is so: of those before it at least a moment earlier than they are due.
+    #[inline(always)]
+    fn first(&self) -> (usize, u64) {
+        let (mut first, mut until) = (0, NEVER);
+        let mut earliest = self.members[0].next;
+        for (place, member) in self.members.iter().enumerate().skip(1) {
+            if member.next < earliest {
+                // Those before it are served first at the same moment.
+                until = until.min(earliest - 1);
+                (first, earliest) = (place, member.next);
+            } else {
+                until = until.min(member.next);
             }
         }
-        until
+        (first, until)
     }
 
     /// Serves a member until commands of it are complete, no later than `limit`; those whose
     /// last piece that was are complete.
+    #[inline(always)]
     fn serve_member(
         &mut self,
-        member: usize,
+        turn: usize,
         limit: u64,
         completions: &mut Vec<Completion>,
     ) -> Result<(), SimError> {
-        self.members[member].serve_until(limit, &mut self.served)?;
-        self.look_ahead(member);
-        for piece in self.served.drain(..) {
-            let place = self.pieces[piece.tag as usize];
-            self.vacant_pieces.push(piece.tag);
-            let request = &mut self.requests[place as usize];
-            request.pending -= 1;
-            if request.pending == 0 {
-                self.vacant_requests.push(place);
-                completions.push(Completion {
-                    tag: request.tag,
-                    ..piece
-                });
+        let served = completions.len();
+        let member = &mut self.members[turn];
+        member.next = member
+            .device
+            .serve_until(limit, completions)?
+            .unwrap_or(NEVER);
+        let mut told = served;
+        for place in served..completions.len() {
+            let piece = completions[place].tag;
+            let command = self.members[turn].command_of[piece as usize];
+            let tag = if command == WHOLE {
+                self.tag(piece, turn)
+            } else {
+                let pending = &mut self.pending[command as usize];
+                *pending -= 1;
+                if *pending > 0 {
+                    continue;
+                }
+                self.vacant.push(command);
+                self.tag(command, self.members.len())
+            };
+            if told < place {
+                completions[told] = completions[place];
             }
+            completions[told].tag = tag;
+            told += 1;
         }
+        completions.truncate(told);
         Ok(())
     }
 }
@@ -152,116 +185,96 @@ impl Device for Array {
     fn part_names(&self) -> PartNames {
         self.members
             .first()
-            .map_or(&[], |member| member.part_names())
+            .map_or(&[], |member| member.device.part_names())
     }
 
     fn takes_trims(&self) -> bool {
-        self.members.iter().all(|member| member.takes_trims())
+        self.members
+            .iter()
+            .all(|member| member.device.takes_trims())
     }
 
     fn begin(&mut self, seed: u64, index: u64) -> f64 {
-        self.requests.clear();
-        self.vacant_requests.clear();
-        self.pieces.clear();
-        self.vacant_pieces.clear();
+        self.pending.clear();
+        self.vacant.clear();
         // All have the array's variability, and so the same factor.
         let mut factor = 1.0;
-        for member in 0..self.members.len() {
-            factor = self.members[member].begin(seed, index);
-            self.look_ahead(member);
+        for member in &mut self.members {
+            factor = member.device.begin(seed, index);
+            member.look_ahead();
         }
         factor
     }
 
     fn host_time(&self, seed: u64, index: u64) -> Option<HostTime> {
-        self.members.first()?.host_time(seed, index)
+        self.members.first()?.device.host_time(seed, index)
     }
 
-    fn submit(&mut self, tag: u32, command: &Command, now: u64) -> Result<(), SimError> {
-        let request = Request { tag, pending: 0 };
-        let place = match self.vacant_requests.pop() {
-            Some(place) => {
-                self.requests[place as usize] = request;
-                place
-            }
-            None => {
-                self.requests.push(request);
-                (self.requests.len() - 1) as u32
-            }
-        };
-        if command.kind == CommandKind::Flush {
-            let members = self.stripes.members;
-            self.requests[place as usize].pending = members;
-            for member in 0..members {
-                let piece = Piece {
-                    member,
-                    offset: 0,
-                    size: 0,
+    fn submit(&mut self, command: &Command, now: u64) -> Result<u32, SimError> {
+        let size = command.size_bytes.into();
+        match self.stripes.only(command.offset_bytes, size) {
+            Some(piece) if command.kind != CommandKind::Flush => {
+                let turn = piece.member as usize;
+                let part = Command {
+                    offset_bytes: piece.offset,
+                    ..*command
                 };
-                self.submit_piece(place, piece, command, now)?;
+                let tag = self.members[turn].submit(WHOLE, &part, now)?;
+                Ok(self.tag(tag, turn))
             }
-            return Ok(());
+            _ => self.submit_parted(command, now),
         }
-        let size = u64::from(command.size_bytes);
-        let pieces = self.stripes.pieces(command.offset_bytes, size);
-        self.requests[place as usize].pending = pieces.size_hint().0 as u32;
-        for piece in pieces {
-            self.submit_piece(place, piece, command, now)?;
-        }
-        Ok(())
     }
 
     fn hint(&self, offset_bytes: u64) {
-        if let Some(piece) = self.stripes.pieces(offset_bytes, 1).next() {
-            self.members[piece.member as usize].hint(piece.offset);
+        if let Some(piece) = self.stripes.only(offset_bytes, 1) {
+            self.members[piece.member as usize]
+                .device
+                .hint(piece.offset);
         }
     }
 
     fn hint_overwrite(&self, offset_bytes: u64) {
-        if let Some(piece) = self.stripes.pieces(offset_bytes, 1).next() {
-            self.members[piece.member as usize].hint_overwrite(piece.offset);
+        if let Some(piece) = self.stripes.only(offset_bytes, 1) {
+            self.members[piece.member as usize]
+                .device
+                .hint_overwrite(piece.offset);
         }
     }
 
     fn next_event(&self) -> Option<u64> {
-        let at = self.next[self.first()];
-        (at != NEVER).then_some(at)
-    }
-
-    fn serve(&mut self, completions: &mut Vec<Completion>) -> Result<(), SimError> {
-        let now = self.next[self.first()];
-        self.serve_member(self.first(), now, completions)
+        let at = self.members.iter().map(|member| member.next).min();
+        at.filter(|&at| at != NEVER)
     }
 
     fn serve_until(
         &mut self,
         limit: u64,
         completions: &mut Vec<Completion>,
-    ) -> Result<(), SimError> {
-        while completions.is_empty() {
-            let member = self.first();
-            if self.next[member] > limit {
-                break;
+    ) -> Result<Option<u64>, SimError> {
+        let told = completions.len();
+        loop {
+            let (member, until) = self.first();
+            let at = self.members[member].next;
+            if at > limit || at == NEVER || completions.len() > told {
+                return Ok((at != NEVER).then_some(at));
             }
-            // Alone until something happens in another.
-            let others = self.others_next(member);
-            self.serve_member(member, others.min(limit), completions)?;
+            self.serve_member(member, until.min(limit), completions)?;
         }
-        Ok(())
     }
 
     fn drain(&mut self, now: u64) -> bool {
         let mut is_left = false;
-        for member in 0..self.members.len() {
-            is_left |= self.members[member].drain(now);
-            self.look_ahead(member);
+        for member in &mut self.members {
+            is_left |= member.device.drain(now);
+            member.look_ahead();
         }
         is_left
     }
 
     fn open_window(&mut self, at: u64) {
         for member in &mut self.members {
-            member.open_window(at);
+            member.device.open_window(at);
         }
     }
 
@@ -271,14 +284,14 @@ impl Device for Array {
                 window: outcome.window,
                 ..Outcome::default()
             };
-            member.close_window(at, &mut told);
+            member.device.close_window(at, &mut told);
             outcome.members.push(told);
         }
     }
 
     fn end(&mut self, outcome: &mut Outcome) -> Result<(), SimError> {
         for (member, told) in self.members.iter_mut().zip(&mut outcome.members) {
-            member.end(told)?;
+            member.device.end(told)?;
         }
         join(outcome);
         Ok(())
@@ -286,7 +299,7 @@ impl Device for Array {
 
     fn reset(&mut self) {
         for member in &mut self.members {
-            member.reset();
+            member.device.reset();
         }
     }
 }

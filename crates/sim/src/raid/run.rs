@@ -65,7 +65,7 @@ impl PreparedArray {
         drop(resting);
         let member = |_| -> Box<dyn Device + Send> {
             match &self.member {
-                Member::Ssd(prepared) => Box::new(prepared.worker()),
+                Member::Ssd(prepared) => prepared.device(),
                 Member::Hdd(config) => Box::new(Hdd::new(HddConfig::clone(config))),
             }
         };

@@ -6,13 +6,16 @@
 //!   member 1 | 1 | 3 | 5 |
 //! ```
 
+use drivelab_ftl::Divisor;
+
 /// The stripes of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stripes {
-    /// Drives that take stripes in turn, at least one.
-    pub members: u32,
-    /// Bytes of a stripe, at least one.
-    pub stripe_bytes: u64,
+    members: u32,
+    by_members: Divisor,
+    stripe_bytes: u64,
+    /// Of stripes of a power of two bytes.
+    shift: Option<u32>,
 }
 
 /// What of a range lies on one member: one piece, as its stripes follow each other there.
@@ -27,6 +30,54 @@ pub struct Piece {
 }
 
 impl Stripes {
+    /// Stripes of `stripe_bytes` on `members` drives in turn, neither 0.
+    #[must_use]
+    pub fn new(members: u32, stripe_bytes: u64) -> Self {
+        Self {
+            members,
+            by_members: Divisor::new(members),
+            stripe_bytes,
+            shift: stripe_bytes
+                .is_power_of_two()
+                .then(|| stripe_bytes.trailing_zeros()),
+        }
+    }
+
+    /// Drives that take stripes in turn.
+    #[must_use]
+    pub const fn members(&self) -> u32 {
+        self.members
+    }
+
+    /// The piece of a range that lies in one stripe; `None` for any other range.
+    #[inline(always)]
+    #[must_use]
+    pub fn only(&self, offset: u64, size: u64) -> Option<Piece> {
+        let stripe = match self.shift {
+            Some(shift) => offset >> shift,
+            None => offset / self.stripe_bytes,
+        };
+        let inside = offset - stripe * self.stripe_bytes;
+        if inside + size > self.stripe_bytes {
+            return None;
+        }
+        let (turn, member) = match u32::try_from(stripe) {
+            Ok(stripe) => (
+                u64::from(self.by_members.quotient(stripe)),
+                self.by_members.remainder(stripe),
+            ),
+            Err(_) => {
+                let members = u64::from(self.members);
+                (stripe / members, (stripe % members) as u32)
+            }
+        };
+        Some(Piece {
+            member,
+            offset: turn * self.stripe_bytes + inside,
+            size,
+        })
+    }
+
     /// The pieces of a range of at least one byte, in the order in which it meets members.
     pub fn pieces(self, offset: u64, size: u64) -> impl Iterator<Item = Piece> {
         let (stripe, members) = (self.stripe_bytes, u64::from(self.members));
@@ -62,12 +113,17 @@ mod tests {
     use super::*;
 
     fn pieces(members: u32, offset: u64, size: u64) -> Vec<(u32, u64, u64)> {
-        let stripes = Stripes {
-            members,
-            stripe_bytes: 100,
-        };
-        let pieces = stripes.pieces(offset, size);
-        pieces.map(|p| (p.member, p.offset, p.size)).collect()
+        let stripes = Stripes::new(members, 100);
+        let pieces: Vec<_> = stripes.pieces(offset, size).collect();
+        if offset / 100 == (offset + size - 1) / 100 {
+            assert_eq!(stripes.only(offset, size), pieces.first().copied());
+        } else {
+            assert_eq!(stripes.only(offset, size), None);
+        }
+        pieces
+            .iter()
+            .map(|p| (p.member, p.offset, p.size))
+            .collect()
     }
 
     #[test]
@@ -105,11 +161,21 @@ mod tests {
     }
 
     #[test]
+    fn stripes_of_a_power_of_two_and_far_away_lie_as_all_others() {
+        for stripe_bytes in [512, 3 * 512] {
+            let stripes = Stripes::new(3, stripe_bytes);
+            for stripe in [0, 1, 5, 1 << 31, (1 << 32) + 1] {
+                let offset = stripe * stripe_bytes + 100;
+                let piece = stripes.pieces(offset, 412).next();
+                assert_eq!(stripes.only(offset, 412), piece);
+                assert_eq!(stripes.only(offset, stripe_bytes - 99), None);
+            }
+        }
+    }
+
+    #[test]
     fn only_whole_stripes_count() {
-        let stripes = Stripes {
-            members: 3,
-            stripe_bytes: 100,
-        };
+        let stripes = Stripes::new(3, 100);
         assert_eq!(stripes.capacity_bytes(1_099), 3_000);
     }
 }

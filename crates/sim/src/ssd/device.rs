@@ -4,37 +4,19 @@
 //! owner submits at a completion comes before whatever else happens at that moment. The
 //! drive does not know whether commands are still to come, so it does nothing in idle time.
 
-use drivelab_ftl::{Firmware, Lpn};
+use drivelab_ftl::{Firmware, Lpn, Restorable};
 use drivelab_request::{Command, CompletionWindow, WindowPlan};
 
 use super::engine::{ARRIVAL, Engine};
 use super::load::{Running, Source};
 use super::outcome::Outcome;
-use super::prepare::{Drive, Ssd, with};
-use super::split::{FLASH_PARTS, PARTS};
+use super::prepare::Worker;
+use super::split::FLASH_PARTS;
 use super::timing::Timing;
 use super::{Plan, SimError, Stream, run};
-use crate::event::EventKey;
+use crate::event::{EventKey, MAX_LEAVES};
 use crate::host::clock::HostClock;
 use crate::host::{Completion, Device, HostTime, PartNames, measurement_factor};
-
-/// Who submits to an SSD from outside: by slot the tag of the command in it, and what is
-/// complete and has not been told yet.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Outside {
-    tags: Vec<u32>,
-    completions: Vec<Completion>,
-}
-
-impl Outside {
-    pub fn complete(&mut self, slot: u32, parts: &[u64; PARTS], now: u64) {
-        self.completions.push(Completion {
-            tag: self.tags[slot as usize],
-            at: now,
-            parts: *parts,
-        });
-    }
-}
 
 impl<F: Firmware> Engine<F> {
     /// A run begins whose commands come from outside.
@@ -43,7 +25,6 @@ impl<F: Firmware> Engine<F> {
         // One that never opens or closes: nothing is counted here.
         self.window = CompletionWindow::new(WindowPlan::default());
         self.clock = HostClock::of_another();
-        self.outside = Some(Box::default());
         let nothing = Source::Timed {
             commands: Vec::new(),
         };
@@ -53,53 +34,57 @@ impl<F: Firmware> Engine<F> {
         )];
     }
 
-    pub(super) fn submit_outside(
-        &mut self,
-        tag: u32,
-        command: &Command,
-        now: u64,
-    ) -> Result<(), SimError> {
-        let slot = self.host.next_slot() as usize;
-        if let Some(outside) = &mut self.outside {
-            let tags = &mut outside.tags;
-            tags.resize(tags.len().max(slot + 1), 0);
-            tags[slot] = tag;
-        }
+    #[inline]
+    fn submit_outside(&mut self, command: &Command, now: u64) -> Result<u32, SimError> {
+        let slot = self.host.next_slot();
         if self.current.time() < now {
             // As an arrival: everything before this moment has been served.
             self.current = EventKey::new(now, self.units as usize + ARRIVAL);
         }
         self.submit(0, *command, now);
-        self.failure.take().map_or(Ok(()), Err)
+        self.failure.take().map_or(Ok(slot), Err)
     }
 
-    pub(super) fn next_outside(&self) -> Option<u64> {
-        if let Some(waiting) = self.outside.as_ref().and_then(|o| o.completions.first()) {
+    #[inline(always)]
+    fn next_outside(&self) -> Option<u64> {
+        if let Some(waiting) = self.told.first() {
+            // Complete as soon as it was submitted.
             return Some(waiting.at);
         }
         let next = self.host.link.next().min(self.events.first());
         (next != EventKey::NEVER).then(|| next.time())
     }
 
-    pub(super) fn serve_outside(
+    #[inline(always)]
+    fn serve_outside(
         &mut self,
         limit: u64,
-        told: &mut Vec<Completion>,
-    ) -> Result<(), SimError> {
-        let is_told = |engine: &Self| {
-            let outside = engine.outside.as_ref();
-            outside.is_none_or(|outside| outside.completions.is_empty())
-        };
-        while is_told(self) && self.next_outside().is_some_and(|at| at <= limit) {
-            self.step()?;
-            if let Some(error) = self.failure.take() {
-                return Err(error);
+        completions: &mut Vec<Completion>,
+    ) -> Result<Option<u64>, SimError> {
+        if !self.told.is_empty() {
+            completions.append(&mut self.told);
+            return Ok(self.next_outside());
+        }
+        let before = completions.len();
+        let until = EventKey::new(limit, MAX_LEAVES - 1);
+        // What is complete is put where its owner wants it, not copied there.
+        std::mem::swap(&mut self.told, completions);
+        let mut result = Ok(true);
+        while self.told.len() == before
+            && self.host.link.next().min(self.events.first()) <= until
+            && self.failure.is_none()
+        {
+            result = self.step();
+            if result.is_err() {
+                break;
             }
         }
-        if let Some(outside) = &mut self.outside {
-            told.append(&mut outside.completions);
+        std::mem::swap(&mut self.told, completions);
+        result?;
+        match self.failure.take() {
+            Some(error) => Err(error),
+            None => Ok(self.next_outside()),
         }
-        Ok(())
     }
 
     pub(super) fn drain_outside(&mut self, now: u64) -> bool {
@@ -116,9 +101,9 @@ impl<F: Firmware> Engine<F> {
     }
 }
 
-impl Device for Ssd {
+impl<F: Restorable> Device for Worker<F> {
     fn capacity_bytes(&self) -> u64 {
-        Self::capacity_bytes(self)
+        self.engine.capacity_bytes
     }
 
     fn part_names(&self) -> PartNames {
@@ -132,7 +117,7 @@ impl Device for Ssd {
     fn begin(&mut self, seed: u64, index: u64) -> f64 {
         let factor = measurement_factor(&self.config.variability, seed, index);
         let timing = Timing::new(&self.config, factor);
-        with!(&mut self.drive, worker => worker.engine.begin_outside(timing));
+        self.engine.begin_outside(timing);
         factor
     }
 
@@ -144,64 +129,51 @@ impl Device for Ssd {
         Self::reset(self);
     }
 
-    fn submit(&mut self, tag: u32, command: &Command, now: u64) -> Result<(), SimError> {
-        with!(&mut self.drive, worker => worker.engine.submit_outside(tag, command, now))
+    fn submit(&mut self, command: &Command, now: u64) -> Result<u32, SimError> {
+        self.engine.submit_outside(command, now)
     }
 
     fn hint(&self, offset_bytes: u64) {
-        with!(&self.drive, worker => {
-            let engine = &worker.engine;
-            engine.firmware.prefetch_map(Lpn((offset_bytes >> engine.page_shift) as u32));
-        });
+        let engine = &self.engine;
+        let page = Lpn((offset_bytes >> engine.page_shift) as u32);
+        engine.firmware.prefetch_map(page);
     }
 
     fn hint_overwrite(&self, offset_bytes: u64) {
-        with!(&self.drive, worker => {
-            let engine = &worker.engine;
-            engine.firmware.prefetch_overwrite(Lpn((offset_bytes >> engine.page_shift) as u32));
-        });
+        let engine = &self.engine;
+        let page = Lpn((offset_bytes >> engine.page_shift) as u32);
+        engine.firmware.prefetch_overwrite(page);
     }
 
     fn next_event(&self) -> Option<u64> {
-        with!(&self.drive, worker => worker.engine.next_outside())
-    }
-
-    fn serve(&mut self, completions: &mut Vec<Completion>) -> Result<(), SimError> {
-        let now = Device::next_event(self).unwrap_or(0);
-        self.serve_until(now, completions)
+        self.engine.next_outside()
     }
 
     fn serve_until(
         &mut self,
         limit: u64,
         completions: &mut Vec<Completion>,
-    ) -> Result<(), SimError> {
-        with!(&mut self.drive, worker => worker.engine.serve_outside(limit, completions))
+    ) -> Result<Option<u64>, SimError> {
+        self.engine.serve_outside(limit, completions)
     }
 
     fn drain(&mut self, now: u64) -> bool {
-        with!(&mut self.drive, worker => worker.engine.drain_outside(now))
+        self.engine.drain_outside(now)
     }
 
     fn open_window(&mut self, at: u64) {
-        with!(&mut self.drive, worker => {
-            let served = worker.engine.served_until(at);
-            worker.engine.open_account(at, served);
-        });
+        let served = self.engine.served_until(at);
+        self.engine.open_account(at, served);
     }
 
     fn close_window(&mut self, at: u64, outcome: &mut Outcome) {
-        with!(&mut self.drive, worker => {
-            let engine = &mut worker.engine;
-            engine.close_account(at, engine.served_until(at));
-            outcome.take_flash(std::mem::take(&mut engine.outcome));
-        });
+        let engine = &mut self.engine;
+        engine.close_account(at, engine.served_until(at));
+        outcome.take_flash(std::mem::take(&mut engine.outcome));
     }
 
     fn end(&mut self, outcome: &mut Outcome) -> Result<(), SimError> {
-        with!(&mut self.drive, worker => {
-            outcome.all_programs += worker.engine.tally.programs();
-            run::end(&mut worker.engine, &self.config, outcome)
-        })
+        outcome.all_programs += self.engine.tally.programs();
+        run::end(&mut self.engine, &self.config, outcome)
     }
 }

@@ -11,7 +11,6 @@ use super::background::Background;
 use super::buffer::{BufferSettings, WriteBuffer};
 use super::counting::Counting;
 use super::dependents::Dependents;
-use super::device::Outside;
 use super::flash::{Flash, Recording};
 use super::host::Host;
 use super::load::{Load, Running};
@@ -24,6 +23,7 @@ use super::split::{FLASH_PARTS, PARTS};
 use super::timing::Timing;
 use super::{Plan, SimError, Standing, Watch, streams};
 use crate::event::{END_OF_TIME, EventKey, EventTree, MAX_LEAVES, SIDE_LEAVES};
+use crate::host::Completion;
 use crate::host::clock::HostClock;
 use crate::preset::{Dispatch, SsdConfig};
 
@@ -86,8 +86,8 @@ pub(super) struct Engine<F> {
     pub window: CompletionWindow,
     /// The host's time: the window's, arrivals' and latencies'. All else is the drive's.
     pub clock: HostClock,
-    /// Who submits and counts instead of streams and window, if anybody does.
-    pub outside: Option<Box<Outside>>,
+    /// What is complete and has not been told, where somebody else submits and counts.
+    pub told: Vec<Completion>,
     /// When the window opened, in the drive's time.
     pub opened_at: u64,
     /// From this time on something other than an event is due: the window opens
@@ -154,7 +154,7 @@ impl<F: Firmware> Engine<F> {
             counts_before: Counts::default(),
             window: CompletionWindow::new(WindowPlan::default()),
             clock: HostClock::default(),
-            outside: None,
+            told: Vec::new(),
             opened_at: 0,
             deadline: 0,
             submitted: 0,
@@ -182,7 +182,7 @@ impl<F: Firmware> Engine<F> {
     /// [`SimError`] when a request cannot be served or simulated time ends; the
     /// drive's state is then unspecified until the firmware is rolled back.
     pub fn run(&mut self, load: Load, plan: Plan, timing: Timing) -> Result<Outcome, SimError> {
-        self.outside = None;
+        self.told.clear();
         self.reset(plan, timing);
         self.begin_load(load, plan);
         self.advance()?;
@@ -336,7 +336,6 @@ impl<F: Firmware> Engine<F> {
     }
 
     /// The same where the host's time is another, or somebody else counts.
-    #[cold]
     #[inline(never)]
     fn count_elsewhere(
         &mut self,
@@ -347,8 +346,12 @@ impl<F: Firmware> Engine<F> {
         parts: &[u64; PARTS],
         now: u64,
     ) {
-        if let Some(outside) = &mut self.outside {
-            return outside.complete(slot, parts, now);
+        if !self.clock.differs() {
+            return self.told.push(Completion {
+                tag: slot,
+                at: now,
+                parts: *parts,
+            });
         }
         let told = self.clock.told(latency, parts, now);
         self.count(

@@ -17,7 +17,7 @@ use super::outcome::Outcome;
 use super::recorded::RecordedOperation;
 use super::{Plan, SimError, SnapshotError, Watch, plan, run, snapshot};
 use crate::drive::{self, Measuring};
-use crate::host::HostTime;
+use crate::host::{Device, HostTime};
 use crate::preset::{Condition, SsdConfig};
 
 /// A prepared state gives up a reverse map of more bytes: what workers return to then
@@ -144,6 +144,15 @@ impl Prepared {
         }
     }
 
+    /// A drive with a state of its own and without users.
+    #[must_use]
+    pub fn device(&self) -> Box<dyn Device + Send> {
+        match self.worker().drive {
+            Drive::Page(worker) => worker,
+            Drive::Other(worker) => worker,
+        }
+    }
+
     /// A worker with a state of its own, whose runs end soon after `stop` is set.
     #[must_use]
     pub fn worker_stopped_by(&self, stop: &Arc<AtomicBool>) -> Ssd {
@@ -253,28 +262,24 @@ pub(super) fn write_in_order(
 /// One worker's drive with a firmware of a given type.
 pub(super) struct Worker<F> {
     pub engine: Engine<F>,
+    pub config: Arc<SsdConfig>,
     prepared: Arc<F>,
 }
 
 impl<F: Restorable> Worker<F> {
-    fn new(config: &SsdConfig, prepared: &Arc<F>) -> Box<Self> {
+    fn new(config: &Arc<SsdConfig>, prepared: &Arc<F>) -> Box<Self> {
         Box::new(Self {
+            config: Arc::clone(config),
             engine: Engine::new(config, prepared.complete()),
             prepared: Arc::clone(prepared),
         })
     }
 
-    fn run(
-        &mut self,
-        config: &SsdConfig,
-        work: (Load, Plan),
-        seed: u64,
-        index: u64,
-    ) -> Result<Outcome, SimError> {
-        run::run(&mut self.engine, config, work, seed, index).inspect_err(|_| self.reset())
+    fn run(&mut self, work: (Load, Plan), seed: u64, index: u64) -> Result<Outcome, SimError> {
+        run::run(&mut self.engine, &self.config, work, seed, index).inspect_err(|_| self.reset())
     }
 
-    fn reset(&mut self) {
+    pub fn reset(&mut self) {
         self.engine.firmware.rollback(&self.prepared);
     }
 }
@@ -292,8 +297,6 @@ macro_rules! with {
         }
     };
 }
-
-pub(super) use with;
 
 /// A simulated SSD: one worker's drive.
 pub struct Ssd {
@@ -355,7 +358,7 @@ impl Ssd {
     ) -> Result<Outcome, SimError> {
         run::check(&self.config, &load, plan)?;
         let work = (load, plan);
-        with!(&mut self.drive, worker => worker.run(&self.config, work, seed, index))
+        with!(&mut self.drive, worker => worker.run(work, seed, index))
     }
 
     /// Of what a state depends on: how much runs vary changes none.
