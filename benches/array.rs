@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Run with `make bench`, or `cargo bench -p drivelab-sim --bench array`; words after `--` choose
-//! what runs (`array`, `members`, `ones`) and the operation (`reads`, `half`), and
+//! what runs (`array`, `members`, `ones`) and the operation (`reads`, `half`, `large`), and
 //! `REQUESTS=200000 ROUNDS=1` in the environment makes it short.
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -28,14 +28,19 @@ use stopwatch::Stopwatch;
 const MEMBERS: u32 = 2;
 const QUEUE_DEPTH: u32 = 32;
 const STRIPE_BYTES: u64 = 64 << 10;
-const OPERATIONS: [(&str, &str, f64); 2] =
-    [("reads", "random reads", 0.0), ("half", "half writes", 0.5)];
+const OPERATIONS: [(&str, &str, f64, u32); 3] = [
+    ("reads", "4 KiB reads", 0.0, 4 << 10),
+    ("half", "4 KiB, half writes", 0.5, 4 << 10),
+    ("large", "64 KiB, half writes", 0.5, 64 << 10),
+];
 const WAYS: [&str; 3] = ["members", "ones", "array"];
 
-fn load(write_ratio: f64, queue_depth: u32, capacity: u64) -> Load {
+fn load((write_ratio, size): (f64, u32), queue_depth: u32, capacity: u64) -> Load {
     let workload = Characteristics {
         write_ratio,
         queue_depth,
+        read_size: size,
+        write_size: size,
         ..Characteristics::default()
     };
     let generator = Generator::new(&workload, 0, capacity, 1, 0).unwrap();
@@ -50,14 +55,15 @@ fn config(name: &str) -> DriveConfig {
 struct Bench {
     array: Prepared,
     member: ssd::Prepared,
-    write_ratio: f64,
+    /// Ratio of writes, bytes of a request.
+    operation: (f64, u32),
     requests: u64,
 }
 
 impl Bench {
     fn array(&self) -> f64 {
         let mut array: Drive = self.array.worker(&Arc::default());
-        let load = load(self.write_ratio, QUEUE_DEPTH, array.capacity_bytes());
+        let load = load(self.operation, QUEUE_DEPTH, array.capacity_bytes());
         let watch = Stopwatch::start();
         let plan = Plan::counting(0, self.requests);
         black_box(array.run(load, plan, 1, 0).unwrap());
@@ -68,7 +74,7 @@ impl Bench {
     fn members(&self, are_arrays: bool) -> f64 {
         let capacity = self.member.worker().capacity_bytes();
         let seconds = (0..MEMBERS).map(|_| {
-            let load = load(self.write_ratio, QUEUE_DEPTH / MEMBERS, capacity);
+            let load = load(self.operation, QUEUE_DEPTH / MEMBERS, capacity);
             let plan = Plan::counting(0, self.requests / u64::from(MEMBERS));
             if are_arrays {
                 let array = Array::new(vec![self.member.device()], STRIPE_BYTES);
@@ -105,22 +111,22 @@ fn main() {
     };
     let number = |name, default| std::env::var(name).map_or(default, |text| text.parse().unwrap());
     let (requests, rounds) = (number("REQUESTS", 1_500_000), number("ROUNDS", 5));
-    println!("array-x25m, 4 KiB, ns a request, best of {rounds}");
+    println!("array-x25m, ns a random request, best of {rounds}");
     let DriveConfig::Ssd(member) = config("x25m") else {
         unreachable!("a preset of flash")
     };
     let mut bench = Bench {
         array: Prepared::stoppable(config("array-x25m"), &AtomicBool::new(false)).unwrap(),
         member: ssd::Prepared::new(*member).unwrap(),
-        write_ratio: 0.0,
+        operation: (0.0, 0),
         requests,
     };
     let operations = OPERATIONS.map(|(name, ..)| name);
-    for (name, title, write_ratio) in OPERATIONS {
+    for (name, title, write_ratio, size) in OPERATIONS {
         if !wants(&operations, name) {
             continue;
         }
-        bench.write_ratio = write_ratio;
+        bench.operation = (write_ratio, size);
         let ways: Vec<&str> = WAYS.into_iter().filter(|way| wants(&WAYS, way)).collect();
         let mut best = vec![f64::MAX; ways.len()];
         for _ in 0..rounds {
@@ -134,6 +140,6 @@ fn main() {
             format!("{way} {nanos:>5.0} ({ratio:.2})")
         };
         let line: Vec<String> = ways.iter().zip(&best).map(told).collect();
-        println!("  {title:<14} {}", line.join("   "));
+        println!("  {title:<20} {}", line.join("   "));
     }
 }
