@@ -1,0 +1,1 @@
+"""Performance of a drive once it has settled, after the SNIA performance test specification."""

@@ -1,0 +1,197 @@
+"""Whether a drive has settled: the measurement window of the performance test specification.
+
+A window of rounds is steady when what was tracked neither scatters nor drifts much:
+
+- the data excursion, largest less smallest, is at most a share of the mean;
+- the slope excursion, what the least-squares line rises or falls over the window, is at most
+  another share of it.
+
+Both bounds belong to the steady values. A round is anything that was repeated: an hour of a
+test, a minute of writes, a row of a table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from drivelab.errors import UsageError
+
+
+@dataclass(frozen=True)
+class SteadyStateRule:
+    """When a window counts as steady.
+
+    Parameters
+    ----------
+    name
+        What reports call it.
+    window_rounds
+        Rounds of the window, at least 2.
+    data_excursion
+        Largest less smallest value as a share of the mean, at most.
+    slope_excursion
+        Rise or fall of the fitted line over the window as a share of the mean, at most.
+    """
+
+    name: str
+    window_rounds: int
+    data_excursion: Fraction
+    slope_excursion: Fraction
+
+
+#: Of the performance test specification: 5 rounds, 20 % and 10 %.
+PTS: Final = SteadyStateRule("pts", 5, Fraction(20, 100), Fraction(10, 100))
+
+#: Of the write saturation study in Coughlin et al. 2010: 10 rounds, 5 % each.
+WHITE_PAPER: Final = SteadyStateRule("white-paper", 10, Fraction(5, 100), Fraction(5, 100))
+
+#: By the name that a user gives.
+RULES: Final = {rule.name: rule for rule in (PTS, WHITE_PAPER)}
+
+
+@dataclass(frozen=True)
+class Window:
+    """The rounds that were judged, and why they are steady or not.
+
+    Parameters
+    ----------
+    rule
+        By which they were judged.
+    first_round
+        The first of them, counted from 1.
+    values
+        What was tracked, one a round, in its own unit.
+    mean
+        Of the values.
+    data_excursion, allowed_data_excursion
+        Largest less smallest value, and what it may be, in the values' unit.
+    slope, intercept
+        The least-squares line over rounds: value = slope x round + intercept.
+    slope_excursion, allowed_slope_excursion
+        What the line rises or falls from the first round of the window to the last, and what
+        it may, in the values' unit.
+    correlation
+        Pearson's, of rounds and values; None where all values are equal.
+    is_steady
+        Neither excursion is above what is allowed, and the mean above 0.
+    """
+
+    rule: SteadyStateRule
+    first_round: int
+    values: tuple[float, ...]
+    mean: float
+    data_excursion: float
+    allowed_data_excursion: float
+    slope: float
+    intercept: float
+    slope_excursion: float
+    allowed_slope_excursion: float
+    correlation: float | None
+    is_steady: bool
+
+    @property
+    def last_round(self) -> int:
+        """The last of the rounds, counted from 1."""
+        return self.first_round + len(self.values) - 1
+
+
+def judge_window(
+    values: Sequence[float], rule: SteadyStateRule = PTS, *, first_round: int = 1
+) -> Window:
+    """Judge the rounds of one window.
+
+    The numbers are taken as they are printed in decimal, and compared without rounding: an
+    excursion of exactly the share that is allowed is steady.
+
+    Parameters
+    ----------
+    values
+        As many as the rule's window has rounds, 0 or above, in any unit.
+    rule
+        When the window counts as steady.
+    first_round
+        The number of the first value, counted from 1.
+
+    Returns
+    -------
+    Window
+        Nothing but zeroes is not steady: nothing was served.
+
+    Raises
+    ------
+    UsageError
+        If there are more or fewer values, or one is negative or no finite number.
+    """
+    count = rule.window_rounds
+    if len(values) != count:
+        raise UsageError(
+            f"the rule {rule.name!r} judges {count} rounds, and there are {len(values)}"
+        )
+    exact = [_exact(value, first_round + place) for place, value in enumerate(values)]
+    mean = sum(exact, Fraction()) / count
+    # Rounds counted from the middle of the window: their sum is 0.
+    places = [Fraction(2 * place - count + 1, 2) for place in range(count)]
+    squares = sum((place * place for place in places), Fraction())
+    products = sum((place * value for place, value in zip(places, exact, strict=True)), Fraction())
+    slope = products / squares
+    middle = first_round + Fraction(count - 1, 2)
+    deviations = sum(((value - mean) ** 2 for value in exact), Fraction())
+    data_excursion = max(exact) - min(exact)
+    slope_excursion = abs(slope) * (count - 1)
+    allowed_data = rule.data_excursion * mean
+    allowed_slope = rule.slope_excursion * mean
+    return Window(
+        rule=rule,
+        first_round=first_round,
+        values=tuple(values),
+        mean=float(mean),
+        data_excursion=float(data_excursion),
+        allowed_data_excursion=float(allowed_data),
+        slope=float(slope),
+        intercept=float(mean - slope * middle),
+        slope_excursion=float(slope_excursion),
+        allowed_slope_excursion=float(allowed_slope),
+        correlation=float(products) / math.sqrt(squares * deviations) if deviations else None,
+        is_steady=mean > 0 and data_excursion <= allowed_data and slope_excursion <= allowed_slope,
+    )
+
+
+def find_steady_state(values: Sequence[float], rule: SteadyStateRule = PTS) -> Window | None:
+    """Find the first window of a series that is steady.
+
+    Parameters
+    ----------
+    values
+        One a round from round 1 on.
+    rule
+        When a window counts as steady.
+
+    Returns
+    -------
+    Window or None
+        The first steady one; without one the last, whose `is_steady` is False; None for a
+        series that is shorter than a window.
+
+    Raises
+    ------
+    UsageError
+        As `judge_window`.
+    """
+    window = None
+    for first in range(len(values) - rule.window_rounds + 1):
+        rounds = values[first : first + rule.window_rounds]
+        window = judge_window(rounds, rule, first_round=first + 1)
+        if window.is_steady:
+            break
+    return window
+
+
+def _exact(value: float, number: int) -> Fraction:
+    """Answer the number that is printed, 0.1 as a tenth."""
+    if not math.isfinite(value) or value < 0:
+        raise UsageError(f"round {number}: {value} is no value to judge; give numbers from 0 on")
+    return Fraction(str(value))
