@@ -319,10 +319,12 @@ class SimulatedDrive:
         max_requests: int,
         workers: int,
         range_bytes: int | None,
+        content: str = "random",
     ) -> Measuring:
         """Start to measure workloads, each from the prepared state.
 
-        Requests fall into the first `range_bytes` of the drive, or anywhere.
+        Requests fall into the first `range_bytes` of the drive, or anywhere; what they write
+        has that content.
         """
 
     def prepare(self) -> None:

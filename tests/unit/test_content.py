@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from drivelab.cli.main import main
+from drivelab.drives.fio_job import Segment, segment_options
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.errors import UsageError
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.content import CONTENTS
 
 DRIVE = """
 base = "x25m"
@@ -71,3 +79,61 @@ def test_streams_of_a_scenario_have_contents(
     assert 'allowed: "zero" or "database" or "random"' in said
     assert main(["simulate", drive, "--scenario", str(scenario), "--content", "zero"]) == 2
     assert "leave out --content or --scenario" in capsys.readouterr().err
+
+
+def test_measuring_heeds_content(capsys: pytest.CaptureFixture[str], drive: str) -> None:
+    latency = {}
+    for content in ("zero", "random"):
+        assert (
+            main(["measure", drive, *WRITES, "--requests", "500", "--content", content, "--json"])
+            == 0
+        )
+        told = json.loads(capsys.readouterr().out)
+        latency[content] = told["write"]["latency_ns_mean"]
+        assert told["plan"].get("content", "random") == content
+    # Zeroes cross the link and no more; the rest waits for programs.
+    assert latency["zero"] < latency["random"] / 2
+    plan = MeasurementPlan(content="zero")
+    assert MeasurementPlan.from_json(plan.to_json()) == plan
+    assert main(["measure", "analytic:x25m-yoo2014", "--content", "zero"]) == 2
+    assert "--content is for drives that store data" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="allowed: zero, database, random"):
+        MeasurementPlan(content="text")
+
+
+def test_a_real_drive_is_written_what_was_asked_for(tmp_path: Path) -> None:
+    program = shutil.which("fio")
+    if program is None:
+        pytest.skip("fio is not installed")
+    shrunk, repeated = {}, {}
+    for content in CONTENTS:
+        options = segment_options(
+            Characteristics(write_ratio=1.0),
+            Segment(requests=256, seconds=10),
+            engine="psync",
+            iolog=str(tmp_path / "requests"),
+            log_prefix=str(tmp_path / "log"),
+            buffer_seed=7,
+            content=content,
+        )
+        target = tmp_path / content
+        target.write_bytes(b"x" * 2**20)
+        lines = [f"{target} write {place * 4096} 4096" for place in range(256)]
+        log = ["fio version 2 iolog", f"{target} add", f"{target} open", *lines, f"{target} close"]
+        (tmp_path / "requests").write_text("\n".join(log) + "\n")
+        # The file system of the tests may not take direct I/O.
+        options = ["direct=0" if option == "direct=1" else option for option in options]
+        subprocess.run(
+            [program, *(f"--{option}" for option in options)], check=True, capture_output=True
+        )
+        data = target.read_bytes()
+        pages = [data[start : start + 4096] for start in range(0, len(data), 4096)]
+        shrunk[content] = sum(len(zlib.compress(page, 1)) for page in pages) / len(data)
+        repeated[content] = 1 - len(set(pages)) / len(pages)
+    assert shrunk["zero"] < 0.02
+    # Half of random bytes, and what marks the end of a compressed page.
+    assert shrunk["database"] == pytest.approx(0.5, abs=0.06)
+    # fio's random bytes are not quite.
+    assert shrunk["random"] > 0.9
+    assert repeated["database"] == pytest.approx(0.1, abs=0.06)
+    assert repeated["random"] == 0

@@ -37,7 +37,10 @@ COMMAND_LINES: dict[str, list[str]] = {
     "drives show": ["drives", "show", "figured.toml"],
     "drives new": ["drives", "new", "mine.toml", "--force"],
     "drives import": ["drives", "import", "ssdconfig.xml", "--force"],
-    "measure": ["measure", "sim:x25m", "--write-ratio", "0.5", "--requests", "50"],
+    "measure": [
+        *("measure", "sim:x25m", "--write-ratio", "0.5", "--requests", "50"),
+        *("--content", "database"),
+    ],
     "simulate": [
         *("simulate", "sim:metered.toml", "--write-ratio", "0.5", "--requests", "50"),
         *("--interval", "1ms", "--save-state", "a.state"),

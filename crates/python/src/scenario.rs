@@ -48,10 +48,7 @@ impl PyScenario {
     fn closed(name: &str, workload: CharacteristicsTuple, content: &str) -> PyResult<Self> {
         let mut scenario = Scenario::closed(name, from_tuple(workload));
         for stream in &mut scenario.streams {
-            stream.content = Content::from_name(content).ok_or_else(|| {
-                let names = Content::NAMES.join(", ");
-                usage_error(format!("there is no content {content:?}; allowed: {names}"))
-            })?;
+            stream.content = content_named(content)?;
         }
         Ok(Self { scenario })
     }
@@ -94,6 +91,16 @@ impl PyScenario {
         scenario.interval = overrides.interval_ns.map(Nanos).or(scenario.interval);
         scenario
     }
+}
+
+/// The content of written data that has that name.
+///
+/// # Errors
+/// `UsageError` with the names that there are.
+pub fn content_named(name: &str) -> PyResult<Content> {
+    let names = Content::NAMES.join(", ");
+    Content::from_name(name)
+        .ok_or_else(|| usage_error(format!("there is no content {name:?}; allowed: {names}")))
 }
 
 /// The files of requests that a scenario names, in order.

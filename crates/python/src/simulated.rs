@@ -24,7 +24,7 @@ use crate::closed_form::direction_named;
 use crate::errors::{simulation_error, usage_error};
 use crate::histogram::operation_dict;
 use crate::preset::{BaseTexts, configuration, of_flash};
-use crate::scenario::{Overrides, PyScenario};
+use crate::scenario::{Overrides, PyScenario, content_named};
 use crate::simulate::{self, States, Watched};
 use crate::workload::{CharacteristicsTuple, from_tuple};
 
@@ -113,7 +113,7 @@ impl SimulatedDrive {
     /// Measures every workload from the prepared state; answers in their order.
     #[pyo3(signature = (
         indices, workloads, *, seed, warmup_requests, warmup_ns, requests, duration_ns,
-        half_width_ratio, max_requests, workers, range_bytes
+        half_width_ratio, max_requests, workers, range_bytes, content = "random"
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn measure(
@@ -130,6 +130,7 @@ impl SimulatedDrive {
         max_requests: u64,
         workers: usize,
         range_bytes: Option<u64>,
+        content: &str,
     ) -> PyResult<Measuring> {
         if indices.len() != workloads.len() {
             return Err(PyValueError::new_err("one index a workload"));
@@ -148,6 +149,7 @@ impl SimulatedDrive {
                 }),
             },
             range_bytes,
+            content: content_named(content)?,
             ..Plan::default()
         };
         let prepared = self.prepared(py)?;

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST_REQUESTS: Final = 10**9
 _PLAN_OPTIONS: Final = (
     *("warmup_requests", "warmup_seconds", "requests", "seconds"),
-    *("half_width_ratio", "max_requests", "workers"),
+    *("half_width_ratio", "max_requests", "workers", "content"),
 )
 # An option that a kind of drive would ignore in silence is refused, with what to use instead.
 _REAL_ONLY: Final = {
@@ -70,6 +70,17 @@ def add_no_variability(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_content(parser: argparse._ActionsContainer) -> None:
+    """Add ``--content``."""
+    from drivelab.workloads.content import CONTENTS, USUAL
+
+    parser.add_argument(
+        "--content",
+        choices=CONTENTS,
+        help=f"what written data looks like to a drive that compresses [{USUAL}]",
+    )
+
+
 def _add_plan_options(parser: argparse.ArgumentParser) -> None:
     count = whole_number(1, _MOST_REQUESTS)
     group = parser.add_argument_group(
@@ -114,6 +125,7 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="with --half-width: the most requests counted [400000]",
     )
+    add_content(group)
 
 
 def open_named(args: argparse.Namespace, intended: Sequence[Characteristics] = ()) -> Drive:
@@ -159,6 +171,10 @@ def plan_of(args: argparse.Namespace) -> MeasurementPlan:
     from drivelab.drives.registry import kind_of
 
     asked = {name: getattr(args, name) for name in _PLAN_OPTIONS}
+    if kind_of(args.drive) == "closed_form" and args.content is not None:
+        raise UsageError(
+            f"--content is for drives that store data; a formula does not ({args.drive})"
+        )
     plan = MeasurementPlan.of_kind(kind_of(args.drive), seed=args.seed, **asked)
     # On simulated drives a half-width is counted to unless something else is asked for.
     if args.max_requests is not None and plan.half_width_ratio is None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from drivelab.cli.drive_options import characteristics_of
+from drivelab.cli.drive_options import add_content, characteristics_of
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,11 +21,7 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.toml",
         help="several streams at once instead of characteristics (docs/scenarios.md)",
     )
-    parser.add_argument(
-        "--content",
-        choices=("zero", "database", "random"),
-        help="what written data looks like to a drive that compresses [random]",
-    )
+    add_content(parser)
 
 
 def scenario_of(args: argparse.Namespace) -> Scenario:

@@ -28,9 +28,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.content import USUAL
 
 # fio takes 1024 to 1048576, which is more than `fio_pace` sends at once.
 _LEAST_LOG_ENTRIES: Final = 1024
+# As crates/request/src/content.rs has it; duplicates of fio are of pages it wrote before, not of
+# zeroes alone. With either of the two options of a database fio refills its buffers.
+_CONTENT_OPTIONS: Final = {
+    "zero": ["zero_buffers=1", "scramble_buffers=0"],
+    "database": ["buffer_compress_percentage=50", "dedupe_percentage=10"],
+    "random": ["scramble_buffers=1"],
+}
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,7 @@ def segment_options(
     iolog: str,
     log_prefix: str,
     buffer_seed: int,
+    content: str = USUAL,
 ) -> list[str]:
     """Write the options, without leading dashes.
 
@@ -79,6 +88,8 @@ def segment_options(
         fio appends ``_lat.1.log`` for the name of its latency log.
     buffer_seed
         Key of the bytes that are written.
+    content
+        What they look like.
     """
     return [
         *(["readonly"] if workload.write_ratio == 0 else []),
@@ -93,7 +104,7 @@ def segment_options(
         "direct=1",
         "thread",
         "invalidate=1",
-        "scramble_buffers=1",
+        *_CONTENT_OPTIONS[content],
         "randrepeat=0",
         f"randseed={buffer_seed}",
         f"write_lat_log={log_prefix}",

@@ -96,7 +96,7 @@ def measure_with_fio(
     while (segment := next_segment(plan, workload, window)) is not None:
         counted = window.requests
         seed = buffer_seed(plan.seed, index, stream.position)
-        completions, stopped = _run(setup, workload, segment, stream, seed)
+        completions, stopped = _run(setup, workload, segment, stream, (seed, plan.content))
         stream.complete(completions)
         window.add(
             completions,
@@ -119,7 +119,7 @@ def _run(
     workload: Characteristics,
     segment: Segment,
     stream: RequestStream,
-    seed: int,
+    data: tuple[int, str],
 ) -> tuple[Completions, bool]:
     """Let fio send a segment; say what completed and whether time ended it."""
     files = setup.files
@@ -129,7 +129,8 @@ def _run(
         engine=setup.engine,
         iolog=files.iolog,
         log_prefix=files.log_prefix,
-        buffer_seed=seed,
+        buffer_seed=data[0],
+        content=data[1],
     )
     # What was opened and checked, whatever its path names by now.
     name = f"/proc/self/fd/{setup.descriptor}"

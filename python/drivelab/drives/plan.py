@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import shown
+from drivelab.workloads.content import CONTENTS, USUAL
 
 StoppedBy = Literal["requests", "seconds", "half_width", "max_requests"]
 
@@ -58,6 +59,9 @@ class MeasurementPlan:
         Ends a measurement that does not reach `half_width_ratio`.
     workers
         Threads on simulated drives; ``None`` chooses. Results do not depend on it.
+    content
+        What written data looks like to a drive that compresses: ``zero``, ``database`` or
+        ``random``.
 
     Raises
     ------
@@ -73,6 +77,7 @@ class MeasurementPlan:
     half_width_ratio: float | None = None
     max_requests: int = MAX_REQUESTS
     workers: int | None = None
+    content: str = USUAL
 
     def __post_init__(self) -> None:
         _check_count("seed", self.seed, 0)
@@ -82,6 +87,8 @@ class MeasurementPlan:
                 f"warmup_seconds is {shown(self.warmup_seconds)}; allowed: 0 to {_MAX_SECONDS}"
             )
         _check_count("max_requests", self.max_requests, 1)
+        if self.content not in CONTENTS:
+            raise UsageError(f"content is {shown(self.content)}; allowed: {', '.join(CONTENTS)}")
         for name in ("requests", "workers"):
             if getattr(self, name) is not None:
                 _check_count(name, getattr(self, name), 1)
@@ -140,8 +147,10 @@ class MeasurementPlan:
             defaults["requests"] = cls.requests
         return cls(seed=seed, **{**defaults, **asked})
 
-    def to_json(self) -> dict[str, int | float | None]:
+    def to_json(self) -> dict[str, int | float | str | None]:
         """Return what results depend on, under names that carry the unit."""
+        # Only where it is not the usual one, which runs made before there were others had.
+        content = {} if self.content == USUAL else {"content": self.content}
         return {
             "seed": self.seed,
             "warmup_requests": self.warmup_requests,
@@ -151,6 +160,7 @@ class MeasurementPlan:
             "half_width_ratio": self.half_width_ratio,
             # Without a half-width nothing looks at it.
             "max_requests": None if self.half_width_ratio is None else self.max_requests,
+            **content,
         }
 
     @classmethod

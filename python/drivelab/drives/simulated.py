@@ -145,6 +145,7 @@ class SimulatedDrive:
             max_requests=plan.max_requests,
             workers=self._workers(plan.workers),
             range_bytes=range_bytes,
+            content=plan.content,
         )
         try:
             for index, workload in work:

@@ -1,6 +1,6 @@
 //! How long a run is, and whether a run can be made of it.
 
-use drivelab_request::{Nanos, WindowPlan};
+use drivelab_request::{Content, Nanos, WindowPlan};
 use drivelab_workload::{Characteristics, Generator};
 
 use super::error::SimError;
@@ -19,6 +19,8 @@ pub struct Plan {
     pub series_interval: Option<Nanos>,
     /// Tells also the first so many requests of the window by themselves.
     pub log_requests: Option<u64>,
+    /// What the data of generated writes looks like.
+    pub content: Content,
 }
 
 impl Plan {
@@ -36,6 +38,7 @@ impl Plan {
             range_bytes: None,
             series_interval: None,
             log_requests: None,
+            content: Content::Random,
         }
     }
 }
@@ -87,7 +90,11 @@ pub(crate) fn load_of(
     }
     let generator = Generator::new(workload, 0, range, seed, index)
         .map_err(|error| SimError::Workload(error.to_string()))?;
-    Ok(Load::closed(generator, workload.queue_depth))
+    let mut load = Load::closed(generator, workload.queue_depth);
+    for stream in &mut load.streams {
+        stream.content = plan.content;
+    }
+    Ok(load)
 }
 
 /// The outcome of a measurement, if it tells a rate.
