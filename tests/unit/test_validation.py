@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from drivelab.drives.published import UNITS, Compared
+from drivelab.drives.simulated import SimulatedDrive
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -57,7 +61,13 @@ def test_every_value_of_a_preset_is_counted_once() -> None:
 
 def test_a_figure_outside_its_tolerance_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     # Published figures of a preset whose simulation answers with twice the published value.
-    monkeypatch.setattr(published, "_compare", lambda _, figure: (10.0, 20.0, "us"))
+    def twice(_drive: SimulatedDrive, figure: dict[str, Any]) -> Compared:
+        quantity = next(name for name in UNITS if name in figure)
+        return Compared(quantity, 10.0, 20.0, figure["tolerance_ratio"])
+
+    monkeypatch.setattr(published, "compare", twice)
+    measured = published.simulated_figures.__wrapped__()
+    monkeypatch.setattr(published, "simulated_figures", lambda: measured)
     monkeypatch.setattr(published, "_full_range_writes", lambda section: None)
     claims = published.published_figures().claims
     presets = [path.read_text() for path in PRESETS.glob("*/*.toml")]

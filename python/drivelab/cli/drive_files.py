@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from drivelab.drives.presets import PresetSource
 
 _MOST_XML_BYTES: Final = 1 << 20
+# A longer value has its source below.
+_VALUE_COLUMNS: Final = 20
 # Control characters, halves of pairs (bytes that are no text), ends of lines.
 _UNWRITTEN: Final = ("Cc", "Cs", "Zl", "Zp")
 _NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
@@ -157,26 +160,45 @@ def _free(path: Path, *, force: bool) -> Path:
 def shown_text(answer: Mapping[str, Any]) -> str:
     """Write the values with their sources, and the published figures beside simulated ones."""
     lines = [f"{answer['drive']}  {answer['summary']}", f"hash {answer['config_hash']}"]
-    table = None
-    width = max(len(value["key"].rpartition(".")[2]) for value in answer["values"])
-    for value in answer["values"]:
-        inside, _, key = value["key"].rpartition(".")
-        if inside != table:
-            table = inside
-            lines += ["", f"[{table}]"] if table else [""]
-        lines.append(
-            f"{key:<{width}} = {_value_text(value['value']):<16} {_source(value)}".rstrip()
-        )
+    # Whose line it is matters where a preset starts from another one.
+    several = len({value["preset"] for value in answer["values"]} - {None}) > 1
+    for table, values in groupby(answer["values"], lambda value: value["key"].rpartition(".")[0]):
+        lines += ["", f"[{table}]"] if table else [""]
+        lines += _table_lines(list(values), names_preset=several)
     if answer["published"]:
         lines += ["", "published figures, and simulated under the condition assumed for them"]
     for row in answer["published"]:
-        verdict = "agrees" if row["agrees"] else "DIFFERS"
-        lines += [
-            f"{row['figure']:<{width}}   {_figures(row)}, {100 * row['difference_ratio']:+.1f} %: "
-            f"{verdict} within {100 * row['tolerance_ratio']:.0f} %, used for {row['used_for']}",
-            f"{'':<{width}}   {row['condition']}",
-        ]
+        lines += _published_lines(row)
     return "\n".join(lines)
+
+
+def _table_lines(values: list[Mapping[str, Any]], *, names_preset: bool) -> list[str]:
+    """Give values with their sources beside them; the sources of long values stand below."""
+    keys = [value["key"].rpartition(".")[2] for value in values]
+    texts = [_value_text(value["value"]) for value in values]
+    width = max(map(len, keys))
+    value_width = max((len(text) for text in texts if len(text) <= _VALUE_COLUMNS), default=0)
+    lines = []
+    for key, text, value in zip(keys, texts, values, strict=True):
+        # Two spaces part the label that a terminal's further lines stand below.
+        start = f"{key:<{width}}  = {text:<{value_width}}"
+        source = _source(value, names_preset=names_preset)
+        if len(text) > _VALUE_COLUMNS:
+            lines += [start, f"{'':<{width}}  {source}"]
+        else:
+            lines.append(f"{start}  {source}")
+    return lines
+
+
+def _published_lines(row: Mapping[str, Any]) -> list[str]:
+    from drivelab.drives.published import percent_text
+
+    verdict = "agrees" if row["agrees"] else "DIFFERS"
+    return [
+        f"{row['figure']}: {row['condition']}",
+        f"    {_figures(row)}, {percent_text(row['difference_ratio'])}: {verdict} within "
+        f"{100 * row['tolerance_ratio']:.3g} %, used for {row['used_for']}",
+    ]
 
 
 def _value_text(value: object) -> str:
@@ -185,18 +207,20 @@ def _value_text(value: object) -> str:
     return toml_value(value)
 
 
-def _source(value: Mapping[str, Any]) -> str:
+def _source(value: Mapping[str, Any], *, names_preset: bool) -> str:
     if value["preset"] is None:
         return "# follows from others, or is the default"
     said = ": ".join(part for part in (value["grade"], value["source"]) if part)
-    return f"# {said or 'no source'} ({value['preset']})"
+    preset = f" ({value['preset']})" if names_preset else ""
+    return f"# {said or 'no source'}{preset}"
 
 
 def _figures(row: Mapping[str, Any]) -> str:
-    from drivelab.drives.published import UNITS
+    from drivelab.drives.published import figure_text
 
-    unit, scale = UNITS[row["quantity"]]
-    return f"{row['published'] / scale:,.0f} {unit}, simulated {row['simulated'] / scale:,.0f}"
+    quantity = row["quantity"]
+    simulated = figure_text(quantity, row["simulated"]).partition(" ")[0]
+    return f"{figure_text(quantity, row['published'])}, simulated {simulated}"
 
 
 def made_text(answer: Mapping[str, Any]) -> str:

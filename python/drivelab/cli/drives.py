@@ -4,9 +4,9 @@ Each line begins with the string that the other commands take as DRIVE. Block de
 shown with what stands against writing to them; any file path on a mounted file system is a
 drive too.
 
-`drivelab drives ACTION --help` explains an action: `show` tells the values of a preset with
-their sources and published figures beside simulated ones, `new` writes a preset of your own to
-begin with, `import` makes one of MQSim's ssdconfig.xml.
+`drivelab drives ACTION --help` explains an action: `list` is what no action does, `show` tells
+the values of a preset with their sources and published figures beside simulated ones, `new` writes
+a preset of your own to begin with, `import` makes one of MQSim's ssdconfig.xml.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from drivelab.cli.terminal import show
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Mapping
 
 _FACTS: Final = {
     "serial": "serial",
@@ -31,11 +32,24 @@ _FACTS: Final = {
 }
 
 
+def _is_simulated(device: str) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda preset: preset["kind"] == "simulated" and preset["device"] == device
+
+
+# Every drive that a preset stands for falls under one of these.
+_GROUPS: Final[dict[str, Callable[[Mapping[str, Any]], bool]]] = {
+    "Simulated solid-state drives": _is_simulated("ssd"),
+    "Simulated hard disks": _is_simulated("hdd"),
+    "Simulated arrays": _is_simulated("raid0"),
+    "Closed forms": lambda preset: preset["kind"] == "closed_form",
+}
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions of `drivelab drives` and their options."""
     add_json(parser)
     parser.set_defaults(action=None)
-    actions = parser.add_subparsers(dest="action", metavar="show|new|import")
+    actions = parser.add_subparsers(dest="action", metavar="list|show|new|import")
 
     def action(name: str, text: str) -> argparse.ArgumentParser:
         added = actions.add_parser(name, help=text, description=text, allow_abbrev=False)
@@ -43,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         added.set_defaults(parser=added)
         return added
 
+    add_json(action("list", "list what can be measured here, as without an action"))
     added = action("show", "the values of a preset, with their sources and published figures")
     added.add_argument("drive", metavar="DRIVE", help="a preset: NAME, sim:NAME or FILE.toml")
     added.add_argument(
@@ -70,7 +85,7 @@ def _add_force(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do what the action says, or list; and print."""
-    if args.action is None:
+    if args.action in {None, "list"}:
         return _list(args)
     from drivelab.cli import drive_files
 
@@ -107,6 +122,7 @@ def presets() -> list[dict[str, Any]]:
         {
             "drive": entry.name,
             "kind": entry.kind,
+            "device": entry.device,
             "condition": entry.condition,
             "capacity_bytes": entry.capacity_bytes,
             "summary": entry.summary,
@@ -143,15 +159,17 @@ def block_devices() -> list[dict[str, Any]]:
 def _text(presets: list[dict[str, Any]], kernel: str, devices: list[dict[str, Any]]) -> str:
     from drivelab.units import format_size
 
-    lines = ["Drives from presets:"]
-    heads = _columns(
-        [
-            [each["drive"], format_size(each["capacity_bytes"]), each["condition"] or ""]
-            for each in presets
+    lines: list[str] = []
+    starts = _columns([[each["drive"], format_size(each["capacity_bytes"])] for each in presets])
+    for heading, belongs in _GROUPS.items():
+        group = [
+            f"{start}  {each['summary']}"
+            for start, each in zip(starts, presets, strict=True)
+            if belongs(each)
         ]
-    )
-    for head, each in zip(heads, presets, strict=True):
-        lines += [head, f"      {each['summary']}"]
+        if group:
+            lines += [f"{heading}:", *group, ""]
+    lines += ["`drivelab drives show NAME` tells the values of a preset and where they come from."]
     lines += ["", f"Block devices of this machine, Linux {kernel} (a file path is a drive too):"]
     if not devices:
         lines.append("  none")
@@ -171,7 +189,6 @@ def _text(presets: list[dict[str, Any]], kernel: str, devices: list[dict[str, An
 def _columns(rows: list[list[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
-        "  "
-        + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
         for row in rows
     ]

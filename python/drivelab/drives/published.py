@@ -58,6 +58,17 @@ class Compared:
         return abs(self.difference_ratio) <= self.tolerance_ratio
 
 
+def figure_text(quantity: str, value: float) -> str:
+    """Write a figure in the unit that people read; ratios have none."""
+    unit, scale = UNITS[quantity]
+    return f"{value / scale:,.0f} {unit}" if unit else f"{value:.2f}"
+
+
+def percent_text(ratio: float) -> str:
+    """Write a difference with its sign, in tenths of a per cent; what rounds to none has a plus."""
+    return f"{round(100 * ratio, 1) + 0.0:+.1f} %"
+
+
 def compare(drive: SimulatedDrive, figure: Mapping[str, Any]) -> Compared:
     """Measure `drive` under the condition of a published figure.
 

@@ -35,6 +35,8 @@ class PresetDrive:
         The string that opens it.
     kind
         Simulated or closed form.
+    device
+        ``ssd``, ``hdd`` or ``raid0``, as the preset says.
     condition
         ``fresh``, ``filled``, ``preconditioned`` or ``worn``; a hard disk has none.
     capacity_bytes
@@ -45,6 +47,7 @@ class PresetDrive:
 
     name: str
     kind: DriveKind
+    device: str
     condition: str | None
     capacity_bytes: int
     summary: str
@@ -232,6 +235,7 @@ def list_presets() -> Iterator[PresetDrive]:
         source = read_preset(name)
         preset, _ = source.resolved()
         described = (
+            preset["kind"],
             preset.get("condition"),
             preset["geometry"]["user_capacity_bytes"],
             preset["summary"],
