@@ -13,6 +13,7 @@ from drivelab.blackbox.intervals import LEVELS
 from drivelab.blackbox.measured import METRICS
 from drivelab.blackbox.model import PerformanceModel
 from drivelab.cli import main as cli
+from drivelab.cli.predict_text import significant
 from drivelab.report.quantities import share_text
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
@@ -82,7 +83,7 @@ def test_the_text_has_the_level_that_was_asked_for(path: Path, capsys) -> None:
     assert tell(path, capsys, *INSIDE, "--level", "90") == default
     assert "interval      holds 90 % of workloads drawn at random as sobol:75 draws" in default
     low = answer["intervals"]["iops"][1]["low"]
-    assert f"90 %: {low:,.0f} to " in default
+    assert f"90 %: {significant(low, 3)} to " in default
     narrower = tell(path, capsys, *INSIDE, "--level", "80")
     assert f"80 %: {answer['intervals']['iops'][0]['low']:,.0f} to " in narrower
     none = tell(path, capsys, *INSIDE, "--level", "95")
@@ -209,3 +210,22 @@ def test_mistakes_are_one_line(path: Path, capsys, words: list[str], said: str) 
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert said in captured.err
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (12_345.6, 3, "12,300"),
+        (999.6, 3, "1,000"),
+        (99.96, 3, "100"),
+        (53.149, 3, "53.1"),
+        (0.012349, 3, "0.0123"),
+        (0.09996, 3, "0.100"),
+        (12_345.6, 4, "12,350"),
+        (0.0, 3, "0"),
+    ],
+)
+def test_a_prediction_has_the_digits_that_its_error_leaves(
+    value: float, digits: int, text: str
+) -> None:
+    assert significant(value, digits) == text

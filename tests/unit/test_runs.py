@@ -18,6 +18,7 @@ from fake_drive import FakeDrive, workloads
 
 from drivelab._core import histogram_bin, histogram_range, parquet_table
 from drivelab.cli import main as cli
+from drivelab.cli import terminal
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import RunError, UsageError
 from drivelab.measure.campaign import run_campaign
@@ -123,6 +124,17 @@ def test_list_tells_how_each_run_stands(capsys) -> None:
     ]
     # A run itself can be named.
     assert len(answer(capsys, "list", "runs/complete")["runs"]) == 1
+
+
+def test_list_fits_a_narrow_terminal(capsys, monkeypatch) -> None:
+    make_run(Path("runs/complete"))
+    make_run(Path("runs/failed"), kind="real", fail_at=(3, 17))
+    monkeypatch.setattr(terminal.sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = text(capsys, "list", "runs").splitlines()
+    assert max(map(len, lines)) <= 60
+    assert lines[0].startswith("runs/complete  fake:simulated, fake:20, complete,")
+    assert "18 of 20, 2 failed" in " ".join(" ".join(lines).split())
 
 
 def test_list_tells_a_run_that_is_being_measured(capsys) -> None:

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from drivelab.cli.arguments import size, whole_number
+from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,7 +79,15 @@ def selection_of(args: argparse.Namespace, design: Design, drive: DriveLimits) -
     selection = design.select(args.seed, accepts, drive.block_bytes)
     training = selection.parts.range("training")
     # Told now: measuring may take hours.
-    refuse_too_few(len({selection.workloads[index].key() for index in training}))
+    try:
+        refuse_too_few(len({selection.workloads[index].key() for index in training}))
+    except UsageError as error:
+        if not selection.left_out:
+            raise
+        why = _refusal(design, args.seed, drive)
+        raise UsageError(
+            f"{error}, as the drive cannot run {selection.left_out:,} of {args.design}: {why}"
+        ) from error
     return with_check_and_sweeps(
         selection,
         check=check_of(args),
@@ -86,6 +95,16 @@ def selection_of(args: argparse.Namespace, design: Design, drive: DriveLimits) -
         accepts=accepts,
         block_bytes=drive.block_bytes,
     )
+
+
+def _refusal(design: Design, seed: int, drive: DriveLimits) -> str:
+    """Say why the drive cannot run the first of a design's workloads that it cannot."""
+    for workload in design.select(seed, None, drive.block_bytes).workloads:
+        try:
+            drive.check(workload)
+        except UsageError as error:
+            return str(error)
+    return "it accepts none"
 
 
 def parts_text(parts: Mapping[str, int], design: str) -> str:

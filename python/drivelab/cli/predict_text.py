@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from drivelab.workloads.characteristics import Characteristics
 
 _COLUMN: Final = 14
+# An error of a per cent leaves three digits a meaning, a smaller one four.
+_SMALL_ERROR: Final = 0.01
+_DIGITS: Final = 3
+_FINE_DIGITS: Final = 4
 
 
 def answer_text(answer: dict[str, Any], workload: Characteristics, level: float) -> str:
@@ -40,15 +45,29 @@ def _line(label: str, text: str) -> str:
 
 
 def _both_units(answer: dict[str, Any]) -> dict[str, str]:
-    from drivelab.units import format_iops
+    """Write the prediction, in as many digits as its error leaves a meaning."""
+    errors = {metric: used["mre_ratio"] for metric, used in answer["used"].items()}
 
-    latency_ns = answer["latency_ns_mean"]
-    rate = answer["bandwidth_bytes_per_second"]
+    def text(metric: str, factor: float) -> str:
+        known = not answer["outside_training"] and errors[metric] < _SMALL_ERROR
+        return significant(answer[metric] * factor, _FINE_DIGITS if known else _DIGITS)
+
+    latency, rate = "latency_ns_mean", "bandwidth_bytes_per_second"
     return {
-        "latency_ns_mean": f"{latency_ns / 1e3:,.1f} us = {latency_ns / 1e6:,.3g} ms",
-        "bandwidth_bytes_per_second": f"{rate / 1e6:,.2f} MB/s = {rate / 2**20:,.2f} MiB/s",
-        "iops": format_iops(answer["iops"]),
+        latency: f"{text(latency, 1e-3)} us = {text(latency, 1e-6)} ms",
+        rate: f"{text(rate, 1e-6)} MB/s = {text(rate, 1 / 2**20)} MiB/s",
+        "iops": f"{text('iops', 1)} IOPS",
     }
+
+
+def significant(value: float, digits: int) -> str:
+    """Write a number above 0 in so many digits, thousands separated: 12,300 or 0.0123."""
+    if not 0 < value < math.inf:
+        return f"{value:g}"
+    places = digits - 1 - math.floor(math.log10(value))
+    # Rounding may add a digit before the point: 999.6 is 1,000.
+    places = digits - 1 - math.floor(math.log10(round(value, places)))
+    return f"{round(value, places):,.{max(0, places)}f}"
 
 
 def _of_level(answer: dict[str, Any], metric: str, level: float) -> dict[str, float | None]:
@@ -63,7 +82,10 @@ def _ends(answer: dict[str, Any], metric: str, level: float) -> str:
     row = _of_level(answer, metric, level)
     if row["low"] is None or row["high"] is None:
         return ""
-    low, high = (METRICS[metric].text(end) for end in (row["low"], row["high"]))
+    low, high = (
+        f"{significant(end, _DIGITS)} IOPS" if metric == "iops" else METRICS[metric].text(end)
+        for end in (row["low"], row["high"])
+    )
     # The unit once, where it is the same.
     if low.split(" ")[-1] == high.split(" ")[-1]:
         low = low.rsplit(" ", 1)[0]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.drive_options import characteristics_json
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import columns, show
 
 if TYPE_CHECKING:
     import argparse
@@ -156,7 +156,22 @@ def _list_text(answer: Mapping[str, Any]) -> str:
         )
         if not known:
             problems.append(one["problem"])
-    return "\n".join([*_aligned(rows), *problems])
+    table = _aligned(rows)
+    width = columns()
+    if width is not None and max(map(len, table)) > width:
+        table = _labelled(rows[1:])
+    return "\n".join([*table, *problems])
+
+
+def _labelled(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Write what a table is too wide for: each run, and behind it what is known of it."""
+    width = max(len(row[0]) for row in rows)
+    lines = []
+    for run, drive, design, measured, failed, started, size, state in rows:
+        failures = [] if failed in {"0", "?"} else [f"{failed} failed"]
+        facts = [drive, design, state, measured, *failures, started, size]
+        lines.append(f"{run:<{width}}  {', '.join(facts)}")
+    return lines
 
 
 def _show_text(answer: Mapping[str, Any]) -> str:

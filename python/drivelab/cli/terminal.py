@@ -19,11 +19,16 @@ _UNIT: Final = re.compile(r"(?<=\d) (?=%|[KMGT]?i?B\b|MB/s|[mun]?s\b|IOPS)")
 _JOINED: Final = "\N{NO-BREAK SPACE}"
 
 
+def columns() -> int | None:
+    """Give the terminal's width, or nothing where the output is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
 def show(text: str) -> None:
     """Print lines, on a terminal wrapped to its width."""
-    if sys.stdout.isatty():
-        columns = shutil.get_terminal_size().columns
-        text = "\n".join(wrapped(line, columns) for line in text.split("\n"))
+    width = columns()
+    if width is not None:
+        text = "\n".join(wrapped(line, width) for line in text.split("\n"))
     print(text)
 
 
