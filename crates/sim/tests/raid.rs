@@ -11,7 +11,7 @@ use drivelab_sim::drive;
 use drivelab_sim::host::{Device, Load, Outcome, Plan, Runner};
 use drivelab_sim::preset::DriveConfig;
 use drivelab_sim::raid::Array;
-use drivelab_sim::ssd::Prepared;
+use drivelab_sim::ssd::{Prepared, SnapshotError};
 use drivelab_workload::{Characteristics, Generator};
 use small_drive::{LINK, ONE_DIE, PAGE, command, drive, read, write};
 
@@ -210,6 +210,64 @@ fn the_state_of_the_members_is_what_every_measurement_starts_from() {
     let again = told(&mut two, &writes, plan);
     assert_eq!(first.window, again.window);
     assert_eq!(first.collection_programs, again.collection_programs);
+}
+
+/// Two runs of writes and between them, on another array alike, the state that the first left.
+#[test]
+fn a_run_of_an_array_goes_on_from_a_snapshot_as_if_there_had_been_none() {
+    for (member, size) in [
+        ("bench-64gib", "geometry.blocks_per_plane = 24"),
+        ("spinpoint-m7", ""),
+    ] {
+        let member = format!("base = \"{member}\"\nname = \"member\"\n{size}\n");
+        let resolve = |name: &str| match name {
+            "member" => Some(member.clone()),
+            name => drivelab_sim::preset::text(name).map(str::to_owned),
+        };
+        let lines = "name = \"pair\"\nkind = \"raid0\"\nsummary = \"-\"\nmembers = 2\n\
+                     stripe_bytes = 65_536\nmember = \"member\"\nvariability.sigma = 0.0\n";
+        let prepared = |lines: &str| {
+            let config = DriveConfig::from_toml(lines, resolve).unwrap();
+            drive::Prepared::stoppable(config, &AtomicBool::new(false)).unwrap()
+        };
+        let array = prepared(lines);
+        let worker = || array.worker(&Arc::default());
+        let written = |drive: &mut drive::Drive, index: u64| {
+            let writes = workload(1.0, 8, PAGE, 1.0);
+            let capacity = drive.capacity_bytes();
+            let generator = Generator::new(&writes, 0, capacity, 1, index).unwrap();
+            let plan = Plan::counting(0, 20_000);
+            let outcome = drive
+                .run(Load::closed(generator, 8), plan, 1, index)
+                .unwrap();
+            format!("{outcome:?}")
+        };
+        let mut first = worker();
+        written(&mut first, 0);
+        let state = first.save();
+        let (expected, end) = (written(&mut first, 1), first.save());
+        let mut other = worker();
+        written(&mut other, 2);
+        other.load(&state).unwrap();
+        assert_eq!(other.save(), state);
+        assert_eq!(written(&mut other, 1), expected);
+        assert_eq!(other.save(), end);
+        // Another stripe is another array, and a byte less is no state.
+        let mut wide = prepared(&lines.replace("65_536", "131_072")).worker(&Arc::default());
+        let refused = wide.load(&state).unwrap_err();
+        assert!(
+            matches!(refused, SnapshotError::Configuration { .. }),
+            "{refused}"
+        );
+        assert!(other.load(&state[..state.len() - 1]).is_err());
+        assert_eq!(other.save(), worker().save());
+        // How much runs vary changes no state.
+        let lines = lines.replace("sigma = 0.0", "sigma = 0.1");
+        prepared(&lines)
+            .worker(&Arc::default())
+            .load(&state)
+            .unwrap();
+    }
 }
 
 fn array_config(lines: &str) -> Result<DriveConfig, String> {

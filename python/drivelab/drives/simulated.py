@@ -20,7 +20,7 @@ from drivelab.drives.simulation import (
     stream_json,
     submitted_requests,
 )
-from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.errors import CannotAnswerError, RunError
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
@@ -207,11 +207,6 @@ class SimulatedDrive:
         RunError
             When the run fails, or loses a request.
         """
-        if self.preset["kind"] == "raid0" and (keeps_state or from_state is not None):
-            raise UsageError(
-                f"{self.name} is an array, whose state cannot be saved or loaded: leave out "
-                "--save-state and --from-state"
-            )
         self._workers(1)
         state = None
         if from_state is not None:

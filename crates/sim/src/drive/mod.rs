@@ -152,13 +152,13 @@ impl Drive {
         }
     }
 
-    /// The state between two runs, as bytes that [`Drive::load`] takes; none of an array.
+    /// The state between two runs, as bytes that [`Drive::load`] takes.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         match self {
             Self::Ssd(drive) => drive.save(),
             Self::Hdd(drive) => drive.save(),
-            Self::Raid0(_) => Vec::new(),
+            Self::Raid0(drive) => drive.save(),
         }
     }
 
@@ -170,7 +170,7 @@ impl Drive {
         match self {
             Self::Ssd(drive) => drive.load(bytes),
             Self::Hdd(drive) => drive.load(bytes),
-            Self::Raid0(_) => Err(SnapshotError::NoSnapshot),
+            Self::Raid0(drive) => drive.load(bytes),
         }
     }
 }

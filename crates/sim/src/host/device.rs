@@ -19,6 +19,7 @@ use super::error::SimError;
 use super::outcome::Outcome;
 use super::split::{PARTS, PartNames};
 use super::variability::HostTime;
+use crate::snapshot::SnapshotError;
 
 /// A command that is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,24 @@ pub trait Device {
 
     /// Returns to the state in which it was made; between two runs.
     fn reset(&mut self) {}
+
+    /// Between two runs, what differs from the state in which it was made.
+    fn changes(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Takes up what [`Device::changes`] answered on a device like this.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] where the bytes are not whole; it has then returned to the state in
+    /// which it was made.
+    fn take_up(&mut self, changes: &[u8]) -> Result<(), SnapshotError> {
+        if changes.is_empty() {
+            Ok(())
+        } else {
+            Err(SnapshotError::Checksum)
+        }
+    }
 
     /// The host submits `command`, which lies on the drive, at `now`. Answers its tag: a small
     /// number that no other command on its way has, free again as soon as its completion was

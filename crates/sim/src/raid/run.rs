@@ -9,6 +9,7 @@ use super::array::Array;
 use crate::hdd::{Disk, Hdd};
 use crate::host::{Device, Load, Outcome, Plan, Runner, SimError, Watch};
 use crate::preset::{HddConfig, MemberConfig, RaidConfig};
+use crate::snapshot::{self, SnapshotError};
 use crate::ssd;
 
 /// An array whose members are in their preset's condition, shared by every worker.
@@ -16,6 +17,8 @@ pub struct PreparedArray {
     members: u32,
     stripe_bytes: u64,
     member: Member,
+    /// Of what a state depends on: how much runs vary changes none.
+    state_hash: String,
     /// Workers between two runs, their members returned to that state.
     resting: Mutex<Vec<Raid>>,
 }
@@ -32,6 +35,7 @@ impl PreparedArray {
     /// # Errors
     /// [`SimError`] when its geometry leaves no space to work in.
     pub fn stoppable(config: RaidConfig, stop: &AtomicBool) -> Result<Self, SimError> {
+        let state_hash = config.clone().without_variability().hash();
         let member = match config.member_preset {
             MemberConfig::Ssd(member) => Member::Ssd(ssd::Prepared::stoppable(*member, stop)?),
             MemberConfig::Hdd(member) => Member::Hdd(member),
@@ -40,6 +44,7 @@ impl PreparedArray {
             members: config.members,
             stripe_bytes: config.stripe_bytes,
             member,
+            state_hash,
             resting: Mutex::default(),
         })
     }
@@ -73,6 +78,7 @@ impl PreparedArray {
         let array = Array::new(members, self.stripe_bytes);
         Raid {
             runner: Runner::new(array, stop),
+            state_hash: self.state_hash.clone(),
         }
     }
 
@@ -86,6 +92,7 @@ impl PreparedArray {
 /// A simulated array: one worker's drive.
 pub struct Raid {
     runner: Runner<Array>,
+    state_hash: String,
 }
 
 impl Raid {
@@ -131,5 +138,22 @@ impl Raid {
     ) -> Result<Outcome, SimError> {
         let outcome = self.runner.run(load, plan, seed, index);
         outcome.inspect_err(|_| self.runner.device_mut().reset())
+    }
+
+    /// The members' state between two runs, as bytes that [`Raid::load`] takes.
+    #[must_use]
+    pub fn save(&self) -> Vec<u8> {
+        snapshot::framed(&self.state_hash, &self.runner.device().changes())
+    }
+
+    /// Takes up the state that [`Raid::save`] wrote on an array of the same configuration.
+    ///
+    /// # Errors
+    /// [`SnapshotError`] where the bytes are of another configuration or version, or damaged;
+    /// the members have then returned to their prepared state.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        let array = self.runner.device_mut();
+        array.reset();
+        array.take_up(snapshot::unframed(&self.state_hash, bytes)?)
     }
 }

@@ -13,7 +13,7 @@ use super::outcome::Outcome;
 use super::prepare::Worker;
 use super::split::FLASH_PARTS;
 use super::timing::Timing;
-use super::{Plan, SimError, Stream, run};
+use super::{Plan, SimError, SnapshotError, Stream, run};
 use crate::event::{EventKey, MAX_LEAVES};
 use crate::host::clock::HostClock;
 use crate::host::{Completion, Device, HostTime, PartNames, measurement_factor};
@@ -127,6 +127,19 @@ impl<F: Restorable> Device for Worker<F> {
 
     fn reset(&mut self) {
         Self::reset(self);
+    }
+
+    fn changes(&self) -> Vec<u8> {
+        self.engine.firmware.changes_since(&self.prepared)
+    }
+
+    fn take_up(&mut self, changes: &[u8]) -> Result<(), SnapshotError> {
+        Self::reset(self);
+        let applied = self.engine.firmware.apply_changes(changes);
+        applied.map_err(|error| {
+            Self::reset(self);
+            SnapshotError::Damaged(error)
+        })
     }
 
     fn submit(&mut self, command: &Command, now: u64) -> Result<u32, SimError> {

@@ -263,7 +263,7 @@ pub(super) fn write_in_order(
 pub(super) struct Worker<F> {
     pub engine: Engine<F>,
     pub config: Arc<SsdConfig>,
-    prepared: Arc<F>,
+    pub prepared: Arc<F>,
 }
 
 impl<F: Restorable> Worker<F> {
@@ -371,9 +371,7 @@ impl Ssd {
     /// a few for each page whose place differs from the prepared state.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
-        let changes = with!(&self.drive, worker => {
-            worker.engine.firmware.changes_since(&worker.prepared)
-        });
+        let changes = with!(&self.drive, worker => worker.changes());
         snapshot::framed(&self.state_hash(), &changes)
     }
 
@@ -386,13 +384,7 @@ impl Ssd {
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         self.reset();
         let changes = snapshot::unframed(&self.state_hash(), bytes)?;
-        let applied = with!(&mut self.drive, worker => {
-            worker.engine.firmware.apply_changes(changes)
-        });
-        applied.map_err(|error| {
-            self.reset();
-            SnapshotError::Damaged(error)
-        })
+        with!(&mut self.drive, worker => worker.take_up(changes))
     }
 
     /// As [`Ssd::run`], with index 0; also answers the flash operations that are under
