@@ -66,6 +66,15 @@ def generate(
 ) -> tuple[bytes, list[int], list[int]]:
     """Return directions (0 read, 1 write; one byte a request), offsets and sizes in bytes."""
 
+PassTuple = tuple[str, bool, int, int, int]
+
+def generate_pass(pass_: PassTuple, seed: int, index: int) -> tuple[bytes, list[int], list[int]]:
+    """Return a pass over a file as `generate` does; `UsageError` when there is none.
+
+    The tuple is `WholePass.as_tuple()`: direction, whether its order is random, bytes of a
+    request, where the file begins, and its bytes.
+    """
+
 # --- replay ----------------------------------------------------------------------------
 
 class RequestStream:
@@ -326,6 +335,11 @@ class SimulatedDrive:
         Requests fall into the first `range_bytes` of the drive, or anywhere; what they write
         has that content.
         """
+
+    def measure_passes(
+        self, indices: list[int], passes: list[PassTuple], *, seed: int, workers: int
+    ) -> Measuring:
+        """Start to transfer a file for every pass, each from the prepared state."""
 
     def prepare(self) -> None:
         """Bring the drive into its condition, as the first run would."""

@@ -14,6 +14,7 @@ mod simulate;
 mod simulated;
 mod table;
 mod tree;
+mod whole_pass;
 mod workload;
 
 /// Registers every class and function of the native core, one topic a file.
@@ -29,6 +30,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     simulated::register(module)?;
     table::register(module)?;
     tree::register(module)?;
+    whole_pass::register(module)?;
     workload::register(module)?;
     Ok(())
 }

@@ -26,6 +26,7 @@ use crate::histogram::operation_dict;
 use crate::preset::{BaseTexts, configuration, of_flash};
 use crate::scenario::{Overrides, PyScenario, content_named};
 use crate::simulate::{self, States, Watched};
+use crate::whole_pass::{PassTuple, of_tuple};
 use crate::workload::{CharacteristicsTuple, from_tuple};
 
 /// How often signals are looked for during long work.
@@ -155,6 +156,28 @@ impl SimulatedDrive {
         let prepared = self.prepared(py)?;
         Ok(Measuring {
             measuring: drive::Measuring::start(&prepared, work, seed, plan, workers),
+        })
+    }
+
+    /// Transfers a file once for every pass, from the prepared state; answers in their order.
+    #[pyo3(signature = (indices, passes, *, seed, workers))]
+    fn measure_passes(
+        &self,
+        py: Python<'_>,
+        indices: Vec<u64>,
+        passes: Vec<PassTuple>,
+        seed: u64,
+        workers: usize,
+    ) -> PyResult<Measuring> {
+        if indices.len() != passes.len() {
+            return Err(PyValueError::new_err("one index a pass"));
+        }
+        let passes = passes.into_iter().map(|pass| of_tuple(&pass));
+        let passes = passes.collect::<PyResult<Vec<_>>>()?;
+        let work = indices.into_iter().zip(passes).collect();
+        let prepared = self.prepared(py)?;
+        Ok(Measuring {
+            measuring: drive::Measuring::start_passes(&prepared, work, seed, workers),
         })
     }
 

@@ -1,4 +1,4 @@
-//! An endless stream of requests with given characteristics.
+//! An endless stream of requests: with given characteristics, or of whole passes over a file.
 //!
 //! ```text
 //!        write_ratio            read_random / write_random
@@ -13,12 +13,17 @@
 //! A cursor that would pass the end of the range goes back to its start. The
 //! first access of each direction is at a random aligned offset. Aligned means
 //! a multiple of the direction's request size from the start of the range.
+//!
+//! A pass over a file ([`WholePass`]) is a cursor too, that begins at the file's start; a random
+//! one goes to its next place by a [`Permutation`] each time that it would go on. When a pass is
+//! over, the next one begins, in the same order.
 
 use drivelab_request::{Direction, Nanos, Request, SECTOR_BYTES};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::permutation::Permutation;
 use crate::random::{Chance, Share, keyed_rng, uniform_below};
-use crate::{Characteristics, CharacteristicsError};
+use crate::{Characteristics, CharacteristicsError, WholePass};
 
 /// The stream number of request generation under a measurement's key.
 const STREAM: u64 = 0;
@@ -46,6 +51,15 @@ struct Cursor {
     last: u64,
     /// Aligned offsets in the range.
     slots: u64,
+    /// In which order they come, where that is random and each comes once.
+    order: Option<Box<Order>>,
+}
+
+/// A permutation and how far a pass has come in it.
+#[derive(Clone, Debug)]
+struct Order {
+    permutation: Permutation,
+    position: u64,
 }
 
 impl Cursor {
@@ -64,7 +78,49 @@ impl Cursor {
             step: u64::from(size) + characteristics.stride(direction),
             last: range_bytes - u64::from(size),
             slots,
+            order: None,
         }
+    }
+
+    /// The cursor of a pass that was validated.
+    fn of_pass(pass: &WholePass, seed: u64, index: u64) -> Self {
+        let (size, slots) = (u64::from(pass.request_bytes), pass.requests());
+        let order = pass.is_random.then(|| {
+            Box::new(Order {
+                permutation: Permutation::new(slots, seed, index),
+                position: 0,
+            })
+        });
+        let mut cursor = Self {
+            random: Chance::new(0.0),
+            size: pass.request_bytes,
+            next: 0,
+            step: size,
+            // In a random order nothing is ever next to what came before.
+            last: if pass.is_random {
+                0
+            } else {
+                (slots - 1) * size
+            },
+            slots,
+            order,
+        };
+        cursor.next = cursor.wrapped();
+        cursor
+    }
+
+    /// Where it goes when it cannot go on.
+    #[inline(never)]
+    fn wrapped(&mut self) -> u64 {
+        let Some(order) = &mut self.order else {
+            return 0;
+        };
+        let slot = order.permutation.at(order.position);
+        order.position += 1;
+        if order.position == self.slots {
+            order.position = 0;
+        }
+        slot * u64::from(self.size)
     }
 
     #[inline]
@@ -77,7 +133,11 @@ impl Cursor {
         // No overflow: both terms are at most the length of the range, which
         // `Characteristics::validate` holds the step to.
         let next = offset + self.step;
-        self.next = if next <= self.last { next } else { 0 };
+        self.next = if next <= self.last {
+            next
+        } else {
+            self.wrapped()
+        };
         offset
     }
 }
@@ -119,6 +179,29 @@ impl Generator {
             write,
             range_start: range_start_bytes,
             cursors,
+        })
+    }
+
+    /// Passes over a file, one after the other in the same order: the first
+    /// [`WholePass::requests`] of them are one. A random order is keyed by `seed` and the
+    /// measurement's `index`.
+    ///
+    /// # Errors
+    ///
+    /// As [`WholePass::validate`].
+    pub fn of_pass(pass: &WholePass, seed: u64, index: u64) -> Result<Self, CharacteristicsError> {
+        pass.validate()?;
+        let mut rng = keyed_rng(seed, index, STREAM);
+        let cursor = Cursor::of_pass(pass, seed, index);
+        let write = match pass.direction {
+            Direction::Read => 0.0,
+            Direction::Write => 1.0,
+        };
+        Ok(Self {
+            write: Share::new(write, &mut rng),
+            rng,
+            range_start: pass.start_bytes,
+            cursors: [cursor.clone(), cursor],
         })
     }
 

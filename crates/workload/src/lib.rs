@@ -1,7 +1,8 @@
 //! Request streams.
 //!
 //! [`Characteristics`] is the workload vector of Huang et al. 2011, equation 4;
-//! [`Generator`] turns it into an endless stream of requests. Nothing here knows
+//! [`Generator`] turns it into an endless stream of requests, and so a [`WholePass`] over a
+//! file, which is what Boito et al. 2015 measure. Nothing here knows
 //! time: in a closed loop the drive decides when the next request is drawn.
 //! [`RequestStream`] gives a stream to fio in pieces and holds what fio says of
 //! its requests ([`completions`]) against it.
@@ -11,8 +12,10 @@ mod characteristics;
 mod generator;
 mod iolog;
 mod latency_log;
+mod permutation;
 mod random;
 mod replay;
+mod whole_pass;
 
 pub use arrivals::Arrivals;
 pub use characteristics::{
@@ -21,5 +24,7 @@ pub use characteristics::{
 pub use generator::Generator;
 pub use iolog::{IologNameError, iolog};
 pub use latency_log::{Completion, LatencyLogError, completions};
+pub use permutation::Permutation;
 pub use random::{Chance, Share, keyed_rng, uniform_below};
 pub use replay::{QueueEnds, ReplayError, RequestStream, count};
+pub use whole_pass::WholePass;

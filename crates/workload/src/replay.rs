@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::iolog::{IologNameError, iolog};
 use crate::latency_log::Completion;
-use crate::{Characteristics, CharacteristicsError, Generator};
+use crate::{Characteristics, CharacteristicsError, Generator, WholePass};
 
 /// Completions that are not those of the stream.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -66,6 +66,19 @@ impl RequestStream {
                 index,
             )?,
             queue_depth: characteristics.queue_depth as usize,
+            position: 0,
+        })
+    }
+
+    /// The stream of [`Generator::of_pass`], one request at a time.
+    ///
+    /// # Errors
+    ///
+    /// See [`Generator::of_pass`].
+    pub fn of_pass(pass: &WholePass, seed: u64, index: u64) -> Result<Self, CharacteristicsError> {
+        Ok(Self {
+            generator: Generator::of_pass(pass, seed, index)?,
+            queue_depth: 1,
             position: 0,
         })
     }

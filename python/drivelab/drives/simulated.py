@@ -20,6 +20,7 @@ from drivelab.drives.simulation import (
     stream_json,
     submitted_requests,
 )
+from drivelab.drives.whole_passes import PassMeasurement
 from drivelab.errors import CannotAnswerError, RunError
 from drivelab.units import format_size
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.drives.presets import PresetSource
     from drivelab.workloads.characteristics import Characteristics
+    from drivelab.workloads.whole_pass import WholePass
 
 PREFIX = "sim:"
 # A change of state takes 5 bytes of a file and more than 4 of memory; a frame is small.
@@ -155,6 +157,42 @@ class SimulatedDrive:
                 yield _measurement(index, workload, result)
         finally:
             # Threads measure ahead: what is not taken is given up.
+            measuring.close()
+
+    def measure_passes(
+        self, work: Sequence[tuple[int, WholePass]], *, seed: int, workers: int | None = None
+    ) -> Iterator[PassMeasurement]:
+        """Transfer a file for every pass, each from the preset's condition, in order.
+
+        A random order is keyed by `seed` and the pass's index: times depend neither on the other
+        passes nor on the number of threads.
+
+        Raises
+        ------
+        UsageError
+            When there is no such pass, or its file does not fit onto the drive.
+        CannotAnswerError
+            When the drive holds no data to read.
+        """
+        if self.condition == "fresh" and any(each.direction == "read" for _, each in work):
+            raise CannotAnswerError(
+                f"{self.name} is fresh and holds no data to read: write the file, or take a drive "
+                "whose condition is filled or preconditioned"
+            )
+        measuring = self._core.measure_passes(
+            [index for index, _ in work],
+            [each.as_tuple() for _, each in work],
+            seed=seed,
+            workers=self._workers(workers),
+        )
+        try:
+            for index, each in work:
+                result = next(measuring, None)
+                if result is None:
+                    raise RunError(f"{self.name} gave no result for pass {index}")
+                factor = result["extra"]["variability_factor"]
+                yield PassMeasurement(index, each, result["duration_ns"], factor)
+        finally:
             measuring.close()
 
     def simulate(

@@ -1,4 +1,4 @@
-//! Many workloads, measured by several threads and answered in order.
+//! Many workloads, or passes over files, measured by several threads and answered in order.
 //!
 //! ```text
 //! work     0 1 2 3 4 5 6 7 8 9 ...
@@ -16,9 +16,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use drivelab_workload::Characteristics;
+use drivelab_workload::{Characteristics, WholePass};
 
-use super::Prepared;
+use super::{Drive, Prepared};
 use crate::host::{Outcome, Plan, SimError};
 
 /// Measurements that may be done before the next in order is.
@@ -32,13 +32,40 @@ pub struct Measuring {
 
 struct Shared {
     prepared: Prepared,
-    work: Vec<(u64, Characteristics)>,
+    work: Work,
     seed: u64,
-    plan: Plan,
     stop: Arc<AtomicBool>,
     progress: Mutex<Progress>,
     /// Something in the progress changed.
     changed: Condvar,
+}
+
+/// What is measured, each with its index.
+enum Work {
+    Workloads(Vec<(u64, Characteristics)>, Plan),
+    Passes(Vec<(u64, WholePass)>),
+}
+
+impl Work {
+    fn len(&self) -> usize {
+        match self {
+            Self::Workloads(work, _) => work.len(),
+            Self::Passes(work) => work.len(),
+        }
+    }
+
+    fn measure(&self, place: usize, drive: &mut Drive, seed: u64) -> Result<Outcome, SimError> {
+        match self {
+            Self::Workloads(work, plan) => {
+                let (index, workload) = &work[place];
+                drive.measure(workload, seed, *index, *plan)
+            }
+            Self::Passes(work) => {
+                let (index, pass) = &work[place];
+                drive.measure_pass(pass, seed, *index)
+            }
+        }
+    }
 }
 
 #[derive(Default)]
@@ -61,12 +88,27 @@ impl Measuring {
         plan: Plan,
         workers: usize,
     ) -> Self {
+        Self::of(prepared, Work::Workloads(work, plan), seed, workers)
+    }
+
+    /// Starts to transfer a file for every `(index, pass)` of `work`, each from the prepared
+    /// state, on at most `workers` threads.
+    #[must_use]
+    pub fn start_passes(
+        prepared: &Prepared,
+        work: Vec<(u64, WholePass)>,
+        seed: u64,
+        workers: usize,
+    ) -> Self {
+        Self::of(prepared, Work::Passes(work), seed, workers)
+    }
+
+    fn of(prepared: &Prepared, work: Work, seed: u64, workers: usize) -> Self {
         let workers = workers.clamp(1, work.len().max(1));
         let shared = Arc::new(Shared {
             prepared: prepared.clone(),
             work,
             seed,
-            plan,
             stop: Arc::default(),
             progress: Mutex::default(),
             changed: Condvar::new(),
@@ -150,9 +192,8 @@ impl Shared {
     fn labour(&self) {
         let mut drive = self.prepared.rested_worker(&self.stop);
         while let Some(place) = self.take() {
-            let (index, workload) = &self.work[place];
             let result = catch_unwind(AssertUnwindSafe(|| {
-                drive.measure(workload, self.seed, *index, self.plan)
+                self.work.measure(place, &mut drive, self.seed)
             }));
             let panicked = result.is_err();
             self.progress().done.insert(place, result);

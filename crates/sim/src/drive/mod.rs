@@ -7,10 +7,10 @@ mod measuring;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use drivelab_workload::Characteristics;
+use drivelab_workload::{Characteristics, WholePass};
 
 use crate::hdd::Disk;
-use crate::host::{Load, Outcome, Plan, SimError, Watch};
+use crate::host::{Load, Outcome, Plan, SimError, Watch, plan};
 use crate::preset::{DriveConfig, HddConfig};
 use crate::raid::{PreparedArray, Raid};
 use crate::snapshot::SnapshotError;
@@ -131,6 +131,33 @@ impl Drive {
             Self::Ssd(drive) => drive.measure(workload, seed, index, plan),
             Self::Hdd(drive) => drive.measure(workload, seed, index, plan),
             Self::Raid0(drive) => drive.measure(workload, seed, index, plan),
+        }
+    }
+
+    /// Transfers a file once, whole, from the prepared state, and returns to that state. A random
+    /// order is keyed by `seed` and `index`.
+    ///
+    /// # Errors
+    /// [`SimError`] when there is no such pass on this drive.
+    pub fn measure_pass(
+        &mut self,
+        pass: &WholePass,
+        seed: u64,
+        index: u64,
+    ) -> Result<Outcome, SimError> {
+        let (load, plan) = plan::of_pass(pass, self.capacity_bytes(), seed, index)?;
+        let outcome = self.run(load, plan, seed, index);
+        self.reset();
+        outcome.and_then(plan::told)
+    }
+
+    /// Returns to the prepared state.
+    pub fn reset(&mut self) {
+        match self {
+            Self::Ssd(drive) => drive.reset(),
+            // Every run of it begins at rest.
+            Self::Hdd(_) => {}
+            Self::Raid0(drive) => drive.reset(),
         }
     }
 

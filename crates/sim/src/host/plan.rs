@@ -1,7 +1,7 @@
 //! How long a run is, and whether a run can be made of it.
 
 use drivelab_request::{Content, Nanos, WindowPlan};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_workload::{Characteristics, Generator, WholePass};
 
 use super::error::SimError;
 use super::load::Load;
@@ -95,6 +95,30 @@ pub(crate) fn load_of(
         stream.content = plan.content;
     }
     Ok(load)
+}
+
+/// The load of one pass over a file on a drive of `capacity_bytes`, and how long it is: until
+/// its last request is complete.
+///
+/// A write is complete when the drive says so, not when it would survive a loss of power: that is
+/// what IOzone times under the options of Boito et al. 2015 (direct I/O, and neither `-e` nor
+/// `-o`).
+pub(crate) fn of_pass(
+    pass: &WholePass,
+    capacity_bytes: u64,
+    seed: u64,
+    index: u64,
+) -> Result<(Load, Plan), SimError> {
+    let generator = Generator::of_pass(pass, seed, index)
+        .map_err(|error| SimError::Workload(error.to_string()))?;
+    let end = pass.start_bytes + pass.file_bytes;
+    if end > capacity_bytes {
+        return Err(SimError::Workload(format!(
+            "the file ends at {end} bytes; allowed: at most the drive's {capacity_bytes}"
+        )));
+    }
+    let plan = Plan::counting(0, pass.requests());
+    Ok((Load::closed(generator, 1), plan))
 }
 
 /// The outcome of a measurement, if it tells a rate.

@@ -120,8 +120,13 @@ impl Raid {
         plan: Plan,
     ) -> Result<Outcome, SimError> {
         let outcome = self.runner.measure(workload, seed, index, plan);
-        self.runner.device_mut().reset();
+        self.reset();
         outcome
+    }
+
+    /// Returns to its members' prepared state.
+    pub fn reset(&mut self) {
+        self.runner.device_mut().reset();
     }
 
     /// Runs any load and keeps the state it leaves, unless it fails.
@@ -137,7 +142,7 @@ impl Raid {
         index: u64,
     ) -> Result<Outcome, SimError> {
         let outcome = self.runner.run(load, plan, seed, index);
-        outcome.inspect_err(|_| self.runner.device_mut().reset())
+        outcome.inspect_err(|_| self.reset())
     }
 
     /// The members' state between two runs, as bytes that [`Raid::load`] takes.

@@ -1,0 +1,95 @@
+"""Passes over a file, measured, and what they say of a drive (Boito et al. 2015)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from drivelab.workloads.whole_pass import BOITO2015_SIZES, Direction, WholePass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.drives.simulated import SimulatedDrive
+
+
+@dataclass(frozen=True)
+class PassMeasurement:
+    """How long one pass took.
+
+    Attributes
+    ----------
+    index
+        Key of its random numbers.
+    whole_pass
+        What was transferred.
+    duration_ns
+        From the first request until the last is complete. A write is complete when the drive
+        says so: what its cache holds then is not waited for, as IOzone does not without ``-e``
+        or ``-o``.
+    variability_factor
+        By how much it took longer than the drive's own times; ``None`` where that is unknown.
+    """
+
+    index: int
+    whole_pass: WholePass
+    duration_ns: int
+    variability_factor: float | None
+
+    @property
+    def bandwidth_bytes_per_second(self) -> float:
+        """Bytes transferred over the time."""
+        return self.whole_pass.transferred_bytes * 1e9 / self.duration_ns
+
+    @property
+    def access_time_ns(self) -> float:
+        """Time of a request, mean over the pass."""
+        return self.duration_ns / self.whole_pass.requests
+
+
+def one_of_each(
+    drive: SimulatedDrive,
+    direction: Direction,
+    file_bytes: int,
+    *,
+    sizes: Sequence[int] = BOITO2015_SIZES,
+    seed: int = 0,
+) -> tuple[list[PassMeasurement], list[PassMeasurement]]:
+    """Measure a pass in order and one in random order at every size; give both lists.
+
+    Parameters
+    ----------
+    drive
+        Without its variability for the drive's truth.
+    direction
+        Of all passes.
+    file_bytes
+        Of the file, which lies at the drive's beginning.
+    sizes
+        Of requests.
+    seed
+        Key of the random orders.
+    """
+    passes = [
+        WholePass(direction, is_random, size, file_bytes)
+        for is_random in (False, True)
+        for size in sizes
+    ]
+    measured = list(drive.measure_passes(list(enumerate(passes)), seed=seed))
+    return measured[: len(sizes)], measured[len(sizes) :]
+
+
+def ratios_by_size(
+    drive: SimulatedDrive,
+    direction: Direction,
+    file_bytes: int,
+    *,
+    sizes: Sequence[int] = BOITO2015_SIZES,
+    seed: int = 0,
+) -> list[float]:
+    """Return sequential over random throughput at every size, from one pass each.
+
+    Parameters are those of `one_of_each`.
+    """
+    in_order, random = one_of_each(drive, direction, file_bytes, sizes=sizes, seed=seed)
+    return [b.duration_ns / a.duration_ns for a, b in zip(in_order, random, strict=True)]

@@ -1,0 +1,73 @@
+"""A file transferred once, whole, at one request size (Boito et al. 2015, section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from drivelab._core import PassTuple
+
+Direction = Literal["read", "write"]
+
+KIB: Final = 1024
+MIB: Final = 1024 * KIB
+
+
+@dataclass(frozen=True)
+class WholePass:
+    """One transfer of a whole file, one request at a time.
+
+    Attributes
+    ----------
+    direction
+        ``read`` or ``write``.
+    is_random
+        Whether requests come in a random order, each once; otherwise in that of the file.
+    request_bytes
+        Bytes of a request: whole sectors, at most the file and 64 MiB.
+    file_bytes
+        Bytes of the file, whole sectors. What is left over behind its last whole request is not
+        transferred.
+    start_bytes
+        Where on the drive it begins, a multiple of a sector.
+    """
+
+    direction: Direction
+    is_random: bool
+    request_bytes: int
+    file_bytes: int
+    start_bytes: int = 0
+
+    @property
+    def requests(self) -> int:
+        """How many requests it has."""
+        return self.file_bytes // self.request_bytes
+
+    @property
+    def transferred_bytes(self) -> int:
+        """What they transfer."""
+        return self.requests * self.request_bytes
+
+    def as_tuple(self) -> PassTuple:
+        """Return the fields in the order in which the native core takes them."""
+        return (
+            self.direction,
+            self.is_random,
+            self.request_bytes,
+            self.start_bytes,
+            self.file_bytes,
+        )
+
+
+#: The intervals of request sizes of Boito et al. 2015, section 4.1: first, last, gap. The paper's
+#: units are IOzone's, which are binary.
+BOITO2015_INTERVALS: Final = ((8 * KIB, 64 * KIB, 8 * KIB), (64 * KIB, 4 * MIB, 32 * KIB))
+
+#: All sizes of these intervals, each once: 134.
+BOITO2015_SIZES: Final = tuple(
+    sorted({size for low, high, gap in BOITO2015_INTERVALS for size in range(low, high + 1, gap)})
+)
+
+#: The file sizes there.
+BOITO2015_FILES: Final = tuple(size * MIB for size in (40, 200, 400, 800, 1200))
