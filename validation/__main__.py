@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from validation.boito2015 import whole_passes
 from validation.collection import collection
 from validation.coverage import simulated_coverage
 from validation.models import file_accuracy, simulated_accuracy
@@ -33,6 +34,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "yoo2014": yoo2014,
     "huang2011": huang2011,
     "published": published_figures,
+    "boito2015": whole_passes,
     "sources": sources_of_values,
     "variability": variability,
     "steady": steady_state,

@@ -78,14 +78,19 @@ def preset_values(source: PresetSource) -> list[PresetValue]:
 
 
 def fitted_figures(text: str) -> set[str]:
-    """Give the names of the published figures that values of a preset were fitted to."""
+    """Give the names of the published figures that values of a preset were fitted to.
+
+    Values of an array are those of its member, where that is a preset of the package.
+    """
     graded = (_GRADE.match(comment or "") for comment in comments(text).values())
-    return {
+    figures = {
         figure
         for match in graded
         if match and match["grade"] == "fitted"
         for figure in _FIGURE.findall(match["source"])
     }
+    member = tomllib.loads(text).get("member")
+    return figures | (fitted_figures(preset_text(member)) if member in preset_names() else set())
 
 
 def _chain(source: PresetSource) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.whole_passes import ratios_by_size
 from drivelab.workloads.characteristics import Characteristics
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ UNITS: Final = {
     "latency_ns": ("us", 1e3),
     "throughput_iops": ("IOPS", 1.0),
     "bandwidth_bytes_per_second": ("MB/s", 1e6),
+    "sequential_to_random_ratio": ("", 1.0),
 }
 # Writes are measured after this many times the range was overwritten: by then the amplification
 # of a range of 8 GiB changes by less than 1 % from one overwriting to the next.
@@ -35,7 +37,8 @@ class Compared:
     Attributes
     ----------
     quantity
-        ``latency_ns``, ``throughput_iops`` or ``bandwidth_bytes_per_second``.
+        ``latency_ns``, ``throughput_iops``, ``bandwidth_bytes_per_second`` or
+        ``sequential_to_random_ratio``.
     published, simulated
         In the unit of the quantity's name.
     tolerance_ratio
@@ -80,6 +83,10 @@ def compare(drive: SimulatedDrive, figure: Mapping[str, Any]) -> Compared:
         An entry of the preset's ``published``.
     """
     quantity = next(name for name in UNITS if name in figure)
+    if quantity == "sequential_to_random_ratio":
+        ratios = ratios_by_size(drive, figure["direction"], figure["range_bytes"])
+        mean = sum(ratios) / len(ratios)
+        return Compared(quantity, figure[quantity], mean, figure["tolerance_ratio"])
     is_write = figure["direction"] == "write"
     size = figure["size_bytes"]
     workload = Characteristics(

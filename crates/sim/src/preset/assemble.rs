@@ -1,18 +1,16 @@
 //! Checked keys become an [`SsdConfig`]; the checks that need several keys are here.
 
-use std::collections::BTreeMap;
-
 use drivelab_ftl::Policies;
-use drivelab_request::Direction;
 
 use super::choices::{BufferPolicy, Condition, DriveKind, Pace, VictimPolicy};
 use super::compression;
-use super::config::{Buffer, ClosedFormSettings, Collection, Geometry, Published, SsdConfig, Wear};
+use super::config::{Buffer, ClosedFormSettings, Collection, Geometry, SsdConfig, Wear};
 use super::document::{CAPACITY_KEYS, Entries, Entry, Value};
 use super::error::{PresetError, SpareShortage};
 use super::flash;
 use super::host::host;
 use super::mapping;
+use super::published::published;
 use super::schema;
 use super::slc;
 use super::variability::variability;
@@ -62,7 +60,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
 
 /// Typed access to keys whose types were checked before.
 pub(super) struct Keys<'a> {
-    entries: &'a Entries,
+    pub(super) entries: &'a Entries,
     kind: DriveKind,
 }
 
@@ -302,50 +300,6 @@ fn buffer(keys: &Keys<'_>) -> Result<Buffer, PresetError> {
         memory_ns: size("buffer.memory_ns")?,
         memory_bytes_per_second: keys.optional_integer("buffer.memory_bytes_per_second")?,
     })
-}
-
-pub(super) fn published(keys: &Keys<'_>) -> Result<BTreeMap<String, Published>, PresetError> {
-    let mut figures = BTreeMap::new();
-    for key in keys.entries.keys() {
-        let mut parts = key.split('.');
-        let (Some("published"), Some(name)) = (parts.next(), parts.next()) else {
-            continue;
-        };
-        if figures.contains_key(name) {
-            continue;
-        }
-        let path = |last: &str| format!("published.{name}.{last}");
-        let figure = Published {
-            latency_ns: keys.optional_integer(&path("latency_ns"))?,
-            throughput_iops: keys.optional_integer(&path("throughput_iops"))?,
-            bandwidth_bytes_per_second: keys
-                .optional_integer(&path("bandwidth_bytes_per_second"))?,
-            condition: keys.text(&path("condition"))?,
-            tolerance_ratio: keys.ratio(&path("tolerance_ratio"))?,
-            direction: keys.word(&path("direction"), direction_named)?,
-            queue_depth: keys.integer(&path("queue_depth"))?,
-            size_bytes: keys.integer(&path("size_bytes"))?,
-            random_ratio: keys.ratio(&path("random_ratio"))?,
-            range_bytes: keys.optional_integer(&path("range_bytes"))?,
-        };
-        let values = [
-            figure.latency_ns,
-            figure.throughput_iops,
-            figure.bandwidth_bytes_per_second,
-        ];
-        if values.iter().flatten().count() != 1 {
-            let allowed = "exactly one of latency_ns, throughput_iops, bandwidth_bytes_per_second";
-            return Err(keys.missing(&format!("published.{name}"), allowed.to_owned()));
-        }
-        figures.insert(name.to_owned(), figure);
-    }
-    Ok(figures)
-}
-
-fn direction_named(name: &str) -> Option<Direction> {
-    Direction::ALL
-        .into_iter()
-        .find(|direction| direction.name() == name)
 }
 
 fn check_thresholds(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use drivelab_ftl::{FlashLayout, Policies};
-use drivelab_request::Direction;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::assemble::assemble;
 use super::cell_times::CellTimes;
@@ -17,6 +16,7 @@ use super::compression::Compression;
 use super::document::read_with_base;
 use super::drive::fingerprint;
 use super::error::PresetError;
+use super::published::Published;
 use super::schema;
 use super::slc::Slc;
 use super::variability::Variability;
@@ -345,36 +345,6 @@ pub struct ClosedFormSettings {
     pub rho: Option<u64>,
 }
 
-/// A published figure: exactly one of the three values, and the condition assumed for it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Published {
-    /// Mean latency.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub latency_ns: Option<u64>,
-    /// Requests a second.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub throughput_iops: Option<u64>,
-    /// Bytes a second.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bandwidth_bytes_per_second: Option<u64>,
-    /// The assumed condition in words.
-    pub condition: String,
-    /// Relative difference that still counts as agreement.
-    pub tolerance_ratio: f64,
-    /// Reads or writes.
-    #[serde(serialize_with = "by_name")]
-    pub direction: Direction,
-    /// Requests in flight.
-    pub queue_depth: u32,
-    /// Bytes of a request.
-    pub size_bytes: u32,
-    /// Share of requests at random offsets.
-    pub random_ratio: f64,
-    /// The range that is accessed; absent for the whole drive.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub range_bytes: Option<u64>,
-}
-
 fn is_page(scheme: &MappingScheme) -> bool {
     *scheme == MappingScheme::Page
 }
@@ -409,10 +379,6 @@ fn is_one(value: &u32) -> bool {
 
 fn is_one_pair(weights: &[u32]) -> bool {
     weights == [1]
-}
-
-fn by_name<S: Serializer>(direction: &Direction, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(direction.name())
 }
 
 impl ClosedFormSettings {

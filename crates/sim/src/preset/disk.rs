@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use drivelab_request::SECTOR_BYTES;
 use serde::Serialize;
 
-use super::assemble::{Keys, published};
+use super::assemble::Keys;
 use super::choices::{BufferPolicy, DriveKind, HostInterface, SeekOrder};
-use super::config::{Host, Published};
+use super::config::Host;
 use super::document::Entries;
 use super::error::PresetError;
 use super::host::host;
+use super::published::{Published, published};
 use super::schema::{self, LONGEST_NS, Rule, TIME, integer};
 use super::variability::{Variability, variability};
 use crate::hdd::SeekTimes;

@@ -20,6 +20,7 @@ mod error;
 mod flash;
 mod host;
 mod mapping;
+mod published;
 mod raid;
 pub(crate) mod schema;
 mod slc;
@@ -33,12 +34,13 @@ pub use choices::{
 };
 pub use compression::Compression;
 pub use config::{
-    Buffer, ClosedFormSettings, Collection, Energy, Geometry, Host, Mapping, Published, Scheduling,
-    SsdConfig, Timing, Wear,
+    Buffer, ClosedFormSettings, Collection, Energy, Geometry, Host, Mapping, Scheduling, SsdConfig,
+    Timing, Wear,
 };
 pub use disk::{DiskCache, DiskGeometry, DiskScheduling, HddConfig, Mechanics};
 pub use drive::DriveConfig;
 pub use error::{Place, PresetError, SpareShortage};
+pub use published::Published;
 pub use raid::{ArrayGeometry, MemberConfig, RaidConfig};
 pub use slc::Slc;
 pub use variability::Variability;

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::assemble::{Keys, published};
+use super::assemble::Keys;
 use super::choices::{Condition, DriveKind};
-use super::config::{Published, SsdConfig};
+use super::config::SsdConfig;
 use super::disk::HddConfig;
 use super::document::Entries;
 use super::drive::{DriveConfig, fingerprint};
 use super::error::PresetError;
+use super::published::{Published, published};
 use super::schema::{self, Rule, integer};
 use super::variability::{Variability, variability};
 use crate::raid::Stripes;

@@ -233,6 +233,13 @@ const LAST_KEYS: &[(&str, Rule)] = &[
         "published.*.bandwidth_bytes_per_second",
         integer(1, 1_000_000_000_000),
     ),
+    (
+        "published.*.sequential_to_random_ratio",
+        Rule::Ratio {
+            least: 0.01,
+            most: 1000.0,
+        },
+    ),
     ("published.*.condition", Rule::Text),
     (
         "published.*.tolerance_ratio",

@@ -402,6 +402,22 @@ fn messages_name_key_value_line_and_what_is_allowed() {
             &["published.mine.condition is missing"],
         ),
         (
+            "[published.mine]\nsequential_to_random_ratio = 2\nlatency_ns = 4\ncondition = \"c\"\n\
+             tolerance_ratio = 0.1\ndirection = \"read\"\nqueue_depth = 1",
+            &[
+                "exactly one of latency_ns, throughput_iops",
+                "sequential_to_random_ratio",
+            ],
+        ),
+        (
+            "[published.mine]\nsequential_to_random_ratio = 2\ncondition = \"c\"\n\
+             tolerance_ratio = 0.1\ndirection = \"read\"\nqueue_depth = 1",
+            &[
+                "published.mine.range_bytes is missing",
+                "the bytes of the file",
+            ],
+        ),
+        (
             "[published]\nmine = 4",
             &["unknown key published.mine", "NAME.latency_ns"],
         ),
