@@ -13,9 +13,13 @@ from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.huang2011_sweeps import sweep_workloads
 
 REQUESTS = 1000
-#: Words for `huang2011.reproduce`: a small drive instead of each of the paper's other devices.
+#: Words for `huang2011.reproduce`: a small drive instead of the paper's other SSDs.
 SMALL_OTHERS: Final[dict[str, Any]] = {
-    "others": dict.fromkeys(OTHER_DRIVES, f"sim:{Path(__file__).parent / 'small_drive.toml'}"),
+    "others": {
+        **dict.fromkeys(OTHER_DRIVES, f"sim:{Path(__file__).parent / 'small_drive.toml'}"),
+        # A disk needs no preparation.
+        "HDD_S": OTHER_DRIVES["HDD_S"],
+    },
     "sweep_plan": MeasurementPlan(warmup_requests=0, requests=10),
 }
 

@@ -29,6 +29,11 @@ def huang2011() -> Section:
         )
     for text in found.quoted:
         section.say(text)
+    for claim in found.claims:
+        section.say(
+            f"{claim.name}: {claim.ours:.3g} {claim.unit}, published {claim.published:g}, within "
+            f"{claim.tolerance:g} ({claim.reason})."
+        )
     section.tabulate(
         ("what the paper says", "the smaller", "the larger", "unit"),
         (
@@ -40,7 +45,8 @@ def huang2011() -> Section:
         section.claim(f"Huang et al. 2011, {failure.name}", holds=False)
     section.claim(
         "Huang et al. 2011: the extended model beats the basic one in every cell, and what is "
-        f"said of the figures, {len(found.orderings)} orderings",
+        f"said of the figures and of one drive beside another, {len(found.orderings)} orderings, "
+        f"and {len(found.claims)} figure",
         holds=not found.failures,
     )
     return section

@@ -23,7 +23,10 @@ from drivelab.measure.campaign import run_campaign
 from drivelab.reproduce import huang2011, registry
 from drivelab.reproduce.claims import Reproduction
 
-DOCUMENTS = [Path(__file__).parents[2] / "docs" / name for name in ("json.md", "json-drives.md")]
+DOCUMENTS = [
+    Path(__file__).parents[2] / "docs" / name
+    for name in ("json.md", "json-drives.md", "json-reproduce.md")
+]
 # Objects whose keys are data: any name may stand there.
 OPEN_OBJECTS = (
     *("extra", "latency_ns_histogram", "used", "intervals"),

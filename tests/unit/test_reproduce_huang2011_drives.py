@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Final
 
@@ -10,7 +11,11 @@ from swept_drive import measured
 
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated import SimulatedDrive
-from drivelab.reproduce.huang2011_drives import drive_orderings, drive_remarks
+from drivelab.reproduce.huang2011_drives import (
+    drive_orderings,
+    drive_remarks,
+    rotation_claims,
+)
 from drivelab.workloads.characteristics import Characteristics
 
 Latency = Callable[[Characteristics], float]
@@ -180,6 +185,14 @@ def test_magnitudes_are_told_beside_the_papers() -> None:
     assert "Here: SSD_I 1.3 ms and 194 MB/s; SSD_S " in told[0]
     # (0.1 + 16 x 0.262144 + 9 ms) over (0.1 + 15 x 0.262144 + 11 ms).
     assert "its writes take 88 % of the time of its reads" in told[1]
+
+
+def test_the_disk_waits_half_a_revolution() -> None:
+    (claim,) = rotation_claims("sim:spinpoint-m7")
+    # 60 s / 5,400 / 2 = 5.556 ms, printed as 5.6; 60 s / 7,200 / 2 = 4.167 ms.
+    assert claim.holds
+    assert claim.ours == pytest.approx(5.556, abs=4 * 11.11 / 12**0.5 / 20_000**0.5)
+    assert not dataclasses.replace(claim, ours=4.167).holds
 
 
 def test_the_presets_keep_the_order_that_the_paper_found() -> None:

@@ -26,12 +26,13 @@ from drivelab.measure.campaign import run_campaign
 from drivelab.measure.stored import stored_measurements
 from drivelab.report.quantities import METRICS as QUANTITIES
 from drivelab.report.table import Table
-from drivelab.reproduce.claims import Ordering, Reproduction
+from drivelab.reproduce.claims import Claim, Ordering, Reproduction
 from drivelab.reproduce.huang2011_drives import (
     OTHER_DRIVES,
     SWEEP_PLAN,
     drive_orderings,
     drive_remarks,
+    rotation_claims,
 )
 from drivelab.reproduce.huang2011_figures import figure_orderings, figure_remarks
 from drivelab.workloads.design import parse_design
@@ -135,7 +136,7 @@ def reproduce(
     swept = {
         name: _swept(folder / name.lower(), other, sweep_plan) for name, other in others.items()
     }
-    return _reproduced(measured, parts, design, swept)
+    return _reproduced(measured, parts, design, swept, rotation_claims(others["HDD_S"]))
 
 
 def _measured(
@@ -175,6 +176,7 @@ def _reproduced(
     parts: Parts,
     design: str,
     swept: Mapping[str, Sequence[Measurement]],
+    claims: Sequence[Claim],
 ) -> Reproduction:
     from drivelab.blackbox.model import PerformanceModel
 
@@ -187,6 +189,7 @@ def _reproduced(
             _table("table_2", "basic", TABLE_2, evaluation),
             _table("table_3", "extended", TABLE_3, evaluation),
         ),
+        claims=tuple(claims),
         orderings=(
             *_accuracy_orderings(evaluation),
             *figure_orderings(measurements),
