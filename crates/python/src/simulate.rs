@@ -242,6 +242,7 @@ fn flash_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, Py
     dict.set_item("wear_page_programs", outcome.wear_programs)?;
     dict.set_item("fold_page_programs", outcome.fold_programs)?;
     dict.set_item("copyback_page_programs", outcome.copyback_programs)?;
+    dict.set_item("read_retries", outcome.read_retries)?;
     dict.set_item("block_erases", outcome.erases)?;
     dict.set_item("collections", outcome.collections)?;
     dict.set_item("collection_moves", outcome.collection_moves)?;

@@ -47,7 +47,9 @@ fn a_run_goes_on_from_a_snapshot_as_if_there_had_been_none() {
     for changes in [
         "",
         "mapping.allocation = \"least_loaded\"\nmapping.order = \"pdwc\"\n",
-        "mapping.scheme = \"bast\"\nmapping.log_blocks_per_plane = 4\n",
+        "mapping.scheme = \"bast\"\nmapping.log_blocks_per_plane = 4\n\
+         ageing.rated_erases = 9\nageing.read_retry_probability = 0.5\n\
+         ageing.erase_time_ratio = 3.0\nageing.program_time_ratio = 0.5\n",
         "mapping.scheme = \"demand_cached_page\"\nmapping.cached_entries = 3000\n\
          collection.reserve_blocks_per_plane = 3\n",
         "mapping.scheme = \"fast\"\nmapping.log_blocks_per_plane = 4\n",

@@ -213,6 +213,8 @@ def _flash(values: Values) -> Iterator[str]:
     yield _line(
         "flash", f"{flash['page_reads']:,} page reads, {flash['block_erases']:,} block erases"
     )
+    if flash["read_retries"] is not None:
+        yield _line("", f"{flash['read_retries']:,} read retries on worn blocks")
     if flash["collections"] or flash["collection_moves"]:
         collected, moved = flash["collections"], flash["collection_moves"]
         yield _line(

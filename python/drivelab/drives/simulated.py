@@ -302,6 +302,7 @@ class SimulatedDrive:
             "wear_page_programs",
             "fold_page_programs",
             "copyback_page_programs",
+            "read_retries",
             "block_erases",
             "collections",
             "collection_moves",

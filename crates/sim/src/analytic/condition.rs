@@ -25,6 +25,8 @@ pub enum Reason {
         /// How many times there are.
         types: usize,
     },
+    /// Wear changes the times of the flash.
+    Ageing,
     /// The host link takes time.
     HostLink(HostInterface),
     /// Writes complete in a buffer.
@@ -89,6 +91,7 @@ impl fmt::Display for Reason {
             Self::PageTypes { key, types } => {
                 write!(formatter, "{key} has {types} times, not one for all pages")
             }
+            Self::Ageing => write!(formatter, "[ageing] has times that change with erases"),
             Self::HostLink(interface) => write!(
                 formatter,
                 "host.interface is {:?}, not {:?}",
@@ -160,6 +163,9 @@ pub(super) fn general_reasons(config: &SsdConfig) -> Vec<Reason> {
     }
     if config.compression.is_some() {
         reasons.push(Reason::Compression);
+    }
+    if config.ageing.is_some_and(|ageing| ageing.changes_times()) {
+        reasons.push(Reason::Ageing);
     }
     for (key, cell) in [
         ("timing.read_cell_ns", config.timing.read_cell_ns),

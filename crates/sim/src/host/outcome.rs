@@ -59,6 +59,8 @@ pub struct Outcome {
     pub copyback_reads: u64,
     /// Page reads inside the window.
     pub page_reads: u64,
+    /// Times that a page was sensed again inside the window; `None` where wear changes no times.
+    pub read_retries: Option<u64>,
     /// Blocks erased inside the window.
     pub erases: u64,
     /// Blocks that the firmware finished to collect inside the window, those that it

@@ -2,6 +2,7 @@
 
 use drivelab_ftl::Policies;
 
+use super::ageing::ageing;
 use super::choices::{BufferPolicy, Condition, DriveKind, Pace, VictimPolicy};
 use super::compression;
 use super::config::{Buffer, ClosedFormSettings, Collection, Geometry, SsdConfig, Wear};
@@ -39,6 +40,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
         compression: compression::compression(&keys)?,
         collection: collection(&keys)?,
         wear: wear(&keys)?,
+        ageing: ageing(&keys)?,
         host: host(&keys)?,
         buffer: buffer(&keys)?,
         variability: variability(&keys)?,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use drivelab_ftl::{FlashLayout, Policies};
 use serde::Serialize;
 
+use super::ageing::Ageing;
 use super::assemble::assemble;
 use super::cell_times::CellTimes;
 use super::choices::{
@@ -59,6 +60,9 @@ pub struct SsdConfig {
     /// Wear levelling, and how worn the drive is.
     #[serde(skip_serializing_if = "Wear::is_usual")]
     pub wear: Wear,
+    /// What erases do to the flash; absent where nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ageing: Option<Ageing>,
     /// The link to the host.
     pub host: Host,
     /// The write buffer.

@@ -8,6 +8,7 @@
 //! A preset is one drive in one stated condition.  Unknown keys, wrong types and impossible values
 //! are errors that name the key, its value, its line and what is allowed.
 
+mod ageing;
 mod assemble;
 mod cell_times;
 mod choices;
@@ -26,6 +27,7 @@ pub(crate) mod schema;
 mod slc;
 mod variability;
 
+pub use ageing::Ageing;
 pub use cell_times::CellTimes;
 pub(crate) use cell_times::MOST_PAGE_TYPES;
 pub use choices::{

@@ -3,6 +3,7 @@
 use drivelab_request::{Content, Direction, SECTOR_BYTES};
 use drivelab_workload::MAX_REQUEST_BYTES;
 
+use super::ageing;
 use super::cell_times::MOST_PAGE_TYPES;
 use super::choices::{
     Allocation, BufferPolicy, Condition, Dispatch, DriveKind, HostInterface, MappingScheme,
@@ -270,11 +271,13 @@ const LAST_KEYS: &[(&str, Rule)] = &[
 /// Every key of a kind of drive.
 pub(super) fn keys(kind: DriveKind) -> impl Iterator<Item = &'static (&'static str, Rule)> {
     let own = match kind {
-        DriveKind::Ssd => FLASH_KEYS,
-        DriveKind::Hdd => disk::KEYS,
-        DriveKind::Raid0 => raid::KEYS,
+        DriveKind::Ssd => [FLASH_KEYS, ageing::KEYS],
+        DriveKind::Hdd => [disk::KEYS, &[]],
+        DriveKind::Raid0 => [raid::KEYS, &[]],
     };
-    [FIRST_KEYS, own, LAST_KEYS].into_iter().flatten()
+    [FIRST_KEYS, own[0], own[1], LAST_KEYS]
+        .into_iter()
+        .flatten()
 }
 
 /// The kind of drive that a preset describes. What is wrong about it is told before any

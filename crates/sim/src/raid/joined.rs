@@ -25,6 +25,7 @@ pub(super) fn join(outcome: &mut Outcome) {
         outcome.copyback_reads += member.copyback_reads;
         outcome.page_reads += member.page_reads;
         outcome.erases += member.erases;
+        outcome.read_retries = sum(outcome.read_retries, member.read_retries);
         outcome.collections += member.collections;
         outcome.collection_moves += member.collection_moves;
         outcome.wear_moves += member.wear_moves;
@@ -45,6 +46,14 @@ pub(super) fn join(outcome: &mut Outcome) {
     outcome.energy = energy(members.iter().filter_map(|member| member.energy), requests);
     outcome.erase_counts = erase_counts(members.iter().filter_map(|member| member.erase_counts));
     outcome.members = members;
+}
+
+/// Of what one of two drives may not tell.
+fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one + other),
+        _ => one.or(other),
+    }
 }
 
 fn energy(members: impl Iterator<Item = Energy>, requests: u64) -> Option<Energy> {

@@ -71,6 +71,7 @@ impl<F: Firmware> Engine<F> {
         outcome.cache_hits = tally.cache_hits;
         outcome.cache_misses = tally.cache_misses;
         outcome.read_ahead_pages = tally.read_ahead;
+        outcome.read_retries = self.timing.ageing.as_ref().map(|_| tally.read_retries);
         outcome.unit_utilisation = units.into_iter().map(share).collect();
         outcome.channel_utilisation = channels.into_iter().map(share).collect();
     }

@@ -1,7 +1,7 @@
 //! Energy of a measurement window, from what the flash did in it.
 //!
 //! ```text
-//!   J = reads x read + programs x program + erases x erase
+//!   J = (reads + retries) x read + programs x program + erases x erase
 //!       + (reads + programs - halves of copybacks) x page bytes x transfer
 //!       + window x idle power
 //! ```
@@ -16,6 +16,8 @@ use crate::preset::SsdConfig;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
     pub reads: u64,
+    /// Times that their pages were sensed again.
+    pub retries: u64,
     pub programs: u64,
     /// Of both, those without a transfer.
     pub copybacks: u64,
@@ -55,7 +57,7 @@ impl Energy {
         let transfers = work.reads + work.programs - work.copybacks;
         let bytes = transfers * u64::from(config.geometry.page_size_bytes);
         let mut energy = Self {
-            cell_joules: total(work.reads, each.read_page_nj)
+            cell_joules: total(work.reads + work.retries, each.read_page_nj)
                 + total(work.programs, each.program_page_nj)
                 + total(work.erases, each.erase_block_nj),
             channel_joules: total(bytes, each.transfer_byte_pj) * 1e-3,

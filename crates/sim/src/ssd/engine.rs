@@ -56,6 +56,8 @@ pub(super) struct Tally {
     pub cache_hits: u64,
     pub cache_misses: u64,
     pub read_ahead: u64,
+    /// Times that pages were sensed again.
+    pub read_retries: u64,
 }
 
 impl Tally {
@@ -224,6 +226,10 @@ impl<F: Firmware> Engine<F> {
 
     pub(super) fn reset(&mut self, plan: Plan, timing: Timing) {
         self.timing = timing;
+        if let Some(ageing) = &mut self.timing.ageing {
+            let blocks = 0..self.firmware.layout().blocks();
+            ageing.begin(blocks.map(|block| self.firmware.erase_count(block).unwrap_or(0)));
+        }
         self.events.clear();
         self.current = EventKey::default();
         let (units, channels) = (self.units, self.flash.channels.len() as u32);

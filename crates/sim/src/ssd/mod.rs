@@ -7,6 +7,7 @@
 //! The simulator never reads a clock: it jumps from event to event.
 
 mod account;
+mod ageing;
 mod background;
 mod buffer;
 mod copies;

@@ -41,6 +41,7 @@ impl<F: Firmware> Engine<F> {
         self.timing.every_step_takes_time()
             && self.timing.dispatch[1] <= self.timing.shortest_read()
             && self.flash.may_be_plain()
+            && self.timing.ageing.is_none()
             && !self.flash.has_copyback
             && !self.background.is_on()
             && !self.firmware.heeds_completions()
@@ -109,9 +110,9 @@ impl<F: Firmware> Engine<F> {
         state.took = end;
         let channel = &mut self.flash.channels[state.channel as usize];
         let key = EventKey::new(end, unit as usize);
-        let kind = OperationKind::Program as usize;
-        let time = self.timing.register[kind];
-        let after = self.timing.cell[kind][self.timing.page_type(state.task.ppn)];
+        let kind = OperationKind::Program;
+        let time = self.timing.register[kind as usize];
+        let after = self.timing.cell(kind, state.task.ppn);
         if key <= latest && channel.is_next(key) {
             state.phase = Phase::Promised;
             state.end = channel.reserve(end, time).1 + after;

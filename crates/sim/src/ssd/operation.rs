@@ -199,17 +199,16 @@ impl<F: Firmware> Engine<F> {
         if kind == OperationKind::Erase || account == Account::COPYBACK {
             return self.start_in_place(unit, at);
         }
-        let kind = kind as usize;
-        let page_type = self.timing.page_type(state.task.ppn);
-        let asks_at = at + self.timing.before_transfer[kind][page_type];
+        let page = state.task.ppn;
+        let asks_at = at + self.timing.before_transfer(kind, page);
         if asks_at <= now {
             return self.transfer(unit, now);
         }
         let channel = &mut self.flash.channels[state.channel as usize];
         let key = EventKey::new(asks_at, unit as usize);
-        let moved = channel.ask(key, self.timing.register[kind]);
+        let moved = channel.ask(key, self.timing.register[kind as usize]);
         state.phase = Phase::Asked;
-        let mut end = moved + self.timing.after_transfer[kind][page_type];
+        let mut end = moved + self.timing.after_transfer(kind, page);
         if account == Account::MOVE {
             end += self.timing.shortest_program;
         }
@@ -222,7 +221,7 @@ impl<F: Firmware> Engine<F> {
     fn start_in_place(&mut self, unit: u32, at: u64) {
         let state = &mut self.flash.units[unit as usize];
         let Task { kind, ppn, tag, .. } = state.task;
-        let end = at + self.timing.cell[kind as usize][self.timing.page_type(ppn)];
+        let end = at + self.timing.cell(kind, ppn);
         state.phase = Phase::Promised;
         state.end = end;
         self.events.set(unit as usize, end);
@@ -242,7 +241,7 @@ impl<F: Firmware> Engine<F> {
     fn record_sensing(&mut self, unit: u32, at: u64) {
         let Task { kind, ppn, tag, .. } = self.flash.units[unit as usize].task;
         if kind == OperationKind::Read && self.flash.recording.is_some() {
-            let sensing = self.timing.before_transfer[kind as usize][self.timing.page_type(ppn)];
+            let sensing = self.timing.before_transfer(kind, ppn);
             self.record_cell(unit, tag, (at, at + sensing));
         }
     }
@@ -292,11 +291,10 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     fn promise(&mut self, unit: u32, asked_at: u64, latest: EventKey) -> Option<u64> {
         let state = &mut self.flash.units[unit as usize];
-        let kind = state.task.kind as usize;
+        let Task { kind, ppn, .. } = state.task;
         let channel = &mut self.flash.channels[state.channel as usize];
-        let (start, moved) = channel.reserve(asked_at, self.timing.register[kind]);
-        let page_type = self.timing.page_type(state.task.ppn);
-        let end = moved + self.timing.after_transfer[kind][page_type];
+        let (start, moved) = channel.reserve(asked_at, self.timing.register[kind as usize]);
+        let end = moved + self.timing.after_transfer(kind, ppn);
         if state.task.account == Account::MOVE {
             return self.follow(unit, end, latest);
         }
@@ -341,6 +339,11 @@ impl<F: Firmware> Engine<F> {
         state.busy += now - began;
         state.collected += (now - began) * u64::from(task.cause != Cause::Host);
         state.phase = Phase::Idle;
+        let cell = self
+            .timing
+            .ageing
+            .is_some()
+            .then(|| self.count_ageing(&task));
         if self.flash.overtaking.is_some() {
             // As if it had begun later and never paused.
             began -= self.leave_line(unit, &task);
@@ -354,7 +357,7 @@ impl<F: Firmware> Engine<F> {
         if self.flash.dispatch.in_order && !self.flash.dispatch.line.is_empty() {
             self.dispatch_in_order(now);
         }
-        self.complete_operation(&task, (began, None, collected_before), now);
+        self.complete_operation(&task, (began, cell, collected_before), now);
     }
 
     /// An operation is complete that would have begun at `began` without pauses,
@@ -395,8 +398,7 @@ impl<F: Firmware> Engine<F> {
             Beneficiary::Lookup(ticket) => return self.looked_up(ticket, now),
             Beneficiary::Request(_) | Beneficiary::Forced(_) | Beneficiary::Cache => {}
         }
-        let of_page = || self.timing.cell[kind][self.timing.page_type(task.ppn)];
-        let cell = cell.unwrap_or_else(of_page);
+        let cell = cell.unwrap_or_else(|| self.timing.cell(task.kind, task.ppn));
         let parts = Parts {
             began,
             dispatch: self.timing.dispatch[kind],
@@ -409,5 +411,23 @@ impl<F: Firmware> Engine<F> {
             Beneficiary::Forced(slot) => self.forced_page_done(slot, task.lpn, parts, now),
             _ => self.page_came(task.lpn, parts, now),
         }
+    }
+
+    /// Counts what wear did to an operation that is complete, and what it did for wear,
+    /// before another begins; answers its time in the cell array.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn count_ageing(&mut self, task: &Task) -> u64 {
+        let cell = self.timing.cell(task.kind, task.ppn);
+        if let Some(ageing) = &mut self.timing.ageing {
+            match task.kind {
+                OperationKind::Read => {
+                    self.tally.read_retries += u64::from(ageing.retries(task.ppn));
+                }
+                OperationKind::Program => {}
+                OperationKind::Erase => ageing.count_erase(task.ppn),
+            }
+        }
+        cell
     }
 }

@@ -375,8 +375,7 @@ impl<F: Firmware> Engine<F> {
         {
             return;
         }
-        let page_type = self.timing.page_type(state.task.ppn);
-        let cell = self.timing.cell[state.task.kind as usize][page_type];
+        let cell = self.timing.cell(state.task.kind, state.task.ppn);
         let left = lines.left.unwrap_or(cell);
         let may_pause_at = state.end - left + self.timing.suspend_progress;
         let at = may_pause_at.max(now);

@@ -219,6 +219,9 @@ impl<F: Firmware> Engine<F> {
                 back.moved
             };
             let channel = moved - back.asked;
+            if self.timing.ageing.is_some() {
+                self.count_ageing(&task);
+            }
             over.push(Over {
                 task,
                 began: now - back.cell - channel,
@@ -300,8 +303,7 @@ impl<F: Firmware> Engine<F> {
             };
             overtaking.take_batch(unit, &mut self.flash.pool, fits, &mut tasks);
         }
-        let cell =
-            |task: &Task| self.timing.cell[task.kind as usize][self.timing.page_type(task.ppn)];
+        let cell = |task: &Task| self.timing.cell(task.kind, task.ppn);
         let Stages { front, back } = &mut pipelines.dies[unit as usize];
         if back.is_empty() {
             let state = &mut self.flash.units[unit as usize];

@@ -50,6 +50,7 @@ pub(super) fn end<F: Firmware>(
     outcome.erase_counts = engine.firmware.erase_counts()?;
     let work = Work {
         reads: outcome.page_reads,
+        retries: outcome.read_retries.unwrap_or(0),
         programs: outcome.programs(),
         copybacks: outcome.copyback_reads + outcome.copyback_programs,
         erases: outcome.erases,

@@ -3,6 +3,7 @@
 use drivelab_ftl::{OperationKind, Ppn};
 use drivelab_request::CommandKind;
 
+use super::ageing::Ageing;
 use crate::preset::{CellTimes, MOST_PAGE_TYPES, SsdConfig};
 
 /// One time for each type of page.
@@ -21,16 +22,18 @@ pub(crate) struct Timing {
     pub dispatch: [u64; 3],
     /// Register transfer over the channel; an erase transfers nothing.
     pub register: [u64; 3],
-    /// The cell array, by type of page ([`Timing::page_type`]).
-    pub cell: [ByPageType; 3],
+    /// The cell array of new flash, by type of page ([`Timing::page_type`]).
+    cell: [ByPageType; 3],
     /// From the beginning until the channel is needed: the cell array for a read.
-    pub before_transfer: [ByPageType; 3],
+    before_transfer: [ByPageType; 3],
     /// From the end of the transfer to the end: the cell array for a program.
-    pub after_transfer: [ByPageType; 3],
+    after_transfer: [ByPageType; 3],
     /// The least time of a program on its unit, without a wait for the channel.
     pub shortest_program: u64,
-    /// All pages take the same time.
+    /// All pages take the same time, whatever happened to them.
     is_uniform: bool,
+    /// What wear does to these times, if anything.
+    pub ageing: Option<Box<Ageing>>,
     page_types: u32,
     pages_per_block: u32,
     /// The first blocks of each plane that are SLC.
@@ -80,6 +83,7 @@ impl Timing {
         let slc = config.slc.as_ref();
         let read = by_type(&timing.read_cell_ns, slc.map(|slc| slc.read_cell_ns));
         let program = by_type(&timing.program_cell_ns, slc.map(|slc| slc.program_cell_ns));
+        let ageing = Ageing::new(config, scale);
         // A slower run has a slower link.
         let rate = (host.link_bytes_per_second as f64 / factor).round() as u64;
         Self {
@@ -98,7 +102,8 @@ impl Timing {
             after_transfer: [none, program, none],
             shortest_program: scale(timing.write_register_ns)
                 + program.into_iter().min().unwrap_or(0),
-            is_uniform: types == 1 && slc.is_none(),
+            is_uniform: types == 1 && slc.is_none() && ageing.is_none(),
+            ageing,
             page_types: types,
             slc_blocks: slc.map_or(0, |slc| slc.blocks_per_plane),
             blocks_per_plane: config.geometry.blocks_per_plane,
@@ -130,13 +135,53 @@ impl Timing {
         !self.is_uniform
     }
 
-    /// Which times of the cell array hold for a page: its index in the block modulo the
-    /// types, without a division where there is only one.
+    /// The time of an operation on `page` in the cell array.
     #[inline(always)]
-    pub fn page_type(&self, page: Ppn) -> usize {
+    pub fn cell(&self, kind: OperationKind, page: Ppn) -> u64 {
         if self.is_uniform {
-            return 0;
+            return self.cell[kind as usize][0];
         }
+        self.aged(kind, page, self.cell[kind as usize][self.page_type(page)])
+    }
+
+    /// Of that, what comes before the transfer.
+    #[inline(always)]
+    pub fn before_transfer(&self, kind: OperationKind, page: Ppn) -> u64 {
+        if self.is_uniform {
+            return self.before_transfer[kind as usize][0];
+        }
+        let fresh = self.before_transfer[kind as usize][self.page_type(page)];
+        match kind {
+            OperationKind::Read => self.aged(kind, page, fresh),
+            OperationKind::Program | OperationKind::Erase => fresh,
+        }
+    }
+
+    /// And what comes after it.
+    #[inline(always)]
+    pub fn after_transfer(&self, kind: OperationKind, page: Ppn) -> u64 {
+        if self.is_uniform {
+            return self.after_transfer[kind as usize][0];
+        }
+        let fresh = self.after_transfer[kind as usize][self.page_type(page)];
+        match kind {
+            OperationKind::Program => self.aged(kind, page, fresh),
+            OperationKind::Read | OperationKind::Erase => fresh,
+        }
+    }
+
+    #[inline(always)]
+    fn aged(&self, kind: OperationKind, page: Ppn, fresh: u64) -> u64 {
+        match &self.ageing {
+            None => fresh,
+            Some(ageing) => ageing.time(kind, page, fresh),
+        }
+    }
+
+    /// Which times of the cell array hold for a page: its index in the block modulo the
+    /// types.
+    #[inline(always)]
+    fn page_type(&self, page: Ppn) -> usize {
         let block = page.0 / self.pages_per_block % self.blocks_per_plane;
         if block < self.slc_blocks {
             return SLC;

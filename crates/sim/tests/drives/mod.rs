@@ -126,6 +126,25 @@ fn choices() -> impl Strategy<Value = (String, &'static str)> {
     (mapping, word(VictimPolicy::WORDS))
 }
 
+/// Keys of ageing, off in half of the drives; rated so low that a few erases matter.
+fn ageing() -> impl Strategy<Value = String> {
+    let ratios = (0.3..3.0_f64, 0.3..3.0_f64);
+    let retry = (0.01..1.0_f64, 1..5_u32, nanos(20_000), any::<bool>());
+    let on = (1..12_u32, 0..4_u32, ratios, retry).prop_map(|(rated, seed, ratios, retry)| {
+        let time = format!("read_retry_ns = {}\n", retry.2);
+        format!(
+            "[ageing]\nrated_erases = {rated}\nseed = {seed}\nprogram_time_ratio = {}\n\
+             erase_time_ratio = {}\nread_retry_probability = {}\nread_retries = {}\n{}",
+            ratios.0,
+            ratios.1,
+            retry.0,
+            retry.1,
+            if retry.3 { time } else { String::new() },
+        )
+    });
+    prop_oneof![Just(String::new()), on]
+}
+
 /// In what order a die takes what waits, where it may choose; and what pauses cost.
 fn order() -> impl Strategy<Value = (String, String)> {
     let suspends = (0..4_u32, nanos(4_000), nanos(4_000), nanos(20_000));
@@ -193,11 +212,11 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
         prop_oneof![Just(0.0), Just(0.1)],
     );
     let registers = (any::<bool>(), prop::bool::weighted(0.4), 0..5_usize);
-    let rest = (rest, choices(), wear(), order(), registers);
+    let rest = (rest, choices(), (wear(), ageing()), order(), registers);
     (shape, pages, timing(), host(), buffer_pages, rest).prop_map(
         |(shape, (page_bytes, pages), timing, host, buffer_pages, rest)| {
             let (channels, ways, dies, planes, plane_mode) = shape;
-            let ((in_order, whole_block, sigma), (mapping, policy), (wear, is_hot_apart), order, registers) =
+            let ((in_order, whole_block, sigma), (mapping, policy), ((wear, is_hot_apart), ageing), order, registers) =
                 rest;
             // Who maps blocks levels no wear; only page maps know hot pages.
             let has_map = mapping.contains("demand_cached_page") || mapping.contains("slc");
@@ -226,7 +245,7 @@ pub fn small_drives() -> impl Strategy<Value = SsdConfig> {
                  over_provisioning_ratio = {ratio}\nplane_mode = {plane_mode}\n\
                  [timing]\n{timing}\n{suspends}\
                  [scheduling]\ndispatch = \"{}\"\n{registers}{order}\
-                 [mapping]\n{mapping}\n[collection]\npolicy = \"{policy}\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n{hot}{wear}\
+                 [mapping]\n{mapping}\n[collection]\npolicy = \"{policy}\"\npace = \"{}\"\nreserve_blocks_per_plane = 2\n{hot}{wear}{ageing}\
                  [host]\n{host}\n[buffer]\nwrite_buffer_bytes = {}\npolicy = \"{}\"\nflush_start_bytes = {}\nflush_stop_bytes = {}\n\
                  [variability]\nsigma = {sigma}\n",
                 if in_order { "in_order" } else { "per_die" },

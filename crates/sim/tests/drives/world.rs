@@ -168,6 +168,8 @@ pub struct World {
     /// Operations emitted so far, and those of them that wait for others.
     numbered: usize,
     held: Vec<dependents::Held>,
+    /// Of every block, as the flash has executed them.
+    erases: Vec<u32>,
 }
 
 /// A copy of a page in the buffer.
@@ -202,6 +204,9 @@ impl World {
         } else {
             dies
         };
+        let erases = (0..firmware.layout().blocks())
+            .map(|block| firmware.erase_count(block).unwrap_or(0))
+            .collect();
         Self {
             config: config.clone(),
             factor,
@@ -250,6 +255,7 @@ impl World {
             journal: Vec::new(),
             numbered: 0,
             held: Vec::new(),
+            erases,
         }
     }
 

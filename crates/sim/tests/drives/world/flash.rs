@@ -1,6 +1,6 @@
 //! The oracle's flash: dispatch, units and channels.
 
-use drivelab_ftl::{Cause, Operation, OperationKind};
+use drivelab_ftl::{Cause, Chance, Operation, OperationKind};
 use drivelab_request::CommandKind;
 use drivelab_sim::preset::Dispatch;
 use drivelab_sim::ssd::Part;
@@ -73,6 +73,32 @@ impl World {
     }
 
     pub(super) fn cell_time(&self, operation: &Operation) -> u64 {
+        let fresh = self.fresh_cell_time(operation);
+        let Some(ageing) = self.config.ageing else {
+            return fresh;
+        };
+        let block = operation.ppn.0 / self.config.geometry.pages_per_block;
+        let erases = self.erases[block as usize];
+        let wear = f64::from(erases) / f64::from(ageing.rated_erases);
+        let part = |ratio: f64| (fresh as f64 * (1.0 + (ratio - 1.0) * wear.min(1.0))).round();
+        match operation.kind {
+            OperationKind::Program => part(ageing.program_time_ratio) as u64,
+            OperationKind::Erase => part(ageing.erase_time_ratio) as u64,
+            OperationKind::Read => {
+                let wrong = (ageing.read_retry_probability * wear).min(1.0);
+                let drawn = Chance::ReadRetries.draw(ageing.seed, operation.ppn.0, erases);
+                let most = ageing.read_retries.unwrap_or(0) as i32;
+                let retries = (1..=most)
+                    .filter(|&times| drawn < wrong.powi(times))
+                    .count();
+                let each = ageing.read_retry_ns.map(|nanos| self.scaled(nanos));
+                fresh + retries as u64 * each.unwrap_or(fresh)
+            }
+        }
+    }
+
+    /// The same of a block that was never erased.
+    fn fresh_cell_time(&self, operation: &Operation) -> u64 {
         let timing = &self.config.timing;
         let geometry = &self.config.geometry;
         let page = operation.ppn.0 % geometry.pages_per_block;
@@ -174,10 +200,19 @@ impl World {
         let began = state.since - state.worked;
         state.forget_pauses();
         state.stage = Stage::Idle;
+        let cell = self.cell_time(&task.operation);
+        self.count_erase(&task.operation);
         self.take_next(unit);
         self.dispatch_head();
-        let cell = self.cell_time(&task.operation);
         self.told(unit, task, (began, cell, self.now - began - cell));
+    }
+
+    /// What comes after an erase finds its block worn once more.
+    pub(super) fn count_erase(&mut self, operation: &Operation) {
+        if operation.kind == OperationKind::Erase {
+            let block = operation.ppn.0 / self.config.geometry.pages_per_block;
+            self.erases[block as usize] += 1;
+        }
     }
 
     /// `task` is complete, which waited until the first time for others; the next two are its

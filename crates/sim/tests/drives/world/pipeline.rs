@@ -105,6 +105,7 @@ impl World {
         for (task, ..) in &over {
             let is_read = task.operation.kind == OperationKind::Read;
             self.units[unit].holds_page = is_read && self.is_copied_back(&task.operation);
+            self.count_erase(&task.operation);
         }
         self.go_on(unit);
         self.enter_die(unit);
