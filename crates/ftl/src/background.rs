@@ -78,13 +78,7 @@ impl<M: Memory> PageMap<M> {
                 ..operation
             });
         }
-        out.counts.collections += u64::from(victim.cause == Cause::Collection);
-        self.space.finish_victim(plane);
-        self.space.give_back(plane, victim.block);
-        Some(Operation {
-            kind: OperationKind::Erase,
-            ..operation
-        })
+        Some(self.space.end_victim(&victim, operation, &mut out.counts))
     }
 
     fn program_held(

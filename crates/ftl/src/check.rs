@@ -70,6 +70,9 @@ pub struct Checked<F> {
     held: BTreeMap<u32, u32>,
 }
 
+/// The next page of a block in which a program has failed: there is none.
+const FAILED: u32 = u32::MAX;
+
 impl<F: Firmware> Checked<F> {
     /// Wraps a firmware whose flash is fresh.
     #[must_use]
@@ -260,6 +263,9 @@ impl<F: Firmware> Checked<F> {
         all: &[Operation],
     ) -> Result<(), &'static str> {
         let layout = *self.firmware.layout();
+        if operation.lpn == NOTHING && self.firmware.bad_blocks().is_some() {
+            return self.replay_failed_program(operation);
+        }
         let Lpn(lpn) = operation
             .logical()
             .ok_or("a program names no logical page")?;
@@ -301,21 +307,46 @@ impl<F: Firmware> Checked<F> {
         Ok(())
     }
 
+    /// A program that fails: its block is used no more.
+    fn replay_failed_program(&mut self, operation: &Operation) -> Result<(), &'static str> {
+        let pages = self.firmware.layout().pages_per_block;
+        let (block, offset) = (operation.ppn.0 / pages, operation.ppn.0 % pages);
+        if operation.cause == Cause::Host {
+            return Err("a program for the host names no logical page");
+        }
+        if self.next_page[block as usize] != offset {
+            return Err("the block's next page to program is another one");
+        }
+        self.check_empty(block)?;
+        self.next_page[block as usize] = FAILED;
+        Ok(())
+    }
+
+    /// Whether `block` holds the newest data of no logical page.
+    fn check_empty(&self, block: u32) -> Result<(), &'static str> {
+        let pages = self.firmware.layout().pages_per_block;
+        for page in block * pages..(block + 1) * pages {
+            let lpn = self.content[page as usize];
+            if lpn != NOTHING && self.newest[lpn as usize] == page {
+                return Err("the block still holds the newest data of a logical page");
+            }
+        }
+        Ok(())
+    }
+
     fn replay_erase(&mut self, operation: &Operation) -> Result<(), &'static str> {
         let layout = *self.firmware.layout();
         let first = operation.ppn.0;
         if !first.is_multiple_of(layout.pages_per_block) {
             return Err("an erase names no block's first page");
         }
-        let pages = first as usize..(first + layout.pages_per_block) as usize;
-        for page in pages.clone() {
-            let lpn = self.content[page];
-            if lpn != NOTHING && self.newest[lpn as usize] as usize == page {
-                return Err("the block still holds the newest data of a logical page");
-            }
-        }
-        self.content[pages].fill(NOTHING);
         let block = (first / layout.pages_per_block) as usize;
+        if self.next_page[block] == FAILED {
+            return Err("a program of the block has failed: it is used no more");
+        }
+        self.check_empty(block as u32)?;
+        let pages = first as usize..(first + layout.pages_per_block) as usize;
+        self.content[pages].fill(NOTHING);
         self.next_page[block] = 0;
         self.erases[block] = self.erases[block].saturating_add(1);
         Ok(())
@@ -366,6 +397,10 @@ impl<F: Firmware> Firmware for Checked<F> {
 
     fn completed(&mut self, operation: &Operation) {
         self.firmware.completed(operation);
+    }
+
+    fn bad_blocks(&self) -> Option<u32> {
+        self.firmware.bad_blocks()
     }
 
     fn background(

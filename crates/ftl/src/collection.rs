@@ -18,20 +18,24 @@ impl<M: Memory> PageMap<M> {
         request: u32,
         out: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
-        while match self.policies.pace {
-            Pace::WholeBlock => self.space.wants_collection(plane),
-            Pace::Paced => self.space.free_blocks(plane) <= 1,
-        } {
+        loop {
+            self.space.check_spare(plane)?;
+            let wants = match self.policies.pace {
+                Pace::WholeBlock => self.space.wants_collection(plane),
+                Pace::Paced => self.space.free_blocks(plane) <= 1,
+            };
+            if !wants {
+                return Ok(());
+            }
             let victim = match self.space.victim(plane) {
                 Some(victim) => victim,
                 None => self
                     .space
                     .choose_victim(plane)
-                    .ok_or(FirmwareError::NoSpace { plane })?,
+                    .ok_or_else(|| self.space.no_space(plane))?,
             };
             self.collect(plane, victim, u32::MAX, request, out)?;
         }
-        Ok(())
     }
 
     /// Paced collection: the moves that one host write owes.
@@ -119,14 +123,8 @@ impl<M: Memory> PageMap<M> {
         *out.counts.moves_for(levels) += u64::from(moved);
         self.space.advance_victim(plane, from);
         if self.space.valid.count(victim.block) == 0 {
-            out.push(Operation {
-                kind: OperationKind::Erase,
-                lpn: NOTHING,
-                ..operation
-            });
-            out.counts.collections += u64::from(!levels);
-            self.space.finish_victim(plane);
-            self.space.give_back(plane, victim.block);
+            let last = self.space.end_victim(&victim, operation, &mut out.counts);
+            out.push(last);
         }
         Ok(())
     }
@@ -149,7 +147,7 @@ impl<M: Memory> PageMap<M> {
             let (first, pages) = self
                 .space
                 .next_pages(plane, Frontier::Collection, due)
-                .ok_or(FirmwareError::NoSpace { plane })?;
+                .ok_or_else(|| self.space.no_space(plane))?;
             for new in first..first + pages {
                 let old = page + bits.trailing_zeros();
                 bits &= bits - 1;

@@ -145,6 +145,22 @@ pub enum FirmwareError {
         /// Which operation, and which clause.
         what: String,
     },
+    /// A plane has lost more blocks than it can spare.
+    #[error(
+        "plane {plane} has lost {lost} of its {blocks} blocks and could spare {spare}: the drive is \
+         worn out and can only be read; for a longer life lower [ageing]'s probabilities or \
+         factory_bad_ratio or the erases it begins with, or raise the over-provisioning"
+    )]
+    WornOut {
+        /// The plane.
+        plane: u32,
+        /// Blocks that are bad or failing.
+        lost: u32,
+        /// Blocks that it was made with.
+        blocks: u32,
+        /// Those that it could lose.
+        spare: u32,
+    },
     /// Collection found no block from which a page can be won.
     #[error(
         "plane {plane} has no invalid page left to collect: raise the over-provisioning or the \
@@ -195,7 +211,9 @@ impl IdleTime<'_> {
 ///   written; the host has none of them, and operations with cause map no others;
 /// - in idle time there are no more operations than offered, none for the host, and all
 ///   on planes that can begin;
-/// - a page that was trimmed since it was written is neither read nor moved.
+/// - a page that was trimmed since it was written is neither read nor moved;
+/// - a program that fails names no logical page, and its block, which holds no newest data by
+///   then, is neither programmed nor erased again.
 pub trait Firmware {
     /// The shape of the flash it manages.
     fn layout(&self) -> &FlashLayout;
@@ -274,6 +292,11 @@ pub trait Firmware {
         _operations: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
         Ok(())
+    }
+
+    /// Blocks that are bad; `None` of a firmware whose blocks do not fail.
+    fn bad_blocks(&self) -> Option<u32> {
+        None
     }
 
     /// How often `block` was erased, if the firmware tells: of every block, or of none.

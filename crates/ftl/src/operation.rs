@@ -87,6 +87,8 @@ pub struct Counts {
     pub wear_moves: u64,
     /// Blocks collected; those of wear levelling do not count.
     pub collections: u64,
+    /// Blocks that became bad.
+    pub retired_blocks: u64,
     /// Reads of pages that were never written: no flash operation answers them.
     pub unmapped_reads: u64,
     /// Reads of trimmed pages: they are zeroes, and no flash operation answers them.

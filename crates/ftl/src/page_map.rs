@@ -108,7 +108,7 @@ impl<M: Memory> PageMap<M> {
     /// Valid pages of a block.
     #[must_use]
     pub fn valid_pages(&self, block: u32) -> u32 {
-        self.space.valid.count(block) - self.space.pages_ahead(block)
+        self.space.valid.count(block) - self.space.ahead(block).len() as u32
     }
 
     /// Erased blocks of `plane` that are not being filled.
@@ -129,12 +129,21 @@ impl<M: Memory> PageMap<M> {
         self.space.erase_count(block)
     }
 
+    /// Whether `block` is out of use for ever.
+    #[must_use]
+    pub fn is_bad(&self, block: u32) -> bool {
+        self.space.is_bad(block)
+    }
+
     /// Whether `page` holds the newest data of some logical page, by the bitmap.
     #[must_use]
     pub fn is_valid(&self, page: Ppn) -> bool {
         let block = self.by_pages.quotient(page.0);
-        let left = (block + 1) * self.layout.pages_per_block - page.0;
-        self.space.valid.holds(page.0) && left > self.space.pages_ahead(block)
+        let is_ahead = self
+            .space
+            .ahead(block)
+            .contains(&self.by_pages.remainder(page.0));
+        self.space.valid.holds(page.0) && !is_ahead
     }
 
     pub(crate) fn rollback_maps(&mut self, then: &Self) {
@@ -208,7 +217,7 @@ impl<M: Memory> PageMap<M> {
         program.ppn = self
             .space
             .next_page(plane, frontier)
-            .ok_or(FirmwareError::NoSpace { plane })?;
+            .ok_or_else(|| self.space.no_space(plane))?;
         if old < TRIMMED {
             self.space.valid.invalidate(old);
         }
@@ -414,6 +423,10 @@ impl<M: Memory> Firmware for PageMap<M> {
     ) -> Result<(), FirmwareError> {
         self.work_in_background(offer, operations);
         Ok(())
+    }
+
+    fn bad_blocks(&self) -> Option<u32> {
+        self.space.bad_blocks()
     }
 
     fn erase_count(&self, block: u32) -> Option<u32> {

@@ -1,7 +1,7 @@
 //! What a firmware does where there is a choice.
 
 use crate::placement::{Allocation, Placement, StripingOrder};
-use crate::{FlashLayout, LayoutError, VictimPolicy};
+use crate::{Failures, FlashLayout, LayoutError, VictimPolicy};
 
 named! {
     /// When the valid pages of a victim are moved.
@@ -16,7 +16,7 @@ named! {
 
 /// The choices of [`PageMap`](crate::PageMap); the default is greedy collection,
 /// a few moves with every write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policies {
     /// When the valid pages of a victim are moved.
     pub pace: Pace,
@@ -39,6 +39,8 @@ pub struct Policies {
     /// In idle time planes collect until so many of their blocks are free; they do not
     /// if not given.
     pub background_blocks: Option<u32>,
+    /// How blocks fail; they do not if not given.
+    pub failures: Option<Failures>,
     /// What decides on which plane a page is written.
     pub allocation: Allocation,
     /// The order in which planes are taken.
@@ -74,6 +76,7 @@ impl Policies {
         wear_spread: None,
         hot_blocks: None,
         background_blocks: None,
+        failures: None,
         allocation: Allocation::Static,
         order: StripingOrder::Cwdp,
         axes: [1; 4],

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //!   table    number of changed cells | gap, value | gap, value | ...
-//!   tables   map, planes, free lists, times of closing, erases, registers
+//!   tables   map, planes, free lists, times of closing, erases, registers, and the health of
+//!            blocks where they can fail
 //! ```
 //!
 //! Numbers and gaps are variable-length (LEB128), values 32 bits, least byte first.
@@ -36,7 +37,7 @@ pub(crate) fn check(holds: bool, otherwise: &'static str) -> Checked {
 }
 
 /// Every table that is written, in order.
-fn tables<M: Memory>(map: &PageMap<M>) -> [&M::Wide; 6] {
+fn tables<M: Memory>(map: &PageMap<M>) -> impl Iterator<Item = &M::Wide> {
     let space = &map.space;
     [
         &map.map,
@@ -45,7 +46,10 @@ fn tables<M: Memory>(map: &PageMap<M>) -> [&M::Wide; 6] {
         &space.closed_at,
         &space.erases,
         &space.registers,
+        &space.health,
     ]
+    .into_iter()
+    .filter(|table| table.size() > 0)
 }
 
 pub(crate) fn write_number(bytes: &mut Vec<u8>, mut number: usize) {
@@ -194,7 +198,7 @@ impl<M: Memory> Restorable for PageMap<M> {
 
     fn changes_since(&self, base: &Self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        for (now, then) in tables(self).into_iter().zip(tables(base)) {
+        for (now, then) in tables(self).zip(tables(base)) {
             write_changes(&mut bytes, now, then);
         }
         bytes
@@ -215,7 +219,11 @@ impl<M: Memory> Restorable for PageMap<M> {
             &mut space.closed_at,
             &mut space.erases,
             &mut space.registers,
-        ] {
+            &mut space.health,
+        ]
+        .into_iter()
+        .filter(|table| table.size() > 0)
+        {
             for (place, value) in reader.table(table.size())? {
                 table.set(place, value);
             }
@@ -313,6 +321,39 @@ impl<M: Memory> Space<M> {
         (count(0..page), count(page..self.layout.pages_per_block))
     }
 
+    /// Checks which blocks of a plane are bad or failing, beside its victim; those that are
+    /// bad are not closed.
+    fn check_health(&self, plane: u32, victim: u32, is_closed: &mut [bool]) -> Checked {
+        let space = self;
+        let (mut failing, mut failed) = (0, 0);
+        for (block, is_closed) in space.blocks_of(plane).zip(is_closed) {
+            let (is_bad, fails) = (space.is_bad(block), space.is_failing(block));
+            failed += u32::from(is_bad || fails);
+            failing += u32::from(fails && block != victim);
+            if is_bad {
+                check(
+                    *is_closed && space.valid.count(block) == 0,
+                    "a bad block is in use",
+                )?;
+                *is_closed = false;
+            }
+            if fails {
+                let failed_page = space.health.get(block as usize) - 1;
+                let (_, behind) =
+                    self.valid_around(block, failed_page.min(self.layout.pages_per_block));
+                check(
+                    (1..self.layout.pages_per_block).contains(&failed_page) && behind == 0,
+                    "a block holds data behind a page that failed",
+                )?;
+            }
+        }
+        check(
+            failed == space.field(plane, Field::Failed)
+                && failing == space.field(plane, Field::Failing),
+            "a count of blocks that failed is wrong",
+        )
+    }
+
     /// Checks the records of one plane, and says which of its blocks are closed; answers how
     /// many pages of it are valid.
     pub(crate) fn check_plane(&mut self, plane: u32) -> Result<u32, StateError> {
@@ -343,6 +384,10 @@ impl<M: Memory> Space<M> {
             let block = space.free.get(place);
             take(block)?;
             check(space.valid.count(block) == 0, "a free block holds data")?;
+            check(
+                !space.is_bad(block) && !space.is_failing(block),
+                "a free block is bad",
+            )?;
         }
         for frontier in Frontier::ALL {
             let (next, left) = Space::<M>::fields(frontier);
@@ -353,8 +398,15 @@ impl<M: Memory> Space<M> {
             }
             let block = next / pages;
             take(block)?;
-            let page = next - block * pages;
-            check(page + left == pages, "an open block goes on elsewhere")?;
+            let (page, end) = (next - block * pages, space.end_of(plane, frontier));
+            check(
+                page + left == end && end <= pages,
+                "an open block goes on elsewhere",
+            )?;
+            check(
+                !space.is_bad(block) && !space.is_failing(block),
+                "an open block is bad",
+            )?;
             let (_, ahead) = self.valid_around(block, page);
             check(ahead == 0, "an open block holds data that is to come")?;
         }
@@ -378,6 +430,7 @@ impl<M: Memory> Space<M> {
                 && field(Field::Random) != 0,
             "a count of a plane is out of range",
         )?;
+        self.check_health(plane, victim, &mut is_closed)?;
         let mut valid = 0;
         for (place, is_closed) in is_closed.into_iter().enumerate() {
             let block = first + place as u32;

@@ -9,11 +9,12 @@
 
 use std::ops::Range;
 
+use crate::failures::spare_blocks;
 use crate::memory::{Cells, Memory};
 use crate::operation::Cause;
 use crate::valid::Valid;
 use crate::victim::{ClosedBlocks, VictimRule};
-use crate::{FlashLayout, NOTHING, Policies, Ppn};
+use crate::{Failures, FlashLayout, NOTHING, Policies, Ppn};
 
 /// Which of the open blocks of a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +61,14 @@ pub(crate) enum Field {
     /// One more than the page of the victim that work in idle time has read and not yet
     /// programmed elsewhere; 0 for none.
     Held,
+    /// Pages that can be programmed of each open block, where programs can fail.
+    HostEnd,
+    HotEnd,
+    CollectionEnd,
+    /// Blocks in which a program has failed, still to be emptied.
+    Failing,
+    /// Those, and those that are bad.
+    Failed,
 }
 
 /// Words of the whole drive.
@@ -112,6 +121,11 @@ pub(crate) struct Space<M: Memory> {
     pub(crate) erases: M::Wide,
     /// Words of the whole drive, see [`Register`].
     pub(crate) registers: M::Wide,
+    /// Of every block, whether it fails or is bad; empty where none does. See `failures.rs`.
+    pub(crate) health: M::Wide,
+    pub(crate) failures: Option<Failures>,
+    /// Blocks that a plane can lose.
+    pub(crate) spare_blocks: u32,
     rule: VictimRule<M>,
     choices: u32,
     stop_blocks: u32,
@@ -130,6 +144,9 @@ impl<M: Memory> Clone for Space<M> {
             closed_at: self.closed_at.clone(),
             erases: self.erases.clone(),
             registers: self.registers.clone(),
+            health: self.health.clone(),
+            failures: self.failures,
+            spare_blocks: self.spare_blocks,
             rule: self.rule,
             choices: self.choices,
             stop_blocks: self.stop_blocks,
@@ -157,7 +174,9 @@ impl<M: Memory> Space<M> {
                 free.set(index as usize, index);
             }
         }
-        Self {
+        let failing = policies.failures.map_or(0, |_| layout.blocks() as usize);
+        let held_back = policies.blocks_held_back(layout.reserve_blocks);
+        let mut space = Self {
             layout,
             planes,
             free,
@@ -165,13 +184,18 @@ impl<M: Memory> Space<M> {
             closed_at: M::Wide::filled(layout.blocks() as usize, 0),
             erases: M::Wide::filled(layout.blocks() as usize, 0),
             registers: M::Wide::filled(REGISTERS, 0),
+            health: M::Wide::filled(failing, 0),
+            failures: policies.failures,
+            spare_blocks: spare_blocks(&layout, held_back),
             rule: policies.victim.rule(),
             choices: policies.victim_choices,
             stop_blocks: policies.stop_blocks(layout.reserve_blocks),
             least_worn_first: policies.least_worn_first,
             wear_spread: policies.wear_spread,
             separates: policies.hot_blocks.is_some(),
-        }
+        };
+        space.withdraw_bad();
+        space
     }
 
     pub(crate) fn erases_len(&self) -> u32 {
@@ -275,7 +299,7 @@ impl<M: Memory> Space<M> {
         *left -= pages;
         if *left == 0 {
             // The last page is handed out: the block counts as closed.
-            self.close(plane, first);
+            self.close(plane, frontier, first);
         }
         Some((first, pages))
     }
@@ -290,32 +314,35 @@ impl<M: Memory> Space<M> {
         }
         self.valid.open(block);
         let (next, left) = Self::fields(frontier);
-        let pages = self.layout.pages_per_block;
-        self.set_field(plane, next, block * pages);
-        self.set_field(plane, left, pages);
+        let end = self.set_end(plane, frontier, block);
+        self.set_field(plane, next, block * self.layout.pages_per_block);
+        self.set_field(plane, left, end);
         Some(())
     }
 
     /// The open block that holds `page` is filled.
     #[cold]
     #[inline(never)]
-    fn close(&mut self, plane: u32, page: u32) {
+    fn close(&mut self, plane: u32, frontier: Frontier, page: u32) {
         let block = page / self.layout.pages_per_block;
         self.valid.close(block);
         let closed = self.field(plane, Field::Closed);
         self.closed_at.set(block as usize, closed);
         self.set_field(plane, Field::Closed, closed.wrapping_add(1));
+        self.note_failure(plane, frontier, block);
     }
 
     /// Pages of `block` that are still to be written, if it is open.
-    pub fn pages_ahead(&self, block: u32) -> u32 {
+    pub fn ahead(&self, block: u32) -> Range<u32> {
         let plane = block / self.layout.blocks_per_plane;
+        let pages = self.layout.pages_per_block;
         let ahead = |frontier| {
             let (next, left) = Self::fields(frontier);
-            let is_open = self.field(plane, next) / self.layout.pages_per_block == block;
-            if is_open { self.field(plane, left) } else { 0 }
+            let (next, left) = (self.field(plane, next), self.field(plane, left));
+            let is_open = left > 0 && next / pages == block;
+            is_open.then_some(next % pages..next % pages + left)
         };
-        Frontier::ALL.into_iter().map(ahead).sum()
+        Frontier::ALL.into_iter().find_map(ahead).unwrap_or(0..0)
     }
 
     /// Whether the pages of `plane` that are still to be written count as valid, as they
@@ -326,7 +353,8 @@ impl<M: Memory> Space<M> {
             let (next, left) = Self::fields(frontier);
             let (next, left) = (self.field(plane, next), self.field(plane, left));
             if left > 0 {
-                self.valid.set_from(next / pages, pages - left, do_count);
+                let ahead = next % pages..next % pages + left;
+                self.valid.set_range(next / pages, ahead, do_count);
             }
         }
     }
@@ -407,6 +435,9 @@ impl<M: Memory> Space<M> {
     /// Asks the rule for a block to collect, and before that wear levelling for one
     /// that lags. `None` when no closed block has an invalid page.
     pub fn choose_victim(&mut self, plane: u32) -> Option<Victim> {
+        if let Some(victim) = self.choose_failing(plane) {
+            return Some(victim);
+        }
         if let Some(spread) = self.wear_spread
             && let Some(victim) = self.choose_lagging(plane, spread)
         {
@@ -427,7 +458,8 @@ impl<M: Memory> Space<M> {
     }
 
     /// Makes the closed block `block` the plane's victim.
-    fn take_victim(&mut self, plane: u32, block: u32, cause: Cause) -> Victim {
+    pub(crate) fn take_victim(&mut self, plane: u32, block: u32, cause: Cause) -> Victim {
+        let cause = self.cause_of(plane, block, cause);
         let valid = self.valid.count(block);
         // A victim is no candidate again; its count keeps falling meanwhile.
         self.valid.withdraw(block);
@@ -458,7 +490,7 @@ impl<M: Memory> Space<M> {
         if wants != collecting {
             self.set_field(plane, Field::Collecting, wants.into());
         }
-        wants
+        wants || self.has_failing(plane)
     }
 
     /// The numbers of the blocks of a plane.
@@ -500,7 +532,7 @@ impl<M: Memory> Space<M> {
         self.set_field(plane, Field::VictimPage, page);
     }
 
-    /// The plane's victim has been erased.
+    /// Nothing is left of the plane's victim.
     pub fn finish_victim(&mut self, plane: u32) {
         self.set_field(plane, Field::Victim, NOTHING);
     }
@@ -521,6 +553,7 @@ impl<M: Memory> Space<M> {
         self.closed_at.checkpoint();
         self.erases.checkpoint();
         self.registers.checkpoint();
+        self.health.checkpoint();
     }
 
     pub fn rollback(&mut self, then: &Self) {
@@ -530,5 +563,6 @@ impl<M: Memory> Space<M> {
         self.closed_at.rollback(&then.closed_at);
         self.erases.rollback(&then.erases);
         self.registers.rollback(&then.registers);
+        self.health.rollback(&then.health);
     }
 }

@@ -143,7 +143,7 @@ impl<M: Memory> Valid<M> {
 
     /// The erased block `block` is about to be filled.
     pub fn open(&mut self, block: u32) {
-        self.set_from(block, 0, true);
+        self.set_range(block, 0..self.pages_per_block, true);
     }
 
     /// Every page of `block` is written, and its data can be collected.
@@ -158,19 +158,22 @@ impl<M: Memory> Valid<M> {
         self.counts.set(block as usize, count | NOT_CLOSED);
     }
 
-    /// Whether the pages of the open block `block` from its page `from` on, which are
-    /// still to be written, count as valid.
-    pub fn set_from(&mut self, block: u32, from: u32, are_valid: bool) {
-        let pages = self.pages_per_block;
-        for word in from / 64..self.words_per_block {
-            let (first, end) = (from.max(word * 64) % 64, (pages - word * 64).min(64));
+    /// Whether the pages `range` of the open block `block`, which are still to be written,
+    /// count as valid.
+    pub fn set_range(&mut self, block: u32, range: Range<u32>, are_valid: bool) {
+        let Range { start, end: upto } = range;
+        if start >= upto {
+            return;
+        }
+        for word in start / 64..upto.div_ceil(64) {
+            let (first, end) = (start.max(word * 64) % 64, (upto - word * 64).min(64));
             let ahead = (u64::MAX >> (64 - (end - first))) << first;
             let place = self.word_of(block, word);
             let others = self.bits.get(place) & !ahead;
             self.bits
                 .set(place, others | if are_valid { ahead } else { 0 });
         }
-        let (count, ahead) = (self.counts.get(block as usize), (pages - from) as u16);
+        let (count, ahead) = (self.counts.get(block as usize), (upto - start) as u16);
         let count = if are_valid {
             count + ahead
         } else {

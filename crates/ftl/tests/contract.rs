@@ -42,6 +42,7 @@ fn policies() -> impl Strategy<Value = Policies> {
             hot_blocks,
             // Above the reserve, as the stop.
             background_blocks: background.map(|more| 3 + more),
+            failures: None,
             allocation,
             order,
             axes,

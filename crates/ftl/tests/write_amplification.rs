@@ -6,8 +6,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_ftl::{
-    Action, Exclusive, Firmware, FlashLayout, Lpn, OperationBuffer, Pace, PageMap, PageRun,
-    Policies, VictimPolicy,
+    Action, Exclusive, Failures, Firmware, FlashLayout, Lpn, OperationBuffer, Pace, PageMap,
+    PageRun, Policies, VictimPolicy,
 };
 
 /// The branch of Lambert's W above -1 at `-b exp(-b)`, by fixed-point iteration.
@@ -204,6 +204,32 @@ fn more_choices_come_closer_to_greedy() {
         of_age > least * 0.995 && of_age < fifo(1.25) * 1.02,
         "{least} {of_age}"
     );
+}
+
+/// A tenth of the blocks is bad: what is left of the over-provisioning of 35 % is 21 %, and
+/// an amplification of 2.2 becomes 3.2.
+#[test]
+fn lost_blocks_amplify_as_the_over_provisioning_that_is_left() {
+    let mut case = large(0.35, VictimPolicy::Greedy);
+    case.blocks_per_plane = 2_000;
+    let whole = greedy(1.35, 128.0);
+    case.policies.failures = Some(Failures {
+        seed: 5,
+        rated_erases: 1,
+        factory_bad: 0.1,
+        program: 0.0,
+        erase: 0.0,
+        worn: (0, 0),
+    });
+    let bad = Drive::filled(&case).firmware.bad_blocks().unwrap();
+    assert!(bad > 150 && bad < 250, "{bad}");
+    let found = measured(case);
+    let expected = greedy(1.35 * (1.0 - f64::from(bad) / 2_000.0), 128.0);
+    assert!(
+        (found / expected - 1.0).abs() < 0.02,
+        "{found}, closed form {expected}"
+    );
+    assert!(found > 1.4 * whole, "{whole} {found}");
 }
 
 /// With half of the data given up, the other half has (1 + spare) x 2 physical

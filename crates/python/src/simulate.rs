@@ -247,6 +247,8 @@ fn flash_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, Py
     dict.set_item("collections", outcome.collections)?;
     dict.set_item("collection_moves", outcome.collection_moves)?;
     dict.set_item("wear_moves", outcome.wear_moves)?;
+    dict.set_item("retired_blocks", outcome.retired_blocks)?;
+    dict.set_item("bad_blocks", outcome.bad_blocks)?;
     dict.set_item("switch_merges", outcome.switch_merges)?;
     dict.set_item("partial_merges", outcome.partial_merges)?;
     dict.set_item("full_merges", outcome.full_merges)?;

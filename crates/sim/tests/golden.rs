@@ -64,7 +64,9 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
             told.0, told.1, told.2
         );
         text = text.replace(&told, "");
-        text = text.replace("disk: None, ", "");
+        for name in ["disk", "read_retries", "retired_blocks", "bad_blocks"] {
+            text = text.replace(&format!("{name}: None, "), "");
+        }
         text = text.replace("energy: None, ", "");
         text = text.replace("members: [], ", "");
         text = text.replace(&format!("erase_counts: {:?}, ", outcome.erase_counts), "");

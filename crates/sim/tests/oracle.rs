@@ -5,8 +5,9 @@
 
 mod drives;
 
+use drivelab_sim::preset::{Ageing, Mapping, SsdConfig};
 use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError, Source, Ssd, Stream};
-use drivelab_workload::Generator;
+use drivelab_workload::{Characteristics, Generator};
 use drives::story::Story;
 use drives::world::{Arrivals, World};
 use drives::{draws, fitted, placed, plans, small_drives, workloads};
@@ -56,6 +57,51 @@ proptest! {
         let arrivals = Arrivals::Closed(Box::new(generator.map(Into::into)), workload.queue_depth);
         let story = world.run(vec![arrivals], plan);
         story.assert_agrees(&outcome);
+    }
+
+    /// Where blocks fail, until there are too many of them: what moves their data, and the
+    /// programs that fail.
+    #[test]
+    fn drives_with_bad_blocks_agree(
+        (mut config, workload, seed, failing) in (
+            small_drives(),
+            workloads(),
+            0..1_000_u64,
+            (1..9_u32, 0.0..0.2_f64, 0.0..0.2_f64, 0.0..0.1_f64),
+        )
+    ) {
+        config.mapping = Mapping::default();
+        config.slc = None;
+        config.collection.hot_blocks_per_plane = None;
+        config.geometry.blocks_per_plane = 24;
+        let usual = "rated_erases = 9\nprogram_time_ratio = 0.5\n";
+        let text = format!("base = \"x25m\"\nname = \"-\"\n[ageing]\n{usual}");
+        let ageing = SsdConfig::from_text(&text).unwrap().ageing.unwrap();
+        config.ageing = Some(Ageing {
+            seed,
+            rated_erases: failing.0,
+            program_failure_probability: failing.1,
+            erase_failure_probability: failing.2,
+            factory_bad_ratio: failing.3,
+            ..ageing
+        });
+        let workload = Characteristics { write_ratio: 0.9, ..fitted(workload, &config) };
+        let Ok(prepared) = Prepared::new(config.clone()) else {
+            return Ok(());
+        };
+        let mut drive = prepared.worker();
+        let generator = Generator::new(&workload, 0, drive.capacity_bytes(), 11, 7).unwrap();
+        let load = Load::closed(generator.clone(), workload.queue_depth);
+        let plan = Plan::counting(0, 200);
+        let outcome = drive.run(load, plan, 11, 7);
+        drive.reset();
+        let Ok(outcome) = outcome else {
+            return Ok(());
+        };
+        prop_assert!(outcome.bad_blocks.is_some() && outcome.retired_blocks.is_some());
+        let world = World::new(&config, drive.firmware(), outcome.variability_factor);
+        let arrivals = Arrivals::Closed(Box::new(generator.map(Into::into)), workload.queue_depth);
+        world.run(vec![arrivals], plan).assert_agrees(&outcome);
     }
 
     #[test]

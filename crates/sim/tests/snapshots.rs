@@ -46,6 +46,9 @@ fn checksum(bytes: &[u8]) -> [u8; 8] {
 fn a_run_goes_on_from_a_snapshot_as_if_there_had_been_none() {
     for changes in [
         "",
+        "ageing.rated_erases = 30\nageing.erase_failure_probability = 0.005\n\
+         ageing.program_failure_probability = 0.005\nageing.factory_bad_ratio = 0.01\n\
+         geometry.over_provisioning_ratio = 0.7\n",
         "mapping.allocation = \"least_loaded\"\nmapping.order = \"pdwc\"\n",
         "mapping.scheme = \"bast\"\nmapping.log_blocks_per_plane = 4\n\
          ageing.rated_erases = 9\nageing.read_retry_probability = 0.5\n\

@@ -222,6 +222,11 @@ def _flash(values: Values) -> Iterator[str]:
             f"{collected:,} collection{'' if collected == 1 else 's'} moved "
             f"{moved:,} page{'' if moved == 1 else 's'}",
         )
+    if flash["bad_blocks"] is not None:
+        grown, bad = flash["retired_blocks"], flash["bad_blocks"]
+        yield _line(
+            "", f"{grown:,} block{'' if grown == 1 else 's'} became bad, {bad:,} are at the end"
+        )
     kinds = ("switch", "partial", "full")
     if any(flash[f"{kind}_merges"] for kind in kinds):
         told = ", ".join(f"{flash[f'{kind}_merges']:,} {kind}" for kind in kinds)

@@ -307,6 +307,8 @@ class SimulatedDrive:
             "collections",
             "collection_moves",
             "wear_moves",
+            "retired_blocks",
+            "bad_blocks",
             "switch_merges",
             "partial_merges",
             "full_merges",

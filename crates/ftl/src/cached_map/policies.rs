@@ -14,7 +14,7 @@ named! {
 }
 
 /// The choices of [`CachedMap`](crate::CachedMap).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CachedPolicies {
     /// Those of the page map beneath: static allocation, no hot blocks, nothing in idle time.
     pub pages: Policies,

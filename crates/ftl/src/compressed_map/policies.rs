@@ -4,7 +4,7 @@ use super::MOST_SLOTS;
 use crate::{FlashLayout, LayoutError, Policies};
 
 /// The choices of [`CompressedMap`](crate::CompressedMap).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompressedPolicies {
     /// Those of the page map; static allocation, nothing in idle time, no hot blocks.
     pub pages: Policies,

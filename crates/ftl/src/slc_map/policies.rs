@@ -3,7 +3,7 @@
 use crate::{FlashLayout, LayoutError, Policies};
 
 /// The choices of [`SlcMap`](crate::SlcMap).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlcPolicies {
     /// Those of the page map beneath; static allocation.
     pub pages: Policies,

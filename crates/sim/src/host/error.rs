@@ -21,6 +21,13 @@ pub enum SimError {
          preconditioned"
     )]
     WornExternal,
+    /// A drive whose blocks fail with a firmware from outside.
+    #[error(
+        "a drive with a firmware of its own cannot have bad blocks: leave out \
+         ageing.factory_bad_ratio, ageing.program_failure_probability and \
+         ageing.erase_failure_probability"
+    )]
+    BadBlocksExternal,
     /// A firmware of the user's own on flash of which the built-in one uses a part otherwise.
     #[error("a drive with a firmware of its own knows no SLC blocks: remove [slc] from the preset")]
     SlcExternal,

@@ -71,6 +71,10 @@ pub struct Outcome {
     pub collection_moves: u64,
     /// Valid pages that it moved to level wear, likewise.
     pub wear_moves: u64,
+    /// Blocks that became bad, likewise; `None` where none does.
+    pub retired_blocks: Option<u64>,
+    /// Blocks that were bad when the run was over; `None` where none ever is.
+    pub bad_blocks: Option<u32>,
     /// Merges of a drive that maps blocks, likewise: those that copied nothing ...
     pub switch_merges: u64,
     /// ... those that copied what follows the log, ...

@@ -1,8 +1,11 @@
 //! The keys of `[ageing]`: what erases do to blocks, to their times and to their reads.
 
+use drivelab_ftl::Failures;
 use serde::Serialize;
 
 use super::assemble::Keys;
+use super::choices::{Allocation, MappingScheme};
+use super::config::SsdConfig;
 use super::error::PresetError;
 use super::schema::{self, LONGEST_NS, Rule, integer};
 
@@ -19,6 +22,9 @@ const RATED: &str = "ageing.rated_erases";
 const RETRY: &str = "ageing.read_retry_probability";
 const RETRIES: &str = "ageing.read_retries";
 const RETRY_TIME: &str = "ageing.read_retry_ns";
+const FACTORY_BAD: &str = "ageing.factory_bad_ratio";
+const PROGRAM_FAILS: &str = "ageing.program_failure_probability";
+const ERASE_FAILS: &str = "ageing.erase_failure_probability";
 
 pub(super) const KEYS: &[(&str, Rule)] = &[
     (RATED, integer(1, 1 << 30)),
@@ -28,6 +34,9 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
     (RETRY, PROBABILITY),
     (RETRIES, integer(1, 64)),
     (RETRY_TIME, integer(0, LONGEST_NS)),
+    (FACTORY_BAD, PROBABILITY),
+    (PROGRAM_FAILS, PROBABILITY),
+    (ERASE_FAILS, PROBABILITY),
 ];
 
 /// How often a page is sensed again at most, where the preset does not say it.
@@ -58,6 +67,15 @@ pub struct Ageing {
     /// What each time takes; absent for as much as the page's first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_retry_ns: Option<u64>,
+    /// Share of blocks that are bad from the factory.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub factory_bad_ratio: f64,
+    /// That one of the programs between two erases of a block fails.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub program_failure_probability: f64,
+    /// That an erase fails.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub erase_failure_probability: f64,
 }
 
 fn is_zero(value: &u64) -> bool {
@@ -78,6 +96,14 @@ impl Ageing {
     pub fn changes_times(&self) -> bool {
         let ratios = [self.program_time_ratio, self.erase_time_ratio];
         self.read_retry_probability > 0.0 || ratios.into_iter().any(|ratio| ratio != 1.0)
+    }
+
+    /// Whether blocks are bad, or become so.
+    #[must_use]
+    pub fn has_bad_blocks(&self) -> bool {
+        self.factory_bad_ratio > 0.0
+            || self.program_failure_probability > 0.0
+            || self.erase_failure_probability > 0.0
     }
 }
 
@@ -111,10 +137,65 @@ pub(super) fn ageing(keys: &Keys<'_>) -> Result<Option<Ageing>, PresetError> {
         read_retry_probability,
         read_retries: retries.then_some(most),
         read_retry_ns: keys.optional_integer(RETRY_TIME)?,
+        factory_bad_ratio: ratio(FACTORY_BAD, 0.0)?,
+        program_failure_probability: ratio(PROGRAM_FAILS, 0.0)?,
+        erase_failure_probability: ratio(ERASE_FAILS, 0.0)?,
     };
-    if !ageing.changes_times() {
+    if !ageing.changes_times() && !ageing.has_bad_blocks() {
         return Ok(None);
     }
     ageing.seed = keys.optional_integer("ageing.seed")?.unwrap_or(0);
     Ok(Some(ageing))
+}
+
+/// Refuses bad blocks where the firmware has no way to live with them.
+pub(super) fn check(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
+    if config.failures().is_none() {
+        return Ok(());
+    }
+    let is_given = |key: &&&str| keys.entry(key).is_some_and(|_| keys.ratio(key) != Ok(0.0));
+    let bad = [FACTORY_BAD, PROGRAM_FAILS, ERASE_FAILS];
+    let given = bad.iter().find(is_given).copied().unwrap_or(FACTORY_BAD);
+    let refuse = |reason: String| {
+        let allowed = format!("0, as {reason}; or change that");
+        Err(schema::wrong_value(given, keys.need(given)?, allowed))
+    };
+    let scheme = config.mapping.scheme;
+    if scheme != MappingScheme::Page {
+        return refuse(format!(
+            "mapping.scheme = {:?} replaces no bad blocks, only {:?} does",
+            scheme.word(),
+            MappingScheme::Page.word()
+        ));
+    }
+    if config.slc.is_some() {
+        return refuse("[slc] replaces no bad blocks of its region".to_owned());
+    }
+    if config.compression.is_some() {
+        return refuse("[compression] packs its pages into blocks that do not fail".to_owned());
+    }
+    if config.mapping.allocation != Allocation::Static {
+        let reason = "mapping.allocation other than \"static\" shares no spare blocks out";
+        return refuse(reason.to_owned());
+    }
+    Ok(())
+}
+
+impl SsdConfig {
+    /// How blocks fail, if they do.
+    #[must_use]
+    pub fn failures(&self) -> Option<Failures> {
+        let ageing = self.ageing.filter(Ageing::has_bad_blocks)?;
+        Some(Failures {
+            seed: ageing.seed,
+            rated_erases: ageing.rated_erases,
+            factory_bad: ageing.factory_bad_ratio,
+            program: ageing.program_failure_probability,
+            erase: ageing.erase_failure_probability,
+            worn: (
+                self.wear.worn_erase_count.unwrap_or(0),
+                self.wear.worn_erase_spread.unwrap_or(0),
+            ),
+        })
+    }
 }

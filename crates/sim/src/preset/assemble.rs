@@ -2,7 +2,7 @@
 
 use drivelab_ftl::Policies;
 
-use super::ageing::ageing;
+use super::ageing::{self, ageing};
 use super::choices::{BufferPolicy, Condition, DriveKind, Pace, VictimPolicy};
 use super::compression;
 use super::config::{Buffer, ClosedFormSettings, Collection, Geometry, SsdConfig, Wear};
@@ -52,6 +52,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
     mapping::check(&config, &keys)?;
     slc::check(&config, &keys)?;
     compression::check(&config, &keys)?;
+    ageing::check(&config, &keys)?;
     check_thresholds(&config, &keys)?;
     check_flash(&config, &keys)?;
     check_spare(&config, &keys)?;

@@ -500,6 +500,7 @@ impl SsdConfig {
             wear_spread: self.wear.static_spread,
             hot_blocks: self.collection.hot_blocks_per_plane,
             background_blocks: self.collection.background_blocks_per_plane,
+            failures: self.failures(),
             allocation: self.mapping.allocation,
             order: self.mapping.order,
             axes: [

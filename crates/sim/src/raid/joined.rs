@@ -26,6 +26,8 @@ pub(super) fn join(outcome: &mut Outcome) {
         outcome.page_reads += member.page_reads;
         outcome.erases += member.erases;
         outcome.read_retries = sum(outcome.read_retries, member.read_retries);
+        outcome.retired_blocks = sum(outcome.retired_blocks, member.retired_blocks);
+        outcome.bad_blocks = sum(outcome.bad_blocks, member.bad_blocks);
         outcome.collections += member.collections;
         outcome.collection_moves += member.collection_moves;
         outcome.wear_moves += member.wear_moves;
@@ -49,7 +51,7 @@ pub(super) fn join(outcome: &mut Outcome) {
 }
 
 /// Of what one of two drives may not tell.
-fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+fn sum<T: Copy + std::ops::Add<Output = T>>(one: Option<T>, other: Option<T>) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one + other),
         _ => one.or(other),

@@ -58,6 +58,10 @@ impl<F: Firmware> Engine<F> {
         outcome.collections = counts.collections - before.collections;
         outcome.collection_moves = counts.moves - before.moves;
         outcome.wear_moves = counts.wear_moves - before.wear_moves;
+        outcome.retired_blocks = self
+            .firmware
+            .bad_blocks()
+            .map(|_| counts.retired_blocks - before.retired_blocks);
         outcome.switch_merges = counts.switch_merges - before.switch_merges;
         outcome.partial_merges = counts.partial_merges - before.partial_merges;
         outcome.full_merges = counts.full_merges - before.full_merges;

@@ -39,6 +39,9 @@ impl ExternalSsd {
         if config.condition == Condition::Worn {
             return Err(SimError::WornExternal);
         }
+        if config.failures().is_some() {
+            return Err(SimError::BadBlocksExternal);
+        }
         if config.slc.is_some() {
             return Err(SimError::SlcExternal);
         }

@@ -48,6 +48,7 @@ pub(super) fn end<F: Firmware>(
     outcome: &mut Outcome,
 ) -> Result<(), SimError> {
     outcome.erase_counts = engine.firmware.erase_counts()?;
+    outcome.bad_blocks = engine.firmware.bad_blocks();
     let work = Work {
         reads: outcome.page_reads,
         retries: outcome.read_retries.unwrap_or(0),

@@ -119,9 +119,11 @@ impl World {
         })
     }
 
-    /// The data of the operation is moved by the firmware and does not leave its plane.
+    /// The data of the operation is moved by the firmware and does not leave its plane; a
+    /// program that failed names no data.
     pub(super) fn is_copied_back(&self, operation: &Operation) -> bool {
         self.config.scheduling.copyback
+            && operation.logical().is_some()
             && matches!(operation.cause, Cause::Collection | Cause::Wear)
             && operation.kind != OperationKind::Erase
     }
