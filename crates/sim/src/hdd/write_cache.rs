@@ -106,7 +106,7 @@ impl WriteCache {
     /// write is the `number`th. Answers how many of them replace others.
     pub fn insert(&mut self, first: u64, end: u64, number: u64, geometry: &Geometry) -> u64 {
         let (mut start, mut stop) = (first, end);
-        let mut merged: Option<u32> = None;
+        let mut merged = Vec::new();
         let mut replaced = 0;
         // Those that begin at or before its end, the last first, until one ends before it.
         let mut last = Bound::Included(end);
@@ -124,10 +124,7 @@ impl WriteCache {
             start = start.min(begins);
             stop = stop.max(extent.end());
             self.by_start.remove(&begins);
-            merged = Some(match merged {
-                Some(other) => self.join(other, id),
-                None => id,
-            });
+            merged.push(id);
         }
         let place = geometry.place(start);
         let mut extent = Waiting {
@@ -138,7 +135,7 @@ impl WriteCache {
             slot: 0,
             writes: true,
         };
-        let id = match merged {
+        let id = match self.join(&merged) {
             Some(id) => {
                 extent.number = self.extents[id as usize].number;
                 id
@@ -158,17 +155,22 @@ impl WriteCache {
         replaced
     }
 
-    /// Of two extents that become one the older keeps its place in the order.
-    fn join(&mut self, one: u32, other: u32) -> u32 {
-        let number = |id: u32| self.extents[id as usize].number;
-        let (older, younger) = if number(one) <= number(other) {
-            (one, other)
-        } else {
-            (other, one)
-        };
-        self.order.retain(|&id| id != younger);
-        self.vacant.push(younger);
-        older
+    /// Of extents that become one the oldest keeps its place in the order, and is answered.
+    fn join(&mut self, ids: &[u32]) -> Option<u32> {
+        let oldest = *ids
+            .iter()
+            .min_by_key(|&&id| self.extents[id as usize].number)?;
+        if ids.len() > 1 {
+            // All others at once: a write over many small ones looks through the order once.
+            let gone = || ids.iter().copied().filter(|&id| id != oldest);
+            for id in gone() {
+                self.extents[id as usize].count = 0;
+            }
+            let extents = &self.extents;
+            self.order.retain(|&id| extents[id as usize].count > 0);
+            self.vacant.extend(gone());
+        }
+        Some(oldest)
     }
 
     /// Extent `id` goes to the platters.
@@ -193,6 +195,8 @@ impl WriteCache {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::rotation::Rotation;
     use super::*;
 
@@ -254,6 +258,78 @@ mod tests {
         cache.written();
         assert!(!cache.holds(0, 10));
         assert_eq!((cache.oldest(), cache.taken), (Some(1), 10));
+    }
+
+    /// A write over thousands of single sectors takes them all, in one pass.
+    #[test]
+    fn a_write_over_many_small_ones_replaces_them_all() {
+        let singles: Vec<_> = (0..1_000).map(|n| (999 - n) * 2).collect();
+        let writes: Vec<_> = singles.iter().map(|&first| (first, first + 1)).collect();
+        let mut cache = filled(&writes);
+        assert!(cache.reserve(2_000));
+        assert_eq!(cache.insert(0, 2_000, 1_000, &geometry()), 1_000);
+        assert_eq!((told(&cache), cache.taken), (vec![(0, 2_000, 0)], 2_000));
+        assert_eq!(cache.vacant.len(), 999);
+    }
+
+    /// What the cache holds, as sectors.
+    fn sectors(cache: &WriteCache) -> BTreeMap<u64, u64> {
+        let mut sectors = BTreeMap::new();
+        for (first, count, number) in told(cache) {
+            for sector in first..first + u64::from(count) {
+                assert_eq!(
+                    sectors.insert(sector, number),
+                    None,
+                    "{sector} is there twice"
+                );
+            }
+        }
+        sectors
+    }
+
+    proptest! {
+        /// Against a map of sectors: whatever is written, and taken in whatever order, is there
+        /// once until the platters have it; room is what is there; of what is merged the number
+        /// is the oldest, so that no flush waits too short.
+        #[test]
+        fn the_cache_is_a_map_of_sectors(
+            steps in prop::collection::vec((0..200_u64, 1..40_u64, 0..8_usize), 1..120)
+        ) {
+            let (mut cache, geometry) = (WriteCache::new(300), geometry());
+            let mut model: BTreeMap<u64, u64> = BTreeMap::new();
+            let mut under_way: Vec<u64> = Vec::new();
+            for (number, (first, count, what)) in (0..).zip(steps) {
+                let waits = sectors(&cache);
+                if what < 2 {
+                    cache.written();
+                    under_way.clear();
+                    let chosen = cache.candidates(4).nth(what).map(|(id, _)| id);
+                    if let Some(id) = chosen {
+                        let extent = cache.take(id);
+                        under_way = (extent.sector..extent.end()).collect();
+                        model.retain(|sector, _| !under_way.contains(sector));
+                    }
+                } else if cache.reserve(count) {
+                    let end = first + count;
+                    let known = waits.range(first..end).count() as u64;
+                    prop_assert_eq!(cache.insert(first, end, number, &geometry), known);
+                    for sector in first..end {
+                        model.entry(sector).or_insert(number);
+                    }
+                } else {
+                    prop_assert!(cache.taken + count > 300);
+                }
+                let now = sectors(&cache);
+                prop_assert!(now.keys().eq(model.keys()), "{:?} {:?}", now, model);
+                prop_assert!(now.iter().all(|(sector, &told)| told <= model[sector]));
+                prop_assert_eq!(cache.taken, (now.len() + under_way.len()) as u64);
+                prop_assert_eq!(cache.is_empty(), now.is_empty());
+                for sector in 0..240 {
+                    let is_there = now.contains_key(&sector) || under_way.contains(&sector);
+                    prop_assert_eq!(cache.holds(sector, sector + 1), is_there);
+                }
+            }
+        }
     }
 
     #[test]
