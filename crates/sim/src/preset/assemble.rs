@@ -88,6 +88,12 @@ impl Keys<'_> {
         })
     }
 
+    /// Whether an entry was written in a preset that this one starts from.
+    pub(super) fn is_inherited(&self, entry: &Entry) -> bool {
+        let own = self.entry("name");
+        own.is_some_and(|name| name.place.preset != entry.place.preset)
+    }
+
     pub(super) fn rule(&self, key: &str) -> Option<schema::Rule> {
         schema::rule(key, self.kind)
     }

@@ -271,8 +271,12 @@ fn geometry(keys: &Keys<'_>) -> Result<DiskGeometry, PresetError> {
     let key = "geometry.user_capacity_bytes";
     let user_capacity_bytes = keys.optional_integer(key)?.unwrap_or(bytes);
     if user_capacity_bytes > bytes {
-        let allowed = format!("at most what the zones hold, {bytes}");
-        return Err(schema::wrong_value(key, keys.need(key)?, allowed));
+        let entry = keys.need(key)?;
+        let mut allowed = format!("at most what the zones hold, {bytes}");
+        if keys.is_inherited(entry) {
+            allowed += &format!("; give {key} too, as the heads or zones are others than its");
+        }
+        return Err(schema::wrong_value(key, entry, allowed));
     }
     Ok(DiskGeometry {
         heads,

@@ -168,7 +168,8 @@ pub(super) fn assemble(
     };
     let Some(text) = resolve(&member) else {
         let known = super::names().join(", ");
-        return Err(wrong("member", format!("the name of a preset: {known}"))?);
+        let allowed = format!("the name of a preset ({known}), or of FILE.toml beside this one");
+        return Err(wrong("member", allowed)?);
     };
     let variability = variability(&keys)?;
     let mut member_preset = match DriveConfig::from_layers(&text, resolve)? {

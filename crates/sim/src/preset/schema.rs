@@ -408,6 +408,9 @@ pub(super) fn check(entries: &Entries, kind: DriveKind) -> Result<(), PresetErro
             continue;
         }
         let Some(rule) = rule(key, kind) else {
+            if let Some(missing) = kind_left_out(entries, key, entry) {
+                return Err(missing);
+            }
             return Err(PresetError::UnknownKey {
                 key: key.escape_debug().to_string(),
                 place: entry.place.clone(),
@@ -419,6 +422,22 @@ pub(super) fn check(entries: &Entries, kind: DriveKind) -> Result<(), PresetErro
         }
     }
     Ok(())
+}
+
+/// The error where a preset does not say what kind of drive it is, and has a key of one that
+/// it is not taken for.
+fn kind_left_out(entries: &Entries, key: &str, entry: &Entry) -> Option<PresetError> {
+    if entries.contains_key("kind") {
+        return None;
+    }
+    let has_key =
+        |word: &&&str| DriveKind::from_word(word).is_some_and(|kind| rule(key, kind).is_some());
+    let word = DriveKind::WORDS.iter().find(has_key)?;
+    Some(PresetError::MissingKey {
+        key: "kind".to_owned(),
+        preset: entry.place.preset.clone(),
+        allowed: format!("{word:?}, the kind of drive that has {key}"),
+    })
 }
 
 /// The error for a value that is not possible, with what would be.

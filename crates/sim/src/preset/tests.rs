@@ -564,3 +564,31 @@ fn a_wrong_kind_is_told_before_keys_whose_meaning_depends_on_it() {
         assert!(error.contains("\"ssd\" or \"hdd\" or \"raid0\""), "{error}");
     }
 }
+
+/// What a preset does not say itself is told with what to write in it.
+#[test]
+fn what_another_preset_or_no_line_says_is_told_with_its_remedy() {
+    let refusal = |text: &str| {
+        let error = super::DriveConfig::from_text(text).unwrap_err();
+        error.to_string()
+    };
+    let base = "base = \"spinpoint-m7\"\nname = \"mine\"\n";
+    let message = refusal(&format!("{base}geometry.heads = 1\n"));
+    assert!(message.contains("preset spinpoint-m7, line"), "{message}");
+    let remedy = "give geometry.user_capacity_bytes too, as the heads or zones are others";
+    assert!(message.contains(remedy), "{message}");
+    let own = format!("{base}geometry.heads = 1\ngeometry.user_capacity_bytes = 900_000_000_000\n");
+    let message = refusal(&own);
+    assert!(message.contains("at most what the zones hold"), "{message}");
+    assert!(!message.contains("give geometry"), "{message}");
+    let text = super::text("spinpoint-m7").unwrap();
+    let message = refusal(&text.replacen("kind = \"hdd\"", "", 1));
+    let expected = "kind is missing; give \"hdd\", the kind of drive that has ";
+    assert!(message.contains(expected), "{message}");
+    let array = super::text("array-x25m").unwrap();
+    let message = refusal(&array.replacen("member = \"x25m\"", "member = \"x26m\"", 1));
+    assert!(
+        message.contains("or of FILE.toml beside this one"),
+        "{message}"
+    );
+}
