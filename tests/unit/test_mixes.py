@@ -68,6 +68,26 @@ def test_requests_of_two_mixes_take_their_time(
     assert answer == pytest.approx(performance(table, metric), rel=1e-9)
 
 
+@pytest.mark.parametrize("metric", METRICS)
+def test_without_a_size_of_reads_a_mix_counts_by_requests(metric: str) -> None:
+    """Shuffled write ratios ask how a workload that only wrote does with one write in eight."""
+    table = mixes(1, 512, 1024)
+    table[:, 0] = 0.125
+
+    class Known:
+        """Reads in 1 s and writes in 3 s, whatever their size."""
+
+        def predict(self, table: FloatArray) -> FloatArray:
+            seconds = np.log(1 + 2 * table[:, 0])
+            return seconds if metric == "latency_ns_mean" else -seconds
+
+        def to_json(self) -> dict[str, Any]:
+            return {}
+
+    answer = np.exp(BetweenRatios(Known(), RATIOS, metric).predict(table))
+    assert answer == pytest.approx(1.25 if metric == "latency_ns_mean" else 1 / 1.25)
+
+
 def test_at_and_beyond_the_trained_ratios_nothing_changes() -> None:
     ratios = RATIOS[1:4]
     workloads = [Characteristics(write_ratio=ratio) for ratio in (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)]

@@ -63,15 +63,22 @@ class BetweenRatios:
     def _mixed(self, table: FloatArray, above: IntArray) -> FloatArray:
         low, high = self.ratios[above - 1], self.ratios[above]
         share = (table[:, _WRITE_RATIO] - low) / (high - low)
-        logarithms, weights = [], []
+        logarithms, weights, sizes = [], [], []
         for ratio, part in ((low, 1 - share), (high, share)):
             mix = table.copy()
             mix[:, _WRITE_RATIO] = ratio
             mix = effective_table(mix)
             logarithms.append(self.predictor.predict(mix))
-            # By bytes where it is about bytes: a mix of larger requests counts for more.
-            by_bytes = self.metric == "bandwidth_bytes_per_second"
-            weights.append(part * mean_size(mix) if by_bytes else part)
+            weights.append(part)
+            sizes.append(mean_size(mix))
+        if self.metric == "bandwidth_bytes_per_second":
+            # By bytes: a mix of larger requests counts for more. A workload made up from parts
+            # of others may lack the size of its reads or writes, and counts by requests.
+            are_known = np.isfinite(sizes[0]) & np.isfinite(sizes[1])
+            weights = [
+                weight * np.where(are_known, size, 1.0)
+                for weight, size in zip(weights, sizes, strict=True)
+            ]
         total = np.log(weights[0] + weights[1])
         # Latencies are times; rates are mixed as the times that they are the inverse of.
         sign = 1.0 if self.metric == "latency_ns_mean" else -1.0
