@@ -1,11 +1,13 @@
 //! The frame around a drive's state between two runs.
 //!
 //! ```text
-//!   "DRIVELAB STATE" | version (4) | configuration's hash (16) | length (8) | changes | FNV-1a (8)
+//!   "DRIVELAB STATE" | version (4) | configuration's hash (16) | length (1) | drive's name
+//!                    | length (8) | changes | FNV-1a (8)
 //! ```
 //!
-//! Numbers have their least byte first. The changes are those of
-//! `drivelab_ftl::Restorable::changes_since`; a drive without flash has none.
+//! Numbers have their least byte first. The name says whose the state is where it is refused.
+//! The changes are those of `drivelab_ftl::Restorable::changes_since`; a drive without flash has
+//! none.
 
 use drivelab_ftl::StateError;
 use thiserror::Error;
@@ -14,7 +16,7 @@ const MARK: &[u8; 14] = b"DRIVELAB STATE";
 
 /// Changes with the layout of the bytes, and with what the prepared state of a
 /// configuration is.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const HASH_BYTES: usize = 16;
 
@@ -34,14 +36,11 @@ pub enum SnapshotError {
         found: u32,
     },
     /// Made of another drive.
-    #[error(
-        "the snapshot is of a drive with the configuration hash {found}, this one has {expected}: \
-         load it into the drive that it was made of"
-    )]
+    #[error("the snapshot is of {found:?}, {}", other_than(.found, .expected))]
     Configuration {
-        /// Of the drive that it was made of.
+        /// The name of the drive that it was made of.
         found: String,
-        /// Of the drive that is to load it.
+        /// The name of the drive that is to load it.
         expected: String,
     },
     /// Not all of its bytes are there, or some were changed.
@@ -52,6 +51,21 @@ pub enum SnapshotError {
     Damaged(#[from] StateError),
 }
 
+/// What stands against a state of the drive `found` on `expected`.
+fn other_than(found: &str, expected: &str) -> String {
+    if found == expected {
+        "of other values than its preset has now: make it anew".to_owned()
+    } else {
+        format!("not of {expected:?}: load it into the drive that it was made of")
+    }
+}
+
+/// The name of a drive, as many of its characters as a frame holds.
+fn held(name: &str) -> &str {
+    let mut ends = (0..=name.len().min(usize::from(u8::MAX))).rev();
+    ends.find_map(|end| name.get(..end)).unwrap_or_default()
+}
+
 /// FNV-1a, the same in every build.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
@@ -60,10 +74,13 @@ fn checksum(bytes: &[u8]) -> u64 {
 }
 
 /// `changes` with their frame.
-pub(crate) fn framed(config_hash: &str, changes: &[u8]) -> Vec<u8> {
+pub(crate) fn framed(name: &str, config_hash: &str, changes: &[u8]) -> Vec<u8> {
     let mut bytes = MARK.to_vec();
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend(config_hash.bytes().take(HASH_BYTES));
+    let name = held(name);
+    bytes.extend(u8::try_from(name.len()));
+    bytes.extend(name.bytes());
     bytes.extend((changes.len() as u64).to_le_bytes());
     bytes.extend(changes);
     bytes.extend(checksum(&bytes).to_le_bytes());
@@ -71,7 +88,11 @@ pub(crate) fn framed(config_hash: &str, changes: &[u8]) -> Vec<u8> {
 }
 
 /// The changes inside a frame of this version and configuration.
-pub(crate) fn unframed<'a>(config_hash: &str, bytes: &'a [u8]) -> Result<&'a [u8], SnapshotError> {
+pub(crate) fn unframed<'a>(
+    name: &str,
+    config_hash: &str,
+    bytes: &'a [u8],
+) -> Result<&'a [u8], SnapshotError> {
     let rest = bytes.strip_prefix(MARK).ok_or(SnapshotError::NoSnapshot)?;
     let (version, rest) = rest.split_first_chunk().ok_or(SnapshotError::Checksum)?;
     let found = u32::from_le_bytes(*version);
@@ -85,10 +106,14 @@ pub(crate) fn unframed<'a>(config_hash: &str, bytes: &'a [u8]) -> Result<&'a [u8
     let (hash, rest) = rest
         .split_first_chunk::<HASH_BYTES>()
         .ok_or(SnapshotError::Checksum)?;
+    let (&length, rest) = rest.split_first().ok_or(SnapshotError::Checksum)?;
+    let (found, rest) = rest
+        .split_at_checked(length.into())
+        .ok_or(SnapshotError::Checksum)?;
     if hash != config_hash.as_bytes() {
         return Err(SnapshotError::Configuration {
-            found: String::from_utf8_lossy(hash).into_owned(),
-            expected: config_hash.to_owned(),
+            found: String::from_utf8_lossy(found).into_owned(),
+            expected: held(name).to_owned(),
         });
     }
     let (length, rest) = rest.split_first_chunk().ok_or(SnapshotError::Checksum)?;

@@ -99,7 +99,7 @@ impl Disk {
     /// What is left of a run, for [`Disk::load`]: nothing but whose it is.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
-        snapshot::framed(&self.state_hash(), &[])
+        snapshot::framed(&self.config().name, &self.state_hash(), &[])
     }
 
     /// Takes up what [`Disk::save`] wrote on a disk of the same configuration.
@@ -107,7 +107,7 @@ impl Disk {
     /// # Errors
     /// [`SnapshotError`] where the bytes are of another configuration or version, or damaged.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
-        let changes = snapshot::unframed(&self.state_hash(), bytes)?;
+        let changes = snapshot::unframed(&self.config().name, &self.state_hash(), bytes)?;
         if changes.is_empty() {
             Ok(())
         } else {

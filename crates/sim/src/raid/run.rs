@@ -17,8 +17,8 @@ pub struct PreparedArray {
     members: u32,
     stripe_bytes: u64,
     member: Member,
-    /// Of what a state depends on: how much runs vary changes none.
-    state_hash: String,
+    /// Whose a state is, and the hash of what it depends on: how much runs vary changes none.
+    state_of: (String, String),
     /// Workers between two runs, their members returned to that state.
     resting: Mutex<Vec<Raid>>,
 }
@@ -36,6 +36,7 @@ impl PreparedArray {
     /// [`SimError`] when its geometry leaves no space to work in.
     pub fn stoppable(config: RaidConfig, stop: &AtomicBool) -> Result<Self, SimError> {
         let state_hash = config.clone().without_variability().hash();
+        let state_of = (config.name, state_hash);
         let member = match config.member_preset {
             MemberConfig::Ssd(member) => Member::Ssd(ssd::Prepared::stoppable(*member, stop)?),
             MemberConfig::Hdd(member) => Member::Hdd(member),
@@ -44,7 +45,7 @@ impl PreparedArray {
             members: config.members,
             stripe_bytes: config.stripe_bytes,
             member,
-            state_hash,
+            state_of,
             resting: Mutex::default(),
         })
     }
@@ -78,7 +79,7 @@ impl PreparedArray {
         let array = Array::new(members, self.stripe_bytes);
         Raid {
             runner: Runner::new(array, stop),
-            state_hash: self.state_hash.clone(),
+            state_of: self.state_of.clone(),
         }
     }
 
@@ -92,7 +93,7 @@ impl PreparedArray {
 /// A simulated array: one worker's drive.
 pub struct Raid {
     runner: Runner<Array>,
-    state_hash: String,
+    state_of: (String, String),
 }
 
 impl Raid {
@@ -148,7 +149,8 @@ impl Raid {
     /// The members' state between two runs, as bytes that [`Raid::load`] takes.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
-        snapshot::framed(&self.state_hash, &self.runner.device().changes())
+        let (name, hash) = &self.state_of;
+        snapshot::framed(name, hash, &self.runner.device().changes())
     }
 
     /// Takes up the state that [`Raid::save`] wrote on an array of the same configuration.
@@ -159,6 +161,7 @@ impl Raid {
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         let array = self.runner.device_mut();
         array.reset();
-        array.take_up(snapshot::unframed(&self.state_hash, bytes)?)
+        let (name, hash) = &self.state_of;
+        array.take_up(snapshot::unframed(name, hash, bytes)?)
     }
 }

@@ -372,7 +372,7 @@ impl Ssd {
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let changes = with!(&self.drive, worker => worker.changes());
-        snapshot::framed(&self.state_hash(), &changes)
+        snapshot::framed(&self.config.name, &self.state_hash(), &changes)
     }
 
     /// Takes up the state that [`Ssd::save`] wrote on a drive of the same
@@ -383,7 +383,7 @@ impl Ssd {
     /// damaged; the drive has then returned to its prepared state.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         self.reset();
-        let changes = snapshot::unframed(&self.state_hash(), bytes)?;
+        let changes = snapshot::unframed(&self.config.name, &self.state_hash(), bytes)?;
         with!(&mut self.drive, worker => worker.take_up(changes))
     }
 
