@@ -1,6 +1,7 @@
 //! Block mapping and its logs: the contract, and merges counted by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod damage;
 mod requests;
 
 use drivelab_ftl::{
@@ -9,7 +10,7 @@ use drivelab_ftl::{
     StripingOrder, Undo,
 };
 use proptest::prelude::*;
-use requests::{draws, run};
+use requests::{Draw, draws, run};
 
 const PAGES: u32 = 8;
 
@@ -331,25 +332,12 @@ proptest! {
     #[test]
     fn damaged_states_do_no_harm(
         ((layout, policies), before) in (drives(), draws(60)),
-        (place, byte) in (any::<prop::sample::Index>(), any::<u8>()),
+        damage in (any::<prop::sample::Index>(), any::<u8>()),
         after in draws(60),
     ) {
-        let mut firmware = BlockMap::<Undo>::erased(layout, policies).unwrap();
-        let then = firmware.clone();
-        let mut out = OperationBuffer::default();
-        for draw in before {
-            firmware.submit(&[run(&layout, draw)], &mut out).unwrap();
-        }
-        let mut bytes = firmware.changes_since(&then);
-        let place = place.index(bytes.len());
-        bytes[place] = byte;
-        let mut read = then;
-        if read.apply_changes(&bytes).is_ok() {
-            for draw in after {
-                // It may run out of space; it must not panic.
-                let _ = read.submit(&[run(&layout, draw)], &mut out);
-            }
-        }
+        let firmware = BlockMap::<Undo>::erased(layout, policies).unwrap();
+        let runs = |draws: Vec<Draw>| draws.into_iter().map(|draw| run(&layout, draw));
+        damage::does_no_harm(firmware, runs(before), damage, runs(after));
     }
 }
 

@@ -2,6 +2,7 @@
 //! misses counted otherwise.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod damage;
 mod requests;
 
 use std::collections::VecDeque;
@@ -272,23 +273,11 @@ proptest! {
     #[test]
     fn damaged_states_do_no_harm(
         ((layout, policies), before) in (drives(), draws(60)),
-        (place, byte) in (any::<prop::sample::Index>(), any::<u8>()),
+        damage in (any::<prop::sample::Index>(), any::<u8>()),
         after in draws(60),
     ) {
-        let mut firmware = CachedMap::<Undo>::erased(layout, policies).unwrap();
-        let then = firmware.clone();
-        let mut out = OperationBuffer::default();
-        for draw in before {
-            firmware.submit(&[run(&layout, draw)], &mut out).unwrap();
-        }
-        let mut bytes = firmware.changes_since(&then);
-        let place = place.index(bytes.len());
-        bytes[place] = byte;
-        let mut read = then;
-        if read.apply_changes(&bytes).is_ok() {
-            for draw in after {
-                let _ = read.submit(&[run(&layout, draw)], &mut out);
-            }
-        }
+        let firmware = CachedMap::<Undo>::erased(layout, policies).unwrap();
+        let runs = |draws: Vec<Draw>| draws.into_iter().map(|draw| run(&layout, draw));
+        damage::does_no_harm(firmware, runs(before), damage, runs(after));
     }
 }

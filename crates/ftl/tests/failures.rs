@@ -2,6 +2,7 @@
 //! many of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod damage;
 mod requests;
 
 use drivelab_ftl::{
@@ -10,7 +11,7 @@ use drivelab_ftl::{
     VictimPolicy,
 };
 use proptest::prelude::*;
-use requests::{draws, run};
+use requests::{Draw, draws, run};
 
 const NONE: Failures = Failures {
     seed: 0,
@@ -336,24 +337,11 @@ proptest! {
     #[test]
     fn damaged_states_do_no_harm(
         ((layout, policies), before) in (drives(), draws(60)),
-        (place, byte) in (any::<prop::sample::Index>(), any::<u8>()),
+        damage in (any::<prop::sample::Index>(), any::<u8>()),
         after in draws(60),
     ) {
-        let mut firmware = PageMap::<Undo>::erased(layout, policies).unwrap();
-        let then = firmware.clone();
-        let mut out = OperationBuffer::default();
-        for draw in before {
-            let _ = firmware.submit(&[run(&layout, draw)], &mut out);
-        }
-        let mut bytes = firmware.changes_since(&then);
-        let place = place.index(bytes.len());
-        bytes[place] = byte;
-        let mut read = then;
-        if read.apply_changes(&bytes).is_ok() {
-            for draw in after {
-                let _ = read.submit(&[run(&layout, draw)], &mut out);
-                let _ = read.background(&IdleTime::on_all_planes(2), &mut out);
-            }
-        }
+        let firmware = PageMap::<Undo>::erased(layout, policies).unwrap();
+        let runs = |draws: Vec<Draw>| draws.into_iter().map(|draw| run(&layout, draw));
+        damage::does_no_harm(firmware, runs(before), damage, runs(after));
     }
 }

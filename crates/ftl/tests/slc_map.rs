@@ -1,6 +1,7 @@
 //! A pseudo-SLC region in front of a page map: the contract, and folds counted by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod damage;
 mod requests;
 
 use drivelab_ftl::{
@@ -8,7 +9,7 @@ use drivelab_ftl::{
     OperationKind, Pace, PageRun, Policies, Restorable, SlcMap, SlcPolicies, Undo,
 };
 use proptest::prelude::*;
-use requests::{draws, run};
+use requests::{Draw, draws, run};
 
 /// One plane: 4 SLC blocks of 4 pages, 20 dense ones of 12 pages.
 const LAYOUT: FlashLayout = FlashLayout {
@@ -201,24 +202,11 @@ proptest! {
     #[test]
     fn damaged_states_do_no_harm(
         ((layout, policies), before) in (drives(), draws(60)),
-        (place, byte) in (any::<prop::sample::Index>(), any::<u8>()),
+        damage in (any::<prop::sample::Index>(), any::<u8>()),
         after in draws(60),
     ) {
-        let mut firmware = SlcMap::<Undo>::erased(layout, policies).unwrap();
-        let then = firmware.clone();
-        let mut out = OperationBuffer::default();
-        for draw in before {
-            firmware.submit(&[run(&layout, draw)], &mut out).unwrap();
-        }
-        let mut bytes = firmware.changes_since(&then);
-        let place = place.index(bytes.len());
-        bytes[place] = byte;
-        let mut read = then;
-        if read.apply_changes(&bytes).is_ok() {
-            for draw in after {
-                let _ = read.submit(&[run(&layout, draw)], &mut out);
-                let _ = read.background(&IdleTime::on_all_planes(2), &mut out);
-            }
-        }
+        let firmware = SlcMap::<Undo>::erased(layout, policies).unwrap();
+        let runs = |draws: Vec<Draw>| draws.into_iter().map(|draw| run(&layout, draw));
+        damage::does_no_harm(firmware, runs(before), damage, runs(after));
     }
 }
