@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -101,10 +101,10 @@ def test_measuring_heeds_content(capsys: pytest.CaptureFixture[str], drive: str)
         MeasurementPlan(content="text")
 
 
-def test_a_real_drive_is_written_what_was_asked_for(tmp_path: Path) -> None:
-    program = shutil.which("fio")
-    if program is None:
-        pytest.skip("fio is not installed")
+def test_a_real_drive_is_written_what_was_asked_for(
+    tmp_path: Path, require_tool: Callable[[str], Path]
+) -> None:
+    program = require_tool("fio")
     shrunk, repeated = {}, {}
     for content in CONTENTS:
         options = segment_options(

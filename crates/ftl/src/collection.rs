@@ -46,14 +46,9 @@ impl<M: Memory> PageMap<M> {
         request: u32,
         out: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
-        let victim = match self.space.victim(plane) {
-            Some(victim) => victim,
-            None if !self.space.wants_collection(plane) => return Ok(()),
-            None => match self.space.choose_victim(plane) {
-                Some(victim) => victim,
-                // Nothing can be won now; `make_room` decides when it must be.
-                None => return Ok(()),
-            },
+        let Some(victim) = self.space.wanted_victim(plane) else {
+            // Where nothing can be won now, `make_room` decides when it must be.
+            return Ok(());
         };
         let moves = self.space.moves_due(plane);
         self.collect(plane, victim, moves, request, out)

@@ -493,6 +493,17 @@ impl<M: Memory> Space<M> {
         wants || self.has_failing(plane)
     }
 
+    /// The victim that is being collected on `plane`, or another where collection is to go on
+    /// and something can be won.
+    #[inline]
+    pub fn wanted_victim(&mut self, plane: u32) -> Option<Victim> {
+        match self.victim(plane) {
+            Some(victim) => Some(victim),
+            None if !self.wants_collection(plane) => None,
+            None => self.choose_victim(plane),
+        }
+    }
+
     /// The numbers of the blocks of a plane.
     pub fn blocks_of(&self, plane: u32) -> Range<u32> {
         let first = plane * self.layout.blocks_per_plane;

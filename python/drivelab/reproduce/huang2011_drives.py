@@ -265,32 +265,25 @@ def _queue_depth(drives: Mapping[str, Points]) -> list[Ordering]:
                     "section III.A, figure 4: SSD_I is best",
                 )
             )
-    orderings.append(
-        _everywhere(
-            "figure 4: latency of writes of HDD_S below SSD_S's, all along",
-            _curve(drives["HDD_S"], latency_ms, 4, "writes"),
-            _curve(drives["SSD_S"], latency_ms, 4, "writes"),
-            "ms",
-            "section III.A, figure 4: SSD_S is worst",
-        )
-    )
-    return orderings
+    reason = "section III.A, figure 4: SSD_S is worst"
+    return [*orderings, _disk_writes_faster(drives, 4, "all along", reason)]
 
 
 def _write_sizes(drives: Mapping[str, Points]) -> list[Ordering]:
     orderings = []
     for name in ("SSD_S", "HDD_S"):
         orderings += _linear(drives[name], name, "writes")
-    orderings.append(
-        _everywhere(
-            "figure 5: latency of writes of HDD_S below SSD_S's, every size",
-            _curve(drives["HDD_S"], latency_ms, 5, "writes"),
-            _curve(drives["SSD_S"], latency_ms, 5, "writes"),
-            "ms",
-            "section III.B, figure 5: SSD_S writes more slowly than the disk",
-        )
-    )
-    return orderings
+    reason = "section III.B, figure 5: SSD_S writes more slowly than the disk"
+    return [*orderings, _disk_writes_faster(drives, 5, "every size", reason)]
+
+
+def _disk_writes_faster(
+    drives: Mapping[str, Points], figure: int, where: str, reason: str
+) -> Ordering:
+    """Hold the disk's writes of a figure below SSD_S's."""
+    disk, ssd = (_curve(drives[name], latency_ms, figure, "writes") for name in ("HDD_S", "SSD_S"))
+    statement = f"figure {figure}: latency of writes of HDD_S below SSD_S's, {where}"
+    return _everywhere(statement, disk, ssd, "ms", reason)
 
 
 def _linear(points: Points, name: str, panel: Panel) -> list[Ordering]:

@@ -44,14 +44,9 @@ impl<M: Memory> CompressedMap<M> {
         request: u32,
         out: &mut OperationBuffer,
     ) -> Result<(), FirmwareError> {
-        let victim = match self.space.victim(plane) {
-            Some(victim) => victim,
-            None if !self.space.wants_collection(plane) => return Ok(()),
-            None => match self.space.choose_victim(plane) {
-                Some(victim) => victim,
-                // Nothing can be won now; `make_room` decides when it must be.
-                None => return Ok(()),
-            },
+        let Some(victim) = self.space.wanted_victim(plane) else {
+            // Where nothing can be won now, `make_room` decides when it must be.
+            return Ok(());
         };
         // The debt is counted in slots, and one program wrote a page of them.
         let slots = (0..1 << self.whole).map(|_| self.space.moves_due(plane));
