@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from drivelab._core import HISTOGRAM_BINS, histogram_percentile
+from drivelab._core import HISTOGRAM_BINS
 from drivelab.drives.batches import LatencyBatches
+from drivelab.drives.completed import Completed, percentile_ns
 from drivelab.drives.plan import MeasurementPlan, StoppedBy
 from drivelab.errors import RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics, shown
@@ -110,7 +111,7 @@ class OperationResult:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(Completed):
     """One workload on one drive.
 
     Attributes
@@ -153,52 +154,11 @@ class Measurement:
             raise RunError(f"measurement {self.index} took {self.duration_ns} ns")
 
     @property
-    def operations(self) -> tuple[OperationResult, ...]:
-        """The directions that did something."""
-        return tuple(part for part in (self.read, self.write) if part is not None)
-
-    @property
-    def requests(self) -> int:
-        """Completed requests of both directions."""
-        return sum(part.requests for part in self.operations)
-
-    @property
-    def bytes(self) -> int:
-        """Bytes moved in both directions."""
-        return sum(part.bytes for part in self.operations)
-
-    @property
-    def latency_ns_mean(self) -> float:
-        """Mean latency over the requests of both directions, in ns."""
-        total = sum(part.latency_ns_mean * part.requests for part in self.operations)
-        return total / self.requests
-
-    @property
     def half_width_ratio(self) -> float | None:
         """95 % half-width of the mean latency over that mean; ``None`` where it is not known."""
         if self.batches is None or self.batches.half_width_ns is None:
             return None
         return self.batches.half_width_ns / self.latency_ns_mean if self.latency_ns_mean else 0.0
-
-    @property
-    def bandwidth_bytes_per_second(self) -> float:
-        """Bytes moved in both directions over the duration."""
-        return self.bytes * 1e9 / self.duration_ns
-
-    @property
-    def iops(self) -> float:
-        """Requests of both directions a second."""
-        return self.requests * 1e9 / self.duration_ns
-
-    def percentile_ns(self, percent: float) -> int:
-        """Return the latency in ns that `percent` of a hundred requests do not exceed."""
-        histogram: dict[int, int] = {}
-        for part in self.operations:
-            for number, count in part.histogram.items():
-                histogram[number] = histogram.get(number, 0) + count
-        low = min(part.latency_ns_min for part in self.operations)
-        high = max(part.latency_ns_max for part in self.operations)
-        return percentile_ns(histogram, percent, low, high)
 
     def to_json(self) -> dict[str, Any]:
         """Return the values under names that carry the unit."""
@@ -240,27 +200,6 @@ class Measurement:
             raise UsageError(f"this is no measurement: {_reason(error)}") from error
         except RunError as error:
             raise UsageError(f"this is no measurement: {error}") from error
-
-
-def percentile_ns(
-    histogram: dict[int, int], percent: float, latency_ns_min: int, latency_ns_max: int
-) -> int:
-    """Return a percentile of latencies counted in fio's layout.
-
-    The first bin at which the cumulative count reaches ``percent / 100 * count`` answers with
-    its middle, as in fio; that is then kept between the exact minimum and maximum. It is off by
-    at most 1/128 of the value, below the last bin (17 s).
-
-    Parameters
-    ----------
-    histogram
-        Bin to count; not empty.
-    percent
-        0 to 100.
-    latency_ns_min, latency_ns_max
-        The exact ends, in ns.
-    """
-    return min(max(histogram_percentile(histogram, percent), latency_ns_min), latency_ns_max)
 
 
 def _whole(value: object) -> int:

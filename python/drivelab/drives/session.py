@@ -1,0 +1,192 @@
+"""A drive used for hours: what is done to it adds up, until it is purged.
+
+Where `Drive.measure` begins every measurement from one condition, a session goes on from the
+state that the step before left, as the performance test specification wants it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+
+from drivelab.drives.completed import Completed
+from drivelab.drives.measurement import OperationResult
+from drivelab.errors import RunError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from drivelab.drives.drive import DriveKind
+    from drivelab.workloads.stimulus import Stimulus
+
+#: ``done``: the drive is as it left the factory. ``unavailable``: it has no such command, or none
+#: was allowed. ``refused``: the drive said no.
+PurgeOutcome = Literal["done", "unavailable", "refused"]
+
+
+@dataclass(frozen=True)
+class Purge:
+    """What became of purging a drive.
+
+    Attributes
+    ----------
+    outcome
+        See `PurgeOutcome`.
+    method
+        How, in words: ``a fresh state``, ``nvme format``.
+    reason
+        Why not, one line; empty when it was done.
+    """
+
+    outcome: PurgeOutcome
+    method: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class StepResult(Completed):
+    """What a drive did under one stimulus.
+
+    Attributes
+    ----------
+    duration_ns
+        Of the drive's time.
+    read, write
+        What each direction did; ``None`` where nothing was asked of it. Both are ``None`` where
+        nothing completed in the time.
+    extra
+        What only some drives know: ``write_amplification_ratio``, ``energy_joules``.
+    """
+
+    duration_ns: int
+    read: OperationResult | None
+    write: OperationResult | None
+    extra: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.duration_ns < 1:
+            raise RunError(f"a step took {self.duration_ns} ns")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the values under names that carry the unit."""
+        return {
+            "duration_ns": self.duration_ns,
+            "read": None if self.read is None else self.read.to_json(),
+            "write": None if self.write is None else self.write.to_json(),
+            "extra": {name: self.extra[name] for name in sorted(self.extra)},
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> StepResult:
+        """Read what `to_json` wrote."""
+        parts = {
+            name: None if data[name] is None else OperationResult.from_json(data[name])
+            for name in ("read", "write")
+        }
+        return cls(data["duration_ns"], parts["read"], parts["write"], dict(data["extra"]))
+
+
+class DriveSession(Protocol):
+    """A drive, step after step.
+
+    A context manager: leaving it closes the drive.
+    """
+
+    @property
+    def name(self) -> str:
+        """The one string that names it everywhere: ``sim:x25m``, ``/dev/sda``."""
+        ...
+
+    @property
+    def kind(self) -> DriveKind:
+        """What it is; a closed form has no sessions."""
+        ...
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Bytes that it offers."""
+        ...
+
+    @property
+    def is_whole_device(self) -> bool:
+        """Whether results are of a device, not of a file or a partition."""
+        ...
+
+    def identity(self) -> dict[str, Any]:
+        """Give everything that identifies the drive, JSON-able; see `Drive.identity`."""
+        ...
+
+    def header(self) -> dict[str, str]:
+        """Give what a report says of drive and host, by field in words.
+
+        ``vendor``, ``model``, ``serial``, ``firmware``, ``interface``, ``form factor``,
+        ``media``, ``host``, ``operating system``, ``driver``, ``write cache``; empty where
+        nobody knows.
+        """
+        ...
+
+    def purge(self) -> Purge:
+        """Bring the drive back to how it left the factory, by its own command."""
+        ...
+
+    def run(
+        self,
+        stimulus: Stimulus,
+        *,
+        step: int,
+        seconds: float | None = None,
+        total_bytes: int | None = None,
+    ) -> StepResult:
+        """Send one stimulus for a time, or until so much was transferred, whichever is first.
+
+        Parameters
+        ----------
+        stimulus
+            What is sent, inside the drive.
+        step
+            Its place in the session, the key of its random numbers: the same steps in the same
+            order on the same simulated drive give the same results.
+        seconds
+            Of the drive's time.
+        total_bytes
+            Transferred in both directions.
+
+        Raises
+        ------
+        UsageError
+            When the drive cannot be asked for it, or nothing ends it.
+        RunError
+            When the drive fails, or vanishes.
+        """
+        ...
+
+    def idle(self, seconds: float) -> None:
+        """Leave the drive alone for so much of its time."""
+        ...
+
+    def save_state(self) -> bytes | None:
+        """Return the state as bytes; ``None`` where the drive keeps it itself."""
+        ...
+
+    def load_state(self, state: bytes) -> None:
+        """Take up what `save_state` gave on the same drive.
+
+        Raises
+        ------
+        UsageError
+            When it is of another drive, or damaged.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what the drive holds."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...

@@ -1,0 +1,134 @@
+"""What a host keeps sending to a drive: the access patterns of the performance test specification.
+
+::
+
+    threads x queue_depth requests are outstanding; each completion submits the next
+        read or write     by the share of reads
+        how large         by the shares of the sizes
+        where             at random in a zone, by the shares of the zones, or in order
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from drivelab._core import MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES, SECTOR_BYTES
+from drivelab.errors import UsageError
+from drivelab.workloads.content import CONTENTS, USUAL
+
+#: Shares are given in per cent or as fractions; their sum may be off by rounding.
+_SUM_TOLERANCE: Final = 1e-6
+_MOST_THREADS: Final = 1024
+
+
+@dataclass(frozen=True)
+class Stimulus:
+    """One access pattern.
+
+    Attributes
+    ----------
+    read_ratio
+        Share of reads, 0 to 1; the rest writes.
+    sizes
+        Bytes of a request, whole sectors up to 64 MiB, with the share of requests of that size;
+        shares add up to 1.
+    is_random
+        Whether offsets are random, multiples of the request's size; otherwise each follows
+        the one before, and goes back to the beginning behind the last that fits.
+    zones
+        Share of accesses and share of the range, one after the other from the range's start;
+        each adds up to 1. Only of random accesses.
+    threads
+        Programs that send. In order, each has its own part of the range, all of them alike.
+    queue_depth
+        Requests outstanding of each thread.
+    range_start_bytes, range_bytes
+        The part of the drive, whole sectors, that it goes to.
+    content
+        What written data looks like: ``zero``, ``database`` or ``random``.
+    is_forced
+        Whether a write is complete only when it would survive a loss of power.
+
+    Raises
+    ------
+    UsageError
+        Names what is impossible and what is allowed.
+    """
+
+    read_ratio: float
+    sizes: tuple[tuple[int, float], ...]
+    range_bytes: int
+    is_random: bool = True
+    zones: tuple[tuple[float, float], ...] = ((1.0, 1.0),)
+    threads: int = 1
+    queue_depth: int = 1
+    range_start_bytes: int = 0
+    content: str = USUAL
+    is_forced: bool = False
+
+    def __post_init__(self) -> None:
+        self._check_sizes()
+        self._check_zones()
+        if not 0 <= self.read_ratio <= 1:
+            raise UsageError(f"read_ratio is {self.read_ratio}; allowed: 0 to 1")
+        for name, value, most in (
+            ("threads", self.threads, _MOST_THREADS),
+            ("queue_depth", self.queue_depth, MAX_QUEUE_DEPTH),
+            ("threads x queue_depth", self.outstanding, MAX_QUEUE_DEPTH),
+        ):
+            if not 1 <= value <= most:
+                raise UsageError(f"{name} is {value}; allowed: 1 to {most}")
+        if self.content not in CONTENTS:
+            raise UsageError(f"content is {self.content!r}; allowed: {', '.join(CONTENTS)}")
+
+    @classmethod
+    def of_size(
+        cls, size_bytes: int, read_ratio: float, range_bytes: int, **others: Any
+    ) -> Stimulus:
+        """Make one whose requests are all of one size; `others` are attributes by name."""
+        return cls(
+            read_ratio=read_ratio, sizes=((size_bytes, 1.0),), range_bytes=range_bytes, **others
+        )
+
+    @property
+    def outstanding(self) -> int:
+        """Requests outstanding of all threads."""
+        return self.threads * self.queue_depth
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the attributes, which carry their units."""
+        values = asdict(self)
+        values["sizes"] = [list(each) for each in self.sizes]
+        values["zones"] = [list(each) for each in self.zones]
+        return values
+
+    def _check_sizes(self) -> None:
+        for size, _ in self.sizes:
+            if size <= 0 or size % SECTOR_BYTES or size > MAX_REQUEST_BYTES:
+                raise UsageError(
+                    f"a request of {size} bytes; allowed: multiples of {SECTOR_BYTES} up to "
+                    f"{MAX_REQUEST_BYTES}"
+                )
+        _check_shares("sizes", [share for _, share in self.sizes])
+        largest = max(size for size, _ in self.sizes)
+        start, length = self.range_start_bytes, self.range_bytes
+        if start < 0 or start % SECTOR_BYTES or length % SECTOR_BYTES or length < largest:
+            raise UsageError(
+                f"{length} bytes from {start} on are no range for requests of {largest} bytes; "
+                f"allowed: multiples of {SECTOR_BYTES}, at least one request"
+            )
+
+    def _check_zones(self) -> None:
+        _check_shares("accesses of the zones", [accesses for accesses, _ in self.zones])
+        _check_shares("ranges of the zones", [part for _, part in self.zones])
+        if len(self.zones) > 1 and not self.is_random:
+            raise UsageError("accesses in order have no zones; allowed: one zone, or random ones")
+
+
+def _check_shares(what: str, shares: list[float]) -> None:
+    if not shares or any(not share > 0 for share in shares):
+        raise UsageError(f"shares of {what} are {shares}; allowed: at least one, each above 0")
+    if abs(math.fsum(shares) - 1) > _SUM_TOLERANCE:
+        raise UsageError(f"shares of {what} add up to {math.fsum(shares):g}; allowed: 1")
