@@ -108,6 +108,11 @@ class DriveSession(Protocol):
         ...
 
     @property
+    def block_bytes(self) -> int:
+        """Sizes of requests are whole multiples of this, the drive's logical block."""
+        ...
+
+    @property
     def is_whole_device(self) -> bool:
         """Whether results are of a device, not of a file or a partition."""
         ...
