@@ -91,6 +91,13 @@ class RequestStream:
         seed: int,
         index: int,
     ) -> None: ...
+    @staticmethod
+    def of_pass(pass_: PassTuple, seed: int, index: int) -> RequestStream:
+        """Return the stream of a pass over a file, one request at a time.
+
+        Raises `UsageError` when there is no such pass.
+        """
+
     @property
     def position(self) -> int:
         """Requests before the cursor."""

@@ -8,6 +8,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::batch_means::{batches_dict, stopped_by};
 use crate::errors::{run_error, usage_error};
 use crate::histogram::operation_dict;
+use crate::whole_pass::{PassTuple, of_tuple};
 use crate::workload::{CharacteristicsTuple, Columns, columns, from_tuple};
 
 /// Adds the topic to the module.
@@ -43,6 +44,18 @@ impl RequestStream {
         )
         .map(|stream| Self { stream })
         .map_err(usage_error)
+    }
+
+    /// The stream of a pass over a file, one request at a time.
+    #[staticmethod]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "argument of a Python function"
+    )]
+    fn of_pass(pass: PassTuple, seed: u64, index: u64) -> PyResult<Self> {
+        drivelab_workload::RequestStream::of_pass(&of_tuple(&pass)?, seed, index)
+            .map(|stream| Self { stream })
+            .map_err(usage_error)
     }
 
     #[getter]

@@ -7,6 +7,7 @@ is measured, because what would be measured is memory. How one measurement runs 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import platform
@@ -19,13 +20,16 @@ from drivelab.drives.block_devices import THIS_MACHINE, SystemRoots
 from drivelab.drives.direct_io import direct_block_bytes
 from drivelab.drives.fio_files import FioFiles
 from drivelab.drives.fio_measurement import FioSetup, measure_with_fio
+from drivelab.drives.fio_passes import check_pass, pass_with_fio
 from drivelab.drives.fio_program import REMEDY, FioHungError, FioProgram, find_fio
 from drivelab.drives.fio_result import UnknownReportError
 from drivelab.drives.measurement import Measurement, MeasurementPlan
 from drivelab.drives.target_device import open_target_device
 from drivelab.drives.target_file import open_target_file
+from drivelab.drives.whole_passes import PassMeasurement
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.whole_pass import WholePass
 
 # In this order. fio 3.33 keeps more requests in flight than asked by io_uring, up to the next
 # power of two: it is for machines that forbid libaio, and for powers of two.
@@ -169,6 +173,31 @@ class FioDrive:
             self.check(workload)
             yield self._measure_one(index, workload, plan)
 
+    def measure_passes(
+        self, work: Sequence[tuple[int, WholePass]], *, seed: int
+    ) -> Iterator[PassMeasurement]:
+        """Transfer a file for every pass, each when it is asked for.
+
+        The file is the part of the target that the pass names. Of an existing file or device it
+        is transferred as it lies there; a file that Drivelab made was written when it was made.
+        A random order is keyed by `seed` and the pass's index, as on a simulated drive.
+
+        Raises
+        ------
+        UsageError
+            When there is no such pass on this drive, or it may not be written.
+        RunError
+            When fio fails, hangs, or answers what cannot be; or the drive goes away.
+        """
+        for index, one in work:
+            check_pass(one, self.name, self.capacity_bytes)
+            self.check(one.characteristics())
+            setup = self._prepared(writes=one.direction == "write")
+            with self._told_when_gone():
+                measured = pass_with_fio(setup, index, one, seed)
+            self.target.check_present()
+            yield measured
+
     def close(self) -> None:
         """Close the target; a file that was made and is not kept is removed."""
         self._files.close()
@@ -188,11 +217,19 @@ class FioDrive:
     def _measure_one(
         self, index: int, workload: Characteristics, plan: MeasurementPlan
     ) -> Measurement:
+        setup = self._prepared(writes=workload.write_ratio > 0)
+        with self._told_when_gone():
+            measurement = measure_with_fio(setup, index, workload, plan)
         self.target.check_present()
-        if workload.write_ratio > 0:
+        return measurement
+
+    def _prepared(self, *, writes: bool) -> FioSetup:
+        """Check that the target is there and may be used, clear caches, and say what runs."""
+        self.target.check_present()
+        if writes:
             self.target.before_writing()
         clear_caches(self.target)
-        setup = FioSetup(
+        return FioSetup(
             program=self._program,
             files=self._files,
             descriptor=self.target.descriptor,
@@ -200,14 +237,15 @@ class FioDrive:
             engine=self._engine,
             slack_seconds=self._slack_seconds,
         )
+
+    @contextlib.contextmanager
+    def _told_when_gone(self) -> Iterator[None]:
         try:
-            measurement = measure_with_fio(setup, index, workload, plan)
+            yield
         except RunError:
             # A file that went away is the reason, and fio's words for it are others.
             self.target.check_present()
             raise
-        self.target.check_present()
-        return measurement
 
     def _choose_engine(self) -> str:
         """Try each engine with a short read; it also proves the shape of fio's JSON."""

@@ -96,7 +96,7 @@ def measure_with_fio(
     while (segment := next_segment(plan, workload, window)) is not None:
         counted = window.requests
         seed = buffer_seed(plan.seed, index, stream.position)
-        completions, stopped = _run(setup, workload, segment, stream, (seed, plan.content))
+        completions, stopped = run_segment(setup, workload, segment, stream, (seed, plan.content))
         stream.complete(completions)
         window.add(
             completions,
@@ -114,14 +114,33 @@ def measure_with_fio(
     return _measurement(index, workload, window, segments)
 
 
-def _run(
+def run_segment(
     setup: FioSetup,
     workload: Characteristics,
     segment: Segment,
     stream: RequestStream,
     data: tuple[int, str],
 ) -> tuple[Completions, bool]:
-    """Let fio send a segment; say what completed and whether time ended it."""
+    """Let fio send a segment; say what completed and whether time ended it.
+
+    Parameters
+    ----------
+    setup
+        How and where.
+    workload
+        Gives queue depth and whether there are writes.
+    segment
+        How much, and how long.
+    stream
+        Whose next requests are sent; its cursor stays.
+    data
+        The key of the bytes that are written, and what they look like.
+
+    Raises
+    ------
+    RunError
+        When fio fails, hangs, or contradicts itself.
+    """
     files = setup.files
     options = segment_options(
         workload,

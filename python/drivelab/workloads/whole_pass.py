@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from drivelab.workloads.characteristics import Characteristics
+
 if TYPE_CHECKING:
     from drivelab._core import PassTuple
 
@@ -48,6 +50,18 @@ class WholePass:
     def transferred_bytes(self) -> int:
         """What they transfer."""
         return self.requests * self.request_bytes
+
+    def characteristics(self) -> Characteristics:
+        """Return the workload that it looks like to a drive, one request at a time."""
+        is_write = self.direction == "write"
+        return Characteristics(
+            write_ratio=float(is_write),
+            queue_depth=1,
+            read_size=self.request_bytes,
+            write_size=self.request_bytes,
+            read_random=float(self.is_random),
+            write_random=float(self.is_random),
+        )
 
     def as_tuple(self) -> PassTuple:
         """Return the fields in the order in which the native core takes them."""
