@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,10 +21,29 @@ _COMPARED: Final = ("drive", "design", "plan")
 _MOST_DIFFERENCES_TOLD: Final = 3
 
 
-def refuse_other_campaign(path: Path, stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Raise `UsageError` saying what differs when a run belongs to another campaign."""
+def refuse_other_campaign(
+    path: Path,
+    stored: Mapping[str, Any],
+    wanted: Mapping[str, Any],
+    *,
+    compared: Sequence[str] = _COMPARED,
+    what: str = "campaign",
+) -> None:
+    """Raise `UsageError` saying what differs when a run belongs to another campaign.
+
+    Parameters
+    ----------
+    path
+        The run's folder.
+    stored, wanted
+        Its header, and what it would be now.
+    compared
+        The parts of the header that have to agree.
+    what
+        What the run is, in words.
+    """
     before, now = (
-        dict(_flattened({key: header.get(key) for key in _COMPARED}))
+        dict(_flattened({key: header.get(key) for key in compared}))
         for header in (stored, json.loads(json.dumps(wanted)))
     )
     # The design's seed is the plan's, and its workloads have a digest: told once.
@@ -39,7 +58,7 @@ def refuse_other_campaign(path: Path, stored: Mapping[str, Any], wanted: Mapping
             for key in differing[:_MOST_DIFFERENCES_TOLD]
         ]
         raise UsageError(
-            f"{path} holds another campaign: {'; '.join(told)}; choose another --out or ask "
+            f"{path} holds another {what}: {'; '.join(told)}; choose another --out or ask "
             "for the same"
         )
 

@@ -13,7 +13,7 @@ test, a minute of writes, a row of a table.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -188,6 +188,42 @@ def find_steady_state(values: Sequence[float], rule: SteadyStateRule = PTS) -> W
         if window.is_steady:
             break
     return window
+
+
+def find_joint_steady_state(
+    series: Mapping[str, Sequence[float]], rule: SteadyStateRule = PTS
+) -> dict[str, Window] | None:
+    """Find the first window of rounds in which every one of several series is steady.
+
+    Parameters
+    ----------
+    series
+        At least one, by name, each with one value a round from round 1 on.
+    rule
+        When a window counts as steady.
+
+    Returns
+    -------
+    dict or None
+        The same window of each series, by name. Where there is none in which all are steady,
+        the last; None for series that are shorter than a window.
+
+    Raises
+    ------
+    UsageError
+        As `judge_window`.
+    """
+    windows = None
+    for first in range(min(map(len, series.values())) - rule.window_rounds + 1):
+        windows = {
+            name: judge_window(
+                values[first : first + rule.window_rounds], rule, first_round=first + 1
+            )
+            for name, values in series.items()
+        }
+        if all(window.is_steady for window in windows.values()):
+            break
+    return windows
 
 
 def _exact(value: float, number: int) -> Fraction:

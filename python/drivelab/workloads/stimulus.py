@@ -104,6 +104,14 @@ class Stimulus:
         values["zones"] = [list(each) for each in self.zones]
         return values
 
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Stimulus:
+        """Read what `to_json` wrote."""
+        values = dict(data)
+        for name in ("sizes", "zones"):
+            values[name] = tuple(tuple(each) for each in data[name])
+        return cls(**values)
+
     def _check_sizes(self) -> None:
         for size, _ in self.sizes:
             if size <= 0 or size % SECTOR_BYTES or size > MAX_REQUEST_BYTES:

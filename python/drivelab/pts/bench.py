@@ -1,0 +1,252 @@
+"""What a test drives: one drive, step after step, journalled, so that a stopped test goes on.
+
+A test is a program over a `Bench`. Its steps are numbered from 0; the number is the key of a
+step's random numbers and its place in the journal. A step that the journal holds is answered
+from there. So a test that goes on runs its program again from the beginning, and the drive is
+asked from the first step on that is missing. By then it must be in the state that the last
+step left: a real drive is; a simulated one takes up the last state that was saved, and what
+followed it is done again, with the results that are stored.
+
+::
+
+    journal   0 purge   1 preconditioning   2 ... 57 (round 1)   58 ... stopped at 80
+    state                                            saved after 58
+    going on                                         58 ... 79 done again, 80 is the next
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from drivelab.drives.session import DriveSession, Purge, StepResult
+from drivelab.errors import RunError
+from drivelab.pts.journal import Action, Step
+from drivelab.pts.plan import Plan
+from drivelab.pts.settings import Settings
+from drivelab.pts.states import States
+from drivelab.store import RunStore, damaged
+from drivelab.units import format_size
+from drivelab.workloads.stimulus import Stimulus
+
+#: Workload-independent preconditioning writes the capacity so often, in requests of this size.
+PRECONDITIONING_FILLS: Final = 2
+PRECONDITIONING_BYTES: Final = 128 * 1024
+
+
+class Bench:
+    """A drive under test.
+
+    Parameters
+    ----------
+    session
+        The drive.
+    store
+        The run, open to append.
+    settings
+        Of the test.
+    states
+        Where states of simulated drives are kept.
+    told
+        Called with what is done next, in words, and after each step with an empty text.
+    """
+
+    def __init__(
+        self,
+        session: DriveSession,
+        store: RunStore,
+        settings: Settings,
+        states: States,
+        told: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.plan = Plan.of(session, settings)
+        self._session = session
+        self._store = store
+        self._states = states
+        self._told = told
+        self._stored = list(store.measurements())
+        if store.done() != set(range(len(self._stored))):
+            raise damaged(store.path, "a step is missing between others")
+        self._next = 0
+        # Steps that the drive itself has gone through; nothing for one that was not asked yet.
+        self._drive_at: int | None = None
+
+    @property
+    def done(self) -> int:
+        """Steps that are stored."""
+        return len(self._stored)
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the drive's state is ours to keep."""
+        return self._session.kind == "simulated"
+
+    def purge(self, phase: str = "preconditioning", section: str = "") -> Purge:
+        """Bring the drive back to how it left the factory, or learn why not."""
+        entry = self._take(Action("purge", phase, section))
+        return Purge(**entry["result"])
+
+    def precondition(self, size_bytes: int = PRECONDITIONING_BYTES, section: str = "") -> None:
+        """Purge; then write twice the user capacity in order, over the active range.
+
+        On a simulated drive a state that another test left of the same is taken up.
+        """
+        stimulus = self.plan.stimulus(size_bytes, 0.0, is_random=False)
+        total = PRECONDITIONING_FILLS * self.plan.extent.capacity_bytes
+        written = Action("run", "preconditioning", section, stimulus=stimulus, total_bytes=total)
+        purged = Action("purge", "preconditioning", section)
+        key = {
+            "drive": lasting_identity(self._session.identity()),
+            "first_step": self._next,
+            "seed": self.plan.settings.seed,
+            # Purging leaves nothing of what was before.
+            "actions": [replace(each, section="").to_json() for each in (purged, written)],
+        }
+        is_ahead = self.is_simulated and self._next == self.done
+        found = self._states.preconditioned(key) if is_ahead else None
+        if found is not None:
+            self._take_up(found, (purged, written))
+        was = self.done
+        self._take(purged)
+        self._take(written)
+        if self.is_simulated and self.done == was + 2:
+            state = self._session.save_state()
+            if state is not None:
+                self._states.save_preconditioned(key, self._stored[-2:], state)
+
+    def run(self, action: Action) -> Step:
+        """Send a stimulus."""
+        if action.stimulus is None:
+            raise ValueError(f"{action} sends nothing")
+        position = self._next
+        entry = self._take(action)
+        return Step(position, action, action.stimulus, StepResult.from_json(entry["result"]))
+
+    def idle(self, action: Action) -> None:
+        """Leave the drive alone for so long."""
+        self._take(action)
+
+    def end(self) -> None:
+        """Note that the test is complete."""
+        self._take(Action("end", "end"))
+        self._states.forget()
+
+    def save_if_due(self) -> None:
+        """Keep the state of a simulated drive, where the last one is long ago."""
+        if self.is_simulated and self._drive_at == self._next and self._states.is_due():
+            state = self._session.save_state()
+            if state is not None:
+                self._states.save(self._next, state)
+
+    def _take(self, action: Action) -> dict[str, Any]:
+        """Answer a step from the journal, or take it and store it."""
+        position = self._next
+        asked = action.to_json()
+        if position < len(self._stored):
+            entry: dict[str, Any] = self._stored[position]
+            if entry["action"] != asked:
+                raise RunError(
+                    f"step {position} of {self._store.path} is another than this version of "
+                    "Drivelab takes: finish it with the version that began it, or use another --out"
+                )
+        else:
+            self._told(words_of(action))
+            self._bring_up(position)
+            entry = {"action": asked, "result": self._done_by_drive(action, position)}
+            self._store.append(entry, position)
+            self._stored.append(entry)
+            self._drive_at = position + 1
+            self._told("")
+        self._next += 1
+        return entry
+
+    def _take_up(
+        self, found: tuple[list[dict[str, Any]], bytes], actions: tuple[Action, Action]
+    ) -> None:
+        """Take up a preconditioned state, and journal what led to it as if it was done here."""
+        entries, state = found
+        self._told("taking up the preconditioned state")
+        self._session.load_state(state)
+        for entry, action in zip(entries, actions, strict=True):
+            kept = {"action": action.to_json(), "result": entry["result"]}
+            self._store.append(kept, len(self._stored))
+            self._stored.append(kept)
+        self._drive_at = len(self._stored)
+        self._told("")
+
+    def _bring_up(self, position: int) -> None:
+        """Bring the drive into the state that the steps before `position` left."""
+        if self._drive_at is not None or not self.is_simulated:
+            return
+        begin = 0
+        latest = self._states.latest(position)
+        if latest is not None:
+            begin, state = latest
+            self._session.load_state(state)
+        for place in range(begin, position):
+            entry = self._stored[place]
+            action = Action.from_json(entry["action"])
+            self._told(f"doing step {place} of {position} again: {words_of(action)}")
+            if self._done_by_drive(action, place) != entry["result"]:
+                raise RunError(
+                    f"{self._session.name} does not answer step {place} as it did when "
+                    f"{self._store.path} was begun: choose another --out and begin again"
+                )
+
+    def _done_by_drive(self, action: Action, position: int) -> dict[str, Any] | None:
+        try:
+            if action.kind == "purge":
+                purge = self._session.purge()
+                return {
+                    "outcome": purge.outcome,
+                    "method": purge.method,
+                    "reason": purge.reason,
+                }
+            if action.kind == "idle":
+                self._session.idle(action.seconds or 0.0)
+            if action.kind == "run" and action.stimulus is not None:
+                result = self._session.run(
+                    action.stimulus,
+                    step=position,
+                    seconds=action.seconds,
+                    total_bytes=action.total_bytes,
+                )
+                return result.to_json()
+        except RunError as error:
+            message = f"{words_of(action)}: {error}"
+            self._store.add_failure(position, message, action.to_json())
+            raise RunError(message) from error
+        return None
+
+
+def lasting_identity(identity: dict[str, Any]) -> dict[str, Any]:
+    """Leave out of a drive's identity what may change between two starts."""
+    return {name: value for name, value in identity.items() if name != "volatile"}
+
+
+def words_of(action: Action) -> str:
+    """Say what a step does, in a few words."""
+    where = f"round {action.round}" if action.round else action.phase
+    if action.section:
+        where = f"{action.section}, {where}"
+    if action.kind == "purge":
+        return f"{where}: purge"
+    if action.kind == "idle":
+        return f"{where}: {action.seconds:g} s idle"
+    if action.stimulus is None:
+        return where
+    return f"{where}: {stimulus_words(action.stimulus)}"
+
+
+def stimulus_words(stimulus: Stimulus) -> str:
+    """Write a stimulus as the specification does: ``4 KiB random, R/W 0/100, 4 x 32``."""
+    sizes = "composite"
+    if len(stimulus.sizes) == 1:
+        sizes = format_size(stimulus.sizes[0][0])
+    order = "random" if stimulus.is_random else "sequential"
+    read = round(100 * stimulus.read_ratio)
+    return (
+        f"{sizes} {order}, R/W {read}/{100 - read}, {stimulus.threads} threads x "
+        f"{stimulus.queue_depth}"
+    )

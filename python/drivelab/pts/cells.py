@@ -1,0 +1,119 @@
+"""What a stimulus came to over the rounds of the measurement window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Final
+
+from drivelab.drives.completed import percentile_ns
+from drivelab.pts.journal import Step
+
+#: Confidence levels of response times, in per cent.
+LEVELS: Final = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999)
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """One stimulus, its steps in the window's rounds.
+
+    Attributes
+    ----------
+    steps
+        One a round, of the same stimulus.
+    """
+
+    steps: tuple[Step, ...]
+
+    @property
+    def iops(self) -> float:
+        """Mean of the rounds."""
+        return fmean(step.iops for step in self.steps)
+
+    @property
+    def megabytes_per_second(self) -> float:
+        """Mean of the rounds, decimal."""
+        return fmean(step.megabytes_per_second for step in self.steps)
+
+    @property
+    def latency_ms_mean(self) -> float | None:
+        """Mean of the rounds' means; ``None`` where nothing completed."""
+        means = [step.latency_ms_mean for step in self.steps if step.latency_ms_mean is not None]
+        return fmean(means) if means else None
+
+    @property
+    def latency_ms_max(self) -> float | None:
+        """The longest of all rounds; ``None`` where nothing completed."""
+        longest = [step.latency_ms_max for step in self.steps if step.latency_ms_max is not None]
+        return max(longest, default=None)
+
+    def latency_ms(self, percent: float) -> float | None:
+        """Return a percentile of all rounds' requests; ``None`` where nothing completed."""
+        return percentile_ms(self.steps, percent)
+
+    @property
+    def iops_per_watt(self) -> float | None:
+        """Requests over energy in joules; ``None`` where the drive does not tell that."""
+        joules = [step.result.extra.get("energy_joules") for step in self.steps]
+        if not joules or any(each is None or each <= 0 for each in joules):
+            return None
+        requests = sum(step.result.requests for step in self.steps)
+        return requests / sum(each for each in joules if each is not None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what docs/json-pts.md says of a cell."""
+        stimulus = self.steps[0].stimulus
+        sizes = [[size, share] for size, share in stimulus.sizes]
+        return {
+            "block_bytes": stimulus.sizes[0][0] if len(sizes) == 1 else None,
+            "sizes": sizes,
+            "read_ratio": stimulus.read_ratio,
+            "is_random": stimulus.is_random,
+            "threads": stimulus.threads,
+            "queue_depth": stimulus.queue_depth,
+            "iops_mean": self.iops,
+            "iops_rounds": [step.iops for step in self.steps],
+            "bandwidth_bytes_per_second_mean": self.megabytes_per_second * 1e6,
+            "bandwidth_bytes_per_second_rounds": [
+                step.result.bandwidth_bytes_per_second for step in self.steps
+            ],
+            "latency_ns_mean": _nanoseconds(self.latency_ms_mean),
+            "latency_ns_mean_rounds": [_nanoseconds(step.latency_ms_mean) for step in self.steps],
+            "latency_ns_max": _nanoseconds(self.latency_ms_max),
+            "latency_ns_percentiles": levels_json(self.steps),
+            "iops_per_watt": self.iops_per_watt,
+        }
+
+
+def cell_results(rounds: Sequence[Sequence[Step]]) -> list[CellResult]:
+    """Turn rounds around: a result for each place in a round."""
+    return [CellResult(tuple(steps)) for steps in zip(*rounds, strict=True)]
+
+
+def merged_histogram(steps: Sequence[Step]) -> dict[int, int]:
+    """Add up the histograms of several steps, in fio's layout, bins rising."""
+    merged: dict[int, int] = {}
+    for step in steps:
+        for number, count in step.result.histogram.items():
+            merged[number] = merged.get(number, 0) + count
+    return {number: merged[number] for number in sorted(merged) if merged[number]}
+
+
+def percentile_ms(steps: Sequence[Step], percent: float) -> float | None:
+    """Return a percentile of the requests of several steps; ``None`` where there are none."""
+    parts = [part for step in steps for part in step.result.operations]
+    if not parts:
+        return None
+    low = min(part.latency_ns_min for part in parts)
+    high = max(part.latency_ns_max for part in parts)
+    return percentile_ns(merged_histogram(steps), percent, low, high) / 1e6
+
+
+def levels_json(steps: Sequence[Step]) -> dict[str, float | None]:
+    """Return the confidence levels of response times in ns, by per cent."""
+    return {f"{level:g}": _nanoseconds(percentile_ms(steps, level)) for level in LEVELS}
+
+
+def _nanoseconds(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else milliseconds * 1e6

@@ -1,0 +1,144 @@
+"""The header of a report: what the specification wants to stand on every page."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from drivelab.pts.bench import PRECONDITIONING_FILLS
+from drivelab.pts.journal import Record
+from drivelab.pts.settings import EDITIONS
+from drivelab.pts.test import PtsTest
+from drivelab.units import format_decimal_size, format_size
+
+NOT_KNOWN: Final = "not known"
+#: What the tests follow, by how their steps are known.
+VERSIONS: Final = {
+    "specification": "follows SNIA SSS PTS 2.0.x",
+    "implementations": "PTS-style, after public implementations of SNIA SSS PTS 2.0.x",
+}
+# In the order in which the specification lists what a session tells.
+_OF_DRIVE: Final = ("vendor", "model", "serial", "firmware")
+_OF_BUILD: Final = ("interface", "form factor", "media")
+_OF_HOST: Final = ("host", "operating system", "driver")
+
+
+def header_fields(record: Record, test: PtsTest) -> tuple[tuple[str, str], ...]:
+    """Give fields and values in the specification's order."""
+    drive, session = record.header["drive"], record.header["session"]
+    origin, settings = record.header["origin"], record.settings
+
+    def told(name: str) -> tuple[str, str]:
+        return name, session.get(name) or NOT_KNOWN
+
+    return (
+        ("date", _date(origin.get("started_at"))),
+        ("operator", settings.operator or NOT_KNOWN),
+        ("specification", VERSIONS[test.known]),
+        ("test", f"{test.title} ({EDITIONS[settings.edition]})"),
+        ("drive", drive["name"]),
+        ("kind", _kind(record)),
+        *(told(name) for name in _OF_DRIVE),
+        ("capacity", format_decimal_size(drive["capacity_bytes"])),
+        ("logical block", f"{drive['block_bytes']} B"),
+        *(told(name) for name in _OF_BUILD),
+        *(told(name) for name in _OF_HOST),
+        ("purge", purge_text(record)),
+        ("write cache", session.get("write cache") or _write_cache(record)),
+        ("preconditioning", _preconditioning(record)),
+        ("active range", _active_range(record)),
+        ("outstanding", f"{settings.threads} threads x queue depth {settings.queue_depth}"),
+        ("data pattern", settings.content),
+        ("steady state", f"rule {settings.rule}"),
+        ("seed", str(settings.seed)),
+        ("scale", f"{settings.scale:g}"),
+        ("Drivelab", str(origin.get("drivelab_version") or NOT_KNOWN)),
+    )
+
+
+def purge_text(record: Record) -> str:
+    """Say what became of purging, the worst of several."""
+    if not record.purges:
+        return "not yet"
+    worst = max(
+        record.purges, key=lambda purge: ("done", "unavailable", "refused").index(purge.outcome)
+    )
+    if worst.outcome == "done":
+        return f"done by {worst.method}"
+    tried = f" ({worst.method})" if worst.method else ""
+    return f"NOT DONE, {worst.outcome}{tried}: {worst.reason}"
+
+
+def cautions(record: Record) -> list[str]:
+    """Say what a reader must know before believing a report."""
+    drive, settings = record.header["drive"], record.settings
+    told = []
+    if settings.scale < 1:
+        told.append(
+            f"Times and capacities were scaled by {settings.scale:g}: this is for trying out, and "
+            "not a PTS result."
+        )
+    if drive["kind"] == "simulated":
+        told.append("A simulated drive: nothing here was measured on hardware.")
+    elif not drive["is_whole_device"]:
+        told.append(
+            "This is a file or a partition: what was measured is not a device-level result."
+        )
+    if any(purge.outcome != "done" for purge in record.purges):
+        told.append(
+            f"The drive was not purged ({purge_text(record)}): the specification wants a purge "
+            "before the test."
+        )
+    if settings.content != "random":
+        told.append(f"Written data was {settings.content}; the specification wants random data.")
+    if drive["kind"] == "real" and record.starts > 1:
+        told.append(
+            f"The test was stopped and went on, {record.starts - 1} times: the drive was idle "
+            "between, where the specification wants no gap."
+        )
+    if drive["block_bytes"] > 512:
+        told.append(
+            f"Blocks of 0.5 KiB are left out: the drive's logical block is "
+            f"{format_size(drive['block_bytes'])}."
+        )
+    if not record.is_complete:
+        why = f": {record.failure.message}" if record.failure else ""
+        told.append(f"The test did not come to its end{why}. What was measured is shown.")
+    return told
+
+
+def _kind(record: Record) -> str:
+    drive = record.header["drive"]
+    if drive["kind"] == "simulated":
+        return "simulated drive"
+    return "real device" if drive["is_whole_device"] else "file or partition, not a device"
+
+
+def _date(text: str | None) -> str:
+    if not text:
+        return NOT_KNOWN
+    return f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC"
+
+
+def _write_cache(record: Record) -> str:
+    return "off: every write is forced" if record.settings.writes_are_forced else "on"
+
+
+def _preconditioning(record: Record) -> str:
+    written = [
+        step
+        for step in record.steps
+        if step.action.phase == "preconditioning" and step.action.total_bytes is not None
+    ]
+    if not written:
+        return "none"
+    sizes = dict.fromkeys(step.stimulus.sizes[0][0] for step in written)
+    blocks = ", ".join(format_size(size) for size in sizes)
+    return f"{PRECONDITIONING_FILLS} x user capacity, {blocks} sequential writes"
+
+
+def _active_range(record: Record) -> str:
+    share = f"{100 * record.settings.active_range_ratio:g} %"
+    if record.settings.scale < 1:
+        share += f", scaled by {record.settings.scale:g}"
+    return f"{share}, {format_decimal_size(record.extent.range_bytes)}"

@@ -1,0 +1,196 @@
+"""What was done to a drive in a test, step after step, as a run folder keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Literal
+
+from drivelab.drives.session import Purge, StepResult
+from drivelab.errors import UsageError
+from drivelab.pts.plan import Extent
+from drivelab.pts.settings import Settings
+from drivelab.store import Failure, RunStore, damaged
+from drivelab.workloads.stimulus import Stimulus
+
+ActionKind = Literal["purge", "run", "idle", "end"]
+
+#: What the header of such a run says of itself; other runs have no such key.
+RUN_KIND: Final = "pts"
+
+
+@dataclass(frozen=True)
+class Action:
+    """One thing done to the drive, as it was asked for.
+
+    Attributes
+    ----------
+    kind
+        ``purge``, ``run`` (a stimulus), ``idle``, or ``end`` of the test.
+    phase
+        What it is for: ``preconditioning``, ``rounds``, ``histogram``.
+    section
+        Where a test is made of several alike, which of them; else empty.
+    round
+        Counted from 1; 0 outside rounds.
+    stimulus
+        What is sent, of a ``run``.
+    seconds, total_bytes
+        What ends it.
+    """
+
+    kind: ActionKind
+    phase: str
+    section: str = ""
+    round: int = 0
+    stimulus: Stimulus | None = None
+    seconds: float | None = None
+    total_bytes: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the attributes, which carry their units."""
+        stimulus = None if self.stimulus is None else self.stimulus.to_json()
+        return {**asdict(self), "stimulus": stimulus}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Action:
+        """Read what `to_json` wrote."""
+        stimulus = None if data["stimulus"] is None else Stimulus.from_json(data["stimulus"])
+        return cls(**{**data, "stimulus": stimulus})
+
+
+@dataclass(frozen=True)
+class Step:
+    """One stimulus, and what the drive did."""
+
+    position: int
+    action: Action
+    stimulus: Stimulus
+    result: StepResult
+
+    @property
+    def iops(self) -> float:
+        """Reads plus writes a second."""
+        return self.result.iops
+
+    @property
+    def megabytes_per_second(self) -> float:
+        """Decimal."""
+        return self.result.bandwidth_bytes_per_second / 1e6
+
+    @property
+    def latency_ms_mean(self) -> float | None:
+        """Of both directions; ``None`` where nothing completed."""
+        return self.result.latency_ns_mean / 1e6 if self.result.requests else None
+
+    @property
+    def latency_ms_max(self) -> float | None:
+        """Of both directions; ``None`` where nothing completed."""
+        return self.result.latency_ns_max / 1e6 if self.result.requests else None
+
+
+@dataclass(frozen=True)
+class Record:
+    """A test as far as it came.
+
+    Attributes
+    ----------
+    test
+        Its name.
+    settings, extent
+        How it was run, on how large a drive.
+    header
+        Of the run: ``drive``, ``pts``, ``session``, ``origin``.
+    steps
+        Every stimulus, in order.
+    purges
+        What became of purging, in order.
+    is_complete
+        Whether the test came to its end.
+    failure
+        What stopped it the last time, where that is known.
+    starts
+        How often it was started or went on.
+    """
+
+    test: str
+    settings: Settings
+    extent: Extent
+    header: dict[str, Any]
+    steps: tuple[Step, ...]
+    purges: tuple[Purge, ...]
+    is_complete: bool
+    failure: Failure | None = None
+    starts: int = 1
+    _by_phase: dict[tuple[str, str], list[Step]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        for step in self.steps:
+            key = (step.action.phase, step.action.section)
+            self._by_phase.setdefault(key, []).append(step)
+
+    def of_phase(self, phase: str, section: str = "") -> list[Step]:
+        """Give the steps of a phase, in order."""
+        return self._by_phase.get((phase, section), [])
+
+    def rounds(
+        self, steps_a_round: int, section: str = "", phase: str = "rounds"
+    ) -> list[list[Step]]:
+        """Give the rounds that are whole, in order."""
+        return whole_rounds(self.of_phase(phase, section), steps_a_round)
+
+
+def whole_rounds(steps: Iterable[Step], steps_a_round: int) -> list[list[Step]]:
+    """Group steps by round; a round that was cut short is left out."""
+    rounds: dict[int, list[Step]] = {}
+    for step in steps:
+        rounds.setdefault(step.action.round, []).append(step)
+    return [rounds[number] for number in sorted(rounds) if len(rounds[number]) == steps_a_round]
+
+
+def read_record(store: RunStore) -> Record:
+    """Read a test from its run.
+
+    Raises
+    ------
+    UsageError
+        When it is the run of something else.
+    RunError
+        When the run is damaged.
+    """
+    header = store.header
+    if header.get("kind") != RUN_KIND:
+        raise UsageError(f"{store.path} is no run of a test; `drivelab pts run` makes those")
+    steps: list[Step] = []
+    purges: list[Purge] = []
+    is_complete = False
+    try:
+        settings = Settings.from_json(header["pts"]["settings"])
+        drive = header["drive"]
+        extent = Extent.of(drive["capacity_bytes"], drive["block_bytes"], settings)
+        for position, entry in enumerate(store.measurements()):
+            action = Action.from_json(entry["action"])
+            if action.kind == "purge":
+                purges.append(Purge(**entry["result"]))
+            elif action.kind == "end":
+                is_complete = True
+            elif action.stimulus is not None:
+                result = StepResult.from_json(entry["result"])
+                steps.append(Step(position, action, action.stimulus, result))
+        test = header["pts"]["test"]
+    except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
+        raise damaged(store.path, "a step says something else") from error
+    failures = store.failures()
+    return Record(
+        test=test,
+        settings=settings,
+        extent=extent,
+        header=header,
+        steps=tuple(steps),
+        purges=tuple(purges),
+        is_complete=is_complete,
+        failure=failures[-1] if failures else None,
+        starts=max(len(store.starts()), 1),
+    )

@@ -1,0 +1,124 @@
+"""What the settings mean on a drive: how large its range is, how long a minute, what is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.errors import UsageError
+from drivelab.pts.settings import Settings
+from drivelab.units import format_size
+from drivelab.workloads.stimulus import Stimulus
+
+if TYPE_CHECKING:
+    from drivelab.drives.session import DriveSession
+
+_MINUTE_SECONDS: Final = 60.0
+#: Ranges end at whole multiples of this, or of the drive's block where that is larger.
+_RANGE_STEP_BYTES: Final = 4096
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How large a drive is under its settings.
+
+    Attributes
+    ----------
+    capacity_bytes
+        User capacity, of which multiples are written; scaled.
+    range_bytes
+        The active range, from the drive's beginning on; scaled.
+    block_bytes
+        The drive's logical block.
+    """
+
+    capacity_bytes: int
+    range_bytes: int
+    block_bytes: int
+
+    @classmethod
+    def of(cls, capacity_bytes: int, block_bytes: int, settings: Settings) -> Extent:
+        """Work out the extent of a drive; a `UsageError` where nothing would be left of it."""
+        step = max(block_bytes, _RANGE_STEP_BYTES)
+        capacity = int(capacity_bytes * settings.scale)
+        length = int(capacity * settings.active_range_ratio) // step * step
+        if length < step:
+            raise UsageError(
+                f"an active range of {length} bytes is left of {format_size(capacity_bytes)}; "
+                "allowed: larger drives, ranges or scales"
+            )
+        return cls(capacity, length, block_bytes)
+
+    def check_holds(self, size_bytes: int, threads: int) -> None:
+        """Refuse a range too small for each of `threads` to send one request in its own part."""
+        if self.range_bytes < size_bytes * threads:
+            many = f" for each of {threads} threads" if threads > 1 else ""
+            raise UsageError(
+                f"the active range of {format_size(self.range_bytes)} is smaller than one "
+                f"request of {format_size(size_bytes)}{many}; use a larger drive, --active-range "
+                "or --scale, or fewer --threads"
+            )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Settings on a drive.
+
+    Attributes
+    ----------
+    settings, extent
+        How, and on how large a drive.
+    is_simulated
+        Whether the drive is; a real one's write cache is switched, a simulated one's writes
+        are forced.
+    """
+
+    settings: Settings
+    extent: Extent
+    is_simulated: bool
+
+    @classmethod
+    def of(cls, session: DriveSession, settings: Settings) -> Plan:
+        """Make the plan of a drive; a `UsageError` where nothing would be left of it."""
+        extent = Extent.of(session.capacity_bytes, session.block_bytes, settings)
+        return cls(settings, extent, session.kind == "simulated")
+
+    def minutes(self, count: float) -> float:
+        """Return the seconds of so many minutes, scaled."""
+        return count * _MINUTE_SECONDS * self.settings.scale
+
+    def seconds(self, count: float) -> float:
+        """Return so many seconds, scaled."""
+        return count * self.settings.scale
+
+    def stimulus(
+        self, sizes: int | tuple[tuple[int, float], ...], read_ratio: float, **others: Any
+    ) -> Stimulus:
+        """Make a stimulus over the active range; what is not said is as the settings have it.
+
+        Raises
+        ------
+        UsageError
+            When the drive's blocks are larger than a request, or its range too small.
+        """
+        values: dict[str, Any] = {
+            "threads": self.settings.threads,
+            "queue_depth": self.settings.queue_depth,
+            "content": self.settings.content,
+            "is_forced": self.settings.writes_are_forced and self.is_simulated,
+            **others,
+        }
+        parts = ((sizes, 1.0),) if isinstance(sizes, int) else sizes
+        block_bytes = self.extent.block_bytes
+        for size, _ in parts:
+            if size % block_bytes:
+                raise UsageError(
+                    f"a request of {format_size(size)} on a drive with blocks of "
+                    f"{format_size(block_bytes)}; allowed: multiples of that"
+                )
+        # In order, each thread has its own part of the range.
+        parted = 1 if values.get("is_random", True) else values["threads"]
+        self.extent.check_holds(max(size for size, _ in parts), parted)
+        return Stimulus(
+            read_ratio=read_ratio, sizes=parts, range_bytes=self.extent.range_bytes, **values
+        )

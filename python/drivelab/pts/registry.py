@@ -1,0 +1,25 @@
+"""The tests that can be run; a new one is a file in `drivelab.pts.tests` and a line here."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from drivelab.errors import UsageError
+from drivelab.pts.test import PtsTest
+from drivelab.pts.tests import iops
+
+#: In the order in which `all` runs them.
+TESTS: Final[dict[str, PtsTest]] = {test.name: test for test in (iops.TEST,)}
+
+
+def test_named(name: str) -> PtsTest:
+    """Give a test by its name.
+
+    Raises
+    ------
+    UsageError
+        For a name that is none; lists them.
+    """
+    if name not in TESTS:
+        raise UsageError(f"no test {name!r}; the tests are {', '.join(TESTS)}")
+    return TESTS[name]

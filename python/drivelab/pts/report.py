@@ -1,0 +1,110 @@
+"""From a run to its report and its result, whatever the run came to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from drivelab.pts.exhibits import Page, Report, Table
+from drivelab.pts.header import cautions, header_fields
+from drivelab.pts.journal import Record, read_record
+from drivelab.pts.registry import test_named
+from drivelab.pts.settings import EDITIONS
+from drivelab.pts.test import PtsTest, Section, Verdict
+from drivelab.store import RunStore
+
+#: The file in a run's folder that holds what `result_of` gives.
+RESULT: Final = "result.json"
+LAYOUT: Final = 1
+_VERDICTS: Final[dict[Verdict, str]] = {
+    "steady": "steady",
+    "not_steady": "never reached: the last rounds are the window",
+    "untested": "not tested in this test",
+    "incomplete": "not reached when the test was cut short",
+}
+# The worst of several sections is that of the test.
+_FROM_BEST: Final[tuple[Verdict, ...]] = ("untested", "steady", "not_steady", "incomplete")
+
+
+def build(run: Path) -> Report:
+    """Make the report of a run, complete or not.
+
+    Raises
+    ------
+    UsageError
+        When the folder is no run of a test.
+    RunError
+        When the run is damaged.
+    """
+    with RunStore.open(run) as store:
+        return report_of(read_record(store))
+
+
+def report_of(record: Record) -> Report:
+    """Make the report of a record."""
+    test = test_named(record.test)
+    sections = test.sections(record)
+    return Report(
+        title=f"{test.title} ({EDITIONS[record.settings.edition]})",
+        header=header_fields(record, test),
+        stamp=record.settings.stamp,
+        pages=(_summary(record, sections), *test.pages(record)),
+        result=_result(record, test, sections),
+    )
+
+
+def result_of(record: Record) -> dict[str, Any]:
+    """Give the machine-readable whole; docs/json-pts.md says what stands where."""
+    test = test_named(record.test)
+    return _result(record, test, test.sections(record))
+
+
+def verdict_of(sections: list[Section], *, is_complete: bool) -> Verdict:
+    """Give the worst verdict of a test's sections."""
+    if not is_complete:
+        return "incomplete"
+    return max((each.verdict for each in sections), key=_FROM_BEST.index, default="untested")
+
+
+def _result(record: Record, test: PtsTest, sections: list[Section]) -> dict[str, Any]:
+    drive = record.header["drive"]
+    is_real = drive["kind"] == "real"
+    return {
+        "kind": "pts",
+        "layout": LAYOUT,
+        "test": test.name,
+        "title": test.title,
+        "edition": record.settings.edition,
+        "known": test.known,
+        "stamp": record.settings.stamp,
+        "verdict": verdict_of(sections, is_complete=record.is_complete),
+        "problem": record.failure.message if record.failure else None,
+        "drive": {
+            "name": drive["name"],
+            "kind": drive["kind"],
+            "capacity_bytes": drive["capacity_bytes"],
+            "block_bytes": drive["block_bytes"],
+            "is_whole_device": drive["is_whole_device"],
+            "identity": drive["identity"],
+        },
+        "header": dict(header_fields(record, test)),
+        "settings": record.settings.to_json(),
+        "capacity_bytes": record.extent.capacity_bytes,
+        "range_bytes": record.extent.range_bytes,
+        "purges": [
+            {"outcome": each.outcome, "method": each.method, "reason": each.reason}
+            for each in record.purges
+        ],
+        "starts": record.starts if is_real else None,
+        "cautions": cautions(record),
+        "sections": [
+            {"name": each.name, "verdict": each.verdict, "rounds": each.rounds, **each.values}
+            for each in sections
+        ],
+    }
+
+
+def _summary(record: Record, sections: list[Section]) -> Page:
+    rows = tuple((each.name or "test", each.rounds, _VERDICTS[each.verdict]) for each in sections)
+    table = Table("summary", "Steady state", ("part", "rounds", "steady state"), rows)
+    return Page("Summary", (table,), tuple(cautions(record)))

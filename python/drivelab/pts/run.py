@@ -1,0 +1,189 @@
+"""Running one test on one drive into a run folder, from the beginning or from where it stopped."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from drivelab.drives.session import DriveSession
+from drivelab.errors import RunError, TerminatedError, UsageError
+from drivelab.measure.comparison import refuse_other_campaign
+from drivelab.measure.header import this_start
+from drivelab.measure.pause import Pause
+from drivelab.measure.status_line import StatusLine
+from drivelab.pts.bench import Bench
+from drivelab.pts.journal import RUN_KIND, Record, read_record
+from drivelab.pts.plan import Plan
+from drivelab.pts.report import RESULT, result_of
+from drivelab.pts.settings import Settings
+from drivelab.pts.states import FOLDER, States
+from drivelab.pts.test import PtsTest
+from drivelab.store import RunStore, is_run
+from drivelab.whole_file import write_whole
+
+_COMPARED: Final = ("kind", "drive", "pts")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a test.
+
+    Attributes
+    ----------
+    path
+        The run's folder.
+    result
+        As it is saved beside the journal; docs/json-pts.md says what stands where.
+    problem
+        Why the test did not come to its end; ``None`` when it did.
+    """
+
+    path: Path
+    result: dict[str, Any]
+    problem: RunError | None = None
+
+
+def run_test(
+    test: PtsTest,
+    session: DriveSession,
+    settings: Settings,
+    path: Path,
+    *,
+    shared_states: Path | None = None,
+    origin: dict[str, Any] | None = None,
+    command: str | None = None,
+    shown: bool = True,
+) -> Outcome:
+    """Run what `path` lacks of a test, and save the result.
+
+    Parameters
+    ----------
+    test
+        Which.
+    session
+        The drive.
+    settings
+        How.
+    path
+        The run folder, made when it does not exist.
+    shared_states
+        Where preconditioned states of simulated drives are kept for other tests; in the run
+        unless given.
+    origin
+        What is kept of who started it, `this_start` unless given.
+    command
+        The command line that starts the same again, told when it stops.
+    shown
+        Whether progress is shown on standard error.
+
+    Raises
+    ------
+    UsageError
+        When the drive or the settings cannot do it, or `path` holds something else.
+    KeyboardInterrupt, TerminatedError
+        When it is stopped, with a text that says how to go on.
+    """
+    start = this_start(command) if origin is None else origin
+    header = run_header(test, session, settings, start)
+    line = StatusLine(shown=shown)
+
+    _refuse_impossible(test, session, settings)
+    with RunStore.open_to_append(path, header, durable=session.kind == "real") as store:
+        refuse_other_campaign(path, store.header, header, compared=_COMPARED, what="test")
+        pause = Pause(at_once=session.kind != "real")
+
+        def told(text: str) -> None:
+            if text:
+                line.show(f"{test.name}: {text}")
+            else:
+                pause.here()
+
+        states = States(path, shared_states or path / FOLDER)
+        bench = Bench(session, store, settings, states, told)
+        if not read_record(store).is_complete:
+            store.record_start(start)
+        problem = None
+        try:
+            with pause:
+                test.carry_out(bench)
+                bench.end()
+        except KeyboardInterrupt as interrupt:
+            raise KeyboardInterrupt(f"stopped; {_kept(bench, path, command)}") from interrupt
+        except TerminatedError as terminated:
+            message = f"{terminated}; {_kept(bench, path, command)}"
+            raise TerminatedError(terminated.number, message) from terminated
+        except RunError as error:
+            problem = RunError(f"{error}; {_kept(bench, path, command)}")
+        finally:
+            line.end()
+        return Outcome(path, save_result(path, read_record(store)), problem)
+
+
+def finished(test: PtsTest, drive_name: str, settings: Settings, path: Path) -> Outcome | None:
+    """Give the outcome of a complete run of the same test, without asking the drive.
+
+    Returns
+    -------
+    Outcome or None
+        ``None`` where the drive has to be asked for anything.
+    """
+    if not is_run(path):
+        return None
+    try:
+        with RunStore.open(path) as store:
+            record = read_record(store)
+    except UsageError:
+        return None
+    same = (record.test, record.settings, record.header["drive"]["name"]) == (
+        test.name,
+        settings,
+        drive_name,
+    )
+    return Outcome(path, save_result(path, record)) if record.is_complete and same else None
+
+
+def save_result(path: Path, record: Record) -> dict[str, Any]:
+    """Write a record's result beside its journal, and give it."""
+    result = result_of(record)
+    try:
+        write_whole(path / RESULT, json.dumps(result, indent=1, allow_nan=False) + "\n")
+    except OSError as error:
+        raise RunError(
+            f"{path / RESULT} cannot be written: {error.strerror or error}; everything measured "
+            "is kept: make room and run the same command again"
+        ) from error
+    return result
+
+
+def run_header(
+    test: PtsTest, session: DriveSession, settings: Settings, origin: dict[str, Any]
+) -> dict[str, Any]:
+    """Give what a run keeps about itself: ``drive`` and ``pts`` have to agree to go on."""
+    return {
+        "kind": RUN_KIND,
+        "drive": {
+            "name": session.name,
+            "kind": session.kind,
+            "capacity_bytes": session.capacity_bytes,
+            "block_bytes": session.block_bytes,
+            "is_whole_device": session.is_whole_device,
+            "identity": session.identity(),
+        },
+        "pts": {"test": test.name, "settings": settings.to_json()},
+        "session": session.header(),
+        "origin": origin,
+    }
+
+
+def _refuse_impossible(test: PtsTest, session: DriveSession, settings: Settings) -> None:
+    try:
+        test.check(Plan.of(session, settings))
+    except UsageError as error:
+        raise UsageError(f"{session.name} cannot run {test.name}: {error}") from error
+
+
+def _kept(bench: Bench, path: Path, command: str | None) -> str:
+    again = "run the same command again to go on" if command is None else f"go on with: {command}"
+    return f"{bench.done} steps are kept in {path}; {again}"

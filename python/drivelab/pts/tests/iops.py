@@ -1,0 +1,103 @@
+"""IOPS: random requests of eight sizes in seven mixes, fifty-six minutes a round.
+
+The order, mixes outside and sizes inside, from the largest down, is the specification's, and so
+is what is tracked (version 2.0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from drivelab.pts.cell_exhibits import block_text, by_cell, cell_text, iops_exhibits
+from drivelab.pts.cells import cell_results
+from drivelab.pts.convergence import convergence_figure, window_exhibits, windows_json
+from drivelab.pts.exhibits import Axis, Page
+from drivelab.pts.journal import Record, Step
+from drivelab.pts.rounds import Cell, Settled, Tracked, recorded, run_rounds, step_of_cell
+from drivelab.pts.test import PtsTest, Section, settled_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from drivelab.pts.bench import Bench
+    from drivelab.pts.plan import Plan
+    from drivelab.workloads.stimulus import Stimulus
+
+#: Shares of reads in per cent, and block sizes in bytes, in their order.
+MIXES: Final = (100, 95, 65, 50, 35, 5, 0)
+SIZES: Final = tuple(sectors * 512 for sectors in (2048, 256, 128, 64, 32, 16, 8, 1))
+TRACKED: Final[tuple[Cell, ...]] = ((4096, 0), (65536, 65), (1048576, 100))
+
+
+def cells_of(block_bytes: int) -> list[Cell]:
+    """Give the cells of a round in their order; sizes below the drive's block are left out."""
+    return [(size, mix) for mix in MIXES for size in SIZES if size % block_bytes == 0]
+
+
+def _tracked() -> tuple[Tracked, ...]:
+    return tuple(Tracked(cell_text(cell), "IOPS", _iops_of(cell)) for cell in TRACKED)
+
+
+def _iops_of(cell: Cell) -> Callable[[Sequence[Step]], float]:
+    return lambda steps: step_of_cell(steps, cell).iops
+
+
+def _stimuli(plan: Plan) -> list[tuple[Stimulus, float]]:
+    cells = cells_of(plan.extent.block_bytes)
+    return [(plan.stimulus(size, mix / 100), plan.minutes(1)) for size, mix in cells]
+
+
+def _check(plan: Plan) -> None:
+    _stimuli(plan)
+
+
+def _carry_out(bench: Bench) -> None:
+    bench.precondition()
+    run_rounds(bench, _stimuli(bench.plan), _tracked())
+
+
+def _settled(record: Record) -> Settled:
+    return recorded(record, len(cells_of(record.extent.block_bytes)), _tracked())
+
+
+def _sections(record: Record) -> list[Section]:
+    settled = _settled(record)
+    cells = cell_results(settled.window_rounds)
+    values = {"windows": windows_json(settled), "cells": [cell.to_json() for cell in cells]}
+    verdict = settled_verdict(settled.is_steady, record.is_complete)
+    return [Section("", verdict, len(settled.rounds), values)]
+
+
+def _pages(record: Record) -> list[Page]:
+    settled = _settled(record)
+    if not settled.rounds:
+        return []
+    sizes = [size for size, mix in cells_of(record.extent.block_bytes) if mix == 0]
+    convergence = convergence_figure(
+        "iops-convergence",
+        "Steady-state convergence: IOPS of 100 % writes",
+        settled,
+        [(block_text(size), _iops_of((size, 0))) for size in sizes],
+        Axis("throughput (IOPS)", "log10"),
+    )
+    cells = by_cell(cell_results(settled.window_rounds))
+    table, lines, columns = iops_exhibits("iops", cells)
+    return [
+        Page("IOPS - steady-state convergence", (convergence,)),
+        Page("IOPS - measurement window", tuple(window_exhibits("iops", settled))),
+        Page("IOPS - table and 2-D plot", (table, lines)),
+        Page("IOPS - 3-D columns", (columns,)),
+    ]
+
+
+TEST: Final = PtsTest(
+    name="iops",
+    title="IOPS test",
+    summary="random IOPS of eight block sizes in seven mixes",
+    known="specification",
+    check=_check,
+    carry_out=_carry_out,
+    sections=_sections,
+    pages=_pages,
+)

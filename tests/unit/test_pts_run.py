@@ -1,0 +1,177 @@
+"""Tests of the performance test specification, run on a drive that is computed by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_session import MIB, FakeSession
+
+from drivelab.errors import RunError, UsageError
+from drivelab.pts.exhibits import Table
+from drivelab.pts.registry import TESTS
+from drivelab.pts.report import RESULT, build
+from drivelab.pts.run import Outcome, run_test
+from drivelab.pts.settings import Settings
+
+ORIGIN = {"started_at": "2026-01-02T03:04:05+00:00", "drivelab_version": "0"}
+#: The drive settles while it is preconditioned: two fills of 256 MiB.
+SETTLED = {"settles_bytes": 512 * MIB}
+
+
+def run(
+    path: Path, session: FakeSession | None = None, name: str = "iops", **asked: Any
+) -> Outcome:
+    asked = {"edition": "client", "seed": 3, **asked}
+    settings = Settings.of_edition(asked.pop("edition"), **asked)
+    session = session or FakeSession()
+    return run_test(TESTS[name], session, settings, path, origin=ORIGIN, shown=False)
+
+
+def test_a_round_has_fifty_six_cells_mixes_outside_and_sizes_inside(tmp_path: Path) -> None:
+    result = run(tmp_path / "run", FakeSession(**SETTLED)).result
+    (section,) = result["sections"]
+    order = [(cell["read_ratio"], cell["block_bytes"]) for cell in section["cells"]]
+    mixes = [1.0, 0.95, 0.65, 0.5, 0.35, 0.05, 0.0]
+    sizes = [2**20, 2**17, 2**16, 2**15, 2**14, 2**13, 2**12, 512]
+    assert order == [(mix, size) for mix in mixes for size in sizes]
+
+
+def test_a_settled_drive_is_steady_in_rounds_one_to_five(tmp_path: Path) -> None:
+    result = run(tmp_path / "run", FakeSession(**SETTLED)).result
+    (section,) = result["sections"]
+    assert (result["verdict"], section["rounds"]) == ("steady", 5)
+    assert [window["tracked"] for window in section["windows"]] == [
+        "4 KiB R/W 0/100",
+        "64 KiB R/W 65/35",
+        "1024 KiB R/W 100/0",
+    ]
+    # 100 MiB/s over 4 KiB + 64 KiB is 1505.88 a second, 90352 whole ones in a minute.
+    assert section["windows"][0]["values"] == [90352 / 60] * 5
+    four = next(c for c in section["cells"] if (c["block_bytes"], c["read_ratio"]) == (4096, 0))
+    assert four["iops_mean"] == pytest.approx(90352 / 60)
+    assert four["iops_rounds"] == [90352 / 60] * 5
+    assert four["bandwidth_bytes_per_second_mean"] == pytest.approx(90352 * 4096 / 60)
+    # 90352 requests over 2 J a second for a minute.
+    assert four["iops_per_watt"] == pytest.approx(90352 / 120)
+
+
+def test_the_report_is_made_of_the_stored_run_alone(tmp_path: Path) -> None:
+    out = run(tmp_path / "run", FakeSession(**SETTLED))
+    report = build(tmp_path / "run")
+    assert report.title == "IOPS test (PTS-C)"
+    assert report.result == out.result
+    names = [exhibit.name for page in report.pages for exhibit in page.exhibits]
+    assert len(names) == len(set(names))
+    table = next(
+        exhibit
+        for page in report.pages
+        for exhibit in page.exhibits
+        if exhibit.name == "iops-table"
+    )
+    assert isinstance(table, Table)
+    assert [row[0] for row in table.rows][:2] == ["1024 KiB", "128 KiB"]
+    # 100 MiB/s over 1 MiB + 64 KiB: 94.12 a second, 5647 in a minute.
+    assert table.rows[0][1] == pytest.approx(5647 / 60)
+
+
+def test_never_steady_is_said_after_twenty_five_rounds(tmp_path: Path) -> None:
+    # Every other round is half as fast.
+    session = FakeSession(wobble=lambda step: -0.5 * ((step - 2) // 56 % 2), **SETTLED)
+    result = run(tmp_path / "run", session).result
+    (section,) = result["sections"]
+    assert (result["verdict"], section["verdict"], section["rounds"]) == (
+        "not_steady",
+        "not_steady",
+        25,
+    )
+    assert {(w["first_round"], w["last_round"]) for w in section["windows"]} == {(21, 25)}
+    assert (tmp_path / "run" / RESULT).is_file()
+
+
+def test_what_was_measured_before_an_error_in_round_seventeen_stays(tmp_path: Path) -> None:
+    broken = 2 + 16 * 56 + 5
+    session = FakeSession(
+        wobble=lambda step: -0.5 * ((step - 2) // 56 % 2),
+        fails=lambda step: RunError("the drive went away") if step == broken else None,
+        **SETTLED,
+    )
+    out = run(tmp_path / "run", session)
+    assert out.problem is not None
+    assert "round 17" in str(out.problem)
+    assert f"{broken} steps are kept" in str(out.problem)
+    (section,) = out.result["sections"]
+    assert (out.result["verdict"], section["verdict"], section["rounds"]) == (
+        "incomplete",
+        "incomplete",
+        16,
+    )
+    assert "the drive went away" in out.result["problem"]
+
+
+@pytest.mark.parametrize("kind", ["simulated", "real"])
+@pytest.mark.parametrize("broken", [0, 1, 2, 57, 100])
+def test_a_test_that_goes_on_gives_the_same_bytes(tmp_path: Path, kind: Any, broken: int) -> None:
+    run(tmp_path / "whole", FakeSession(kind))
+    session = FakeSession(
+        kind, fails=lambda step: KeyboardInterrupt() if step == max(broken, 1) else None
+    )
+    with pytest.raises(KeyboardInterrupt, match="go on"):
+        run(tmp_path / "run", session)
+    again = FakeSession(kind)
+    if kind == "real":
+        # A real drive is as it was left.
+        again.written_bytes = session.written_bytes
+    run(tmp_path / "run", again)
+    whole, went_on = (
+        (tmp_path / name / RESULT).read_text().replace('"starts": 2', '"starts": 1')
+        for name in ("whole", "run")
+    )
+    if kind == "simulated":
+        assert went_on == whole
+    else:
+        assert '"starts": 1' in whole
+        assert "was stopped and went on" in went_on
+
+
+def test_a_preconditioned_state_is_taken_up_and_not_made_again(tmp_path: Path) -> None:
+    session = FakeSession(fails=lambda step: KeyboardInterrupt() if step == 2 else None)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "run", session)
+    again = FakeSession()
+    run(tmp_path / "run", again)
+    assert again.steps[0] == 1 or again.loads == 1
+
+
+@pytest.mark.parametrize(
+    ("session", "asked", "told"),
+    [
+        (FakeSession(identity={"model": "other"}), {}, "drive.identity.model"),
+        (FakeSession(), {"seed": 4}, "pts.settings.seed was 3 and is now 4"),
+        (FakeSession(), {"edition": "enterprise"}, "pts.settings.edition"),
+    ],
+)
+def test_another_drive_or_other_settings_are_refused(
+    tmp_path: Path, session: FakeSession, asked: dict[str, Any], told: str
+) -> None:
+    run(tmp_path / "run", FakeSession(**SETTLED))
+    with pytest.raises(UsageError, match=f"holds another test: .*{told}"):
+        run(tmp_path / "run", session, **asked)
+    assert session.steps == []
+
+
+def test_blocks_below_the_sector_are_left_out_and_it_is_said(tmp_path: Path) -> None:
+    result = run(tmp_path / "run", FakeSession(block_bytes=4096, **SETTLED)).result
+    assert {cell["block_bytes"] for cell in result["sections"][0]["cells"]} == {
+        2**exponent for exponent in (12, 13, 14, 15, 16, 17, 20)
+    }
+    assert any("0.5 KiB are left out" in each for each in result["cautions"])
+
+
+def test_a_drive_smaller_than_a_request_for_each_thread_is_refused(tmp_path: Path) -> None:
+    session = FakeSession(capacity_bytes=2**20)
+    with pytest.raises(UsageError, match="active range of 768 KiB is smaller"):
+        run(tmp_path / "run", session)
+    assert session.steps == []
+    assert not (tmp_path / "run").exists()
