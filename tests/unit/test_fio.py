@@ -275,7 +275,7 @@ def test_a_file_system_without_direct_requests_is_refused(
 def test_a_hung_drive_ends_at_the_deadline(
     drive: FioDrive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drive, "_slack_seconds", -85.0)
+    monkeypatch.setattr(drive, "slack_seconds", -85.0)
     plan = MeasurementPlan.of_kind("real", seconds=70.0)
     with pytest.raises(RunError, match="was killed: the drive does not answer"):
         list(drive.measure([(0, Characteristics())], plan))

@@ -16,9 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Protocol, Self
 
-from drivelab.drives.block_devices import THIS_MACHINE, SystemRoots
+from drivelab.drives.block_devices import THIS_MACHINE, BlockDevice, SystemRoots
 from drivelab.drives.direct_io import direct_block_bytes
+from drivelab.drives.file_location import FileLocation
 from drivelab.drives.fio_files import FioFiles
+from drivelab.drives.fio_job import MAX_BUFFER_BYTES
 from drivelab.drives.fio_measurement import FioSetup, measure_with_fio
 from drivelab.drives.fio_passes import check_pass, pass_with_fio
 from drivelab.drives.fio_program import REMEDY, FioHungError, FioProgram, find_fio
@@ -34,8 +36,6 @@ from drivelab.workloads.whole_pass import WholePass
 # In this order. fio 3.33 keeps more requests in flight than asked by io_uring, up to the next
 # power of two: it is for machines that forbid libaio, and for powers of two.
 IO_ENGINES: Final = ("libaio", "io_uring")
-# fio keeps one buffer a request in flight.
-MAX_BUFFER_BYTES: Final = 2**30
 # From 1024 on the latency log of fio 3.33 fails, and few queues of the kernel are deeper.
 MAX_QUEUE_DEPTH: Final = 1023
 # Requests in flight at the end of the run time: drives try for seconds to read a bad block.
@@ -49,6 +49,21 @@ class Target(Protocol):
     @property
     def path(self) -> Path:
         """Where it is, links resolved."""
+        ...
+
+    @property
+    def place(self) -> FileLocation | None:
+        """Where a file lies; `None` for a device."""
+        ...
+
+    @property
+    def device(self) -> BlockDevice | None:
+        """The device, or the drive below a file where the kernel tells of one."""
+        ...
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a drive, not a file, a partition or what is made of others."""
         ...
 
     @property
@@ -96,6 +111,15 @@ class FioDrive:
         A checked fio.
     slack_seconds
         How long requests in flight may take beyond the run time before fio is killed.
+
+    Attributes
+    ----------
+    name, target, program, slack_seconds
+        As given.
+    capacity_bytes
+        Bytes that requests may address.
+    engine
+        fio's I/O engine, found by a short read.
     """
 
     kind: Literal["real"] = "real"
@@ -111,12 +135,12 @@ class FioDrive:
         self.name = name
         self.capacity_bytes = target.capacity_bytes
         self.target = target
-        self._program = program
-        self._slack_seconds = slack_seconds
+        self.program = program
+        self.slack_seconds = slack_seconds
         self._block_bytes = direct_block_bytes(target.path, target.descriptor)
         self._files = FioFiles()
         try:
-            self._engine = self._choose_engine()
+            self.engine = self._choose_engine()
         except BaseException:
             self._files.close()
             raise
@@ -134,8 +158,8 @@ class FioDrive:
             **self.target.describe(),
             "direct_io": True,
             "direct_block_bytes": self._block_bytes,
-            "io_engine": self._engine,
-            "fio_version": self._program.version,
+            "io_engine": self.engine,
+            "fio_version": self.program.version,
             "volatile": {"kernel_release": platform.release()},
         }
 
@@ -152,11 +176,14 @@ class FioDrive:
         check_on_drive(
             workload, self.name, self.capacity_bytes, self._block_bytes, self.target.write_refusal
         )
-        depth = workload.queue_depth
-        if self._engine == "io_uring" and depth & (depth - 1):
+        self.check_depth(workload.queue_depth)
+
+    def check_depth(self, queue_depth: int) -> None:
+        """Raise `CannotAnswerError` when fio would keep another number of requests in flight."""
+        if self.engine == "io_uring" and queue_depth & (queue_depth - 1):
             raise CannotAnswerError(
-                f"queue_depth is {depth}; without libaio, which does not work on {self.name}, fio "
-                "keeps powers of two only"
+                f"queue_depth is {queue_depth}; without libaio, which does not work on "
+                f"{self.name}, fio keeps powers of two only"
             )
 
     def measure(
@@ -230,12 +257,12 @@ class FioDrive:
             self.target.before_writing()
         clear_caches(self.target)
         return FioSetup(
-            program=self._program,
+            program=self.program,
             files=self._files,
             descriptor=self.target.descriptor,
             capacity_bytes=self.capacity_bytes,
-            engine=self._engine,
-            slack_seconds=self._slack_seconds,
+            engine=self.engine,
+            slack_seconds=self.slack_seconds,
         )
 
     @contextlib.contextmanager
@@ -251,11 +278,11 @@ class FioDrive:
         """Try each engine with a short read; it also proves the shape of fio's JSON."""
         failures = []
         for engine in IO_ENGINES:
-            self._engine = engine
+            self.engine = engine
             try:
                 self._measure_one(0, Characteristics(queue_depth=2), _PROBE_PLAN)
             except UnknownReportError as error:
-                raise UsageError(f"{self._program.version}: {error}; {REMEDY}") from error
+                raise UsageError(f"{self.program.version}: {error}; {REMEDY}") from error
             except FioHungError:
                 raise  # no engine is quicker on a drive that does not answer
             except RunError as error:

@@ -30,6 +30,8 @@ from typing import Final
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
 
+#: fio keeps one buffer a request in flight: of memory at most so much.
+MAX_BUFFER_BYTES: Final = 2**30
 # fio takes 1024 to 1048576, which is more than `fio_pace` sends at once.
 _LEAST_LOG_ENTRIES: Final = 1024
 # As crates/request/src/content.rs has it; duplicates of fio are of pages it wrote before, not of

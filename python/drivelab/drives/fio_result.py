@@ -1,7 +1,7 @@
 """What fio says of a segment, or an error: what is missing or does not add up is never a number.
 
-fio tells the same requests twice, by its latency log and by the statistics in its JSON. The log
-is what is used; both must agree to the request, to the nanosecond and to the bin.
+Of a segment fio tells the same requests twice, by its latency log and by the statistics in its
+JSON. The log is what is used; both must agree to the request, to the nanosecond and to the bin.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def check_segment(
     UnknownReportError
         When its JSON lacks a field.
     """
-    job = _field(_field(report, "jobs", list), 0, dict)
-    error = _field(job, "error", int)
+    job = field_of(field_of(report, "jobs", list), 0, dict)
+    error = field_of(job, "error", int)
     if error:
         message = message_of(remarks)
         raise RunError(f"fio met an error: {message or os.strerror(error)}")
@@ -69,7 +69,7 @@ def check_segment(
         raise RunError(f"fio sent {sent} requests of {segment.requests}")
     if sent == segment.requests:
         return False
-    ran = _field(job, "job_runtime", int)
+    ran = field_of(job, "job_runtime", int)
     if ran < segment.milliseconds - _CLOCK_MILLISECONDS:
         raise RunError(
             f"fio ended after {ran} of {segment.milliseconds} ms with {sent} of "
@@ -80,27 +80,27 @@ def check_segment(
 
 def _check_operation(job: dict[str, Any], name: str, completions: Completions) -> int:
     """Check one direction, and say how many requests it sent."""
-    part = _field(job, name, dict)
-    sent: int = _field(part, "total_ios", int)
+    part = field_of(job, name, dict)
+    sent: int = field_of(part, "total_ios", int)
     logged = completions.operation(name)
     result = None if logged is None else OperationResult(**logged)
     known = 0 if result is None else result.requests
     for field in ("short_ios", "drop_ios"):
-        if _field(part, field, int):
+        if field_of(part, field, int):
             raise RunError(f"fio counts {part[field]} {name}s in {field}: the drive cut them short")
     if sent != known:
         raise RunError(f"fio's numbers disagree: {sent} {name}s sent, {known} in its latency log")
-    moved = _field(part, "io_bytes", int)
+    moved = field_of(part, "io_bytes", int)
     if result is None:
         if moved:
             raise RunError(f"fio's numbers disagree: no {name}s sent, {moved} bytes moved")
         return 0
-    latency = _field(part, "lat_ns", dict)
+    latency = field_of(part, "lat_ns", dict)
     told = {
-        "requests": _field(latency, "N", int),
+        "requests": field_of(latency, "N", int),
         "bytes": moved,
-        "latency_ns_min": _field(latency, "min", int),
-        "latency_ns_max": _field(latency, "max", int),
+        "latency_ns_min": field_of(latency, "min", int),
+        "latency_ns_max": field_of(latency, "max", int),
     }
     for field, value in told.items():
         if getattr(result, field) != value:
@@ -108,19 +108,20 @@ def _check_operation(job: dict[str, Any], name: str, completions: Completions) -
                 f"fio's numbers disagree: {field} of its {name}s is {value}, and "
                 f"{getattr(result, field)} by its latency log"
             )
-    mean = _field(latency, "mean", (int, float))
+    mean = field_of(latency, "mean", (int, float))
     # fio's mean runs along in floating point.
     if not math.isclose(mean, result.latency_ns_mean, rel_tol=1e-6, abs_tol=1):
         raise RunError(
             f"fio's numbers disagree: its {name}s took {mean} ns on average, and "
             f"{result.latency_ns_mean} by its latency log"
         )
-    if _histogram(_field(latency, "bins", dict), name) != result.histogram:
+    if histogram_of(field_of(latency, "bins", dict), name) != result.histogram:
         raise RunError(f"fio's numbers disagree: the bins of its {name}s are not its latency log's")
     return sent
 
 
-def _histogram(bins: dict[str, Any], name: str) -> dict[int, int]:
+def histogram_of(bins: dict[str, Any], name: str) -> dict[int, int]:
+    """Count the bins of fio's JSON in the layout of its histograms; they are `name`'s."""
     histogram: dict[int, int] = {}
     for value, count in bins.items():
         # fio names a bin by the value in its middle.
@@ -131,7 +132,7 @@ def _histogram(bins: dict[str, Any], name: str) -> dict[int, int]:
     return {number: count for number, count in histogram.items() if count}
 
 
-def _field(container: Any, key: str | int, kind: Any) -> Any:
+def field_of(container: Any, key: str | int, kind: Any) -> Any:
     """Take a field of fio's JSON; a missing one means a fio that Drivelab does not know."""
     try:
         value = container[key]

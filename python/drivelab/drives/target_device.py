@@ -61,6 +61,21 @@ class TargetDevice:
         self._roots = roots
         self._written = False
 
+    @property
+    def device(self) -> BlockDevice:
+        """What it was when it was opened."""
+        return self._device
+
+    @property
+    def place(self) -> None:
+        """No file system is in between."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a drive: no partition, no loop device, not made of others."""
+        is_drive = (self._roots.sys / "block" / self._device.name).exists()
+        return is_drive and self._device.backing is None and not self._device.members
+
     def check_present(self) -> None:
         """Check that the node still names the device that was opened, in full size.
 

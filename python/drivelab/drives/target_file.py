@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from drivelab.drives.block_devices import THIS_MACHINE, SystemRoots
+from drivelab.drives.block_devices import THIS_MACHINE, BlockDevice, SystemRoots
 from drivelab.drives.file_location import FileLocation, locate_file
 from drivelab.drives.measuring_lock import lock_to_measure
 from drivelab.drives.side_file import (
@@ -73,6 +73,16 @@ class TargetFile:
     def path(self) -> Path:
         """The file, links resolved."""
         return self.place.path
+
+    @property
+    def device(self) -> BlockDevice | None:
+        """The drive below, where the file system has one."""
+        return self.place.device
+
+    @property
+    def is_whole(self) -> bool:
+        """A file is no drive."""
+        return False
 
     def describe(self) -> dict[str, Any]:
         """Say what identifies the file, its file system and the drive below, JSON-able."""

@@ -1,0 +1,210 @@
+"""fio's options for one step of a session: a stimulus sent by fio's own random numbers.
+
+A step of the performance test specification is a minute of tens of millions of requests that nobody
+will send again one by one, from several threads: no log of requests could be read back fast
+enough. What fio does otherwise than one would think, and what is done about it:
+
+- Shares of a mix, of reads and of zones are whole per cent: others are refused.
+- Where requests have several sizes, random offsets are multiples of one size. It is 4 KiB, or the
+  smallest size where that is larger, so that most requests do not straddle pages.
+- ``time_based`` ignores ``io_size``: where both may end a step, ``runtime`` alone is the limit of
+  time. Before ``io_size`` is reached fio stops when less than its largest request is left.
+- ``io_size`` and ``size`` are of each thread.
+- Without ``refill_buffers`` a thread writes the same bytes again and again, which a drive may
+  notice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import TYPE_CHECKING, Final
+
+from drivelab._core import SECTOR_BYTES
+from drivelab.drives.fio_job import MAX_BUFFER_BYTES
+from drivelab.errors import CannotAnswerError, UsageError
+
+if TYPE_CHECKING:
+    from drivelab.workloads.stimulus import Stimulus
+
+_PAGE_BYTES: Final = 4096
+# fio keeps zones and sizes of a mix in whole per cent.
+_PERCENT_TOLERANCE: Final = 1e-6
+_CONTENT_OPTIONS: Final = {
+    "zero": ["zero_buffers=1"],
+    "database": ["buffer_compress_percentage=50", "dedupe_percentage=10"],
+    "random": ["refill_buffers=1"],
+}
+
+
+def step_options(
+    stimulus: Stimulus,
+    *,
+    engine: str,
+    filename: str,
+    seed: int,
+    seconds: float | None,
+    total_bytes: int | None,
+) -> list[str]:
+    """Write the options, without leading dashes.
+
+    Parameters
+    ----------
+    stimulus
+        What is sent.
+    engine
+        fio's I/O engine.
+    filename
+        The file or device.
+    seed
+        Key of fio's random numbers, from `step_seed`.
+    seconds, total_bytes
+        What ends the step, whichever is first; at least one.
+
+    Raises
+    ------
+    CannotAnswerError
+        When fio cannot be asked for it.
+    UsageError
+        When the range is too small for so many threads.
+    """
+    check_stimulus(stimulus)
+    return [
+        *(["readonly"] if stimulus.read_ratio == 1 else []),
+        "name=step",
+        f"filename={filename}",
+        *_pattern(stimulus),
+        *_sizes(stimulus),
+        *_range(stimulus),
+        *_end(stimulus, seconds, total_bytes),
+        f"numjobs={stimulus.threads}",
+        f"iodepth={stimulus.queue_depth}",
+        f"ioengine={engine}",
+        *(["sync=dsync"] if stimulus.is_forced and stimulus.read_ratio < 1 else []),
+        *_CONTENT_OPTIONS[stimulus.content],
+        "direct=1",
+        "thread",
+        "group_reporting",
+        "allow_file_create=0",
+        "invalidate=0",
+        "randrepeat=0",
+        f"randseed={seed}",
+        "lat_percentiles=1",
+        "clat_percentiles=0",
+        "disk_util=0",
+        "output-format=json+",
+        "eta=never",
+    ]
+
+
+def step_seed(seed: int, step: int) -> int:
+    """Draw a number below 2**62 from the key of a step."""
+    digest = hashlib.blake2b(f"session {seed} {step}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 2
+
+
+def check_stimulus(stimulus: Stimulus) -> None:
+    """Raise when fio cannot be asked for a stimulus; see `step_options`."""
+    percent("read_ratio", stimulus.read_ratio)
+    for size, share in stimulus.sizes:
+        percent(f"share of requests of {size} bytes", share)
+    for accesses, part in stimulus.zones:
+        percent("share of a zone's accesses", accesses)
+        percent("share of a zone's range", part)
+    largest = _largest(stimulus)
+    if stimulus.outstanding * largest > MAX_BUFFER_BYTES:
+        raise CannotAnswerError(
+            f"{stimulus.outstanding} requests of {largest} bytes in flight need more than "
+            f"{MAX_BUFFER_BYTES} bytes of memory; ask for fewer threads or a lower queue depth"
+        )
+    if not stimulus.is_random and _part_bytes(stimulus) < largest:
+        raise UsageError(
+            f"{stimulus.range_bytes} bytes are no range for {stimulus.threads} threads of requests "
+            f"of {largest} bytes; allowed: at least one request a thread"
+        )
+
+
+def percent(name: str, share: float) -> int:
+    """Return a share in per cent; `CannotAnswerError` where that is no whole number."""
+    exact = share * 100
+    whole = round(exact)
+    if abs(exact - whole) > _PERCENT_TOLERANCE:
+        raise CannotAnswerError(
+            f"{name} is {exact:g} %; on real drives, which fio measures, allowed: whole per cent"
+        )
+    return whole
+
+
+def _pattern(stimulus: Stimulus) -> list[str]:
+    reads, writes = stimulus.read_ratio > 0, stimulus.read_ratio < 1
+    if reads and writes:
+        pattern = "randrw" if stimulus.is_random else "rw"
+        mix = [f"rwmixread={percent('read_ratio', stimulus.read_ratio)}"]
+    else:
+        pattern = ("rand" if stimulus.is_random else "") + ("read" if reads else "write")
+        mix = []
+    if not stimulus.is_random:
+        return [f"rw={pattern}", *mix]
+    zones = []
+    if len(stimulus.zones) > 1:
+        parts = [
+            f"{percent('accesses', accesses)}/{percent('range', part)}"
+            for accesses, part in stimulus.zones
+        ]
+        zones = [f"random_distribution=zoned:{':'.join(parts)}"]
+    # Ranges of more than 2**32 blocks need more than 32 bits.
+    return [f"rw={pattern}", *mix, *zones, "norandommap", "random_generator=tausworthe64"]
+
+
+def _sizes(stimulus: Stimulus) -> list[str]:
+    if len(stimulus.sizes) == 1:
+        return [f"bs={stimulus.sizes[0][0]}"]
+    parts = [f"{size}/{percent('sizes', share)}" for size, share in stimulus.sizes]
+    options = [f"bssplit={':'.join(parts)}"]
+    if stimulus.is_random:
+        options.append(f"blockalign={_alignment(stimulus)}")
+    return options
+
+
+def _alignment(stimulus: Stimulus) -> int:
+    smallest = min(size for size, _ in stimulus.sizes)
+    return max(smallest, min(_PAGE_BYTES, _largest(stimulus)))
+
+
+def _range(stimulus: Stimulus) -> list[str]:
+    options = [f"offset={stimulus.range_start_bytes}"]
+    if stimulus.is_random or stimulus.threads == 1:
+        return [*options, f"size={stimulus.range_bytes}"]
+    part = _part_bytes(stimulus)
+    return [*options, f"offset_increment={part}", f"size={part}"]
+
+
+def _part_bytes(stimulus: Stimulus) -> int:
+    """Return the part of the range of each thread that goes in order, whole requests."""
+    part = stimulus.range_bytes // stimulus.threads
+    unit = _largest(stimulus) if len(stimulus.sizes) == 1 else SECTOR_BYTES
+    return part // unit * unit
+
+
+def _end(stimulus: Stimulus, seconds: float | None, total_bytes: int | None) -> list[str]:
+    options = []
+    if seconds is not None:
+        options.append(f"runtime={milliseconds(seconds)}ms")
+    if total_bytes is None:
+        return [*options, "time_based"]
+    each = -(-total_bytes // stimulus.threads)
+    largest = _largest(stimulus)
+    if len(stimulus.sizes) == 1:
+        each = -(-each // largest) * largest
+    else:
+        each += largest
+    return [*options, f"io_size={each}"]
+
+
+def milliseconds(seconds: float) -> int:
+    """Return a run time as fio takes it: whole, never shorter than asked."""
+    return max(1, math.ceil(round(seconds * 1000, 6)))
+
+
+def _largest(stimulus: Stimulus) -> int:
+    return max(size for size, _ in stimulus.sizes)

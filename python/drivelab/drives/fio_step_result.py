@@ -1,0 +1,121 @@
+"""What fio's JSON says of a step: what is missing or does not add up is an error, never a number.
+
+Latencies are those of ``lat_ns``, from submission to completion: with io_uring a few requests
+complete while they are submitted, which ``clat_ns`` shows as times near 0.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Final
+
+from drivelab.drives.fio_program import message_of
+from drivelab.drives.fio_result import field_of, histogram_of
+from drivelab.drives.measurement import OperationResult
+from drivelab.drives.session import StepResult
+from drivelab.errors import RunError
+
+# fio looks at its clock, which has whole milliseconds, once a request.
+_CLOCK_MILLISECONDS: Final = 2
+_NANOSECONDS: Final = 1_000_000
+
+
+def step_result(
+    report: dict[str, Any],
+    remarks: Sequence[str],
+    *,
+    milliseconds: int | None,
+    total_bytes: int | None,
+) -> StepResult:
+    """Read fio's JSON of one job, its threads reported as a group.
+
+    Parameters
+    ----------
+    report
+        In the form ``json+`` with ``lat_percentiles=1``.
+    remarks
+        The lines around it.
+    milliseconds, total_bytes
+        What was to end the step.
+
+    Raises
+    ------
+    RunError
+        When fio met an error, ended too early or contradicts itself.
+    UnknownReportError
+        When its JSON lacks a field.
+    """
+    jobs = field_of(report, "jobs", list)
+    job = field_of(jobs, 0, dict)
+    if len(jobs) != 1:
+        raise RunError(f"fio tells of {len(jobs)} groups of threads; it was asked for one")
+    error = field_of(job, "error", int)
+    if error:
+        raise RunError(f"fio met an error: {message_of(remarks) or os.strerror(error)}")
+    parts = {name: _operation(field_of(job, name, dict), name) for name in ("read", "write")}
+    ran = max(field_of(field_of(job, name, dict), "runtime", int) for name in parts)
+    moved = sum(part.bytes for part in parts.values() if part is not None)
+    _check_end(ran, moved, milliseconds, total_bytes, remarks)
+    # Without a completed request fio tells no run time.
+    duration = ran or milliseconds or 0
+    return StepResult(duration * _NANOSECONDS, parts["read"], parts["write"])
+
+
+def _operation(part: dict[str, Any], name: str) -> OperationResult | None:
+    requests: int = field_of(part, "total_ios", int)
+    for field in ("short_ios", "drop_ios"):
+        if field_of(part, field, int):
+            raise RunError(f"fio counts {part[field]} {name}s in {field}: the drive cut them short")
+    moved: int = field_of(part, "io_bytes", int)
+    latency = field_of(part, "lat_ns", dict)
+    counted = field_of(latency, "N", int)
+    if requests == 0:
+        if moved or counted:
+            raise RunError(
+                f"fio's numbers disagree: no {name}s sent, {moved} bytes moved, {counted} latencies"
+            )
+        return None
+    histogram = histogram_of(field_of(latency, "bins", dict), name)
+    binned = sum(histogram.values())
+    if not requests == counted == binned:
+        raise RunError(
+            f"fio's numbers disagree: {requests} {name}s completed, {counted} have a latency and "
+            f"{binned} are in its bins"
+        )
+    return OperationResult(
+        requests=requests,
+        bytes=moved,
+        latency_ns_mean=float(field_of(latency, "mean", (int, float))),
+        latency_ns_min=field_of(latency, "min", int),
+        latency_ns_max=field_of(latency, "max", int),
+        histogram=histogram,
+    )
+
+
+def _check_end(
+    ran: int,
+    moved: int,
+    milliseconds: int | None,
+    total_bytes: int | None,
+    remarks: Sequence[str],
+) -> None:
+    """Refuse a step that neither its time nor its bytes ended."""
+    if total_bytes is not None and moved >= total_bytes:
+        return
+    if milliseconds is not None and ran >= milliseconds - _CLOCK_MILLISECONDS:
+        return
+    # Nothing completed in the time: that is told, not an error.
+    if milliseconds is not None and moved == 0 and not remarks:
+        return
+    asked = " or ".join(
+        [
+            *([] if milliseconds is None else [f"{milliseconds} ms"]),
+            *([] if total_bytes is None else [f"{total_bytes} bytes"]),
+        ]
+    )
+    message = message_of(remarks)
+    raise RunError(
+        f"fio ended after {ran} ms and {moved} bytes; it was asked for {asked}"
+        + (f": {message}" if message else "")
+    )

@@ -1,0 +1,253 @@
+"""Steps of a session by the real fio, on a small file: what was sent is read back from its log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from drivelab.drives import fio_session
+from drivelab.drives.fio_program import FioOutput, run_fio
+from drivelab.drives.fio_step import step_seed
+from drivelab.drives.session import StepResult
+from drivelab.drives.sessions import open_session
+from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.workloads.stimulus import Stimulus
+
+KIB, MIB = 2**10, 2**20
+CAPACITY = 16 * MIB
+Row = tuple[int, int, int]  # direction, size, offset
+
+
+@pytest.fixture(scope="module")
+def session(require_tool: Callable[[str], Path], drive_folder: Path) -> Iterator[Any]:
+    require_tool("fio")
+    path = str(drive_folder / "session.bin")
+    with open_session(path, size_bytes=CAPACITY, seed=7) as session:
+        yield session
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], list[list[Row]]]:
+    """Let fio log every request; give what each thread sent, in the order of completion."""
+
+    def with_log(program: Any, options: list[str], **others: Any) -> FioOutput:
+        log = [f"write_lat_log={tmp_path / 'log'}", "log_offset=1"]
+        return run_fio(program, [*options, *log], **others)
+
+    def rows() -> list[list[Row]]:
+        found = []
+        for path in sorted(tmp_path.glob("log_lat.*.log")):
+            lines = (list(map(int, line.split(", "))) for line in path.read_text().splitlines())
+            found.append([(one[2], one[3], one[4]) for one in lines])
+        return found
+
+    monkeypatch.setattr(fio_session, "run_fio", with_log)
+    return rows
+
+
+def stimulus(**values: Any) -> Stimulus:
+    sizes = values.pop("size", 4 * KIB)
+    given = {"read_ratio": 1.0, "range_bytes": CAPACITY, **values}
+    parts = ((sizes, 1.0),) if isinstance(sizes, int) else sizes
+    return Stimulus(sizes=parts, **given)
+
+
+def shares(values: list[Any]) -> dict[Any, float]:
+    return {value: values.count(value) / len(values) for value in set(values)}
+
+
+def test_counts_are_those_of_what_was_sent(session: Any, sent: Any) -> None:
+    result = session.run(stimulus(read_ratio=0.4, queue_depth=4), step=0, seconds=0.3)
+    (rows,) = sent()
+    for bit, part in enumerate((result.read, result.write)):
+        mine = [row for row in rows if row[0] == bit]
+        assert (part.requests, part.bytes) == (len(mine), sum(row[1] for row in mine))
+        assert sum(part.histogram.values()) == part.requests
+    # 4096 possible offsets, a share known to a few hundredths.
+    assert result.read.requests / result.requests == pytest.approx(0.4, abs=0.03)
+    assert 298_000_000 <= result.duration_ns < 400_000_000
+    assert StepResult.from_json(result.to_json()) == result
+
+
+def test_random_accesses_go_all_over_the_range(session: Any, sent: Any) -> None:
+    what = stimulus(range_start_bytes=4 * MIB, range_bytes=MIB, queue_depth=8)
+    session.run(what, step=1, seconds=0.3)
+    offsets = [row[2] for row in sent()[0]]
+    assert all(4 * MIB <= offset < 5 * MIB and offset % (4 * KIB) == 0 for offset in offsets)
+    assert len(offsets) > 2000
+    # 256 places: none is missed by thousands of draws.
+    assert len(set(offsets)) == 256
+
+
+def test_a_composite_has_its_sizes_and_zones(session: Any, sent: Any) -> None:
+    sizes = ((512, 0.04), (1536, 0.06), (4 * KIB, 0.67), (8 * KIB, 0.13), (64 * KIB, 0.1))
+    zones = ((0.5, 0.05), (0.3, 0.15), (0.2, 0.8))
+    what = stimulus(size=sizes, zones=zones, read_ratio=0.4, threads=2, queue_depth=8)
+    session.run(what, step=2, seconds=1.0)
+    rows = [row for thread in sent() for row in thread]
+    assert len(rows) > 4000
+    # Four standard deviations of a share of 4000 are 0.03.
+    for size, share in sizes:
+        assert shares([row[1] for row in rows])[size] == pytest.approx(share, abs=0.03)
+    ends = (0.05 * CAPACITY, 0.2 * CAPACITY, CAPACITY)
+    places = shares([sum(row[2] >= end for end in ends[:2]) for row in rows])
+    assert [places[zone] for zone in range(3)] == pytest.approx([0.5, 0.3, 0.2], abs=0.03)
+    assert all(row[2] % (4 * KIB) == 0 for row in rows)
+    assert shares([row[0] for row in rows])[0] == pytest.approx(0.4, abs=0.03)
+
+
+def test_threads_in_order_have_parts_of_their_own(session: Any, sent: Any) -> None:
+    # 12 MiB in 5 parts are 19 requests each, and something left over.
+    what = stimulus(size=128 * KIB, is_random=False, threads=5, range_bytes=12 * MIB, read_ratio=0)
+    result = session.run(what, step=3, total_bytes=24 * MIB)
+    threads = sent()
+    part = 19 * 128 * KIB
+    begins = {thread[0][2]: thread for thread in threads}
+    assert sorted(begins) == [number * part for number in range(5)]
+    for begin, thread in begins.items():
+        # 24 MiB are 38.4 requests a thread: twice through its part, and one more.
+        expected = [begin + number % 19 * 128 * KIB for number in range(39)]
+        assert [row[2] for row in thread] == expected
+    assert result.bytes == 5 * 39 * 128 * KIB
+    assert result.read is None
+
+
+@pytest.mark.parametrize("size", [128 * KIB, ((4 * KIB, 0.5), (64 * KIB, 0.5))])
+def test_bytes_end_a_step_where_they_are_first(session: Any, sent: Any, size: Any) -> None:
+    what = stimulus(size=size, read_ratio=0.5, queue_depth=4, threads=2)
+    result = session.run(what, step=4, seconds=60, total_bytes=8 * MIB)
+    assert 8 * MIB <= result.bytes <= 8 * MIB + 2 * 4 * 128 * KIB
+    assert result.duration_ns < 60e9
+    assert result.bytes == sum(row[1] for thread in sent() for row in thread)
+
+
+def test_time_ends_a_step_where_it_is_first(session: Any) -> None:
+    result = session.run(stimulus(), step=5, seconds=0.2, total_bytes=2**40)
+    assert 198_000_000 <= result.duration_ns < 300_000_000
+
+
+def test_steps_have_random_numbers_of_their_own(session: Any, sent: Any) -> None:
+    found = []
+    for step in (6, 7, 6):
+        session.run(stimulus(), step=step, total_bytes=MIB)
+        found.append(sent()[0])
+    assert found[0] == found[2] != found[1]
+    assert step_seed(7, 6) != step_seed(8, 6)
+
+
+@pytest.mark.parametrize("content", ["zero", "database", "random"])
+def test_what_is_written_looks_as_asked(session: Any, content: str) -> None:
+    what = stimulus(size=MIB, read_ratio=0, is_random=False, content=content)
+    session.run(what, step=8, total_bytes=4 * MIB)
+    written = Path(session.identity()["path"]).read_bytes()[: 4 * MIB]
+    zeroes = written.count(0) / len(written)
+    # Random bytes are 0 once in 256; half of a database's is filled with one pattern.
+    expected = {"zero": 1.0, "random": 1 / 256}
+    if content in expected:
+        assert zeroes == pytest.approx(expected[content], abs=0.001)
+    else:
+        assert 0.3 < zeroes < 0.7
+
+
+def test_a_forced_write_is_synchronous(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    outputs: list[FioOutput] = []
+
+    def keep(*args: Any, **others: Any) -> FioOutput:
+        outputs.append(run_fio(*args, **others))
+        return outputs[-1]
+
+    monkeypatch.setattr(fio_session, "run_fio", keep)
+    for forced in (True, False):
+        session.run(stimulus(read_ratio=0, is_forced=forced), step=9, total_bytes=64 * KIB)
+    asked = [output.report["jobs"][0]["job options"].get("sync") for output in outputs]
+    assert asked == ["dsync", None]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"read_ratio": 0.333}, "read_ratio is 33.3 %; .* allowed: whole per cent"),
+        ({"size": ((4096, 0.335), (8192, 0.665))}, "share of requests of 4096 bytes is 33.5 %"),
+        ({"range_bytes": 2 * CAPACITY}, "goes to 33554432 bytes .* allowed: at most 16777216"),
+        ({"size": 64 * MIB, "range_bytes": 64 * MIB}, "goes to"),
+        ({"size": 8 * MIB, "threads": 4, "is_random": False}, "no range for 4 threads"),
+        ({"size": 16 * MIB, "threads": 65}, "more than 1073741824 bytes of memory"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_told(session: Any, values: Any, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        session.run(stimulus(**values), step=0, seconds=1)
+
+
+def test_something_must_end_a_step(session: Any) -> None:
+    with pytest.raises(UsageError, match="nothing ends the step"):
+        session.run(stimulus(), step=0)
+
+
+def test_blocks_of_the_drive_are_respected(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "block_bytes", 4096)
+    with pytest.raises(CannotAnswerError, match="512 bytes is no multiple of 4096"):
+        session.run(stimulus(size=512), step=0, seconds=1)
+
+
+def test_a_real_drive_keeps_its_state(session: Any) -> None:
+    assert session.save_state() is None
+    with pytest.raises(UsageError, match="keeps its own state"):
+        session.load_state(b"state")
+    assert (session.kind, session.is_whole_device, session.capacity_bytes) == (
+        "real",
+        False,
+        CAPACITY,
+    )
+
+
+def test_somebody_else_s_file_is_only_read(
+    require_tool: Callable[[str], Path], drive_folder: Path
+) -> None:
+    require_tool("fio")
+    path = drive_folder / "mine.img"
+    path.write_bytes(b"mine" * (MIB // 2))
+    with open_session(str(path)) as session:
+        assert session.run(stimulus(range_bytes=2 * MIB), step=0, total_bytes=MIB).bytes >= MIB
+        with pytest.raises(CannotAnswerError, match="was not made by Drivelab"):
+            session.run(stimulus(range_bytes=2 * MIB, read_ratio=0.9), step=1, seconds=1)
+    assert path.read_bytes() == b"mine" * (MIB // 2)
+    path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda job: job["read"]["lat_ns"].pop("bins"), "lacks 'bins'"),
+        (lambda job: job["read"].pop("lat_ns"), "lacks 'lat_ns'"),
+        (lambda job: job["read"]["lat_ns"]["bins"].popitem(), "are in its bins"),
+        (lambda job: job["read"].update(total_ios=0), "no reads sent"),
+        (lambda job: job["read"].update(short_ios=1), "cut them short"),
+        (lambda job: job["read"].update(runtime=100), "fio ended after 100 ms"),
+        (lambda job: job.update(error=5), "fio met an error: Input/output error"),
+    ],
+)
+def test_a_report_that_makes_no_sense_is_no_result(
+    session: Any, monkeypatch: pytest.MonkeyPatch, spoil: Any, said: str
+) -> None:
+    def spoilt(*args: Any, **others: Any) -> FioOutput:
+        output = run_fio(*args, **others)
+        spoil(output.report["jobs"][0])
+        return output
+
+    monkeypatch.setattr(fio_session, "run_fio", spoilt)
+    with pytest.raises(RunError, match=said):
+        session.run(stimulus(), step=0, seconds=0.2)
+
+
+def test_the_header_says_what_the_kernel_knows(session: Any) -> None:
+    header = session.header()
+    fields = ("vendor", "model", "serial", "firmware", "interface", "form factor", "media")
+    others = ("host", "operating system", "driver", "write cache", "software", "I/O scheduler")
+    assert set(fields + others) <= set(header)
+    assert all(isinstance(value, str) for value in header.values())
+    assert header["software"].startswith("fio-")
+    assert "processors" in header["host"]
