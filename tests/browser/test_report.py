@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from made_run import made_run
+from opened_page import LABELS_TOUCHING, TEXTS_OUTSIDE, Opened
 
 from drivelab.report.build import write_report
 from drivelab.report.comparison import digest
@@ -58,36 +59,6 @@ def comparison_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def browser(require_tool: Callable[[str], Path]) -> Iterator[Any]:
-    executable = require_tool("chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        # Root may not use Chromium's sandbox; the page is our own.
-        browser = playwright.chromium.launch(
-            executable_path=str(executable), args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
-        yield browser
-        browser.close()
-
-
-class Opened:
-    """The report in a window, and everything it complained about or asked for."""
-
-    def __init__(self, browser: Any, path: Path, width: int) -> None:
-        self.context = browser.new_context(
-            viewport={"width": width, "height": 800}, offline=True, accept_downloads=True
-        )
-        self.page = self.context.new_page()
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(path.as_uri())
-
-
 @pytest.fixture(params=WIDTHS, ids=lambda width: f"{width}px")
 def opened(browser: Any, run_path: Path, request: pytest.FixtureRequest) -> Iterator[Opened]:
     window = Opened(browser, run_path / "report.html", request.param)
@@ -129,34 +100,12 @@ def test_opens_without_network_complaints_or_overflow(page_of_any: Opened) -> No
 
 def test_no_text_of_a_drawing_leaves_it(page_of_any: Opened) -> None:
     # A label outside its drawing is cut off. Half a pixel is rounding.
-    outside = page_of_any.page.evaluate(
-        """() => [...document.querySelectorAll(".panel svg")].flatMap((svg) => {
-          const box = svg.getBoundingClientRect();
-          if (!box.width) return [];
-          return [...svg.querySelectorAll("text")].filter((text) => {
-            const own = text.getBoundingClientRect();
-            return own.left < box.left - 0.5 || own.right > box.right + 0.5
-              || own.top < box.top - 0.5 || own.bottom > box.bottom + 0.5;
-          }).map((text) => `${svg.getAttribute("aria-label")}: ${text.textContent}`);
-        })"""
-    )
+    outside = page_of_any.page.evaluate(TEXTS_OUTSIDE)
     assert outside == []
 
 
 def test_no_two_labels_of_an_axis_touch(page_of_any: Opened) -> None:
-    touching = page_of_any.page.evaluate(
-        """() => [...document.querySelectorAll(".panel svg")].flatMap((svg) => {
-          const texts = [...svg.querySelectorAll('[id*="matplotlib.axis"] text')]
-            .map((text) => [text.textContent, text.getBoundingClientRect()])
-            .filter(([, box]) => box.width);
-          const found = [];
-          texts.forEach(([one, a], place) => texts.slice(place + 1).forEach(([other, b]) => {
-            if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
-              found.push(`${svg.getAttribute("aria-label")}: ${one} / ${other}`);
-          }));
-          return found;
-        })"""
-    )
+    touching = page_of_any.page.evaluate(LABELS_TOUCHING)
     assert touching == []
 
 

@@ -55,7 +55,7 @@ class LineStyle:
     color
         Of line and marker.
     marker
-        Matplotlib's name of the marker.
+        Matplotlib's name of the marker; empty for none.
     dash
         Lengths on and off in line widths; empty is drawn through.
     hollow
@@ -72,7 +72,7 @@ class LineStyle:
         return {
             "color": self.color,
             "linestyle": (0, self.dash) if self.dash else "solid",
-            "marker": self.marker,
+            "marker": self.marker or "none",
             "markerfacecolor": "white" if self.hollow else self.color,
             "markeredgewidth": 1.2,
         }
@@ -82,12 +82,20 @@ class LineStyle:
         dash = " ".join(f"{1.8 * length:g}" for length in self.dash)
         dashed = f' stroke-dasharray="{dash}"' if dash else ""
         inside = "#fff" if self.hollow else self.color
+        marker = (
+            f'<path d="{_MARKER_PATHS[self.marker]}" transform="translate(18 6)" '
+            f'fill="{inside}" stroke="{self.color}" stroke-width="1.2"/>'
+            if self.marker
+            else ""
+        )
         return (
             '<svg class="sample" viewBox="0 0 36 12" width="36" height="12" aria-hidden="true">'
-            f'<path d="M1 6h34" stroke="{self.color}" stroke-width="1.8"{dashed}/>'
-            f'<path d="{_MARKER_PATHS[self.marker]}" transform="translate(18 6)" '
-            f'fill="{inside}" stroke="{self.color}" stroke-width="1.2"/></svg>'
+            f'<path d="M1 6h34" stroke="{self.color}" stroke-width="1.8"{dashed}/>{marker}</svg>'
         )
+
+
+#: Of the least-squares line of a measurement window.
+FIT_STYLE: Final = LineStyle("#D55E00", "", (1.2, 1.6))
 
 
 def drive_style(place: int, kind: str) -> LineStyle:
@@ -106,3 +114,21 @@ def drive_style(place: int, kind: str) -> LineStyle:
 def variant_style(place: int) -> LineStyle:
     """Return the style of a line among a few of one drive, below three."""
     return LineStyle(_COLORS[place], _MARKERS[place], _PATTERN_DASHES[place])
+
+
+def series_style(place: int, *, trace: bool = False) -> LineStyle:
+    """Return the style of a series of a figure, below 24.
+
+    Parameters
+    ----------
+    place
+        From 0. Colours and markers begin again after eight, with another dash.
+    trace
+        Whether it is a line of many values, without markers.
+    """
+    dash = _PATTERN_DASHES[place // MOST_LINES % len(_PATTERN_DASHES)]
+    # Without a marker, dashes have to tell lines apart from the first on.
+    if trace:
+        dash = _PATTERN_DASHES[place % len(_PATTERN_DASHES)]
+    at = place % MOST_LINES
+    return LineStyle(_COLORS[at], "" if trace else _MARKERS[at], dash, hollow=place >= MOST_LINES)

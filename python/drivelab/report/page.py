@@ -15,6 +15,8 @@ import jinja2
 from markupsafe import Markup
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from drivelab.report.table import Table
 
 _NUMBER_AND_UNIT: Final = re.compile(r"(\d) (%|ns|µs|ms|s|MB/s|IOPS|B|[KMGT]iB)(?![\w])")
@@ -28,7 +30,9 @@ class Report:
     tables: tuple[Table, ...]
 
 
-def render_page(template: str, *, data: dict[str, Any], **values: Any) -> str:
+def render_page(
+    template: str, *, data: dict[str, Any], styles: Sequence[str] = ("report.css",), **values: Any
+) -> str:
     """Fill a template.
 
     Parameters
@@ -37,6 +41,8 @@ def render_page(template: str, *, data: dict[str, Any], **values: Any) -> str:
         Its file name in ``templates``.
     data
         What the page's script reads, JSON-able.
+    styles
+        File names of its styles in ``templates``.
     values
         What the template names.
     """
@@ -46,7 +52,7 @@ def render_page(template: str, *, data: dict[str, Any], **values: Any) -> str:
         .render(
             **values,
             packed=packed(data),
-            style=_resource("report.css"),
+            style=Markup("").join(_resource(name) for name in styles),
             script=_resource("report.js"),
         )
     )

@@ -1,0 +1,76 @@
+"""From what a performance test made of its results to files: the page, tables, JSON, PDF."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from drivelab.errors import RunError
+from drivelab.report.saved import PAGE, begin_tables
+from drivelab.whole_file import write_whole
+
+if TYPE_CHECKING:
+    from drivelab.pts.exhibits import Report
+
+RESULT: Final = "result.json"
+PDF: Final = "report.pdf"
+
+
+def write_test_report(
+    report: Report, folder: Path, *, statement: str = "", chromium: str | None = None
+) -> dict[str, Path]:
+    """Write the report of a test, each file whole or not at all.
+
+    Parameters
+    ----------
+    report
+        Its header, pages and result.
+    folder
+        Where to, made when it does not exist. An older report there is replaced.
+    statement
+        Where the numbers come from, in a sentence or two.
+    chromium
+        Prints the PDF where one is wanted.
+
+    Returns
+    -------
+    dict
+        Paths of the ``report``, the folder of ``tables``, the ``result`` where the report has
+        one and the ``pdf`` where it was asked for.
+
+    Raises
+    ------
+    RunError
+        When the disk is full, the folder cannot be written, or the browser fails. What was
+        measured and an older page stay.
+    """
+    from drivelab.report.pts_page import render_test
+
+    rendered = render_test(report, statement)
+    page = folder / PAGE
+    paths = {"report": page}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        paths["tables"] = begin_tables(folder, (f"{table.name}.csv" for table in rendered.tables))
+        for table in rendered.tables:
+            write_whole(paths["tables"] / f"{table.name}.csv", table.csv())
+        if report.result:
+            paths["result"] = folder / RESULT
+            text = json.dumps(report.result, indent=1, allow_nan=False)
+            write_whole(paths["result"], f"{text}\n")
+        write_whole(page, rendered.html)
+        # An older one would show what the page no longer says.
+        (folder / PDF).unlink(missing_ok=True)
+        if chromium is not None:
+            from drivelab.report.pdf import print_page
+
+            paths["pdf"] = folder / PDF
+            print_page(page, paths["pdf"], chromium)
+    except OSError as error:
+        name = error.filename2 or error.filename or folder
+        raise RunError(
+            f"cannot write {name}: {error.strerror or error}; what was measured is kept: make "
+            "room or check the permissions, then write the report again"
+        ) from error
+    return paths

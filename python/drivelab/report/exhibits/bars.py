@@ -1,0 +1,140 @@
+"""Drives side by side: a panel a group, in it a bar a drive with its interval.
+
+Bars lie, so that each carries its name and its value: nothing depends on a colour.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from drivelab.report.exhibits.axes import value_text
+from drivelab.report.exhibits.looks import WIDE_INCHES, Drawn, identifier
+from drivelab.report.figures import Panel
+from drivelab.report.svg import BLUE, INK, panel
+from drivelab.report.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from drivelab.pts.exhibits import BarFigure
+
+    Interval = tuple[float, float] | None
+
+_BAR_INCHES: Final = 0.23
+_LINE_INCHES: Final = 0.145
+_LETTER_INCHES: Final = 0.074
+# A longer name is written in several lines.
+_LONGEST_LINE: Final = 22
+_PLACES: Final = re.compile(r"(?<=[\s/_:,-])")
+_HATCHES: Final = {"simulated": "////", "calculated": "...."}
+
+
+def drawn_bars(figure: BarFigure) -> Drawn:
+    """Draw groups of bars, a panel a group."""
+    columns = 1 if len(figure.groups) == 1 else 2
+    panels = tuple(
+        Panel(_panel(figure, place, group, columns)) for place, group in enumerate(figure.groups)
+    )
+    rows = []
+    for name, values, intervals in figure.bars:
+        for group, value, interval in zip(figure.groups, values, intervals, strict=True):
+            low, high = interval or (None, None)
+            rows.append((name, group, value, low, high))
+    return Drawn(
+        name=figure.name,
+        title=figure.title,
+        saved=Table(figure.name, ("bar", "group", figure.y.label, "low", "high"), tuple(rows)),
+        panels=panels,
+        columns=columns,
+        notes=(figure.note,) if figure.note else (),
+    )
+
+
+def _panel(figure: BarFigure, place: int, group: str, columns: int) -> str:
+    names = [_folded(name) for name, _, _ in figure.bars]
+    width = WIDE_INCHES / columns
+    letters = max(len(line) for name in names for line in name.split("\n"))
+    left = 0.15 + letters * _LETTER_INCHES
+    lines = max(1 + name.count("\n") for name in names)
+    height = 0.82 + max(_BAR_INCHES, 0.03 + _LINE_INCHES * lines) * len(names)
+    values = [values[place] for _, values, _ in figure.bars]
+    intervals = [intervals[place] for _, _, intervals in figure.bars]
+    return panel(
+        lambda axes: _draw(axes, (figure.y.label, group), names, values, intervals),
+        size_inches=(width, height),
+        margins_inches=(left, 0.5, 0.12, 0.28),
+        identifier=f"{identifier(figure.name)}-{place}",
+        label=f"{figure.title}: {group}",
+    )
+
+
+def _folded(name: str) -> str:
+    """Break a name at its spaces and separators, and a long word anywhere."""
+    lines = [""]
+    for part in _PLACES.split(name):
+        piece = part
+        if len(lines[-1]) + len(piece.rstrip()) > _LONGEST_LINE and lines[-1]:
+            lines.append("")
+        while len(piece.rstrip()) > _LONGEST_LINE:
+            lines[-1], piece = piece[:_LONGEST_LINE], piece[_LONGEST_LINE:]
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _draw(
+    axes: Axes,
+    titles: tuple[str, str],
+    names: Sequence[str],
+    values: Sequence[float | None],
+    intervals: Sequence[Interval],
+) -> None:
+    ends = [value for value in values if value is not None]
+    ends += [interval[1] for interval in intervals if interval is not None]
+    most = max(ends, default=1.0) or 1.0
+    axes.set_xlim(0, most * 1.32)
+    for place, (name, value, interval) in enumerate(zip(names, values, intervals, strict=True)):
+        if value is None:
+            axes.text(0.01 * most, place, "no value", verticalalignment="center", fontsize=8)
+            continue
+        hatch = next((mark for word, mark in _HATCHES.items() if f"({word})" in name), None)
+        axes.barh(
+            place,
+            value,
+            height=0.68,
+            facecolor="white" if hatch else BLUE,
+            edgecolor=BLUE,
+            hatch=hatch,
+            linewidth=0.8,
+        )
+        end = value
+        if interval is not None:
+            low, high = interval
+            axes.errorbar(
+                [value],
+                [place],
+                xerr=[[value - low], [high - value]],
+                fmt="none",
+                ecolor=INK,
+                elinewidth=1.2,
+                capsize=2.5,
+            )
+            end = max(value, high)
+        axes.annotate(
+            value_text(value),
+            (end, place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            verticalalignment="center",
+            fontsize=8,
+        )
+    axes.set_yticks(range(len(names)), names, fontsize=8.5)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    axes.locator_params(axis="x", nbins=5)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
+    axes.set_xlabel(titles[0])
+    axes.set_title(titles[1])

@@ -1,0 +1,127 @@
+"""What every kind of exhibit is drawn into, and the one ramp of colours for values."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.pts.exhibits import Axis
+    from drivelab.report.figures import Panel
+    from drivelab.report.line_styles import LineStyle
+    from drivelab.report.table import Table
+
+#: Across the whole of a sheet of paper.
+WIDE_INCHES: Final = 7.2
+# From little to much. Each is darker than the one before, so it holds without colour too.
+_RAMP: Final = ((0.93, 0.96, 0.98), (0.53, 0.75, 0.88), (0.13, 0.44, 0.71), (0.03, 0.19, 0.42))
+# Above it, dark letters have more contrast than white ones (WCAG 2, relative luminance).
+_BRIGHT: Final = 0.2
+
+
+@dataclass(frozen=True)
+class HtmlTable:
+    """A table as the page sets it.
+
+    Attributes
+    ----------
+    columns
+        Headings.
+    rows
+        Of texts; of each its background or an empty text.
+    numeric
+        Whether a column holds numbers, which stand right.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[tuple[str, str], ...], ...]
+    numeric: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An exhibit, ready for the page.
+
+    Attributes
+    ----------
+    name, title
+        Of the exhibit.
+    saved
+        What its CSV holds.
+    panels
+        Drawings, and how many stand beside each other.
+    legend
+        Samples of lines and what they are.
+    table
+        Set beside or in place of drawings.
+    notes
+        Below.
+    tips
+        By the name of a panel's list, a text a point.
+    beside
+        Whether the table stands beside the drawings instead of below.
+    """
+
+    name: str
+    title: str
+    saved: Table
+    panels: tuple[Panel, ...] = ()
+    columns: int = 1
+    legend: tuple[tuple[LineStyle, str], ...] = ()
+    table: HtmlTable | None = None
+    notes: tuple[str, ...] = ()
+    tips: dict[str, list[str]] = field(default_factory=dict)
+    beside: bool = False
+
+    @property
+    def kind(self) -> str:
+        """How the page lays it out: a table alone, drawings alone, or both."""
+        if not self.panels:
+            return "table"
+        return "both" if self.table else "drawing"
+
+
+def identifier(name: str) -> str:
+    """Give a name that may stand in an element's identifier."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "exhibit"
+
+
+def share_of_range(axis: Axis, value: float, values: Sequence[float]) -> float:
+    """Give where a value lies between the least and the largest, 0 to 1, on the axis's scale."""
+    low, high = min(values), max(values)
+    if axis.scale != "linear" and low > 0:
+        low, high, value = math.log(low), math.log(high), math.log(value)
+    return 1.0 if high <= low else (value - low) / (high - low)
+
+
+def ramp(share: float) -> tuple[float, float, float]:
+    """Give the colour (red, green, blue, 0 to 1) of a share, light for little."""
+    place = min(max(share, 0.0), 1.0) * (len(_RAMP) - 1)
+    left = min(int(place), len(_RAMP) - 2)
+    along = place - left
+    red, green, blue = (
+        (1 - along) * one + along * other
+        for one, other in zip(_RAMP[left], _RAMP[left + 1], strict=True)
+    )
+    return red, green, blue
+
+
+def cell_style(share: float) -> str:
+    """Give background and letters of a cell of a heat map."""
+    red, green, blue = ramp(share)
+    letters = "#1f2933" if luminance(red, green, blue) > _BRIGHT else "#fff"
+    shade = "".join(f"{round(255 * part):02x}" for part in (red, green, blue))
+    return f"background:#{shade};color:{letters}"
+
+
+def luminance(red: float, green: float, blue: float) -> float:
+    """Give how bright a colour is, as on paper without colour: 0 is black, 1 white."""
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in (red, green, blue)
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

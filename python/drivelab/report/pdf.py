@@ -1,0 +1,103 @@
+"""A page as PDF, printed by Chromium: what is on paper is what the page's print styles say.
+
+Drivelab brings no browser. Whoever has none can open the page in any and print it there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from drivelab.errors import RunError, UsageError
+from drivelab.whole_file import write_whole
+
+#: Names under which distributions install it.
+_NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+#: Longer than this for a page is a browser that hangs.
+_DEADLINE_SECONDS: Final = 300
+_BEGINNING: Final = b"%PDF-"
+_END: Final = b"%%EOF"
+
+
+def find_chromium() -> str:
+    """Give the path of Chromium.
+
+    Raises
+    ------
+    UsageError
+        When there is none.
+    """
+    for name in _NAMES:
+        found = shutil.which(name)
+        if found:
+            return found
+    raise UsageError(
+        f"--pdf needs Chromium ({' or '.join(_NAMES[:3])} on the PATH): install it, or leave "
+        "--pdf out and print the page from any browser"
+    )
+
+
+def print_page(page: Path, pdf: Path, chromium: str) -> None:
+    """Print a page to a PDF, whole or not at all.
+
+    Parameters
+    ----------
+    page
+        An HTML file.
+    pdf
+        Where to; an older one is replaced.
+    chromium
+        As `find_chromium` gives it.
+
+    Raises
+    ------
+    RunError
+        When the browser fails, or does not answer in five minutes.
+    OSError
+        When the PDF cannot be written.
+    """
+    with tempfile.TemporaryDirectory(prefix="drivelab-pdf-") as folder:
+        draft = Path(folder) / "page.pdf"
+        command = [
+            chromium,
+            "--headless",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--no-pdf-header-footer",
+            f"--user-data-dir={folder}/profile",
+            f"--print-to-pdf={draft}",
+            page.resolve().as_uri(),
+        ]
+        if os.geteuid() == 0:
+            # Root may not use its sandbox; the page is our own.
+            command.insert(1, "--no-sandbox")
+        reason = _failure(command)
+        content = draft.read_bytes() if draft.is_file() else b""
+        if reason or not (content.startswith(_BEGINNING) and _END in content[-64:]):
+            raise RunError(
+                f"{chromium} printed no PDF of {page} ({reason or 'it wrote no whole file'}); the "
+                "page itself is complete: print it from a browser, or leave --pdf out"
+            )
+        write_whole(pdf, content)
+
+
+def _failure(command: list[str]) -> str:
+    """Run the browser; give what went wrong, or an empty text."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, timeout=_DEADLINE_SECONDS, check=False, text=True
+        )
+    except subprocess.TimeoutExpired:
+        return f"no answer in {_DEADLINE_SECONDS} s"
+    except OSError as error:
+        return error.strerror or str(error)
+    if done.returncode == 0:
+        return ""
+    last = done.stderr.strip().splitlines()[-1:] or [""]
+    return f"exit code {done.returncode}: {last[0][:200]}".rstrip(": ")

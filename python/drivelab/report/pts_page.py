@@ -1,0 +1,64 @@
+"""The page of a performance test: its header on every sheet, its exhibits drawn and set.
+
+It is laid out for a screen and for paper at once: each page of the report begins a sheet, and
+what does not fit goes on below the same header on the next.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from drivelab.report.exhibits.drawn import drawn
+from drivelab.report.page import Report, render_page
+
+if TYPE_CHECKING:
+    from drivelab.pts.exhibits import Report as TestReport
+
+
+def render_test(report: TestReport, statement: str = "") -> Report:
+    """Draw every exhibit and write the page.
+
+    Parameters
+    ----------
+    report
+        What is to be shown.
+    statement
+        Where its numbers come from.
+
+    Returns
+    -------
+    Report
+        The same report always gives the same bytes.
+
+    Raises
+    ------
+    ValueError
+        When two exhibits have one name, which would be one file.
+    """
+    pages: list[dict[str, Any]] = [
+        {
+            "title": page.title,
+            "cautions": page.cautions,
+            "exhibits": [drawn(exhibit) for exhibit in page.exhibits],
+        }
+        for page in report.pages
+    ]
+    exhibits = [exhibit for page in pages for exhibit in page["exhibits"]]
+    names = [exhibit.name for exhibit in exhibits]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{report.title}: two exhibits are named {twice!r}")
+    tables = tuple(exhibit.saved for exhibit in exhibits)
+    tips = {name: texts for exhibit in exhibits for name, texts in exhibit.tips.items()}
+    html = render_page(
+        "exhibits.html.j2",
+        styles=("report.css", "exhibits.css"),
+        title=report.title,
+        statement=statement,
+        stamp=report.stamp,
+        header=report.header,
+        pages=pages,
+        has_result=bool(report.result),
+        data={"csv": {table.name: table.csv() for table in tables}, "tips": tips},
+    )
+    return Report(html, tables)

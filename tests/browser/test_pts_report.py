@@ -1,0 +1,135 @@
+"""Reports of performance tests in a browser and as PDF: at a desk, on a phone, on paper."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_pts_report import HEADER, made_report
+from opened_page import LABELS_TOUCHING, TEXTS_OUTSIDE, Opened
+
+from drivelab.report.build_pts import write_test_report
+
+WIDTHS = (1280, 390)
+STAMP = "not a PTS result"
+LONG = "/dev/disk/by-id/" + "y" * 80 + " <b>markup</b>"
+#: Texts that are not turned, of one drawing, that lie over each other.
+TEXTS_TOUCHING = """
+() => [...document.querySelectorAll(".panel svg")].flatMap((svg) => {
+  const texts = [...svg.querySelectorAll("text")]
+    .filter((text) => !/rotate\\((?!0|-0)/.test(text.getAttribute("transform") ?? ""))
+    .map((text) => [text.textContent, text.getBoundingClientRect()]);
+  const found = [];
+  texts.forEach(([one, a], place) => texts.slice(place + 1).forEach(([other, b]) => {
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    // A line is a little higher than its letters.
+    if (wide > 0.5 && high > 0.2 * Math.min(a.height, b.height))
+      found.push(`${svg.getAttribute("aria-label")}: ${one} / ${other}`);
+  }));
+  return found;
+})
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, require_tool: Callable[[str], Path]) -> Path:
+    path = tmp_path_factory.mktemp("pts")
+    report = made_report(stamp=STAMP, header=(*HEADER, ("drive", LONG)))
+    write_test_report(
+        report, path, statement="Every number is made.", chromium=str(require_tool("chromium"))
+    )
+    return path
+
+
+@pytest.fixture(params=WIDTHS, ids=lambda width: f"{width}px")
+def opened(browser: Any, folder: Path, request: pytest.FixtureRequest) -> Iterator[Opened]:
+    window = Opened(browser, folder / "report.html", request.param)
+    yield window
+    window.context.close()
+
+
+def test_opens_without_network_complaints_or_overflow(opened: Opened) -> None:
+    page = opened.page
+    page.wait_for_function("document.body.dataset.ready")
+    assert opened.said == []
+    assert [url for url in opened.asked if not url.startswith(("file://", "data:"))] == []
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width == page.viewport_size["width"]
+    # Convergence, window, 2-D, 3-D, histogram, course, two groups of bars.
+    assert page.locator(".panel svg").count() == 8
+    assert page.locator("main b >> text=markup").count() == 0
+
+
+def test_every_page_has_the_whole_header(opened: Opened) -> None:
+    sheets = opened.page.locator(".sheet")
+    assert sheets.count() == 5
+    for place in range(5):
+        text = sheets.nth(place).locator("thead").first.inner_text().replace("\xa0", " ")
+        assert STAMP in text
+        for name, value in (*HEADER, ("drive", LONG)):
+            assert name in text
+            assert value in text
+
+
+def test_texts_of_drawings_are_whole_and_apart(opened: Opened) -> None:
+    assert opened.page.evaluate(TEXTS_OUTSIDE) == []
+    assert opened.page.evaluate(LABELS_TOUCHING) == []
+    assert opened.page.evaluate(TEXTS_TOUCHING) == []
+
+
+def test_every_csv_button_saves_the_file_in_data(
+    opened: Opened, folder: Path, tmp_path: Path
+) -> None:
+    buttons = opened.page.locator("button[data-csv]")
+    names = sorted(button.get_attribute("data-csv") for button in buttons.all())
+    assert names == sorted(path.stem for path in (folder / "data").glob("*.csv"))
+    for name in names:
+        with opened.page.expect_download() as waiting:
+            opened.page.locator(f'button[data-csv="{name}"]').click()
+        target = tmp_path / waiting.value.suggested_filename
+        waiting.value.save_as(target)
+        assert target.read_bytes() == (folder / "data" / f"{name}.csv").read_bytes()
+
+
+def test_nothing_is_wider_than_paper(browser: Any, folder: Path) -> None:
+    width = (210 - 22) / 25.4 * 96
+    window = Opened(browser, folder / "report.html", int(width))
+    window.page.emulate_media(media="print")
+    wide = window.page.evaluate(
+        """(width) => [...document.querySelectorAll("main *")].filter((one) => {
+          const box = one.getBoundingClientRect();
+          return box.width && box.right > width + 1 && !one.closest("svg");
+        }).map((one) => `${one.tagName}.${one.className}`)""",
+        width,
+    )
+    assert wide == []
+    window.context.close()
+
+
+def test_every_sheet_of_the_pdf_has_header_and_stamp(
+    folder: Path, require_tool: Callable[[str], Path]
+) -> None:
+    text = subprocess.run(
+        [require_tool("pdftotext"), "-layout", folder / "report.pdf", "-"],
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    sheets = text.split("\f")[:-1]
+    # Five pages, the last of which has a table of 70 rows, on two sheets or three.
+    assert 6 <= len(sheets) <= 7
+    for number, sheet in enumerate(sheets, start=1):
+        words = " ".join(sheet.split())
+        assert STAMP in words
+        assert f"sheet {number} of {len(sheets)}" in words
+        # Values in several lines stand between each other; their first words do not.
+        for name, value in HEADER:
+            assert name in words
+            assert value.split()[0] in words
+        assert "/dev/disk/by-" in words
+    # A table that goes on has its headings again.
+    assert "minute" in sheets[-1]

@@ -1,0 +1,50 @@
+"""A page in a browser window, and what can be asked of any page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+#: Texts that leave their drawing, where they are cut off. Half a pixel is rounding.
+TEXTS_OUTSIDE = """
+() => [...document.querySelectorAll(".panel svg")].flatMap((svg) => {
+  const box = svg.getBoundingClientRect();
+  if (!box.width) return [];
+  return [...svg.querySelectorAll("text")].filter((text) => {
+    const own = text.getBoundingClientRect();
+    return own.left < box.left - 0.5 || own.right > box.right + 0.5
+      || own.top < box.top - 0.5 || own.bottom > box.bottom + 0.5;
+  }).map((text) => `${svg.getAttribute("aria-label")}: ${text.textContent}`);
+})
+"""
+
+#: Labels of one axis that touch.
+LABELS_TOUCHING = """
+() => [...document.querySelectorAll(".panel svg")].flatMap((svg) => {
+  const texts = [...svg.querySelectorAll('[id*="matplotlib.axis"] text')]
+    .map((text) => [text.textContent, text.getBoundingClientRect()])
+    .filter(([, box]) => box.width);
+  const found = [];
+  texts.forEach(([one, a], place) => texts.slice(place + 1).forEach(([other, b]) => {
+    if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+      found.push(`${svg.getAttribute("aria-label")}: ${one} / ${other}`);
+  }));
+  return found;
+})
+"""
+
+
+class Opened:
+    """The report in a window, and everything it complained about or asked for."""
+
+    def __init__(self, browser: Any, path: Path, width: int) -> None:
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 800}, offline=True, accept_downloads=True
+        )
+        self.page = self.context.new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(path.as_uri())

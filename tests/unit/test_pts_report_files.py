@@ -1,0 +1,144 @@
+"""The files of a test's report: whole or not at all, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import errno
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import made_pts_report as made
+import pytest
+
+from drivelab.errors import RunError, UsageError
+from drivelab.pts.exhibits import Page
+from drivelab.report import build_pts
+from drivelab.report.build_pts import write_test_report
+from drivelab.report.pdf import find_chromium, print_page
+from drivelab.report.pts_page import render_test
+from drivelab.whole_file import write_whole
+
+EVIL = '</script><script>alert("x")</script><img src=x onerror=alert(1)>'
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def fake_browser(folder: Path, script: str) -> str:
+    path = folder / "chromium"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_page_tables_and_result_lie_in_the_folder(tmp_path: Path) -> None:
+    report = made.made_report()
+    paths = write_test_report(report, tmp_path / "out")
+    assert set(paths) == {"report", "tables", "result"}
+    assert json.loads(paths["result"].read_text()) == report.result
+    names = [exhibit.name for page in report.pages for exhibit in page.exhibits]
+    assert sorted(path.stem for path in paths["tables"].glob("*.csv")) == sorted(names)
+    before = files(tmp_path)
+    write_test_report(report, tmp_path / "out")
+    assert files(tmp_path) == before
+
+
+def test_header_stamp_and_cautions_stand_on_the_page() -> None:
+    stamped = render_test(made.made_report(stamp="not a PTS result")).html
+    # On each of five pages, and once over all of them.
+    assert stamped.count("not a PTS result") == 6
+    assert stamped.count("Form factor") == 5
+    assert "Steady state was not reached in 25 rounds" in stamped
+    assert "not a PTS result" not in render_test(made.made_report()).html
+
+
+def test_foreign_text_is_harmless() -> None:
+    report = replace(made.made_report(stamp=EVIL, header=((EVIL, EVIL),)), title=EVIL)
+    figure = replace(made.window(), title=EVIL, note=EVIL)
+    html = render_test(replace(report, pages=(Page(EVIL, (figure,), (EVIL,)),))).html
+    assert "<img" not in html
+    assert html.count("<script") == 2
+
+
+def test_two_exhibits_of_one_name_are_refused() -> None:
+    page = Page("twice", (made.window(), made.window()))
+    with pytest.raises(ValueError, match="two exhibits are named 'iops-window'"):
+        render_test(replace(made.made_report(), pages=(page,)))
+
+
+@pytest.mark.parametrize("name", ["iops-2d.csv", "report.html", "result.json"])
+def test_a_full_disk_is_one_clear_line_and_the_older_page_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    write_test_report(made.made_report(), tmp_path)
+    page = (tmp_path / "report.html").read_bytes()
+
+    def full(path: Path, content: str | bytes) -> None:
+        if path.name == name:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        write_whole(path, content)
+
+    monkeypatch.setattr(build_pts, "write_whole", full)
+    with pytest.raises(RunError) as told:
+        write_test_report(replace(made.made_report(), title="another"), tmp_path)
+    assert str(told.value) == (
+        f"cannot write {next(tmp_path.rglob(name))}: No space left on device; what was measured "
+        "is kept: make room or check the permissions, then write the report again"
+    )
+    assert (tmp_path / "report.html").read_bytes() == page
+    assert [path.name for path in tmp_path.rglob(".*")] == []
+
+
+def test_without_chromium_there_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(UsageError) as told:
+        find_chromium()
+    assert str(told.value) == (
+        "--pdf needs Chromium (chromium or chromium-browser or google-chrome on the PATH): install "
+        "it, or leave --pdf out and print the page from any browser"
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo first >&2; echo the last line >&2; exit 3", "exit code 3: the last line"),
+        ("exit 0", "it wrote no whole file"),
+        (
+            'for one in "$@"; do case $one in --print-to-pdf=*) '
+            "printf '%%PDF-1.4 cut' >\"${one#*=}\";; esac; done",
+            "it wrote no whole file",
+        ),
+    ],
+)
+def test_a_browser_that_fails_leaves_the_page_and_no_pdf(
+    tmp_path: Path, script: str, reason: str
+) -> None:
+    browser = fake_browser(tmp_path, script)
+    with pytest.raises(RunError) as told:
+        write_test_report(made.made_report(), tmp_path / "out", chromium=browser)
+    assert f"({reason}); the page itself is complete" in str(told.value)
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert not (tmp_path / "out" / "report.pdf").exists()
+
+
+def test_a_browser_that_prints_is_believed(tmp_path: Path) -> None:
+    script = (
+        'for one in "$@"; do case $one in --print-to-pdf=*) '
+        "printf '%%PDF-1.4 whole\\n%%%%EOF\\n' >\"${one#*=}\";; esac; done"
+    )
+    page = tmp_path / "report.html"
+    page.write_text("x")
+    print_page(page, tmp_path / "report.pdf", fake_browser(tmp_path, script))
+    assert (tmp_path / "report.pdf").read_bytes() == b"%PDF-1.4 whole\n%%EOF\n"
+
+
+def test_an_older_pdf_does_not_outlive_its_page(tmp_path: Path) -> None:
+    (tmp_path / "report.pdf").write_bytes(b"older")
+    write_test_report(made.made_report(), tmp_path)
+    assert not (tmp_path / "report.pdf").exists()
