@@ -75,6 +75,19 @@ def generate_pass(pass_: PassTuple, seed: int, index: int) -> tuple[bytes, list[
     request, where the file begins, and its bytes.
     """
 
+StimulusTuple = tuple[
+    float, bool, list[tuple[int, float]], list[tuple[float, float]], int, int, int, int
+]
+
+def generate_stimulus(
+    stimulus: StimulusTuple, seed: int, step: int, count: int
+) -> list[tuple[bytes, list[int], list[int]]]:
+    """Return the first `count` requests of each closed loop of a stimulus, as `generate` does.
+
+    The tuple is `Stimulus.as_tuple()`: share of reads, whether random, sizes, zones, threads,
+    queue depth, and where the range begins and how long it is.
+    """
+
 # --- replay ----------------------------------------------------------------------------
 
 class RequestStream:
@@ -299,6 +312,37 @@ class Measuring:
     def close(self) -> None:
         """Give up what is not taken, and end the threads."""
 
+class Session:
+    """A simulated drive whose steps go on from each other (`SimulatedDrive.session`).
+
+    After a step that failed or was interrupted its state is lost, until it is purged or a state
+    is loaded: `RunError`.
+    """
+
+    def purge(self) -> None:
+        """Erase everything."""
+
+    def run(
+        self,
+        stimulus: StimulusTuple,
+        *,
+        content: str,
+        is_forced: bool,
+        place: int,
+        duration_ns: int | None,
+        total_bytes: int | None,
+    ) -> dict[str, Any]:
+        """Send a stimulus; random numbers are keyed by the session's seed and the place."""
+
+    def idle(self, nanoseconds: int, place: int) -> None:
+        """Leave the drive alone for so much simulated time."""
+
+    def save(self) -> bytes:
+        """Return the state between two steps."""
+
+    def load(self, state: bytes) -> None:
+        """Take up what `save` gave on the same drive; `UsageError` for anything else."""
+
 class SimulatedDrive:
     """A simulated drive in its preset's condition."""
 
@@ -317,6 +361,9 @@ class SimulatedDrive:
 
     def resolved_json(self) -> str:
         """Return the resolved preset as JSON."""
+
+    def session(self, *, seed: int) -> Session:
+        """Return a drive of its own in the preset's condition."""
 
     def variability_factors(self, indices: list[int], seed: int, duration_ns: int) -> list[float]:
         """Return by how much each measurement of that length takes longer than the preset says."""

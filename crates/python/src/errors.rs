@@ -34,6 +34,7 @@ pub fn simulation_error(error: SimError) -> PyErr {
         | SimError::EndOfTime { .. }
         | SimError::Overloaded { .. }
         | SimError::NoRequests { .. }
+        | SimError::StateLost
         | SimError::Stopped => run_error(error),
         _ => usage_error(error),
     }

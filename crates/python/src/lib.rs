@@ -10,6 +10,7 @@ mod histogram;
 mod preset;
 mod replay;
 mod scenario;
+mod session;
 mod simulate;
 mod simulated;
 mod table;
@@ -27,6 +28,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     preset::register(module)?;
     replay::register(module)?;
     scenario::register(module)?;
+    session::register(module)?;
     simulated::register(module)?;
     table::register(module)?;
     tree::register(module)?;

@@ -25,6 +25,7 @@ use crate::errors::{simulation_error, usage_error};
 use crate::histogram::operation_dict;
 use crate::preset::{BaseTexts, configuration, of_flash};
 use crate::scenario::{Overrides, PyScenario, content_named};
+use crate::session::Session;
 use crate::simulate::{self, States, Watched};
 use crate::whole_pass::{PassTuple, of_tuple};
 use crate::workload::{CharacteristicsTuple, from_tuple};
@@ -179,6 +180,12 @@ impl SimulatedDrive {
         Ok(Measuring {
             measuring: drive::Measuring::start_passes(&prepared, work, seed, workers),
         })
+    }
+
+    /// A drive of its own, in the preset's condition, whose steps go on from each other.
+    #[pyo3(signature = (*, seed))]
+    fn session(&self, py: Python<'_>, seed: u64) -> PyResult<Session> {
+        Session::new(py, self.config.clone(), seed)
     }
 
     /// Runs a scenario and tells everything about it.
@@ -364,12 +371,30 @@ fn watched_by<T: Send>(
     work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, SimError> + Send,
 ) -> PyResult<T> {
     let stop = &Arc::new(AtomicBool::new(false));
+    watched_until(py, stop, look, || work(stop))
+}
+
+/// As [`interruptible`], of work that already looks at `stop`.
+pub fn stoppable<T: Send>(
+    py: Python<'_>,
+    stop: &Arc<AtomicBool>,
+    work: impl FnOnce() -> Result<T, SimError> + Send,
+) -> PyResult<T> {
+    watched_until(py, stop, |_| Ok(()), work)
+}
+
+fn watched_until<T: Send>(
+    py: Python<'_>,
+    stop: &Arc<AtomicBool>,
+    look: impl Fn(Python<'_>) -> PyResult<()> + Sync,
+    work: impl FnOnce() -> Result<T, SimError> + Send,
+) -> PyResult<T> {
     py.detach(|| {
         thread::scope(|scope| {
             let (sender, done) = mpsc::channel::<()>();
             let worker = scope.spawn(move || {
                 let _sender_goes_when_done = sender;
-                work(stop)
+                work()
             });
             let mut interruption = None;
             while done.recv_timeout(SIGNAL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
@@ -390,7 +415,7 @@ fn watched_by<T: Send>(
     })
 }
 
-fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+pub fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("duration_ns", outcome.window.0)?;
     dict.set_item(

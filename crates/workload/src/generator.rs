@@ -14,6 +14,8 @@
 //! first access of each direction is at a random aligned offset. Aligned means
 //! a multiple of the direction's request size from the start of the range.
 //!
+//! A mixture of sizes and places ([`Stimulus`]) is a cursor that is told where to go each time.
+//!
 //! A pass over a file ([`WholePass`]) is a cursor too, that begins at the file's start; a random
 //! one goes to its next place by a [`Permutation`] each time that it would go on. When a pass is
 //! over, the next one begins, in the same order.
@@ -21,9 +23,10 @@
 use drivelab_request::{Direction, Nanos, Request, SECTOR_BYTES};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::mixture::Mixture;
 use crate::permutation::Permutation;
 use crate::random::{Chance, Share, keyed_rng, uniform_below};
-use crate::{Characteristics, CharacteristicsError, WholePass};
+use crate::{Characteristics, CharacteristicsError, Stimulus, WholePass};
 
 /// The stream number of request generation under a measurement's key.
 const STREAM: u64 = 0;
@@ -51,8 +54,17 @@ struct Cursor {
     last: u64,
     /// Aligned offsets in the range.
     slots: u64,
-    /// In which order they come, where that is random and each comes once.
-    order: Option<Box<Order>>,
+    /// Where it goes instead, each time that it would go on.
+    elsewhere: Option<Box<Elsewhere>>,
+}
+
+/// What takes a cursor from one place to the next.
+#[derive(Clone, Debug)]
+enum Elsewhere {
+    /// A random order in which each place comes once.
+    Order(Order),
+    /// Sizes and places by shares.
+    Mixture(Mixture),
 }
 
 /// A permutation and how far a pass has come in it.
@@ -78,18 +90,18 @@ impl Cursor {
             step: u64::from(size) + characteristics.stride(direction),
             last: range_bytes - u64::from(size),
             slots,
-            order: None,
+            elsewhere: None,
         }
     }
 
     /// The cursor of a pass that was validated.
     fn of_pass(pass: &WholePass, seed: u64, index: u64) -> Self {
         let (size, slots) = (u64::from(pass.request_bytes), pass.requests());
-        let order = pass.is_random.then(|| {
-            Box::new(Order {
+        let elsewhere = pass.is_random.then(|| {
+            Box::new(Elsewhere::Order(Order {
                 permutation: Permutation::new(slots, seed, index),
                 position: 0,
-            })
+            }))
         });
         let mut cursor = Self {
             random: Chance::new(0.0),
@@ -103,7 +115,22 @@ impl Cursor {
                 (slots - 1) * size
             },
             slots,
-            order,
+            elsewhere,
+        };
+        cursor.next = cursor.wrapped();
+        cursor
+    }
+
+    fn of_mixture(mixture: Mixture) -> Self {
+        let mut cursor = Self {
+            random: Chance::new(0.0),
+            size: 0,
+            next: 0,
+            step: 1,
+            // No place is next to what came before.
+            last: 0,
+            slots: 1,
+            elsewhere: Some(Box::new(Elsewhere::Mixture(mixture))),
         };
         cursor.next = cursor.wrapped();
         cursor
@@ -112,8 +139,14 @@ impl Cursor {
     /// Where it goes when it cannot go on.
     #[inline(never)]
     fn wrapped(&mut self) -> u64 {
-        let Some(order) = &mut self.order else {
-            return 0;
+        let order = match self.elsewhere.as_deref_mut() {
+            None => return 0,
+            Some(Elsewhere::Order(order)) => order,
+            Some(Elsewhere::Mixture(mixture)) => {
+                let (offset, size) = mixture.draw();
+                self.size = size;
+                return offset;
+            }
         };
         let slot = order.permutation.at(order.position);
         order.position += 1;
@@ -205,6 +238,26 @@ impl Generator {
         })
     }
 
+    /// Of a stimulus that was validated, in the `range_bytes` from `range_start` on.
+    pub(crate) fn of_mixture(
+        stimulus: &Stimulus,
+        range_start: u64,
+        range_bytes: u64,
+        key: (u64, u64),
+    ) -> Self {
+        let mut rng = keyed_rng(key.0, key.1, STREAM);
+        let cursors = Direction::ALL.map(|direction| {
+            let place = direction.index();
+            Cursor::of_mixture(Mixture::new(stimulus, range_bytes, key, place))
+        });
+        Self {
+            write: Share::new(1.0 - stimulus.read_ratio, &mut rng),
+            rng,
+            range_start,
+            cursors,
+        }
+    }
+
     /// The next request; the stream never ends.
     #[inline(always)]
     pub fn next_request(&mut self) -> Request {
@@ -214,11 +267,13 @@ impl Generator {
             Direction::Read
         };
         let cursor = &mut self.cursors[direction.index()];
+        // Going on may change it for the request after this one.
+        let size = cursor.size;
         let offset = cursor.advance(&mut self.rng);
         Request {
             arrival: Nanos::ZERO,
             offset_bytes: self.range_start + offset,
-            size_bytes: cursor.size,
+            size_bytes: size,
             direction,
         }
     }

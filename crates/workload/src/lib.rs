@@ -2,7 +2,8 @@
 //!
 //! [`Characteristics`] is the workload vector of Huang et al. 2011, equation 4;
 //! [`Generator`] turns it into an endless stream of requests, and so a [`WholePass`] over a
-//! file, which is what Boito et al. 2015 measure. Nothing here knows
+//! file, which is what Boito et al. 2015 measure, or a [`Stimulus`] of the performance test
+//! specification. Nothing here knows
 //! time: in a closed loop the drive decides when the next request is drawn.
 //! [`RequestStream`] gives a stream to fio in pieces and holds what fio says of
 //! its requests ([`completions`]) against it.
@@ -12,9 +13,11 @@ mod characteristics;
 mod generator;
 mod iolog;
 mod latency_log;
+mod mixture;
 mod permutation;
 mod random;
 mod replay;
+mod stimulus;
 mod whole_pass;
 
 pub use arrivals::Arrivals;
@@ -27,4 +30,5 @@ pub use latency_log::{Completion, LatencyLogError, completions};
 pub use permutation::Permutation;
 pub use random::{Chance, Share, keyed_rng, uniform_below};
 pub use replay::{QueueEnds, ReplayError, RequestStream, count};
+pub use stimulus::{Loop, MAX_THREADS, Stimulus};
 pub use whole_pass::WholePass;

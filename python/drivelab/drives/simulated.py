@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    from drivelab._core import Scenario
+    from drivelab._core import Scenario, Session
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.drives.presets import PresetSource
     from drivelab.workloads.characteristics import Characteristics
@@ -380,6 +380,11 @@ class SimulatedDrive:
         if self._most_workers is None:
             self._most_workers = _workers_that_fit(self.name, self._core.state_bytes)
         return min(wanted or available_cores(), self._most_workers)
+
+    def core_session(self, seed: int) -> Session:
+        """Return a drive of its own in the native core, whose steps go on from each other."""
+        self._workers(1)
+        return self._core.session(seed=seed)
 
     def close(self) -> None:
         """Nothing to release."""

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab._core import MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES, SECTOR_BYTES
 from drivelab.errors import UsageError
 from drivelab.workloads.content import CONTENTS, USUAL
+
+if TYPE_CHECKING:
+    from drivelab._core import StimulusTuple
 
 #: Shares are given in per cent or as fractions; their sum may be off by rounding.
 _SUM_TOLERANCE: Final = 1e-6
@@ -96,6 +99,19 @@ class Stimulus:
     def outstanding(self) -> int:
         """Requests outstanding of all threads."""
         return self.threads * self.queue_depth
+
+    def as_tuple(self) -> StimulusTuple:
+        """Return the access pattern in the order in which the native core takes it."""
+        return (
+            self.read_ratio,
+            self.is_random,
+            list(self.sizes),
+            list(self.zones),
+            self.threads,
+            self.queue_depth,
+            self.range_start_bytes,
+            self.range_bytes,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the attributes, which carry their units."""

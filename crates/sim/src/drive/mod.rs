@@ -3,6 +3,7 @@
 //! The kinds are a closed set, matched once a run.
 
 mod measuring;
+mod session;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,6 +18,7 @@ use crate::snapshot::SnapshotError;
 use crate::ssd::{self, Ssd};
 
 pub use measuring::Measuring;
+pub use session::Session;
 
 /// A drive in its preset's condition, shared by every worker and clone.
 #[derive(Clone)]

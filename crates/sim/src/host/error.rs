@@ -88,6 +88,11 @@ pub enum SimError {
         /// Offset of the request.
         offset_bytes: u64,
     },
+    /// A step before this one failed or was stopped.
+    #[error(
+        "the drive's state was lost when a step failed: purge it, or load a state that was saved"
+    )]
+    StateLost,
     /// The workload does not suit the drive.
     #[error("{0}")]
     Workload(String),

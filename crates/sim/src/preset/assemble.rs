@@ -48,6 +48,7 @@ pub(super) fn assemble(entries: &Entries) -> Result<SsdConfig, PresetError> {
             rho: keys.optional_integer("closed_form.rho")?,
         },
         published: published(&keys)?,
+        is_purged: false,
     };
     mapping::check(&config, &keys)?;
     slc::check(&config, &keys)?;

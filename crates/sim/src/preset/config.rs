@@ -75,6 +75,9 @@ pub struct SsdConfig {
     /// Figures published for the drive, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub published: BTreeMap<String, Published>,
+    /// Holds nothing whatever its condition says, and answers for what was never written.
+    #[serde(skip)]
+    pub is_purged: bool,
 }
 
 /// The flash array.

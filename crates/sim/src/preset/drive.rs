@@ -7,7 +7,7 @@ use super::config::SsdConfig;
 use super::disk::{self, HddConfig};
 use super::document::read_with_base;
 use super::error::PresetError;
-use super::raid::{self, RaidConfig};
+use super::raid::{self, MemberConfig, RaidConfig};
 use super::variability::Variability;
 use super::{assemble, schema};
 
@@ -109,6 +109,22 @@ impl DriveConfig {
             Self::Hdd(config) => Self::Hdd(Box::new(config.without_variability())),
             Self::Raid0(config) => Self::Raid0(Box::new(config.without_variability())),
         }
+    }
+
+    /// The same drive after all of it was erased by its own command: it holds nothing, and reads
+    /// of what was never written are answered. A disk keeps what it has.
+    #[must_use]
+    pub fn purged(mut self) -> Self {
+        match &mut self {
+            Self::Ssd(config) => config.is_purged = true,
+            Self::Hdd(_) => {}
+            Self::Raid0(config) => {
+                if let MemberConfig::Ssd(member) = &mut config.member_preset {
+                    member.is_purged = true;
+                }
+            }
+        }
+        self
     }
 
     /// The whole description as JSON in a fixed order of keys.

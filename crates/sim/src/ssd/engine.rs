@@ -103,6 +103,8 @@ pub(super) struct Engine<F> {
     /// What the window counted.
     pub counting: Counting,
     pub background: Background,
+    /// Reads of what was never written are answered, from nowhere.
+    pub answers_unwritten: bool,
     pub failure: Option<SimError>,
     /// Set from outside when nobody wants the result any more.
     pub stop: Arc<AtomicBool>,
@@ -164,6 +166,7 @@ impl<F: Firmware> Engine<F> {
             streams: Vec::new(),
             counting: Counting::default(),
             background: Background::new(config.idle_ns()),
+            answers_unwritten: config.is_purged,
             failure: None,
             stop: Arc::default(),
             watch: None,

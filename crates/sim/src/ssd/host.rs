@@ -385,7 +385,7 @@ impl<F: Firmware> Engine<F> {
             self.failure = Some(error.into());
             return;
         }
-        if self.out.counts.unmapped_reads > 0 {
+        if self.out.counts.unmapped_reads > 0 && !self.answers_unwritten {
             self.failure = Some(SimError::Unmapped {
                 offset_bytes: self.host.slots[slot as usize].command.offset_bytes,
             });

@@ -52,7 +52,12 @@ fn conditioned<F: Restorable>(
     config: &SsdConfig,
     stop: &AtomicBool,
 ) -> Result<Arc<F>, SimError> {
-    for _ in 0..passes(config.condition) {
+    let passes = if config.is_purged {
+        0
+    } else {
+        passes(config.condition)
+    };
+    for _ in 0..passes {
         write_in_order(&mut firmware, config, stop)?;
     }
     if let Some(erases) = config.wear.worn_erase_count {

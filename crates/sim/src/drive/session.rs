@@ -1,0 +1,140 @@
+//! A drive used for hours: what is done to it adds up, until it is purged.
+//!
+//! ```text
+//!   preset's condition ── step ── step ── idle ── step ── ...
+//!   purged             ── step ── step ── ...            each goes on from what the last left
+//! ```
+//!
+//! Between two steps the drive drains: what its write buffer held is then in the flash.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use drivelab_request::Nanos;
+
+use super::{Drive, Prepared};
+use crate::host::step::{self, Step};
+use crate::host::{Load, Outcome, Plan, SimError};
+use crate::preset::DriveConfig;
+use crate::snapshot::SnapshotError;
+
+/// First byte of a saved state: what the rest is a difference from.
+const FROM_CONDITION: u8 = 0;
+const FROM_PURGED: u8 = 1;
+
+/// One drive and its history.
+pub struct Session {
+    config: DriveConfig,
+    drive: Drive,
+    is_purged: bool,
+    /// A step failed: the state before it is gone.
+    is_lost: bool,
+    stop: Arc<AtomicBool>,
+}
+
+impl Session {
+    /// Begins in the preset's condition; every call ends soon after another thread has set
+    /// `stop`.
+    ///
+    /// # Errors
+    /// As [`Prepared::stoppable`].
+    pub fn new(config: DriveConfig, stop: &Arc<AtomicBool>) -> Result<Self, SimError> {
+        let drive = Prepared::stoppable(config.clone(), stop)?.worker(stop);
+        Ok(Self {
+            config,
+            drive,
+            is_purged: false,
+            is_lost: false,
+            stop: Arc::clone(stop),
+        })
+    }
+
+    /// Erases everything; erase counts stay as the preset says.
+    ///
+    /// # Errors
+    /// As [`Prepared::stoppable`].
+    pub fn purge(&mut self) -> Result<(), SimError> {
+        self.begin(true)
+    }
+
+    fn begin(&mut self, is_purged: bool) -> Result<(), SimError> {
+        let config = self.config.clone();
+        let config = if is_purged { config.purged() } else { config };
+        self.stop.store(false, Ordering::Relaxed);
+        self.is_lost = true;
+        if self.is_purged == is_purged {
+            self.drive.reset();
+        } else {
+            self.drive = Prepared::stoppable(config, &self.stop)?.worker(&self.stop);
+        }
+        self.is_purged = is_purged;
+        self.is_lost = false;
+        Ok(())
+    }
+
+    /// Sends a stimulus. Random numbers are keyed by `seed` and `place`, the step's number.
+    ///
+    /// # Errors
+    /// [`SimError`] when it cannot be served; the state is then lost.
+    pub fn run(&mut self, step: &Step, seed: u64, place: u64) -> Result<Outcome, SimError> {
+        let (load, plan) = step.load(seed, place)?;
+        self.run_load(load, plan, seed, place)
+    }
+
+    /// Leaves the drive alone for so long.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub fn idle(&mut self, time: Nanos, seed: u64, place: u64) -> Result<(), SimError> {
+        let (load, plan) = step::idle(time);
+        self.run_load(load, plan, seed, place).map(drop)
+    }
+
+    fn run_load(
+        &mut self,
+        load: Load,
+        plan: Plan,
+        seed: u64,
+        place: u64,
+    ) -> Result<Outcome, SimError> {
+        if self.is_lost {
+            return Err(SimError::StateLost);
+        }
+        self.stop.store(false, Ordering::Relaxed);
+        let outcome = self.drive.run(load, plan, seed, place);
+        self.is_lost = outcome.is_err();
+        outcome
+    }
+
+    /// The state between two steps, as bytes that [`Session::load`] takes.
+    ///
+    /// # Errors
+    /// [`SimError::StateLost`] after a step that failed.
+    pub fn save(&self) -> Result<Vec<u8>, SimError> {
+        if self.is_lost {
+            return Err(SimError::StateLost);
+        }
+        let mut bytes = self.drive.save();
+        bytes.push(if self.is_purged {
+            FROM_PURGED
+        } else {
+            FROM_CONDITION
+        });
+        Ok(bytes)
+    }
+
+    /// Takes up what [`Session::save`] gave on the same drive.
+    ///
+    /// # Errors
+    /// [`SimError`] as of [`Session::purge`]; inside, [`SnapshotError`] where the bytes are of
+    /// another drive or version, or damaged.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<Result<(), SnapshotError>, SimError> {
+        let is_purged = match bytes.last() {
+            Some(&FROM_PURGED) => true,
+            Some(&FROM_CONDITION) => false,
+            _ => return Ok(Err(SnapshotError::Checksum)),
+        };
+        self.begin(is_purged)?;
+        Ok(self.drive.load(&bytes[..bytes.len() - 1]))
+    }
+}

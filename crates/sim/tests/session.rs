@@ -1,0 +1,145 @@
+//! Steps of a session go on from each other; a purge begins anew.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use drivelab_request::{Content, Nanos};
+use drivelab_sim::drive::Session;
+use drivelab_sim::host::step::Step;
+use drivelab_sim::host::{Outcome, SimError};
+use drivelab_sim::preset::DriveConfig;
+use drivelab_workload::Stimulus;
+
+/// One channel, one die, 64 blocks of 16 pages, half of them user data; a program takes 300 us,
+/// and nothing else anything but reads and erases.
+const SMALL: &str = "base = \"bench-64gib\"\nname = \"session\"\n\
+    geometry.channels = 1\ngeometry.ways_per_channel = 1\ngeometry.dies_per_way = 1\n\
+    geometry.planes_per_die = 1\ngeometry.blocks_per_plane = 64\ngeometry.pages_per_block = 16\n\
+    geometry.over_provisioning_ratio = 1.0\n\
+    timing.read_register_ns = 0\ntiming.write_register_ns = 0\n\
+    timing.read_cell_ns = 50_000\ntiming.program_cell_ns = 300_000\n\
+    timing.erase_cell_ns = 1_000_000\n";
+
+fn session(more: &str) -> Session {
+    let config = DriveConfig::from_text(&format!("{SMALL}{more}")).unwrap();
+    Session::new(config, &Arc::new(AtomicBool::new(false))).unwrap()
+}
+
+fn step(read_ratio: f64, duration: Nanos) -> Step {
+    Step {
+        stimulus: Stimulus {
+            read_ratio,
+            is_random: true,
+            sizes: vec![(4096, 1.0)],
+            zones: vec![(1.0, 1.0)],
+            threads: 1,
+            queue_depth: 1,
+            range_start: 0,
+            range_bytes: 512 * 4096,
+        },
+        content: Content::Random,
+        is_forced: false,
+        duration: Some(duration),
+        total_bytes: None,
+    }
+}
+
+const SECOND: Nanos = Nanos(1_000_000_000);
+
+fn told(outcome: &Outcome) -> (u64, u64, u64) {
+    (
+        outcome.measured_requests,
+        outcome.host_programs,
+        outcome.collection_programs,
+    )
+}
+
+/// The spare half takes 512 pages without an erase, at 300 us a page 0.15 s: the first step of
+/// a purged drive moves no page, later ones do.
+#[test]
+fn a_purge_makes_writes_fast_again_and_steps_add_up() {
+    let mut session = session("");
+    session.purge().unwrap();
+    let fresh = session.run(&step(0.0, Nanos(100_000_000)), 1, 0).unwrap();
+    // 100 ms at 300 us; the write under way when it closes is not counted.
+    assert_eq!(told(&fresh), (333, 333, 0));
+    let used = session.run(&step(0.0, SECOND), 1, 1).unwrap();
+    assert!(used.collection_programs > 100 && used.measured_requests < 3_000);
+    session.purge().unwrap();
+    let again = session.run(&step(0.0, Nanos(100_000_000)), 1, 0).unwrap();
+    assert_eq!(told(&again), told(&fresh));
+}
+
+/// A read of what was never written asks nothing of the flash.
+#[test]
+fn a_purged_drive_answers_reads_from_nowhere() {
+    let mut session = session("condition = \"fresh\"\n");
+    let refused = session.run(&step(1.0, SECOND), 1, 0).unwrap_err();
+    assert!(matches!(refused, SimError::Unmapped { .. }));
+    assert!(matches!(
+        session.run(&step(0.0, SECOND), 1, 0),
+        Err(SimError::StateLost)
+    ));
+    session.purge().unwrap();
+    let mut reads = step(1.0, SECOND);
+    reads.duration = None;
+    reads.total_bytes = Some(100 * 4096);
+    // Nothing takes time on this drive but its flash.
+    let outcome = session.run(&reads, 1, 0).unwrap();
+    assert_eq!((outcome.measured_requests, outcome.page_reads), (100, 0));
+}
+
+#[test]
+fn a_state_taken_up_goes_on_as_if_it_had_not_been_left() {
+    let mut first = session("");
+    first.purge().unwrap();
+    first.run(&step(0.0, SECOND), 1, 0).unwrap();
+    let state = first.save().unwrap();
+    let expected = told(&first.run(&step(0.3, SECOND), 1, 1).unwrap());
+    // On another drive of the kind, and on one that was used in between.
+    let mut second = session("");
+    second.load(&state).unwrap().unwrap();
+    assert_eq!(
+        told(&second.run(&step(0.3, SECOND), 1, 1).unwrap()),
+        expected
+    );
+    second.load(&state).unwrap().unwrap();
+    assert_eq!(
+        told(&second.run(&step(0.3, SECOND), 1, 1).unwrap()),
+        expected
+    );
+    assert!(second.load(&state[..state.len() - 1]).unwrap().is_err());
+    let mut other = session("buffer.write_buffer_bytes = 8192\n");
+    assert!(other.load(&state).unwrap().is_err());
+}
+
+/// In idle time blocks are emptied, so that the writes after it wait for no collection.
+#[test]
+fn idle_time_is_used_by_drives_that_use_it() {
+    let of = |more: &str| {
+        let mut session = session(more);
+        session.run(&step(0.0, SECOND), 1, 0).unwrap();
+        session.idle(Nanos(10 * SECOND.0), 1, 1).unwrap();
+        // 30.1 ms of writes are 100 pages: the blocks of spare that idle time makes.
+        let outcome = session.run(&step(0.0, Nanos(30_100_000)), 1, 2).unwrap();
+        (outcome.measured_requests, outcome.collection_programs)
+    };
+    let without = of("");
+    let with = of(
+        "collection.background_blocks_per_plane = 10\ncollection.background_idle_ns = 500_000\n",
+    );
+    assert!(without.1 > 0 && without.0 < 100, "{without:?}");
+    assert_eq!(with, (100, 0));
+}
+
+#[test]
+fn a_disk_has_sessions_too() {
+    let config = DriveConfig::from_text(drivelab_sim::preset::text("spinpoint-m7").unwrap());
+    let mut session = Session::new(config.unwrap(), &Arc::new(AtomicBool::new(false))).unwrap();
+    session.purge().unwrap();
+    let first = session.run(&step(1.0, SECOND), 1, 0).unwrap();
+    session.idle(SECOND, 1, 1).unwrap();
+    let again = session.run(&step(1.0, SECOND), 1, 0).unwrap();
+    assert_eq!(first.measured_requests, again.measured_requests);
+}

@@ -1,0 +1,145 @@
+"""A simulated drive step after step: what one step leaves, the next one finds."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from drivelab.drives.measurement import OperationResult
+from drivelab.drives.session import Purge, StepResult
+from drivelab.errors import UsageError
+from drivelab.units import format_size
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from drivelab.drives.simulated import SimulatedDrive
+    from drivelab.workloads.stimulus import Stimulus
+
+#: Idling is a step like any other to the random numbers: its key is far from those of steps.
+_IDLE_KEY: Final = 1 << 40
+#: Of `extra`, what a sum over members or a mean over nothing would make of no worth.
+_TOLD: Final = ("write_amplification_ratio", "variability_factor")
+
+
+class SimulatedSession:
+    """A simulated drive that keeps what was done to it.
+
+    Parameters
+    ----------
+    drive
+        Which; its own measurements do not see what is done here.
+    seed
+        Key of all random numbers, with a step's place.
+
+    Raises
+    ------
+    RunError
+        When there is not enough memory for its state.
+    """
+
+    kind: Literal["simulated"] = "simulated"
+    #: Everything of a simulated drive is its own.
+    is_whole_device = True
+
+    def __init__(self, drive: SimulatedDrive, *, seed: int = 0) -> None:
+        self._drive = drive
+        self.name = drive.name
+        self.capacity_bytes = drive.capacity_bytes
+        self.block_bytes = drive.block_bytes
+        self._session = drive.core_session(seed)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides how the drive behaves."""
+        return self._drive.identity()
+
+    def header(self) -> dict[str, str]:
+        """Give what a report says of drive and host, by field in words."""
+        preset = self._drive.preset
+        flash = preset.get("member_preset", preset)
+        kinds = {"ssd": "solid-state drive", "hdd": "hard disk"}
+        kind = kinds.get(flash["kind"], flash["kind"])
+        media = f"simulated array of {kind}s" if preset is not flash else f"simulated {kind}"
+        host = flash.get("host", {})
+        return {
+            "vendor": "",
+            "model": preset["name"],
+            "serial": "",
+            "firmware": f"configuration {self.identity()['config_hash']}",
+            "interface": str(host.get("interface", "")),
+            "form factor": "",
+            "media": media,
+            "host": "simulated time; results do not depend on the machine",
+            "operating system": f"{platform.system()} {platform.machine()}",
+            "driver": "drivelab",
+            "write cache": _write_buffer(flash),
+        }
+
+    def purge(self) -> Purge:
+        """Erase everything; erase counts stay as the preset says, and a disk keeps what it has."""
+        self._session.purge()
+        return Purge("done", "simulated: every block erased")
+
+    def run(
+        self,
+        stimulus: Stimulus,
+        *,
+        step: int,
+        seconds: float | None = None,
+        total_bytes: int | None = None,
+    ) -> StepResult:
+        """Send one stimulus in simulated time; see `DriveSession.run`.
+
+        Between two steps the write buffer drains: what a step finds is an idle drive.
+        """
+        end = stimulus.range_start_bytes + stimulus.range_bytes
+        if end > self.capacity_bytes:
+            raise UsageError(
+                f"the stimulus goes to {end} bytes of {self.name}; allowed: at most "
+                f"{self.capacity_bytes}"
+            )
+        if seconds is None and total_bytes is None:
+            raise UsageError("nothing ends the step: give seconds or total_bytes")
+        told = self._session.run(
+            stimulus.as_tuple(),
+            content=stimulus.content,
+            is_forced=stimulus.is_forced,
+            place=step,
+            duration_ns=None if seconds is None else max(1, round(seconds * 1e9)),
+            total_bytes=total_bytes,
+        )
+        extra = {name: told["extra"][name] for name in _TOLD if name in told["extra"]}
+        if "energy_joules" in told:
+            extra["energy_joules"] = told["energy_joules"]
+        parts = {
+            name: None if told[name] is None else OperationResult(**told[name])
+            for name in ("read", "write")
+        }
+        return StepResult(max(1, told["duration_ns"]), parts["read"], parts["write"], extra)
+
+    def idle(self, seconds: float) -> None:
+        """Leave the drive alone; what it does then is its preset's."""
+        if seconds > 0:
+            self._session.idle(max(1, round(seconds * 1e9)), _IDLE_KEY)
+
+    def save_state(self) -> bytes:
+        """Return the state: a few bytes for each page that differs from where it began."""
+        return self._session.save()
+
+    def load_state(self, state: bytes) -> None:
+        """Take up what `save_state` gave on the same drive; `UsageError` for anything else."""
+        self._session.load(state)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _write_buffer(preset: dict[str, Any]) -> str:
+    size = preset.get("buffer", {}).get("write_buffer_bytes", 0)
+    return f"{format_size(size)} in the controller" if size else "none"
