@@ -26,9 +26,8 @@ from drivelab.pts.journal import Action, Step
 from drivelab.pts.plan import Plan
 from drivelab.pts.settings import Settings
 from drivelab.pts.states import States
+from drivelab.pts.words import words_of
 from drivelab.store import RunStore, damaged
-from drivelab.units import format_size
-from drivelab.workloads.stimulus import Stimulus
 
 #: Workload-independent preconditioning writes the capacity so often, in requests of this size.
 PRECONDITIONING_FILLS: Final = 2
@@ -223,30 +222,3 @@ class Bench:
 def lasting_identity(identity: dict[str, Any]) -> dict[str, Any]:
     """Leave out of a drive's identity what may change between two starts."""
     return {name: value for name, value in identity.items() if name != "volatile"}
-
-
-def words_of(action: Action) -> str:
-    """Say what a step does, in a few words."""
-    where = f"round {action.round}" if action.round else action.phase
-    if action.section:
-        where = f"{action.section}, {where}"
-    if action.kind == "purge":
-        return f"{where}: purge"
-    if action.kind == "idle":
-        return f"{where}: {action.seconds:g} s idle"
-    if action.stimulus is None:
-        return where
-    return f"{where}: {stimulus_words(action.stimulus)}"
-
-
-def stimulus_words(stimulus: Stimulus) -> str:
-    """Write a stimulus as the specification does: ``4 KiB random, R/W 0/100, 4 x 32``."""
-    sizes = "composite"
-    if len(stimulus.sizes) == 1:
-        sizes = format_size(stimulus.sizes[0][0])
-    order = "random" if stimulus.is_random else "sequential"
-    read = round(100 * stimulus.read_ratio)
-    return (
-        f"{sizes} {order}, R/W {read}/{100 - read}, {stimulus.threads} threads x "
-        f"{stimulus.queue_depth}"
-    )

@@ -118,7 +118,15 @@ class Plan:
                 )
         # In order, each thread has its own part of the range.
         parted = 1 if values.get("is_random", True) else values["threads"]
-        self.extent.check_holds(max(size for size, _ in parts), parted)
+        largest = max(size for size, _ in parts)
+        self.extent.check_holds(largest, parted)
+        for _, share in values.get("zones", ()):
+            if self.extent.range_bytes * share < largest:
+                raise UsageError(
+                    f"{100 * share:g} % of the active range of "
+                    f"{format_size(self.extent.range_bytes)} is smaller than a request of "
+                    f"{format_size(largest)}; use a larger drive, --active-range or --scale"
+                )
         return Stimulus(
             read_ratio=read_ratio, sizes=parts, range_bytes=self.extent.range_bytes, **values
         )

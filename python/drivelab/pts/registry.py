@@ -6,10 +6,22 @@ from typing import Final
 
 from drivelab.errors import UsageError
 from drivelab.pts.test import PtsTest
-from drivelab.pts.tests import iops
+from drivelab.pts.tests import dirth, ecw, hir, iops, latency, throughput, wsat, xsr
 
 #: In the order in which `all` runs them.
-TESTS: Final[dict[str, PtsTest]] = {test.name: test for test in (iops.TEST,)}
+TESTS: Final[dict[str, PtsTest]] = {
+    test.name: test
+    for test in (
+        iops.TEST,
+        throughput.TEST,
+        latency.TEST,
+        wsat.TEST,
+        hir.TEST,
+        xsr.TEST,
+        ecw.TEST,
+        dirth.TEST,
+    )
+}
 
 
 def test_named(name: str) -> PtsTest:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from drivelab.pts.exhibits import Page, Report, Table
 from drivelab.pts.header import cautions, header_fields
@@ -18,12 +18,13 @@ RESULT: Final = "result.json"
 LAYOUT: Final = 1
 _VERDICTS: Final[dict[Verdict, str]] = {
     "steady": "steady",
+    "bounded": "not reached before the bytes or hours that end the test",
     "not_steady": "never reached: the last rounds are the window",
     "untested": "not tested in this test",
     "incomplete": "not reached when the test was cut short",
 }
 # The worst of several sections is that of the test.
-_FROM_BEST: Final[tuple[Verdict, ...]] = ("untested", "steady", "not_steady", "incomplete")
+_FROM_BEST: Final[tuple[Verdict, ...]] = get_args(Verdict)
 
 
 def build(run: Path) -> Report:
@@ -48,7 +49,10 @@ def report_of(record: Record) -> Report:
         title=f"{test.title} ({EDITIONS[record.settings.edition]})",
         header=header_fields(record, test),
         stamp=record.settings.stamp,
-        pages=(_summary(record, sections), *test.pages(record)),
+        pages=(
+            _summary(record, sections),
+            *(page for page in test.pages(record) if page.exhibits),
+        ),
         result=_result(record, test, sections),
     )
 

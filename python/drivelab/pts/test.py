@@ -11,9 +11,10 @@ from drivelab.pts.exhibits import Page
 from drivelab.pts.journal import Record
 from drivelab.pts.plan import Plan
 
-#: ``steady``; ``not_steady`` when the rounds ran out; ``untested`` where the test has no rule;
-#: ``incomplete`` when it did not come to its end.
-Verdict = Literal["steady", "not_steady", "untested", "incomplete"]
+#: ``steady``; ``bounded`` when a bound of the test's own (bytes, time) came first; ``not_steady``
+#: when the rounds ran out; ``untested`` where the test has no rule; ``incomplete`` when it did not
+#: come to its end.
+Verdict = Literal["untested", "steady", "bounded", "not_steady", "incomplete"]
 
 
 @dataclass(frozen=True)

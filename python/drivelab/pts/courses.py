@@ -1,0 +1,52 @@
+"""Exhibits of how a drive went on with time: a value of every step, against a growing one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+from drivelab.pts.exhibits import Axis, Line, LineFigure
+from drivelab.pts.journal import Step
+
+Values = Sequence[float]
+
+
+def ends_minutes(steps: Sequence[Step], idle_seconds: float = 0.0) -> list[float]:
+    """Give when each step ended, in the drive's minutes; it was idle so long after each."""
+    seconds = (step.result.duration_ns / 1e9 + idle_seconds for step in steps)
+    return [(end - idle_seconds) / 60 for end in accumulate(seconds)]
+
+
+def written_bytes(steps: Sequence[Step]) -> list[int]:
+    """Give how many bytes were written when each step ended."""
+    return list(
+        accumulate(0 if step.result.write is None else step.result.write.bytes for step in steps)
+    )
+
+
+def course(
+    name: str,
+    title: str,
+    x: Axis,
+    y: Axis,
+    series: Sequence[tuple[str, Values, Values]],
+    *,
+    note: str = "",
+) -> LineFigure:
+    """Draw traces; what a log axis cannot show is left out."""
+    lines = []
+    for label, xs, ys in series:
+        points = [
+            (float(at), float(value))
+            for at, value in zip(xs, ys, strict=True)
+            if (x.scale == "linear" or at > 0) and (y.scale == "linear" or value > 0)
+        ]
+        if points:
+            shown_x, shown_y = zip(*points, strict=True)
+            lines.append(Line(label, tuple(shown_x), tuple(shown_y), role="trace"))
+    return LineFigure(name, title, x, y, tuple(lines), note)
+
+
+def values_of(steps: Sequence[Step], value: Callable[[Step], float | None]) -> list[float]:
+    """Give a value of every step; 0 where nothing completed."""
+    return [value(step) or 0.0 for step in steps]

@@ -1,0 +1,37 @@
+"""Demand intensity and response-time histogram: one block size and mix of the operator's choice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from drivelab.pts import demand
+from drivelab.pts.test import PtsTest
+
+if TYPE_CHECKING:
+    from drivelab.pts.plan import Plan
+    from drivelab.workloads.stimulus import Stimulus
+
+
+def _mixed(plan: Plan, threads: int, queue_depth: int) -> Stimulus:
+    settings = plan.settings
+    return plan.stimulus(
+        settings.block_bytes, 1 - settings.write_ratio, threads=threads, queue_depth=queue_depth
+    )
+
+
+def _writes(plan: Plan, threads: int, queue_depth: int) -> Stimulus:
+    return plan.stimulus(plan.settings.block_bytes, 0.0, threads=threads, queue_depth=queue_depth)
+
+
+_WORKLOAD: Final = demand.Workload(_mixed, _writes)
+
+TEST: Final = PtsTest(
+    name="dirth",
+    title="Demand intensity and response-time histogram test",
+    summary="one block size and mix at 49 demands",
+    known="implementations",
+    check=_WORKLOAD.check,
+    carry_out=lambda bench: demand.carry_out(bench, _WORKLOAD),
+    sections=demand.sections,
+    pages=lambda record: demand.pages(record, "dirth", "DIRTH"),
+)

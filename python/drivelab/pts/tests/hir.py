@@ -1,0 +1,200 @@
+"""Host idle recovery: what a settled drive gains while the host leaves it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.pts.convergence import convergence_figure, window_exhibits, windows_json
+from drivelab.pts.courses import course, ends_minutes, values_of
+from drivelab.pts.exhibits import Axis, Line, LineFigure, Page, Table
+from drivelab.pts.journal import Action, Record, Step
+from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds
+from drivelab.pts.test import PtsTest, Section, settled_verdict
+
+if TYPE_CHECKING:
+    from drivelab.pts.bench import Bench
+    from drivelab.pts.plan import Plan
+    from drivelab.workloads.stimulus import Stimulus
+
+#: The host idles so many times as long as it writes.
+WAIT_STATES: Final = (1, 2, 3, 5, 10)
+ACCESSES: Final = 360
+ACCESS_SECONDS: Final = 5.0
+BASELINE_MINUTES: Final = 30
+_ROUND_MINUTES: Final = 30
+_TRACKED: Final = (
+    Tracked("last minute of a round, 4 KiB random write", "IOPS", lambda steps: steps[-1].iops),
+)
+_AXIS: Final = Axis("throughput (IOPS)")
+
+
+def _stimulus(plan: Plan) -> Stimulus:
+    return plan.stimulus(4096, 0.0)
+
+
+def _check(plan: Plan) -> None:
+    _stimulus(plan)
+
+
+def _section(wait: int) -> str:
+    return f"wait state {wait}"
+
+
+def _carry_out(bench: Bench) -> None:
+    plan = bench.plan
+    stimulus = _stimulus(plan)
+    bench.purge()
+    run_rounds(bench, [(stimulus, plan.minutes(1))] * _ROUND_MINUTES, _TRACKED)
+    for wait in WAIT_STATES:
+        section = _section(wait)
+        access = Action(
+            "run", "wait", section, stimulus=stimulus, seconds=plan.seconds(ACCESS_SECONDS)
+        )
+        rest = Action("idle", "wait", section, seconds=plan.seconds(wait * ACCESS_SECONDS))
+        for _ in range(ACCESSES):
+            bench.run(access)
+            bench.idle(rest)
+            bench.save_if_due()
+        for _ in range(BASELINE_MINUTES):
+            bench.run(
+                Action("run", "baseline", section, stimulus=stimulus, seconds=plan.minutes(1))
+            )
+            bench.save_if_due()
+
+
+def _settled(record: Record) -> Settled:
+    return recorded(record, _ROUND_MINUTES, _TRACKED)
+
+
+def _sections(record: Record) -> list[Section]:
+    settled = _settled(record)
+    verdict = settled_verdict(settled.is_steady, record.is_complete)
+    values = {
+        "windows": windows_json(settled),
+        "cells": [],
+        "wait_states": [_wait_values(record, wait) for wait in _measured(record)],
+    }
+    return [Section("", verdict, len(settled.rounds), values)]
+
+
+def _measured(record: Record) -> list[int]:
+    return [wait for wait in WAIT_STATES if record.of_phase("wait", _section(wait))]
+
+
+def _mean(steps: Sequence[Step]) -> float | None:
+    return fmean(step.iops for step in steps) if steps else None
+
+
+def _wait_values(record: Record, wait: int) -> dict[str, Any]:
+    accesses = record.of_phase("wait", _section(wait))
+    baseline = record.of_phase("baseline", _section(wait))
+    mean, base = _mean(accesses), _mean(baseline)
+    return {
+        "wait_ratio": wait,
+        "iops_mean": mean,
+        "baseline_iops_mean": base,
+        "gain_ratio": None if not base or mean is None else mean / base,
+        "iops": [step.iops for step in accesses],
+        "baseline_iops": [step.iops for step in baseline],
+    }
+
+
+def _pages(record: Record) -> list[Page]:
+    settled = _settled(record)
+    minutes = record.of_phase("rounds")
+    if not minutes:
+        return []
+    trace = course(
+        "hir-preconditioning",
+        "Preconditioning: 4 KiB random writes",
+        Axis("time (min)"),
+        _AXIS,
+        [("4 KiB random write", ends_minutes(minutes), values_of(minutes, lambda s: s.iops))],
+    )
+    judged = convergence_figure(
+        "hir-convergence",
+        "Steady-state convergence: the last minute of each round",
+        settled,
+        [("4 KiB random write", _TRACKED[0].of_round)],
+        _AXIS,
+    )
+    pages = [
+        Page("HIR - preconditioning", (trace, judged)),
+        Page("HIR - measurement window", tuple(window_exhibits("hir", settled))),
+    ]
+    waits = _measured(record)
+    if waits:
+        pages.append(Page("HIR - wait states compared", (_together(record, waits), _table(record))))
+    pages += [Page(f"HIR - wait state {wait}", (_wait_figure(record, wait),)) for wait in waits]
+    return pages
+
+
+def _course_of(record: Record, wait: int) -> tuple[list[float], list[float], int]:
+    """Give minutes and IOPS of a wait state and the baseline behind it, and where that begins."""
+    accesses = record.of_phase("wait", _section(wait))
+    baseline = record.of_phase("baseline", _section(wait))
+    idle = wait * ACCESS_SECONDS * record.settings.scale
+    ends = ends_minutes(accesses, idle)
+    begin = ends[-1] + idle / 60
+    ends += [begin + each for each in ends_minutes(baseline)]
+    return ends, values_of([*accesses, *baseline], lambda step: step.iops), len(accesses)
+
+
+def _together(record: Record, waits: Sequence[int]) -> LineFigure:
+    series = []
+    for wait in waits:
+        minutes, iops, _ = _course_of(record, wait)
+        series.append((f"{_section(wait)}: {ACCESS_SECONDS * wait:g} s idle", minutes, iops))
+    return course(
+        "hir-all", "Throughput with idle times, then without", Axis("time (min)"), _AXIS, series
+    )
+
+
+def _wait_figure(record: Record, wait: int) -> LineFigure:
+    minutes, iops, count = _course_of(record, wait)
+    lines = [Line("with idle times", tuple(minutes[:count]), tuple(iops[:count]), "trace")]
+    if minutes[count:]:
+        lines.append(Line("without", tuple(minutes[count:]), tuple(iops[count:]), "trace"))
+    title = f"{ACCESS_SECONDS:g} s of writes, {ACCESS_SECONDS * wait:g} s idle; then the baseline"
+    return LineFigure(f"hir-wait-{wait}", title, Axis("time (min)"), _AXIS, tuple(lines))
+
+
+def _table(record: Record) -> Table:
+    rows = []
+    for wait in _measured(record):
+        values = _wait_values(record, wait)
+        rows.append(
+            (
+                str(wait),
+                ACCESS_SECONDS * wait,
+                values["iops_mean"],
+                values["baseline_iops_mean"],
+                values["gain_ratio"],
+            )
+        )
+    return Table(
+        "hir-table",
+        "Host idle recovery",
+        (
+            "wait state",
+            "idle after 5 s of writes (s)",
+            "mean with idle times (IOPS)",
+            "mean of the baseline (IOPS)",
+            "ratio",
+        ),
+        tuple(rows),
+    )
+
+
+TEST: Final = PtsTest(
+    name="hir",
+    title="Host idle recovery test",
+    summary="what a settled drive gains while the host is idle",
+    known="implementations",
+    check=_check,
+    carry_out=_carry_out,
+    sections=_sections,
+    pages=_pages,
+)

@@ -1,0 +1,274 @@
+"""Write saturation: from fresh out of the box, minute after minute, until writes have settled.
+
+It ends at the first of: steady state, four times the user capacity written, 24 hours. By the
+specification's rule every 31st minute is a round; by that of Coughlin et al. 2010, who showed
+what share of its first throughput a drive keeps, every minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.errors import UsageError
+from drivelab.pts.cells import CellResult
+from drivelab.pts.composite import composite
+from drivelab.pts.convergence import window_exhibits, windows_json
+from drivelab.pts.courses import course, ends_minutes, values_of, written_bytes
+from drivelab.pts.exhibits import Axis, LineFigure, Page, Table
+from drivelab.pts.histogram_run import histogram_minutes, histogram_page, histogram_values
+from drivelab.pts.journal import Action, Record, Step
+from drivelab.pts.rounds import Settled, Tracked, settle
+from drivelab.pts.steady_state import PTS, SteadyStateRule, judge_window
+from drivelab.pts.test import PtsTest, Section, Verdict
+from drivelab.pts.words import stimulus_words
+
+if TYPE_CHECKING:
+    from drivelab.pts.bench import Bench
+    from drivelab.pts.plan import Plan
+    from drivelab.workloads.stimulus import Stimulus
+
+MOST_FILLS: Final = 4
+MOST_MINUTES: Final = 24 * 60
+#: By the specification's rule a round is so many minutes, of which the last is judged.
+_ROUND_MINUTES: Final = 31
+_PHASE: Final = "minutes"
+
+
+@dataclass(frozen=True)
+class _Workload:
+    """A stimulus; without a size it is the composite workload."""
+
+    size_bytes: int | None
+    read_ratio: float
+    is_random: bool
+
+
+#: By the name that a user gives; the first is version 1.1's.
+WORKLOADS: Final = {
+    "4k-random": _Workload(4096, 0.0, True),
+    "8k-random-mixed": _Workload(8192, 0.65, True),
+    "128k-sequential-mixed": _Workload(128 * 1024, 0.90, False),
+    "512b-sequential-mixed": _Workload(512, 0.50, False),
+    "composite": _Workload(None, 0.40, True),
+}
+
+
+def _stimulus(plan: Plan) -> Stimulus:
+    name = plan.settings.workload
+    if name not in WORKLOADS:
+        raise UsageError(f"workload is {name!r}; allowed: {', '.join(WORKLOADS)}")
+    workload = WORKLOADS[name]
+    if workload.size_bytes is None:
+        return composite(plan, workload.read_ratio)
+    return plan.stimulus(workload.size_bytes, workload.read_ratio, is_random=workload.is_random)
+
+
+def _check(plan: Plan) -> None:
+    _stimulus(plan)
+
+
+def _judged(steps: Sequence[Step], rule: SteadyStateRule) -> list[list[Step]]:
+    """Give the minutes that are judged, each as a round of its own."""
+    every = _ROUND_MINUTES if rule is PTS else 1
+    return [[step] for step in steps[every - 1 :: every]]
+
+
+def _iops(steps: Sequence[Step]) -> float:
+    return steps[-1].iops
+
+
+def _carry_out(bench: Bench) -> None:
+    plan, rule = bench.plan, bench.plan.settings.steady_rule
+    bench.purge()
+    stimulus = _stimulus(plan)
+    steps: list[Step] = []
+    written, is_steady = 0, False
+    while (
+        len(steps) < MOST_MINUTES
+        and written < MOST_FILLS * plan.extent.capacity_bytes
+        and not is_steady
+    ):
+        number = len(steps) + 1
+        step = bench.run(Action("run", _PHASE, "", number, stimulus, plan.minutes(1)))
+        if plan.settings.idle_seconds:
+            rest = plan.seconds(plan.settings.idle_seconds)
+            bench.idle(Action("idle", _PHASE, "", number, seconds=rest))
+        steps.append(step)
+        written += step.result.write.bytes if step.result.write is not None else 0
+        last = _judged(steps, rule)[-rule.window_rounds :]
+        is_steady = (
+            len(last) == rule.window_rounds
+            and last[-1][0] is step
+            and judge_window([_iops(each) for each in last], rule).is_steady
+        )
+        bench.save_if_due()
+    histogram_minutes(bench, stimulus)
+
+
+def _settled(record: Record) -> Settled:
+    rule = record.settings.steady_rule
+    tracked = Tracked("throughput", "IOPS", _iops)
+    return settle(_judged(record.of_phase(_PHASE), rule), (tracked,), rule)
+
+
+def _verdict(record: Record, settled: Settled) -> Verdict:
+    if settled.is_steady:
+        return "steady"
+    # The histogram follows whatever ended the minutes.
+    is_over = record.is_complete or bool(record.of_phase("histogram"))
+    return "bounded" if is_over else "incomplete"
+
+
+def _stopped_by(record: Record, verdict: Verdict) -> str | None:
+    """Say what ended the minutes."""
+    if verdict in ("steady", "incomplete"):
+        return "steady" if verdict == "steady" else None
+    fills = written_bytes(record.of_phase(_PHASE))[-1] / record.extent.capacity_bytes
+    return "capacity" if fills >= MOST_FILLS else "time"
+
+
+def _sections(record: Record) -> list[Section]:
+    steps, settled = record.of_phase(_PHASE), _settled(record)
+    verdict = _verdict(record, settled)
+    if not steps:
+        return [Section("", verdict, 0, {"windows": [], "cells": []})]
+    window = [step for each in settled.window_rounds for step in each]
+    values: dict[str, Any] = {
+        "windows": windows_json(settled),
+        "cells": [CellResult(tuple(window)).to_json()] if window else [],
+        "stopped_by": _stopped_by(record, verdict),
+        **_saturation(record, steps, settled),
+        "minutes": {
+            "end_minutes": ends_minutes(steps, _rest_seconds(record)),
+            "written_bytes": written_bytes(steps),
+            "iops": [step.iops for step in steps],
+            "latency_ns_mean": [
+                None if step.latency_ms_mean is None else step.latency_ms_mean * 1e6
+                for step in steps
+            ],
+            "latency_ns_max": [
+                None if step.latency_ms_max is None else step.latency_ms_max * 1e6 for step in steps
+            ],
+        },
+        **histogram_values(record),
+    }
+    return [Section("", verdict, len(settled.rounds), values)]
+
+
+def _rest_seconds(record: Record) -> float:
+    return record.settings.idle_seconds * record.settings.scale
+
+
+def _saturation(record: Record, steps: Sequence[Step], settled: Settled) -> dict[str, Any]:
+    """Give what is left of the first minute's throughput, and after how long."""
+    fresh = steps[0].iops
+    window = [step for each in settled.window_rounds for step in each]
+    mean = CellResult(tuple(window)).iops if settled.windows else None
+    last = window[-1].action.round if settled.is_steady else None
+    return {
+        "fresh_iops": fresh,
+        "settled_iops": mean,
+        "lost_ratio": None if mean is None or not fresh else 1 - mean / fresh,
+        "steady_after_minutes": last,
+        "run_minutes": len(steps),
+        "written_bytes": written_bytes(steps)[-1],
+        "drive_fills": written_bytes(steps)[-1] / record.extent.capacity_bytes,
+    }
+
+
+def _pages(record: Record) -> list[Page]:
+    steps, settled = record.of_phase(_PHASE), _settled(record)
+    if not steps:
+        return []
+    minutes = ends_minutes(steps, _rest_seconds(record))
+    gigabytes = [each / 1e9 for each in written_bytes(steps)]
+    fills = [each / record.extent.capacity_bytes for each in written_bytes(steps)]
+    words = stimulus_words(steps[0].stimulus)
+    iops = values_of(steps, lambda step: step.iops)
+    fresh = iops[0] or 1.0
+
+    def against(name: str, x: Axis, xs: Sequence[float], y: Axis) -> LineFigure:
+        title = f"Write saturation against {x.label.partition(' (')[0]}: {words}"
+        return course(f"wsat-{name}", title, x, y, [(words, xs, iops)])
+
+    linear, log = Axis("throughput (IOPS)"), Axis("throughput (IOPS)", "log10")
+    time, bytes_written = Axis("time (min)"), Axis("data written (GB)")
+    return [
+        Page("WSAT - against time", (against("time", time, minutes, linear),)),
+        Page("WSAT - against time, log", (against("time-log", time, minutes, log),)),
+        Page(
+            "WSAT - against bytes written",
+            (against("bytes", bytes_written, gigabytes, linear),),
+        ),
+        Page(
+            "WSAT - against bytes written, log",
+            (against("bytes-log", bytes_written, gigabytes, log),),
+        ),
+        Page(
+            "WSAT - against drive fills",
+            (against("fills", Axis("drive fills (times the capacity)"), fills, linear),),
+        ),
+        Page(
+            "WSAT - normalised to fresh out of the box",
+            (
+                course(
+                    "wsat-normalised",
+                    "Throughput over that of the first minute",
+                    time,
+                    Axis("throughput over the first minute's (ratio)"),
+                    [(words, minutes, [each / fresh for each in iops])],
+                ),
+                _table(record, steps, settled),
+            ),
+        ),
+        Page("WSAT - response times", (_latencies(steps, minutes),)),
+        Page("WSAT - steady state", tuple(window_exhibits("wsat", settled))),
+        *histogram_page(record, "wsat", "WSAT"),
+    ]
+
+
+def _latencies(steps: Sequence[Step], minutes: Sequence[float]) -> LineFigure:
+    return course(
+        "wsat-latency",
+        "Response times of each minute",
+        Axis("time (min)"),
+        Axis("response time (ms)", "log10"),
+        [
+            ("mean", minutes, values_of(steps, lambda step: step.latency_ms_mean)),
+            ("maximum", minutes, values_of(steps, lambda step: step.latency_ms_max)),
+        ],
+    )
+
+
+def _table(record: Record, steps: Sequence[Step], settled: Settled) -> Table:
+    values = _saturation(record, steps, settled)
+    lost = values["lost_ratio"]
+    after = values["steady_after_minutes"]
+    return Table(
+        "wsat-table",
+        "Write saturation",
+        ("what", "value"),
+        (
+            ("first minute, fresh out of the box (IOPS)", values["fresh_iops"]),
+            ("mean of the window (IOPS)", values["settled_iops"]),
+            ("lost (%)", None if lost is None else 100 * lost),
+            ("steady after (min)", "never" if after is None else after),
+            ("run (min)", values["run_minutes"]),
+            ("written (GB)", values["written_bytes"] / 1e9),
+            ("drive fills", values["drive_fills"]),
+        ),
+    )
+
+
+TEST: Final = PtsTest(
+    name="wsat",
+    title="Write saturation test",
+    summary="writes from fresh out of the box until they have settled",
+    known="implementations",
+    check=_check,
+    carry_out=_carry_out,
+    sections=_sections,
+    pages=_pages,
+)

@@ -1,0 +1,223 @@
+"""Cross stimulus recovery: large writes in order, small random ones, and large ones again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.pts.cells import CellResult
+from drivelab.pts.courses import course, ends_minutes, values_of
+from drivelab.pts.exhibits import Axis, Cell, Page, Table
+from drivelab.pts.journal import Action, Record, Step
+from drivelab.pts.response_times import levels_table
+from drivelab.pts.test import PtsTest, Section, Verdict
+
+if TYPE_CHECKING:
+    from drivelab.pts.bench import Bench
+    from drivelab.pts.plan import Plan
+    from drivelab.workloads.stimulus import Stimulus
+
+_THREADS: Final = 1
+_QUEUE_DEPTH: Final = 32
+_TIME: Final = Axis("time (min)")
+
+
+@dataclass(frozen=True)
+class Segment:
+    """So many minutes of one stimulus."""
+
+    name: str
+    size_bytes: int
+    is_random: bool
+    minutes: int
+
+    def stimulus(self, plan: Plan) -> Stimulus:
+        """Make what it sends."""
+        return plan.stimulus(
+            self.size_bytes,
+            0.0,
+            is_random=self.is_random,
+            threads=_THREADS,
+            queue_depth=_QUEUE_DEPTH,
+        )
+
+
+SEGMENTS: Final = (
+    Segment("1 sequential 1024 KiB", 1024 * 1024, False, 8 * 60),
+    Segment("2 random 8 KiB", 8192, True, 6 * 60),
+    Segment("3 sequential 1024 KiB", 1024 * 1024, False, 8 * 60),
+)
+
+
+def _check(plan: Plan) -> None:
+    for segment in SEGMENTS:
+        segment.stimulus(plan)
+
+
+def _carry_out(bench: Bench) -> None:
+    bench.purge()
+    for segment in SEGMENTS:
+        stimulus = segment.stimulus(bench.plan)
+        for minute in range(1, segment.minutes + 1):
+            bench.run(
+                Action("run", "minutes", segment.name, minute, stimulus, bench.plan.minutes(1))
+            )
+            bench.save_if_due()
+
+
+def _segments(record: Record) -> dict[str, list[Step]]:
+    found = {segment.name: record.of_phase("minutes", segment.name) for segment in SEGMENTS}
+    return {name: steps for name, steps in found.items() if steps}
+
+
+def recovery_minutes(segments: dict[str, list[Step]]) -> int | None:
+    """Give the first minute of the third segment at or above the first one's mean.
+
+    Returns
+    -------
+    int or None
+        Counted from 1; ``None`` where it never comes back, or the segment is not measured.
+    """
+    first, _, third = (segment.name for segment in SEGMENTS)
+    if third not in segments:
+        return None
+    mean = fmean(step.megabytes_per_second for step in segments[first])
+    return next(
+        (
+            minute
+            for minute, step in enumerate(segments[third], start=1)
+            if step.megabytes_per_second >= mean
+        ),
+        None,
+    )
+
+
+def _values(name: str, steps: Sequence[Step]) -> dict[str, Any]:
+    means = [step.latency_ms_mean for step in steps if step.latency_ms_mean is not None]
+    longest = [step.latency_ms_max for step in steps if step.latency_ms_max is not None]
+    return {
+        "name": name,
+        "minutes": len(steps),
+        "first_bandwidth_bytes_per_second": steps[0].result.bandwidth_bytes_per_second,
+        "last_bandwidth_bytes_per_second": steps[-1].result.bandwidth_bytes_per_second,
+        "bandwidth_bytes_per_second_mean": 1e6 * CellResult(tuple(steps)).megabytes_per_second,
+        "peak_latency_ns_mean": max(means) * 1e6 if means else None,
+        "peak_latency_ns_max": max(longest) * 1e6 if longest else None,
+        "bandwidth_bytes_per_second": [step.result.bandwidth_bytes_per_second for step in steps],
+    }
+
+
+def _sections(record: Record) -> list[Section]:
+    segments = _segments(record)
+    values = {
+        "windows": [],
+        "cells": [CellResult(tuple(steps)).to_json() for steps in segments.values()],
+        "segments": [_values(name, steps) for name, steps in segments.items()],
+        "recovery_minutes": recovery_minutes(segments),
+    }
+    verdict: Verdict = "untested" if record.is_complete else "incomplete"
+    return [Section("", verdict, 0, values)]
+
+
+def _pages(record: Record) -> list[Page]:
+    segments = _segments(record)
+    if not segments:
+        return []
+    steps = [step for each in segments.values() for step in each]
+    minutes = ends_minutes(steps)
+    rates, mean, longest = [], [], []
+    begin = 0
+    for name, each in segments.items():
+        at = minutes[begin : begin + len(each)]
+        begin += len(each)
+        rates.append((name, at, values_of(each, lambda step: step.megabytes_per_second)))
+        mean.append((name, at, values_of(each, lambda step: step.latency_ms_mean)))
+        longest.append((name, at, values_of(each, lambda step: step.latency_ms_max)))
+    rate = Axis("throughput (MB/s)")
+    return [
+        Page("XSR - throughput", (course("xsr-time", "Throughput", _TIME, rate, rates),)),
+        Page(
+            "XSR - throughput and response times",
+            (
+                course("xsr-throughput", "Throughput", _TIME, rate, rates),
+                course(
+                    "xsr-mean",
+                    "Mean response time",
+                    _TIME,
+                    Axis("mean response time (ms)", "log10"),
+                    mean,
+                ),
+                course(
+                    "xsr-maximum",
+                    "Maximum response time",
+                    _TIME,
+                    Axis("maximum response time (ms)", "log10"),
+                    longest,
+                ),
+            ),
+        ),
+        Page(
+            "XSR - recovery",
+            (
+                _table(record, segments),
+                levels_table("xsr-levels", "Confidence levels", list(segments.items())),
+            ),
+        ),
+    ]
+
+
+def _table(record: Record, segments: dict[str, list[Step]]) -> Table:
+    recovered = recovery_minutes(segments)
+    third = SEGMENTS[2].name
+    rows = []
+    for name, steps in segments.items():
+        values = _values(name, steps)
+        recovery: Cell = None if name != third else recovered
+        if name == third and recovered is None:
+            recovery = "never" if record.is_complete else None
+        rows.append(
+            (
+                name,
+                values["minutes"],
+                values["first_bandwidth_bytes_per_second"] / 1e6,
+                values["bandwidth_bytes_per_second_mean"] / 1e6,
+                values["last_bandwidth_bytes_per_second"] / 1e6,
+                _milliseconds(values["peak_latency_ns_mean"]),
+                _milliseconds(values["peak_latency_ns_max"]),
+                recovery,
+            )
+        )
+    return Table(
+        "xsr-table",
+        "Cross stimulus recovery",
+        (
+            "segment",
+            "minutes",
+            "first minute (MB/s)",
+            "mean (MB/s)",
+            "last minute (MB/s)",
+            "peak mean response time (ms)",
+            "peak maximum response time (ms)",
+            "recovery (min)",
+        ),
+        tuple(rows),
+        "Recovery: the first minute of the third segment at or above the first segment's mean.",
+    )
+
+
+def _milliseconds(nanoseconds: float | None) -> float | None:
+    return None if nanoseconds is None else nanoseconds / 1e6
+
+
+TEST: Final = PtsTest(
+    name="xsr",
+    title="Cross stimulus recovery test",
+    summary="sequential writes before and after random ones",
+    known="implementations",
+    check=_check,
+    carry_out=_carry_out,
+    sections=_sections,
+    pages=_pages,
+)

@@ -1,0 +1,38 @@
+"""Steps and stimuli in a few words, as the specification writes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from drivelab.units import format_size
+
+if TYPE_CHECKING:
+    from drivelab.pts.journal import Action
+    from drivelab.workloads.stimulus import Stimulus
+
+
+def words_of(action: Action) -> str:
+    """Say what a step does, in a few words."""
+    where = f"round {action.round}" if action.round else action.phase
+    if action.section:
+        where = f"{action.section}, {where}"
+    if action.kind == "purge":
+        return f"{where}: purge"
+    if action.kind == "idle":
+        return f"{where}: {action.seconds:g} s idle"
+    if action.stimulus is None:
+        return where
+    return f"{where}: {stimulus_words(action.stimulus)}"
+
+
+def stimulus_words(stimulus: Stimulus) -> str:
+    """Write a stimulus as the specification does: ``4 KiB random, R/W 0/100, 4 x 32``."""
+    sizes = "composite"
+    if len(stimulus.sizes) == 1:
+        sizes = format_size(stimulus.sizes[0][0])
+    order = "random" if stimulus.is_random else "sequential"
+    read = round(100 * stimulus.read_ratio)
+    return (
+        f"{sizes} {order}, R/W {read}/{100 - read}, {stimulus.threads} threads x "
+        f"{stimulus.queue_depth}"
+    )
