@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from fake_drive import FakeDrive, workloads
+from fake_session import MIB, FakeSession
 from mqsim_file import ssdconfig
 from swept_drive import SMALL_OTHERS
 
@@ -20,12 +21,15 @@ from drivelab.drives.block_devices import BlockDevice
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import RunError
 from drivelab.measure.campaign import run_campaign
+from drivelab.pts.registry import TESTS
+from drivelab.pts.run import run_test
+from drivelab.pts.settings import Settings
 from drivelab.reproduce import huang2011, registry
 from drivelab.reproduce.claims import Reproduction
 
 DOCUMENTS = [
     Path(__file__).parents[2] / "docs" / name
-    for name in ("json.md", "json-drives.md", "json-reproduce.md")
+    for name in ("json.md", "json-drives.md", "json-pts.md", "json-reproduce.md")
 ]
 # Objects whose keys are data: any name may stand there.
 OPEN_OBJECTS = (
@@ -67,6 +71,7 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("--requests", "50", "--warmup-requests", "10"),
     ],
     "report": ["report", "run"],
+    "pts report": ["pts", "report", "pts-iops"],
     "runs list": ["runs", "list", "."],
     "runs show": ["runs", "show", "failed"],
     "runs export": ["runs", "export", "failed", "--csv", "a.csv", "--parquet", "a.parquet"],
@@ -189,6 +194,13 @@ def finished_run(tmp_path_factory) -> Path:
             on_failure="continue",
         ).close()
     shutil.copytree(folder / "run", folder / "copied")
+    run_test(
+        TESTS["iops"],
+        FakeSession(settles_bytes=512 * MIB),
+        Settings.of_edition("client"),
+        folder / "pts-iops",
+        shown=False,
+    )
     return folder
 
 

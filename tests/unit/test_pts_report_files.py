@@ -139,6 +139,9 @@ def test_a_browser_that_prints_is_believed(tmp_path: Path) -> None:
 
 
 def test_an_older_pdf_does_not_outlive_its_page(tmp_path: Path) -> None:
-    (tmp_path / "report.pdf").write_bytes(b"older")
     write_test_report(made.made_report(), tmp_path)
+    (tmp_path / "report.pdf").write_bytes(b"printed of it")
+    write_test_report(made.made_report(), tmp_path)
+    assert (tmp_path / "report.pdf").exists()
+    write_test_report(made.made_report(stamp="not a PTS result"), tmp_path)
     assert not (tmp_path / "report.pdf").exists()

@@ -84,6 +84,13 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
         ),
         Command("runs", "list, show, export or remove what was measured", "runs list"),
     ),
+    "Test as the specification does": (
+        Command(
+            "pts",
+            "the SNIA performance tests: run, report, compare",
+            "pts report runs/x25m-iops --pdf",
+        ),
+    ),
     "Look inside an SSD": (
         Command(
             "analytic",

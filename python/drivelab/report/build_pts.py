@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from drivelab.errors import RunError
-from drivelab.report.saved import PAGE, begin_tables
+from drivelab.report.saved import PAGE, PDF, RESULT, begin_tables
 from drivelab.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from drivelab.pts.exhibits import Report
+    from pathlib import Path
 
-RESULT: Final = "result.json"
-PDF: Final = "report.pdf"
+    from drivelab.pts.exhibits import Report
 
 
 def write_test_report(
@@ -59,9 +57,10 @@ def write_test_report(
             paths["result"] = folder / RESULT
             text = json.dumps(report.result, indent=1, allow_nan=False)
             write_whole(paths["result"], f"{text}\n")
+        if not page.is_file() or page.read_bytes() != rendered.html.encode():
+            # An older one would show what the page no longer says.
+            (folder / PDF).unlink(missing_ok=True)
         write_whole(page, rendered.html)
-        # An older one would show what the page no longer says.
-        (folder / PDF).unlink(missing_ok=True)
         if chromium is not None:
             from drivelab.report.pdf import print_page
 

@@ -13,6 +13,9 @@ from drivelab.whole_file import write_whole
 
 PAGE: Final = "report.html"
 DATA: Final = "data"
+#: Of a performance test: the page on paper, and what its result is for programs.
+PDF: Final = "report.pdf"
+RESULT: Final = "result.json"
 _INDEX: Final = "index.txt"
 
 
@@ -39,7 +42,7 @@ def begin_tables(run_path: Path, names: Iterable[str]) -> Path:
 def report_files(run_path: Path) -> set[str]:
     """Give the names, relative to a run folder, of what its report made there."""
     data = run_path / DATA
-    return {PAGE, f"{DATA}/{_INDEX}", *(f"{DATA}/{name}" for name in _listed(data))}
+    return {PAGE, PDF, RESULT, f"{DATA}/{_INDEX}", *(f"{DATA}/{name}" for name in _listed(data))}
 
 
 def _listed(data: Path) -> set[str]:

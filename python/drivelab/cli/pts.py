@@ -1,0 +1,35 @@
+"""The SNIA performance tests: how a drive performs once it has settled.
+
+Every action takes --json; `drivelab pts ACTION --help` explains one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from drivelab.cli import pts_report
+
+if TYPE_CHECKING:
+    import argparse
+    from types import ModuleType
+
+#: Each a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
+_ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
+    "report": (pts_report, "write the report of a test: page, tables, JSON and PDF"),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the actions of `drivelab pts` and their options."""
+    actions = parser.add_subparsers(dest="action", metavar="|".join(_ACTIONS), required=True)
+    for name, (module, text) in _ACTIONS.items():
+        added = actions.add_parser(name, help=text, description=text, allow_abbrev=False)
+        # Whose options are listed when a word is not understood.
+        added.set_defaults(parser=added)
+        module.add_arguments(added)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what the action says."""
+    module, _ = _ACTIONS[args.action]
+    return int(module.carry_out(args))

@@ -1,0 +1,113 @@
+"""Write the report of a performance test, as far as the test came."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from drivelab.cli.arguments import add_json
+from drivelab.cli.terminal import show
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `drivelab pts report`."""
+    parser.add_argument(
+        "run",
+        metavar="RUN",
+        type=Path,
+        help="a folder made by `drivelab pts run`, or one of several",
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="where to write [beside what was measured]"
+    )
+    parser.add_argument("--pdf", action="store_true", help="print it as PDF too, with Chromium")
+    add_json(parser)
+
+
+def carry_out(args: argparse.Namespace) -> int:
+    """Write the report, or that of each run in the folder, and say where."""
+    from drivelab.report.pdf import find_chromium
+
+    runs = runs_of(args.run)
+    # Told before anything is drawn.
+    chromium = find_chromium() if args.pdf else None
+    if args.out is not None:
+        _refuse_folder(args.out, args.run)
+    written = [_write(path, args.run, args.out, chromium) for path in runs]
+    if args.json:
+        print(json.dumps({"reports": written}, indent=2))
+    else:
+        show(_text(written))
+    return 0
+
+
+def runs_of(path: Path) -> list[Path]:
+    """Give a run, or the runs that a folder holds, as ``pts run all`` leaves them.
+
+    Raises
+    ------
+    UsageError
+        When there is none.
+    """
+    from drivelab.store import is_run
+
+    if is_run(path):
+        return [path]
+    found = sorted(child for child in path.iterdir() if is_run(child)) if path.is_dir() else []
+    if not found:
+        raise UsageError(f"{path} is no run of `drivelab pts run`, and holds none")
+    return found
+
+
+def _refuse_folder(out: Path, run: Path) -> None:
+    from drivelab.store import is_run
+
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is a file; a report is a folder, choose another --out")
+    if out.resolve() != run.resolve() and is_run(out):
+        raise UsageError(f"{out} is another run, and has its own report; choose another --out")
+
+
+def _write(run: Path, asked: Path, out: Path | None, chromium: str | None) -> dict[str, Any]:
+    from drivelab.pts.report import build
+    from drivelab.report.build_pts import write_test_report
+    from drivelab.report.quantities import PROVENANCE
+
+    report = build(run)
+    folder = run
+    if out is not None:
+        folder = out if run == asked else out / run.name
+    kind = report.result["drive"]["kind"]
+    paths = write_test_report(
+        report, folder, statement=PROVENANCE[kind].statement, chromium=chromium
+    )
+    return {
+        "run": str(run),
+        "test": report.result["test"],
+        "drive": report.result["drive"]["name"],
+        "kind": kind,
+        "stamp": report.stamp,
+        "report": str(paths["report"]),
+        "tables": str(paths["tables"]),
+        "result": str(paths["result"]),
+        "pdf": str(paths["pdf"]) if "pdf" in paths else None,
+    }
+
+
+def _text(written: Sequence[Mapping[str, Any]]) -> str:
+    lines = []
+    for one in written:
+        stamp = f" - {one['stamp']}" if one["stamp"] else ""
+        lines += [f"{one['test']} of {one['drive']} ({one['kind']}){stamp}"]
+        lines += [
+            f"  {name:<8} {one[name]}"
+            for name in ("report", "tables", "result", "pdf")
+            if one[name]
+        ]
+    return "\n".join(lines)
