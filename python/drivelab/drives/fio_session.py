@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from drivelab.drives.fio_program import run_fio
 from drivelab.drives.fio_step import milliseconds, step_options, step_seed
 from drivelab.drives.fio_step_result import step_result
+from drivelab.drives.purge import purge_drive
 from drivelab.drives.real_header import drive_header, host_header
-from drivelab.drives.session import Purge, StepResult
+from drivelab.drives.session import StepResult
+from drivelab.drives.write_cache import switch_write_cache
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 
 if TYPE_CHECKING:
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from drivelab.drives.fio import FioDrive
+    from drivelab.drives.purge import PurgeMethod
+    from drivelab.drives.session import Purge
+    from drivelab.drives.write_cache import CacheState, Switched
     from drivelab.workloads.stimulus import Stimulus
 
 # fio's start, and that of each of its threads.
@@ -46,16 +51,29 @@ class FioSession:
         An open real drive; closed with the session.
     seed
         Key of fio's random numbers, with a step's place.
+    purge_method
+        What the user named to purge it with.
+    write_cache
+        What the drive's own cache is switched to until the session is closed; ``None`` leaves it.
     """
 
     kind: Literal["real"] = "real"
 
-    def __init__(self, drive: FioDrive, *, seed: int = 0) -> None:
+    def __init__(
+        self,
+        drive: FioDrive,
+        *,
+        seed: int = 0,
+        purge_method: PurgeMethod | None = None,
+        write_cache: CacheState | None = None,
+    ) -> None:
         self.name = drive.name
         self.capacity_bytes = drive.capacity_bytes
         self.block_bytes = drive.block_bytes
         self._drive = drive
         self._seed = seed
+        self._purge_method = purge_method
+        self._cache = None if write_cache is None else self._switched(write_cache)
 
     @property
     def is_whole_device(self) -> bool:
@@ -73,11 +91,27 @@ class FioSession:
         """
         drive, target = self._drive, self._drive.target
         host = host_header(f"{drive.program.version}, {drive.engine}")
-        return {**drive_header(target.device, target.place), **host}
+        fields = {**drive_header(target.device, target.place), **host}
+        if self._cache is not None:
+            fields["write cache"] = self._cache.words
+        return fields
 
     def purge(self) -> Purge:
-        """Purge nothing: no command of the drive's own was named."""
-        return Purge("unavailable", "none", "no command of the drive's own was named")
+        """Bring the drive back by the command of its own that was named, if one was.
+
+        Raises
+        ------
+        RunError
+            When it may not be written any more, or went away.
+        """
+        target, method = self._drive.target, self._purge_method
+        if method is None or not target.is_whole or target.write_refusal is not None:
+            return purge_drive(target.device, method, is_whole=False)
+        target.check_present()
+        target.before_writing()
+        purge = purge_drive(target.device, method, is_whole=True)
+        target.check_present()
+        return purge
 
     def run(
         self,
@@ -144,8 +178,16 @@ class FioSession:
         )
 
     def close(self) -> None:
-        """Give the drive back; a file that was made and is not kept is removed."""
-        self._drive.close()
+        """Give the drive back, its write cache as it was found.
+
+        A file that was made and is not kept is removed.
+        """
+        try:
+            cache, self._cache = self._cache, None
+            if cache is not None and cache.found is not None and cache.found != cache.now:
+                self._switched(cache.found)
+        finally:
+            self._drive.close()
 
     def __enter__(self) -> Self:
         return self
@@ -157,6 +199,11 @@ class FioSession:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _switched(self, wanted: CacheState) -> Switched:
+        target = self._drive.target
+        may_be = target.is_whole and target.write_refusal is None
+        return switch_write_cache(target.device, wanted, is_whole=may_be)
 
     def _check(self, stimulus: Stimulus, seconds: float | None, total_bytes: int | None) -> None:
         if seconds is None and total_bytes is None:

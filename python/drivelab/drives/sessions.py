@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from drivelab.drives.purge import check_method
 from drivelab.drives.registry import kind_of, open_drive, open_simulated
+from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
     from drivelab.drives.session import DriveSession
+    from drivelab.drives.write_cache import CacheState
 
 
 def open_session(
@@ -18,6 +21,8 @@ def open_session(
     allow_destructive: str | None = None,
     size_bytes: int | None = None,
     keep: bool = False,
+    purge: str | None = None,
+    write_cache: CacheState | None = None,
 ) -> DriveSession:
     """Open the drive that `name` stands for, to be used step after step.
 
@@ -31,6 +36,12 @@ def open_session(
         Whether times of a simulated drive vary as its preset says.
     allow_destructive, size_bytes, keep
         As for `drivelab.drives.registry.open_drive`; of real drives.
+    purge
+        The command of a real drive's own to purge it with, one of
+        `drivelab.drives.purge.METHODS`; without it a real drive is not purged.
+    write_cache
+        What a real drive's own write cache is switched to until the session is closed. Of a
+        simulated drive whether writes are forced says the same, step by step.
 
     Raises
     ------
@@ -41,10 +52,18 @@ def open_session(
     if kind_of(name) != "real":
         from drivelab.drives.simulated_session import SimulatedSession
 
-        return SimulatedSession(open_simulated(name, varies=varies), seed=seed)
+        simulated = open_simulated(name, varies=varies)
+        if purge is not None:
+            raise UsageError(f"--purge={purge} is for real drives; {name} is purged without it")
+        return SimulatedSession(simulated, seed=seed)
+    method = None if purge is None else check_method(purge, allow_destructive)
     drive = open_drive(name, allow_destructive=allow_destructive, size_bytes=size_bytes, keep=keep)
     from drivelab.drives.fio import FioDrive
     from drivelab.drives.fio_session import FioSession
 
     assert isinstance(drive, FioDrive)  # noqa: S101
-    return FioSession(drive, seed=seed)
+    try:
+        return FioSession(drive, seed=seed, purge_method=method, write_cache=write_cache)
+    except BaseException:
+        drive.close()
+        raise
