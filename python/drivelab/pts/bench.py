@@ -24,6 +24,7 @@ from drivelab.drives.session import DriveSession, Purge, StepResult
 from drivelab.errors import RunError
 from drivelab.pts.journal import Action, Step
 from drivelab.pts.plan import Plan
+from drivelab.pts.progress import TestProgress
 from drivelab.pts.settings import Settings
 from drivelab.pts.states import States
 from drivelab.pts.words import words_of
@@ -47,8 +48,10 @@ class Bench:
         Of the test.
     states
         Where states of simulated drives are kept.
-    told
-        Called with what is done next, in words, and after each step with an empty text.
+    progress
+        Is told what is done.
+    between
+        Called after each step that the drive has done and that is stored.
     """
 
     def __init__(
@@ -57,17 +60,21 @@ class Bench:
         store: RunStore,
         settings: Settings,
         states: States,
-        told: Callable[[str], None] = lambda _: None,
+        *,
+        progress: TestProgress,
+        between: Callable[[], None] = lambda: None,
     ) -> None:
         self.plan = Plan.of(session, settings)
         self._session = session
         self._store = store
         self._states = states
-        self._told = told
+        self._progress = progress
+        self._between = between
         self._stored = list(store.measurements())
         if store.done() != set(range(len(self._stored))):
             raise damaged(store.path, "a step is missing between others")
         self._next = 0
+        self._most: int | None = None
         # Steps that the drive itself has gone through; nothing for one that was not asked yet.
         self._drive_at: int | None = None
 
@@ -80,6 +87,10 @@ class Bench:
     def is_simulated(self) -> bool:
         """Whether the drive's state is ours to keep."""
         return self._session.kind == "simulated"
+
+    def expect(self, steps: int) -> None:
+        """Say how many steps are left at most, for the time left that is shown."""
+        self._most = self._next + steps
 
     def purge(self, phase: str = "preconditioning", section: str = "") -> Purge:
         """Bring the drive back to how it left the factory, or learn why not."""
@@ -150,13 +161,14 @@ class Bench:
                     "Drivelab takes: finish it with the version that began it, or use another --out"
                 )
         else:
-            self._told(words_of(action))
             self._bring_up(position)
+            self._progress.begin(words_of(action), position, self._most)
             entry = {"action": asked, "result": self._done_by_drive(action, position)}
             self._store.append(entry, position)
             self._stored.append(entry)
             self._drive_at = position + 1
-            self._told("")
+            self._progress.advance()
+            self._between()
         self._next += 1
         return entry
 
@@ -165,14 +177,13 @@ class Bench:
     ) -> None:
         """Take up a preconditioned state, and journal what led to it as if it was done here."""
         entries, state = found
-        self._told("taking up the preconditioned state")
+        self._progress.begin("taking up the preconditioned state", self._next, None)
         self._session.load_state(state)
         for entry, action in zip(entries, actions, strict=True):
             kept = {"action": action.to_json(), "result": entry["result"]}
             self._store.append(kept, len(self._stored))
             self._stored.append(kept)
         self._drive_at = len(self._stored)
-        self._told("")
 
     def _bring_up(self, position: int) -> None:
         """Bring the drive into the state that the steps before `position` left."""
@@ -186,7 +197,7 @@ class Bench:
         for place in range(begin, position):
             entry = self._stored[place]
             action = Action.from_json(entry["action"])
-            self._told(f"doing step {place} of {position} again: {words_of(action)}")
+            self._progress.begin(f"again: {words_of(action)}", place, None)
             if self._done_by_drive(action, place) != entry["result"]:
                 raise RunError(
                     f"{self._session.name} does not answer step {place} as it did when "

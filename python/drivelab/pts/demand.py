@@ -74,6 +74,7 @@ def carry_out(bench: Bench, workload: Workload) -> None:
         for depth in DEMANDS
     ]
     settled = run_rounds(bench, stimuli, _tracked())
+    bench.expect(3 * (POINT_WRITE_MINUTES + POINT_MINUTES))
     for name, point in operating_points(_points(settled)).items():
         stimulus = point.steps[0].stimulus
         for phase, each, minutes in (

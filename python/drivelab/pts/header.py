@@ -44,7 +44,7 @@ def header_fields(record: Record, test: PtsTest) -> tuple[tuple[str, str], ...]:
         *(told(name) for name in _OF_BUILD),
         *(told(name) for name in _OF_HOST),
         ("purge", purge_text(record)),
-        ("write cache", session.get("write cache") or _write_cache(record)),
+        ("write cache", _write_cache(record)),
         ("preconditioning", _preconditioning(record)),
         ("active range", _active_range(record)),
         ("outstanding", f"{settings.threads} threads x queue depth {settings.queue_depth}"),
@@ -121,7 +121,12 @@ def _date(text: str | None) -> str:
 
 
 def _write_cache(record: Record) -> str:
-    return "off: every write is forced" if record.settings.writes_are_forced else "on"
+    told = record.header["session"].get("write cache")
+    if record.header["drive"]["kind"] != "simulated":
+        return told or NOT_KNOWN
+    if record.settings.writes_are_forced:
+        return "off: every write is forced"
+    return f"on, {told}" if told else "on"
 
 
 def _preconditioning(record: Record) -> str:

@@ -108,6 +108,7 @@ def run_rounds(
     settled = settle(rounds, tracked, bench.plan.settings.steady_rule)
     while len(rounds) < most_rounds and not settled.is_steady:
         number = len(rounds) + 1
+        bench.expect((most_rounds - len(rounds)) * len(round_stimuli))
         rounds.append(
             [
                 bench.run(Action("run", phase, section, number, stimulus, seconds))

@@ -12,10 +12,10 @@ from drivelab.errors import RunError, TerminatedError, UsageError
 from drivelab.measure.comparison import refuse_other_campaign
 from drivelab.measure.header import this_start
 from drivelab.measure.pause import Pause
-from drivelab.measure.status_line import StatusLine
 from drivelab.pts.bench import Bench
 from drivelab.pts.journal import RUN_KIND, Record, read_record
 from drivelab.pts.plan import Plan
+from drivelab.pts.progress import TestProgress
 from drivelab.pts.report import RESULT, result_of
 from drivelab.pts.settings import Settings
 from drivelab.pts.states import FOLDER, States
@@ -87,21 +87,13 @@ def run_test(
     """
     start = this_start(command) if origin is None else origin
     header = run_header(test, session, settings, start)
-    line = StatusLine(shown=shown)
-
+    progress = TestProgress(test.name, shown=shown)
     _refuse_impossible(test, session, settings)
     with RunStore.open_to_append(path, header, durable=session.kind == "real") as store:
         refuse_other_campaign(path, store.header, header, compared=_COMPARED, what="test")
         pause = Pause(at_once=session.kind != "real")
-
-        def told(text: str) -> None:
-            if text:
-                line.show(f"{test.name}: {text}")
-            else:
-                pause.here()
-
         states = States(path, shared_states or path / FOLDER)
-        bench = Bench(session, store, settings, states, told)
+        bench = Bench(session, store, settings, states, progress=progress, between=pause.here)
         if not read_record(store).is_complete:
             store.record_start(start)
         problem = None
@@ -117,7 +109,7 @@ def run_test(
         except RunError as error:
             problem = RunError(f"{error}; {_kept(bench, path, command)}")
         finally:
-            line.end()
+            progress.end()
         return Outcome(path, save_result(path, read_record(store)), problem)
 
 

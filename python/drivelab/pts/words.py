@@ -33,6 +33,6 @@ def stimulus_words(stimulus: Stimulus) -> str:
     order = "random" if stimulus.is_random else "sequential"
     read = round(100 * stimulus.read_ratio)
     return (
-        f"{sizes} {order}, R/W {read}/{100 - read}, {stimulus.threads} threads x "
-        f"{stimulus.queue_depth}"
+        f"{sizes} {order}, R/W {read}/{100 - read}, {stimulus.threads} x {stimulus.queue_depth} "
+        "outstanding"
     )

@@ -47,6 +47,7 @@ def _carry_out(bench: Bench) -> None:
     stimulus = _stimulus(plan)
     bench.purge()
     run_rounds(bench, [(stimulus, plan.minutes(1))] * _ROUND_MINUTES, _TRACKED)
+    bench.expect(len(WAIT_STATES) * (2 * ACCESSES + BASELINE_MINUTES))
     for wait in WAIT_STATES:
         section = _section(wait)
         access = Action(

@@ -83,6 +83,7 @@ def _carry_out(bench: Bench) -> None:
     plan, rule = bench.plan, bench.plan.settings.steady_rule
     bench.purge()
     stimulus = _stimulus(plan)
+    bench.expect(MOST_MINUTES * (2 if plan.settings.idle_seconds else 1))
     steps: list[Step] = []
     written, is_steady = 0, False
     while (

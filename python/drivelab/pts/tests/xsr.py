@@ -58,6 +58,7 @@ def _check(plan: Plan) -> None:
 
 def _carry_out(bench: Bench) -> None:
     bench.purge()
+    bench.expect(sum(segment.minutes for segment in SEGMENTS))
     for segment in SEGMENTS:
         stimulus = segment.stimulus(bench.plan)
         for minute in range(1, segment.minutes + 1):

@@ -1,0 +1,293 @@
+"""Run a performance test, or all of them, on a drive, and report it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.cli.arguments import (
+    add_drive,
+    add_json,
+    duration,
+    ratio,
+    seed,
+    size,
+    whole_number,
+)
+from drivelab.cli.drive_options import (
+    add_content,
+    add_no_variability,
+    refuse_options_without_effect,
+)
+from drivelab.cli.terminal import show
+from drivelab.errors import RunError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.drives.session import DriveSession
+    from drivelab.pts.run import Outcome
+    from drivelab.pts.settings import Settings
+    from drivelab.pts.test import PtsTest
+
+_ALL: Final = "all"
+#: Options that only one test reads, and the test.
+_OF_ONE_TEST: Final = {
+    "workload": "wsat",
+    "idle": "wsat",
+    "block_size": "dirth",
+    "write_ratio": "dirth",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `drivelab pts run`."""
+    from drivelab.pts.registry import TESTS
+    from drivelab.pts.steady_state import RULES
+    from drivelab.pts.tests.wsat import WORKLOADS
+
+    parser.add_argument(
+        "test",
+        metavar="TEST",
+        choices=(*TESTS, _ALL),
+        help="; ".join(f"{test.name}: {test.summary}" for test in TESTS.values()) + "; or all",
+    )
+    add_drive(parser)
+    edition = parser.add_mutually_exclusive_group()
+    edition.add_argument(
+        "--enterprise",
+        dest="edition",
+        action="store_const",
+        const="enterprise",
+        help="PTS-E: the whole drive, write cache off, 4 threads x queue depth 32 [this]",
+    )
+    edition.add_argument(
+        "--client",
+        dest="edition",
+        action="store_const",
+        const="client",
+        help="PTS-C: 75 %% of the drive, write cache on, 2 threads x queue depth 16",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="RUN",
+        help="folder of the run, or of one for each test of all [runs/pts- with a name made of "
+        "test, drive, edition and seed]; a run that is there goes on",
+    )
+    _add_settings(parser)
+    parser.add_argument(
+        "--rule", choices=tuple(RULES), help="when rounds count as steady [pts: 5, 20 %% and 10 %%]"
+    )
+    group = parser.add_argument_group("of single tests")
+    group.add_argument(
+        "--workload", choices=tuple(WORKLOADS), help="what wsat sends [4k-random: all writes]"
+    )
+    group.add_argument(
+        "--idle", type=duration, metavar="TIME", help="wsat rests so long after every minute [0]"
+    )
+    group.add_argument("--block-size", type=size, metavar="SIZE", help="of dirth [4KiB]")
+    group.add_argument("--write-ratio", type=ratio, metavar="RATIO", help="of dirth [1]")
+    add_no_variability(parser.add_argument_group("simulated drives"))
+    group = parser.add_argument_group("real drives")
+    group.add_argument(
+        "--size", type=size, metavar="SIZE", help="size of a file that is made [1GiB]"
+    )
+    group.add_argument("--keep", action="store_true", help="keep a file that was made")
+    group.add_argument(
+        "--allow-destructive",
+        metavar="PATH",
+        help="overwrite this existing file or block device; PATH must be the drive's",
+    )
+    add_json(parser)
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=seed, metavar="N", help="key of all random numbers [0]")
+    parser.add_argument(
+        "--scale",
+        type=_share,
+        metavar="F",
+        help="share of times and capacities, for trying out: no PTS result [1]",
+    )
+    parser.add_argument(
+        "--active-range", type=_share, metavar="SHARE", help="share of the drive, as 75%% or 0.75"
+    )
+    parser.add_argument("--threads", type=whole_number(1, 1024), metavar="N", help="see above")
+    parser.add_argument(
+        "--queue-depth", type=whole_number(1, 65536), metavar="N", help="of each thread"
+    )
+    parser.add_argument("--operator", metavar="NAME", help="who runs it, for the header")
+    add_content(parser)
+
+
+def _share(text: str) -> float:
+    """Read a share such as ``75%`` or ``0.75``, an argparse type."""
+    match = re.fullmatch(r"([0-9]{0,20}\.?[0-9]{1,20}) ?(%?)", text)
+    number = None if match is None else float(match[1]) / (100 if match[2] else 1)
+    if number is None or not 0 < number <= 1:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not allowed; it takes a share above 0 up to 100 %, as 75% or 0.75"
+        )
+    return number
+
+
+def carry_out(args: argparse.Namespace) -> int:
+    """Run, save the results, write the reports and say what came of it.
+
+    Raises
+    ------
+    RunError
+        When a test did not come to its end, or a drive never settled; after everything that was
+        measured is saved and reported.
+    """
+    from drivelab.pts.registry import TESTS
+    from drivelab.pts.states import remove_preconditioned
+
+    _refuse_without_effect(args)
+    settings = _settings_of(args)
+    path = args.out or _default_run(args, settings)
+    if args.test != _ALL:
+        told = [_tell(_run(args, TESTS[args.test], settings, path))]
+    else:
+        told = []
+        states = path / "states"
+        for name, test in TESTS.items():
+            told.append(_tell(_run(args, test, settings, path / name, states)))
+            if told[-1]["problem"]:
+                break
+        else:
+            remove_preconditioned(states)
+    if args.json:
+        print(json.dumps({"runs": told}, indent=2))
+    else:
+        show("\n".join(_text(each) for each in told))
+    _raise_what_went_wrong(told)
+    return 0
+
+
+def _run(
+    args: argparse.Namespace,
+    test: PtsTest,
+    settings: Settings,
+    path: Path,
+    states: Path | None = None,
+) -> Outcome:
+    from drivelab.pts.run import finished, run_test
+
+    outcome = finished(test, args.drive, settings, path)
+    if outcome is not None:
+        return outcome
+    with _open(args, settings) as session:
+        return run_test(test, session, settings, path, shared_states=states, command=args.command)
+
+
+def _open(args: argparse.Namespace, settings: Settings) -> DriveSession:
+    from drivelab.drives.sessions import open_session
+
+    return open_session(
+        args.drive,
+        seed=settings.seed,
+        varies=not args.no_variability,
+        allow_destructive=args.allow_destructive,
+        size_bytes=args.size,
+        keep=args.keep,
+    )
+
+
+def _settings_of(args: argparse.Namespace) -> Settings:
+    from drivelab.pts.settings import Settings
+
+    return Settings.of_edition(
+        args.edition or "enterprise",
+        active_range_ratio=args.active_range,
+        threads=args.threads,
+        queue_depth=args.queue_depth,
+        content=args.content,
+        rule=args.rule,
+        seed=args.seed,
+        scale=args.scale,
+        workload=args.workload,
+        idle_seconds=args.idle,
+        block_bytes=args.block_size,
+        write_ratio=args.write_ratio,
+        operator=args.operator,
+    )
+
+
+def _refuse_without_effect(args: argparse.Namespace) -> None:
+    from drivelab.drives.registry import kind_of
+
+    if kind_of(args.drive) == "closed_form":
+        drive = f"sim:{args.drive.partition(':')[2]}"
+        raise UsageError(f"{args.drive} is a formula and has no state to settle; test {drive}")
+    refuse_options_without_effect(args)
+    for name, test in _OF_ONE_TEST.items():
+        if getattr(args, name) is not None and args.test not in (test, _ALL):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} is for {test}; {args.test} has no such choice")
+
+
+def _default_run(args: argparse.Namespace, settings: Settings) -> Path:
+    """Name the run folder, the same for the same words so that a rerun goes on."""
+    words = re.sub(r"[^A-Za-z0-9]+", "-", f"{args.test} {args.drive} {settings.edition}")
+    return Path("runs") / f"pts-{words.strip('-')[:100]}-seed-{settings.seed}"
+
+
+def _tell(outcome: Outcome) -> dict[str, Any]:
+    """Give what ``pts run --json`` prints of a test (docs/json-pts.md)."""
+    from drivelab.pts.report import RESULT
+
+    result = outcome.result
+    return {
+        "run": str(outcome.path),
+        "test": result["test"],
+        "edition": result["edition"],
+        "drive": result["drive"]["name"],
+        "kind": result["drive"]["kind"],
+        "stamp": result["stamp"],
+        "verdict": result["verdict"],
+        "sections": [
+            {key: section[key] for key in ("name", "verdict", "rounds")}
+            for section in result["sections"]
+        ],
+        "cautions": result["cautions"],
+        "problem": None if outcome.problem is None else str(outcome.problem),
+        "result": str(outcome.path / RESULT),
+    }
+
+
+_WORDS: Final = {
+    "steady": "steady",
+    "not_steady": "steady state never reached in 25 rounds: the last five are the window",
+    "bounded": "ended by its bytes or hours before it was steady",
+    "untested": "done; this test has no steady state",
+    "incomplete": "not complete",
+}
+
+
+def _text(told: dict[str, Any]) -> str:
+    stamp = f" ({told['stamp']})" if told["stamp"] else ""
+    lines = [f"{told['test']} on {told['drive']}, {told['edition']}{stamp}"]
+    for section in told["sections"]:
+        name = section["name"] or "state"
+        rounds = f", {section['rounds']} rounds" if section["rounds"] else ""
+        lines.append(f"  {name}  {_WORDS[section['verdict']]}{rounds}")
+    lines += [f"  note  {caution}" for caution in told["cautions"]]
+    lines.append(f"  result  {told['result']}")
+    return "\n".join(lines)
+
+
+def _raise_what_went_wrong(told: Sequence[dict[str, Any]]) -> None:
+    for each in told:
+        if each["problem"]:
+            raise RunError(f"{each['test']} did not come to its end: {each['problem']}")
+    unsteady = [each["test"] for each in told if each["verdict"] == "not_steady"]
+    if unsteady:
+        raise RunError(
+            f"steady state was never reached in {', '.join(unsteady)}; the results say so, and "
+            "their window is the last rounds"
+        )
