@@ -19,6 +19,8 @@ from drivelab.errors import RunError, UsageError
 from drivelab.workloads.stimulus import Stimulus
 
 MIB = 2**20
+#: Of idle time: what was written counts as never written.
+RECOVERED_BYTES_PER_SECOND = 4 * MIB
 
 
 class FakeSession:
@@ -120,7 +122,8 @@ class FakeSession:
 
     def idle(self, seconds: float) -> None:
         self.idled_seconds += seconds
-        self.written_bytes = max(0, self.written_bytes - int(seconds * MIB))
+        worn = min(self.written_bytes, self._settles_bytes)
+        self.written_bytes = max(0, worn - int(seconds * RECOVERED_BYTES_PER_SECOND))
 
     def save_state(self) -> bytes | None:
         return str(self.written_bytes).encode() if self.kind == "simulated" else None

@@ -39,6 +39,7 @@ OPEN_OBJECTS = (
 # Objects that a drive says about itself, which are documented as one.
 WHOLE_OBJECTS = ("identity",)
 
+SMALL_DRIVE = f"sim:{Path(__file__).parent.parent / 'small_drive.toml'}"
 COMMAND_LINES: dict[str, list[str]] = {
     "drives": ["drives"],
     "drives show": ["drives", "show", "figured.toml"],
@@ -71,6 +72,10 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("--requests", "50", "--warmup-requests", "10"),
     ],
     "report": ["report", "run"],
+    "pts run": [
+        *("pts", "run", "throughput", SMALL_DRIVE, "--client", "--scale", "0.01"),
+        *("--out", "pts-throughput"),
+    ],
     "pts report": ["pts", "report", "pts-iops"],
     "runs list": ["runs", "list", "."],
     "runs show": ["runs", "show", "failed"],
@@ -137,7 +142,7 @@ DEVICE = BlockDevice(
 
 def small_huang2011(folder: Path | None) -> Reproduction:
     """Reproduce the paper on a drive and with a design that take a second."""
-    drive = f"sim:{Path(__file__).parent.parent / 'small_drive.toml'}"
+    drive = SMALL_DRIVE
     return huang2011.reproduce(
         folder,
         drive=drive,

@@ -6,27 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_session import MIB, FakeSession
+from fake_session import FakeSession
+from fake_test_run import SETTLED, run_fake
 
 from drivelab.errors import RunError, UsageError
 from drivelab.pts.exhibits import Table
-from drivelab.pts.registry import TESTS
 from drivelab.pts.report import RESULT, build
-from drivelab.pts.run import Outcome, run_test
-from drivelab.pts.settings import Settings
-
-ORIGIN = {"started_at": "2026-01-02T03:04:05+00:00", "drivelab_version": "0"}
-#: The drive settles while it is preconditioned: two fills of 256 MiB.
-SETTLED = {"settles_bytes": 512 * MIB}
+from drivelab.pts.run import Outcome
 
 
-def run(
-    path: Path, session: FakeSession | None = None, name: str = "iops", **asked: Any
-) -> Outcome:
-    asked = {"edition": "client", "seed": 3, **asked}
-    settings = Settings.of_edition(asked.pop("edition"), **asked)
-    session = session or FakeSession()
-    return run_test(TESTS[name], session, settings, path, origin=ORIGIN, shown=False)
+def run(path: Path, session: FakeSession | None = None, **asked: Any) -> Outcome:
+    return run_fake(path, "iops", session or FakeSession(), **asked)
 
 
 def test_a_round_has_fifty_six_cells_mixes_outside_and_sizes_inside(tmp_path: Path) -> None:

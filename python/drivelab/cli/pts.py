@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from drivelab.cli import pts_report
+from drivelab.cli import pts_report, pts_run
 
 if TYPE_CHECKING:
     import argparse
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 #: Each a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
 _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
+    "run": (pts_run, "run a test, or all of them, on a drive, and report it"),
     "report": (pts_report, "write the report of a test: page, tables, JSON and PDF"),
 }
 

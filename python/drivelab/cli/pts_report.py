@@ -75,14 +75,19 @@ def _refuse_folder(out: Path, run: Path) -> None:
 
 
 def _write(run: Path, asked: Path, out: Path | None, chromium: str | None) -> dict[str, Any]:
+    folder = run
+    if out is not None:
+        folder = out if run == asked else out / run.name
+    return write_report(run, folder, chromium)
+
+
+def write_report(run: Path, folder: Path, chromium: str | None = None) -> dict[str, Any]:
+    """Write the report of a run into a folder; give what ``pts report --json`` prints of it."""
     from drivelab.pts.report import build
     from drivelab.report.build_pts import write_test_report
     from drivelab.report.quantities import PROVENANCE
 
     report = build(run)
-    folder = run
-    if out is not None:
-        folder = out if run == asked else out / run.name
     kind = report.result["drive"]["kind"]
     paths = write_test_report(
         report, folder, statement=PROVENANCE[kind].statement, chromium=chromium

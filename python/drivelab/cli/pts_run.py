@@ -22,6 +22,7 @@ from drivelab.cli.drive_options import (
     add_no_variability,
     refuse_options_without_effect,
 )
+from drivelab.cli.pts_report import write_report
 from drivelab.cli.terminal import show
 from drivelab.errors import RunError, UsageError
 
@@ -238,10 +239,9 @@ def _default_run(args: argparse.Namespace, settings: Settings) -> Path:
 
 
 def _tell(outcome: Outcome) -> dict[str, Any]:
-    """Give what ``pts run --json`` prints of a test (docs/json-pts.md)."""
-    from drivelab.pts.report import RESULT
-
+    """Write the report; give what ``pts run --json`` prints of a test (docs/json-pts.md)."""
     result = outcome.result
+    written = write_report(outcome.path, outcome.path)
     return {
         "run": str(outcome.path),
         "test": result["test"],
@@ -256,7 +256,9 @@ def _tell(outcome: Outcome) -> dict[str, Any]:
         ],
         "cautions": result["cautions"],
         "problem": None if outcome.problem is None else str(outcome.problem),
-        "result": str(outcome.path / RESULT),
+        "report": written["report"],
+        "tables": written["tables"],
+        "result": written["result"],
     }
 
 
@@ -277,7 +279,7 @@ def _text(told: dict[str, Any]) -> str:
         rounds = f", {section['rounds']} rounds" if section["rounds"] else ""
         lines.append(f"  {name}  {_WORDS[section['verdict']]}{rounds}")
     lines += [f"  note  {caution}" for caution in told["cautions"]]
-    lines.append(f"  result  {told['result']}")
+    lines += [f"  report  {told['report']}", f"  result  {told['result']}"]
     return "\n".join(lines)
 
 

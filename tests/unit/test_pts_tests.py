@@ -1,0 +1,255 @@
+"""What each test sends, when it ends and what it finds, on a drive that is computed by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_session import MIB, FakeSession
+from fake_test_run import SETTLED, run_fake
+
+from drivelab.errors import UsageError
+from drivelab.pts.journal import Record, read_record
+from drivelab.pts.registry import TESTS
+from drivelab.pts.report import RESULT, build
+from drivelab.store import RunStore
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "json-pts.md"
+OPEN_OBJECTS = ("header", "latency_ns_percentiles", "latency_ns_histogram")
+
+
+def run(path: Path, name: str, session: FakeSession | None = None, **asked: Any) -> dict[str, Any]:
+    out = run_fake(path, name, session, **asked)
+    assert out.problem is None
+    return out.result
+
+
+def record_of(path: Path) -> Record:
+    with RunStore.open(path) as store:
+        return read_record(store)
+
+
+def keys(value: Any, path: str = "") -> Iterator[str]:
+    name = path.rpartition(".")[2]
+    if isinstance(value, list):
+        for entry in value:
+            yield from keys(entry, f"{path}[]")
+    elif isinstance(value, dict) and name != "identity":
+        for key, inner in value.items():
+            shown = "*" if name in OPEN_OBJECTS else key
+            yield from keys(inner, f"{path}.{shown}" if path else shown)
+    else:
+        yield path
+
+
+def test_keys_of_results_are_the_documented_ones(tmp_path: Path) -> None:
+    found: set[str] = set()
+    for name in TESTS:
+        session = FakeSession(bytes_per_second=1e9, capacity_bytes=1024 * MIB)
+        run(tmp_path / name, name, session, rule="white-paper" if name == "wsat" else "pts")
+        report = build(tmp_path / name)
+        names = [exhibit.name for page in report.pages for exhibit in page.exhibits]
+        assert len(names) == len(set(names)), name
+        found |= set(keys(json.loads((tmp_path / name / RESULT).read_text())))
+    # A purge that succeeds has an empty reason; empty lists have no entries.
+    section = DOCUMENT.read_text().split("## result.json")[1]
+    assert found == set(re.findall(r"^\| `([^`]+)` \| \S.* \|$", section, re.M))
+
+
+def test_each_block_size_of_throughput_is_preconditioned_at_that_size(tmp_path: Path) -> None:
+    result = run(tmp_path / "run", "throughput", edition="enterprise")
+    assert [(each["name"], each["verdict"]) for each in result["sections"]] == [
+        ("128 KiB", "steady"),
+        ("1024 KiB", "steady"),
+    ]
+    record = record_of(tmp_path / "run")
+    assert len(record.purges) == 2
+    for section, size in (("128 KiB", 128 * 1024), ("1024 KiB", MIB)):
+        (written,) = record.of_phase("preconditioning", section)
+        assert written.stimulus.sizes == ((size, 1.0),)
+        assert written.action.total_bytes == 2 * 256 * MIB
+        assert not written.stimulus.is_random
+        assert [s.stimulus.read_ratio for s in record.of_phase("rounds", section)[:2]] == [1, 0]
+    # 100 MiB/s over 1 MiB + 64 KiB: 5647 requests of 1 MiB in a minute.
+    write = result["sections"][1]["cells"][1]
+    assert write["bandwidth_bytes_per_second_mean"] == pytest.approx(5647 * MIB / 60)
+    assert result["sections"][1]["windows"][0]["unit"] == "MB/s"
+
+
+def test_the_client_measures_throughput_of_the_large_blocks_alone(tmp_path: Path) -> None:
+    result = run(tmp_path / "run", "throughput")
+    assert [each["name"] for each in result["sections"]] == ["1024 KiB"]
+
+
+def test_latency_is_of_one_request_at_a_time_then_twenty_minutes(tmp_path: Path) -> None:
+    result = run(tmp_path / "run", "latency")
+    record = record_of(tmp_path / "run")
+    first = [(s.stimulus.read_ratio, s.stimulus.sizes[0][0]) for s in record.of_phase("rounds")[:9]]
+    assert first == [(mix, size) for mix in (1, 0.65, 0) for size in (8192, 4096, 512)]
+    assert {s.stimulus.outstanding for s in record.of_phase("rounds")} == {1}
+    minutes = record.of_phase("histogram")
+    assert [s.stimulus.sizes for s in minutes] == [((4096, 1.0),)] * 20
+    # A 32nd of 100 MiB/s over 4 KiB + 64 KiB: 47.06 a second, 2823 a minute, 21.25 ms each; half
+    # take half as long, two ten times as long.
+    requests, latency = 2823, int(1e9 / (100 * MIB / 32 / (68 * 1024)))
+    mean = (1411 * (latency // 2) + 1410 * latency + 2 * 10 * latency) / requests
+    (window,) = result["sections"][0]["windows"]
+    assert window["mean"] == pytest.approx(mean / 1e6)
+    times = result["sections"][0]["response_times"]
+    assert times["requests"] == 20 * requests
+    assert times["latency_ns_mean"] == pytest.approx(mean)
+    assert times["latency_ns_max"] == 10 * latency
+    assert times["latency_ns_percentiles"]["99.999"] == 10 * latency
+    assert times["latency_ns_percentiles"]["99.9"] == pytest.approx(latency, rel=1 / 64)
+
+
+def test_write_saturation_is_judged_on_every_thirty_first_minute(tmp_path: Path) -> None:
+    session = FakeSession(capacity_bytes=16 * 1024 * MIB, drop=0.0)
+    result = run(tmp_path / "run", "wsat", session)
+    (section,) = result["sections"]
+    assert (section["verdict"], section["stopped_by"], section["rounds"]) == (
+        "steady",
+        "steady",
+        5,
+    )
+    assert (section["run_minutes"], section["steady_after_minutes"]) == (155, 155)
+    assert section["lost_ratio"] == pytest.approx(0.0)
+    # 90352 writes of 4 KiB a minute.
+    assert section["written_bytes"] == 155 * 90352 * 4096
+    assert section["minutes"]["end_minutes"][-1] == pytest.approx(155)
+
+
+def test_write_saturation_by_the_white_paper_finds_what_is_lost(tmp_path: Path) -> None:
+    # Five times as fast when fresh, and at its floor after 4 GiB.
+    session = FakeSession(capacity_bytes=16 * 1024 * MIB, settles_bytes=4096 * MIB)
+    result = run(tmp_path / "run", "wsat", session, rule="white-paper")
+    (section,) = result["sections"]
+    assert section["stopped_by"] == "steady"
+    assert section["fresh_iops"] == pytest.approx(5 * 90352 / 60, rel=1e-4)
+    assert section["lost_ratio"] == pytest.approx(0.8, abs=0.01)
+    window = section["windows"][0]
+    assert window["last_round"] - window["first_round"] == 9
+    assert section["steady_after_minutes"] == window["last_round"] == section["run_minutes"]
+
+
+def test_write_saturation_ends_after_four_times_the_capacity(tmp_path: Path) -> None:
+    result = run(tmp_path / "run", "wsat", FakeSession(capacity_bytes=1024 * MIB))
+    (section,) = result["sections"]
+    assert (section["verdict"], section["stopped_by"]) == ("bounded", "capacity")
+    before = section["minutes"]["written_bytes"][-2]
+    assert before < 4 * 1024 * MIB <= section["written_bytes"]
+    assert section["drive_fills"] == section["written_bytes"] / (1024 * MIB)
+
+
+def test_write_saturation_ends_after_a_day(tmp_path: Path) -> None:
+    # Every 31st minute another throughput: never steady.
+    session = FakeSession(
+        capacity_bytes=2**40, wobble=lambda step: 0.5 * (step // 31 % 2), drop=0.0
+    )
+    result = run(tmp_path / "run", "wsat", session)
+    (section,) = result["sections"]
+    assert (section["stopped_by"], section["run_minutes"]) == ("time", 1440)
+
+
+def test_idle_times_of_write_saturation_are_between_its_minutes(tmp_path: Path) -> None:
+    session = FakeSession(capacity_bytes=1024 * MIB)
+    result = run(tmp_path / "run", "wsat", session, idle_seconds=30.0)
+    minutes = result["sections"][0]["minutes"]["end_minutes"]
+    assert session.idled_seconds == 30.0 * len(minutes)
+    assert minutes[:3] == pytest.approx([1.0, 2.5, 4.0])
+
+
+@pytest.mark.parametrize(
+    ("workload", "sizes", "read_ratio", "is_random"),
+    [
+        ("8k-random-mixed", 1, 0.65, True),
+        ("128k-sequential-mixed", 1, 0.9, False),
+        ("512b-sequential-mixed", 1, 0.5, False),
+        ("composite", 12, 0.4, True),
+    ],
+)
+def test_workloads_of_write_saturation(
+    tmp_path: Path, workload: str, sizes: int, read_ratio: float, is_random: bool
+) -> None:
+    run(tmp_path / "run", "wsat", FakeSession(bytes_per_second=1e9), workload=workload)
+    stimulus = record_of(tmp_path / "run").of_phase("minutes")[0].stimulus
+    found = (len(stimulus.sizes), stimulus.read_ratio, stimulus.is_random)
+    assert found == (sizes, read_ratio, is_random)
+
+
+def test_an_unknown_workload_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="workload is 'x'; allowed: 4k-random, "):
+        run(tmp_path / "run", "wsat", workload="x")
+
+
+def test_host_idle_recovery_rests_as_long_as_its_wait_states_say(tmp_path: Path) -> None:
+    session = FakeSession(drop=1.0)
+    result = run(tmp_path / "run", "hir", session)
+    assert session.idled_seconds == 360 * 5 * (1 + 2 + 3 + 5 + 10)
+    waits = result["sections"][0]["wait_states"]
+    assert [each["wait_ratio"] for each in waits] == [1, 2, 3, 5, 10]
+    assert {len(each["iops"]) for each in waits} == {360}
+    assert {len(each["baseline_iops"]) for each in waits} == {30}
+    # The toy recovers with every second of rest, so the longer it rests the faster it is.
+    gains = [each["gain_ratio"] for each in waits]
+    assert gains == sorted(gains)
+    assert gains[-1] > 1.0
+
+
+def test_cross_stimulus_recovery(tmp_path: Path) -> None:
+    # Half as fast in the third segment's first 39 minutes: step 1 + 480 + 360 begins it.
+    session = FakeSession(drop=0.0, wobble=lambda step: -0.5 if 841 <= step < 841 + 39 else 0.0)
+    (section,) = run(tmp_path / "run", "xsr", session)["sections"]
+    assert [each["minutes"] for each in section["segments"]] == [480, 360, 480]
+    assert section["recovery_minutes"] == 40
+    third = section["segments"][2]
+    assert third["first_bandwidth_bytes_per_second"] == pytest.approx(2823 * MIB / 60)
+    assert third["last_bandwidth_bytes_per_second"] == pytest.approx(5647 * MIB / 60)
+    record = record_of(tmp_path / "run")
+    assert {(s.stimulus.threads, s.stimulus.queue_depth) for s in record.steps} == {(1, 32)}
+
+
+def test_a_drive_that_never_comes_back_has_no_recovery_minute(tmp_path: Path) -> None:
+    session = FakeSession(drop=0.0, wobble=lambda step: -0.5 if step >= 841 else 0.0)
+    (section,) = run(tmp_path / "run", "xsr", session)["sections"]
+    assert section["recovery_minutes"] is None
+
+
+def test_demand_goes_from_thirty_two_by_thirty_two_down_to_one_by_one(tmp_path: Path) -> None:
+    # Depth helps up to 32 outstanding: 1 GB/s over 4 KiB + 64 KiB is 14361 a second.
+    session = FakeSession(bytes_per_second=1e9, **SETTLED)
+    (section,) = run(tmp_path / "run", "dirth", session, write_ratio=0.35)["sections"]
+    order = (32, 16, 8, 6, 4, 2, 1)
+    cells = section["cells"]
+    assert [(cell["threads"], cell["queue_depth"]) for cell in cells] == [
+        (threads, depth) for threads in order for depth in order
+    ]
+    assert {cell["read_ratio"] for cell in cells} == {0.65}
+    points = {each["name"]: each for each in section["operating_points"]}
+    # Outstanding over throughput below 32, and 32 x 14361: 2.2 ms; above, proportionally more.
+    # So every point up to 64 outstanding (4.5 ms, less as half take half as long) is one to choose.
+    assert points["MIN"]["threads"] == points["MIN"]["queue_depth"] == 1
+    assert points["MAX"]["iops_mean"] == pytest.approx(14361, rel=1e-3)
+    # The middle of 14361 and 449 is 7405: 16 outstanding, 7181.
+    assert points["MID"]["threads"] * points["MID"]["queue_depth"] == 16
+    record = record_of(tmp_path / "run")
+    first = record.of_phase("rounds")[0]
+    assert (first.action.seconds, first.stimulus.read_ratio) == (300, 0)
+    assert len(record.of_phase("point-writes", "MAX")) == 60
+    assert len(record.of_phase("point", "MAX")) == 10
+
+
+def test_without_a_quick_point_only_the_least_demand_is_looked_at(tmp_path: Path) -> None:
+    (section,) = run(tmp_path / "run", "dirth")["sections"]
+    assert [each["name"] for each in section["operating_points"]] == ["MIN"]
+
+
+def test_the_composite_workload_is_refused_on_blocks_larger_than_its_requests(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(UsageError, match=r"cannot run ecw: .*requests of 512 B.*4096 B"):
+        run(tmp_path / "run", "ecw", FakeSession(block_bytes=4096))
