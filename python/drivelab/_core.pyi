@@ -66,7 +66,7 @@ def generate(
 ) -> tuple[bytes, list[int], list[int]]:
     """Return directions (0 read, 1 write; one byte a request), offsets and sizes in bytes."""
 
-PassTuple = tuple[str, bool, int, int, int]
+PassTuple = tuple[str, bool, int, int, int, int | None]
 
 def generate_pass(pass_: PassTuple, seed: int, index: int) -> tuple[bytes, list[int], list[int]]:
     """Return a pass over a file as `generate` does; `UsageError` when there is none.

@@ -11,9 +11,11 @@ import pytest
 from drivelab.drives.simulated import SimulatedDrive
 from drivelab.drives.whole_passes import PassMeasurement, ratios_by_size
 from drivelab.errors import RunError, UsageError
-from drivelab.serra.estimate import Ratios, estimated, fitted, mean_access_times
-from drivelab.serra.profile import ProfilePlan, from_passes, profile
+from drivelab.serra.estimate import Ratios, estimated, weights
+from drivelab.serra.plan import ProfilePlan
+from drivelab.serra.profile import from_passes, is_known, profile
 from drivelab.serra.sizes import Interval, chosen
+from drivelab.serra.spread import centres, gathered, student
 from drivelab.workloads.whole_pass import BOITO2015_SIZES, KIB, MIB, WholePass
 
 SMALL = Interval(8 * KIB, 64 * KIB, 8 * KIB)
@@ -29,7 +31,6 @@ class LineDrive:
     def measure_passes(
         self, work: Sequence[tuple[int, WholePass]], *, seed: int
     ) -> Iterator[PassMeasurement]:
-        assert seed == 5
         for index, each in work:
             base, slope = self.lines[each.direction, each.is_random]
             time = each.requests * (base + slope * each.request_bytes)
@@ -95,7 +96,7 @@ def test_a_plan_measures_the_sizes_of_the_paper() -> None:
 
 @pytest.mark.parametrize("points", [2, 5])
 def test_exact_lines_give_exact_ratios_at_every_size(points: int) -> None:
-    found = profile(LineDrive(LINES), ProfilePlan(points=points, repetitions=2, seed=5))
+    found = profile(LineDrive(LINES), ProfilePlan(points=points, repetitions=2))
     assert tuple(found.ratios["read"].by_size) == BOITO2015_SIZES
     for size in BOITO2015_SIZES:
         truth = (4_000_000 + 2 * size) / (10_000 + 2 * size)
@@ -113,10 +114,8 @@ def test_lines_are_least_squares() -> None:
     sizes = rng.choice(LARGE.sizes, 9, replace=False)
     times = {int(size): float(5e6 + 7 * size + rng.normal(0, 1e6)) for size in sizes}
     slope, base = np.polyfit(list(times), list(times.values()), 1)
-    line = fitted(times)
-    assert line.slope_ns_per_byte == pytest.approx(slope)
-    assert line.base_ns == pytest.approx(base)
-    assert estimated([LARGE], times)[96 * KIB] == pytest.approx(base + slope * 96 * KIB)
+    for size, time in estimated([LARGE], times).items():
+        assert time == pytest.approx(base + slope * size)
 
 
 def test_each_interval_has_a_line_of_its_own() -> None:
@@ -132,7 +131,9 @@ def test_each_interval_has_a_line_of_its_own() -> None:
 def test_repetitions_count_by_their_mean() -> None:
     each = WholePass("read", False, 8 * KIB, 80 * KIB)
     passes = [PassMeasurement(0, each, 1000, None), PassMeasurement(1, each, 3000, None)]
-    assert mean_access_times(passes) == {("read", False): {8 * KIB: 200.0}}
+    repeated = gathered(passes)
+    assert repeated == {("read", False): {8 * KIB: [100.0, 300.0]}}
+    assert centres(repeated).times_ns == {("read", False): {8 * KIB: 200.0}}
 
 
 def test_times_that_give_no_ratio_are_refused() -> None:
@@ -163,3 +164,137 @@ def test_a_disk_is_estimated_from_its_ends() -> None:
         truth = ratios_by_size(drive, "read", 200 * MIB, sizes=sizes)
     for size, ratio in zip(sizes, truth, strict=True):
         assert found.ratios["read"].by_size[size] == pytest.approx(ratio, rel=0.06)
+
+
+def test_intervals_are_students() -> None:
+    scipy_stats = pytest.importorskip("scipy.stats")
+    for degrees in (1, 5, 40):
+        assert student(0.90, degrees) == pytest.approx(scipy_stats.t.ppf(0.95, degrees))
+    # Mean 10, standard error 0.5: 2.015 of them at 5 degrees of freedom are 10.1 %.
+    just_not = [10 + 0.5 * 6**0.5 * step for step in (-1, -1, 0, 0, 1, 1)]
+    scale = np.std(just_not, ddof=1) / (0.5 * 6**0.5)
+    known = [10 + (each - 10) / scale for each in just_not]
+    assert student(0.90, 5) * 0.5 == pytest.approx(1.0075, abs=1e-4)
+    assert not is_known(known)
+    assert is_known([10 + (each - 10) * 0.98 for each in known])
+    assert not is_known([5.0])
+
+
+def test_knots_go_straight_from_one_size_to_the_next() -> None:
+    times = {8 * KIB: 10.0, 16 * KIB: 30.0, 64 * KIB: 36.0}
+    curve = estimated([SMALL], times, "knots")
+    assert curve[8 * KIB] == 10
+    assert curve[16 * KIB] == 30
+    assert curve[32 * KIB] == pytest.approx(32)
+    rows = weights([SMALL], list(times), "knots")
+    assert rows[64 * KIB] == {64 * KIB: 1.0}
+    assert rows[48 * KIB] == pytest.approx({16 * KIB: 1 / 3, 64 * KIB: 2 / 3})
+
+
+class NoisyDrive(LineDrive):
+    """Every pass takes longer by a factor of its own: log-normal, one in 50 three times as long."""
+
+    def __init__(self, sigma: float, seed: int) -> None:
+        super().__init__(LINES)
+        self.sigma, self.rng = sigma, np.random.default_rng(seed)
+
+    def measure_passes(
+        self, work: Sequence[tuple[int, WholePass]], *, seed: int
+    ) -> Iterator[PassMeasurement]:
+        for one in super().measure_passes(work, seed=seed):
+            factor = np.exp(self.rng.normal(0, self.sigma)) * self.rng.choice(
+                [1, 3], p=[0.98, 0.02]
+            )
+            yield PassMeasurement(one.index, one.whole_pass, int(one.duration_ns * factor), None)
+
+
+def truth(direction: str, size: int) -> float:
+    (base, slope), (random_base, random_slope) = LINES[direction, False], LINES[direction, True]
+    return (random_base + random_slope * size) / (base + slope * size)
+
+
+@pytest.mark.parametrize("repetitions", [4, "auto"])
+def test_intervals_hold_the_true_ratio_as_often_as_they_say(repetitions) -> None:
+    plan = ProfilePlan(repetitions=repetitions, half_width_ratio=0.15, file_bytes=40 * MIB)
+    inside, errors = [], []
+    for seed in range(60):
+        found = profile(NoisyDrive(0.2, seed), plan)
+        for direction in ("read", "write"):
+            for size in (8 * KIB, 64 * KIB, MIB, 4 * MIB):
+                low, high = found.ratios[direction].bounds[size]
+                inside.append(low <= truth(direction, size) <= high)
+                errors.append(found.ratios[direction].by_size[size] / truth(direction, size) - 1)
+    # 480 intervals, of which each profile's share their passes.
+    assert 0.91 <= np.mean(inside) <= 0.99
+    if repetitions == "auto":
+        assert np.median(np.abs(errors)) < 0.15 * 0.6745 / 1.96 * 1.25
+
+
+def test_repetitions_go_on_until_ratios_are_known() -> None:
+    loose, tight = (
+        profile(
+            NoisyDrive(0.2, 1),
+            ProfilePlan(repetitions="auto", half_width_ratio=target, file_bytes=40 * MIB),
+        )
+        for target in (0.30, 0.10)
+    )
+    for found, target in ((loose, 0.30), (tight, 0.10)):
+        assert all(each.half_width_ratio <= target for each in found.ratios.values())
+    assert len(tight.measured) > 4 * len(loose.measured)
+    stopped = profile(
+        NoisyDrive(0.2, 1),
+        ProfilePlan(repetitions="auto", most_repetitions=8, file_bytes=40 * MIB),
+    )
+    assert len(stopped.measured) == 8 * 4 * 3
+    still = profile(LineDrive(LINES), ProfilePlan(repetitions="auto"))
+    assert len(still.measured) == 6 * 4 * 3
+
+
+def test_a_full_profile_measures_every_size_until_its_mean_is_known() -> None:
+    plan = ProfilePlan((SMALL,), is_full=True, file_bytes=MIB)
+    found = profile(NoisyDrive(0.2, 3), plan)
+    repeated = gathered(found.measured)
+    assert {len(by_size) for by_size in repeated.values()} == {8}
+    for by_size in repeated.values():
+        for times in by_size.values():
+            assert is_known(times)
+            assert len(times) == 6 or not is_known(times[:-1])
+    means = found.centres["read"].times_ns["read", True]
+    assert found.access_times_ns["read", True] == pytest.approx(means)
+
+
+class BentDrive(LineDrive):
+    """Requests above 1 MiB take five times as long a byte in random order."""
+
+    def measure_passes(
+        self, work: Sequence[tuple[int, WholePass]], *, seed: int
+    ) -> Iterator[PassMeasurement]:
+        for one in super().measure_passes(work, seed=seed):
+            what = one.whole_pass
+            more = what.requests * max(0, what.request_bytes - MIB) * 8 * what.is_random
+            yield PassMeasurement(one.index, what, one.duration_ns + more, None)
+
+
+def test_sizes_are_chosen_where_the_curve_bends() -> None:
+    plan = ProfilePlan(points="auto", repetitions=1, file_bytes=40 * MIB)
+    straight = profile(LineDrive(LINES), ProfilePlan(points="auto", repetitions=1))
+    # The ends, and the middle of each interval that shows that nothing bends.
+    assert len(straight.measured) == 4 * 5
+    bent = profile(BentDrive(LINES), plan)
+    sizes = sorted({each.whole_pass.request_bytes for each in bent.measured})
+    assert sum(64 * KIB < size < 4 * MIB for size in sizes) >= 4
+    assert min(abs(size - MIB) for size in sizes) <= 128 * KIB
+    two = profile(BentDrive(LINES), ProfilePlan(repetitions=1, file_bytes=40 * MIB))
+    for size in (MIB, 2 * MIB):
+        base, slope = LINES["read", True]
+        exact = base + slope * size + max(0, size - MIB) * 8
+        near = abs(bent.access_times_ns["read", True][size] / exact - 1)
+        assert near < 0.05 < abs(two.access_times_ns["read", True][size] / exact - 1)
+
+
+def test_partial_passes_send_a_share_of_the_file() -> None:
+    plan = ProfilePlan(share=0.01, repetitions=1)
+    sent = {one.request_bytes: (one.requests, one.whole_requests) for one in plan.passes()}
+    assert sent == {8 * KIB: (1536, 153_600), 64 * KIB: (192, 19_200), 4 * MIB: (4, 300)}
+    small = profile(LineDrive(LINES), ProfilePlan(share=0.01, repetitions=1))
+    assert small.ratios["read"].by_size[MIB] == pytest.approx(truth("read", MIB))

@@ -66,6 +66,31 @@ def test_a_pass_is_what_the_generator_makes_of_it() -> None:
     assert offsets != sorted(offsets)
 
 
+def test_a_partial_pass_stops_in_the_order_of_the_whole_file() -> None:
+    whole = WholePass("write", is_random=True, request_bytes=24 * KIB, file_bytes=MIB)
+    part = WholePass("write", True, 24 * KIB, MIB, first_requests=10)
+    assert (part.requests, part.whole_requests, part.is_partial) == (10, 42, True)
+    assert part.transferred_bytes == 10 * 24 * KIB
+    offsets = generate_pass(whole.as_tuple(), 1, 2)[1]
+    assert generate_pass(part.as_tuple(), 1, 2)[1] == offsets[:10]
+    # More than there are, and none at all.
+    more, none = (WholePass("read", False, 24 * KIB, MIB, first_requests=n) for n in (99, 0))
+    assert (more.requests, more.is_partial, none.requests) == (42, False, 1)
+
+
+def test_what_a_partial_pass_did_not_send_goes_on_like_its_later_half(small) -> None:
+    part = WholePass("read", False, 100, 100_000, first_requests=100)
+    # 60 requests took 6000 ns, the 40 behind them 8000: the 900 others take 200 ns each.
+    told = PassMeasurement(0, part, 14_000, None, late_requests=40, late_ns=8_000)
+    assert told.access_time_ns == (14_000 + 900 * 200) / 1000
+    assert PassMeasurement(0, part, 14_000, None).access_time_ns == 140
+    (measured_part,) = measured(small, [WholePass("read", True, 8 * KIB, MIB, first_requests=64)])
+    (whole,) = measured(small, [WholePass("read", True, 8 * KIB, MIB)])
+    assert 24 <= measured_part.late_requests <= 40
+    assert 0 < measured_part.late_ns < measured_part.duration_ns < whole.duration_ns
+    assert measured_part.access_time_ns == pytest.approx(whole.access_time_ns, rel=0.15)
+
+
 def test_times_depend_neither_on_workers_nor_on_other_passes(small) -> None:
     passes = [
         WholePass(direction, is_random, size, MIB)

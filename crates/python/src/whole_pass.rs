@@ -8,8 +8,8 @@ use crate::errors::usage_error;
 use crate::workload::{Columns, columns};
 
 /// `WholePass.as_tuple()` of the Python side: direction, whether its order is random, bytes of a
-/// request, where the file begins, and its bytes.
-pub type PassTuple = (String, bool, u32, u64, u64);
+/// request, where the file begins, its bytes, and after how many requests it stops.
+pub type PassTuple = (String, bool, u32, u64, u64, Option<u64>);
 
 /// Adds the topic to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -24,6 +24,7 @@ pub fn of_tuple(tuple: &PassTuple) -> PyResult<WholePass> {
         request_bytes: tuple.2,
         start_bytes: tuple.3,
         file_bytes: tuple.4,
+        first_requests: tuple.5,
     };
     pass.validate().map_err(usage_error)?;
     Ok(pass)
@@ -37,7 +38,7 @@ pub fn of_tuple(tuple: &PassTuple) -> PyResult<WholePass> {
 fn generate_pass(py: Python<'_>, pass: PassTuple, seed: u64, index: u64) -> PyResult<Columns<'_>> {
     let pass = of_tuple(&pass)?;
     let generator = Generator::of_pass(&pass, seed, index).map_err(usage_error)?;
-    let requests = generator.take(pass.requests() as usize);
+    let requests = generator.take(pass.sent_requests() as usize);
     Ok(columns(
         py,
         requests.map(|request| (request.direction, request.offset_bytes, request.size_bytes)),

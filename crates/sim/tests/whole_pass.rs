@@ -36,6 +36,7 @@ fn prepared(text: &str) -> Prepared {
 
 fn pass(direction: Direction, is_random: bool, sectors: u32, file_sectors: u64) -> WholePass {
     WholePass {
+        first_requests: None,
         direction,
         is_random,
         request_bytes: sectors * 512,

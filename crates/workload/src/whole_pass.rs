@@ -7,6 +7,9 @@
 //!   random      3   0   4   2   1                      a permutation: each once
 //! ```
 //!
+//! A partial pass stops after the first so many requests of its order; a random order is then
+//! still one of the whole file.
+//!
 //! One request is outstanding at a time, as IOzone and IOR send them. What is left over at the
 //! file's end is not transferred.
 
@@ -27,13 +30,23 @@ pub struct WholePass {
     pub start_bytes: u64,
     /// Its length: whole sectors.
     pub file_bytes: u64,
+    /// Stops after so many requests, at least one; the whole file if not given.
+    pub first_requests: Option<u64>,
 }
 
 impl WholePass {
-    /// How many requests it has.
+    /// How many requests the whole file has.
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.file_bytes / u64::from(self.request_bytes.max(1))
+    }
+
+    /// How many of them are sent.
+    #[must_use]
+    pub fn sent_requests(&self) -> u64 {
+        let all = self.requests();
+        self.first_requests
+            .map_or(all, |first| first.clamp(1, all.max(1)))
     }
 
     /// How many bytes they transfer.

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 fn pass(is_random: bool, request_bytes: u32, file_bytes: u64) -> WholePass {
     WholePass {
+        first_requests: None,
         direction: Direction::Write,
         is_random,
         request_bytes,

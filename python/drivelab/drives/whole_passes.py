@@ -29,12 +29,18 @@ class PassMeasurement:
         or ``-o``.
     variability_factor
         By how much it took longer than the drive's own times; ``None`` where that is unknown.
+    late_requests, late_ns
+        Requests after about the middle of the pass, and the time that they took together: what
+        the rest of the file goes on like after a partial pass, when caches are full. 0 where
+        nobody knows.
     """
 
     index: int
     whole_pass: WholePass
     duration_ns: int
     variability_factor: float | None
+    late_requests: int = 0
+    late_ns: int = 0
 
     @property
     def bandwidth_bytes_per_second(self) -> float:
@@ -43,8 +49,15 @@ class PassMeasurement:
 
     @property
     def access_time_ns(self) -> float:
-        """Time of a request, mean over the pass."""
-        return self.duration_ns / self.whole_pass.requests
+        """Time of a request in ns, mean over the whole file.
+
+        After a partial pass the requests that were not sent are taken for the later ones of those
+        that were (`late_ns`), or, where these are not known, for the mean.
+        """
+        sent, whole = self.whole_pass.requests, self.whole_pass.whole_requests
+        if sent == whole or not self.late_requests:
+            return self.duration_ns / sent
+        return (self.duration_ns + (whole - sent) * self.late_ns / self.late_requests) / whole
 
 
 def one_of_each(

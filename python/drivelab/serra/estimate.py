@@ -1,76 +1,96 @@
 """Access times of all request sizes from those of a few, and the ratios that follow.
 
-For each test (reads or writes, in order or random) and each interval of sizes the access time is
-a straight line a + b size, fitted by least squares to the measured means (Boito et al. 2015,
-section 3, step 3). The ratio of a size is its random access time over the one in order. A size that
-ends one interval and begins the next is estimated by the first.
+An access time at any size is a weighted sum of the measured ones, for each test (reads or writes,
+in order or random) and each interval of sizes by itself:
+
+- ``lines``: the straight line a + b size by least squares (Boito et al. 2015, section 3, step 3);
+- ``knots``: from one measured size to the next, in a straight line, where sizes were chosen by how
+  the curve bends, or all of them were measured.
+
+The ratio of a size is its random access time over the one in order. A size that ends one interval
+and begins the next is estimated by the first.
 """
 
 from __future__ import annotations
 
+import itertools
 import statistics
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 from drivelab.errors import RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from drivelab.drives.whole_passes import PassMeasurement
     from drivelab.serra.sizes import Interval
     from drivelab.workloads.whole_pass import Direction
 
 #: Reads or writes, and whether in random order.
 Test = tuple["Direction", bool]
+Scheme = Literal["lines", "knots"]
+#: By size, what each measured size counts in its access time.
+Weights = dict[int, dict[int, float]]
 
 
-@dataclass(frozen=True)
-class Line:
-    """A straight line through access times.
-
-    Attributes
-    ----------
-    base_ns
-        At size 0.
-    slope_ns_per_byte
-        How much more a byte takes.
-    """
-
-    base_ns: float
-    slope_ns_per_byte: float
-
-    def at(self, size_bytes: int) -> float:
-        """Return the access time of a size in ns."""
-        return self.base_ns + self.slope_ns_per_byte * size_bytes
-
-
-def fitted(times: Mapping[int, float]) -> Line:
-    """Fit a line by least squares to access times in ns by size, at least two."""
-    line = statistics.linear_regression(list(times), list(times.values()))
-    return Line(line.intercept, line.slope)
-
-
-def mean_access_times(passes: Iterable[PassMeasurement]) -> dict[Test, dict[int, float]]:
-    """Return by test and size the access time in ns, mean over repetitions."""
-    gathered: dict[Test, dict[int, list[float]]] = {}
-    for one in passes:
-        what = one.whole_pass
-        by_size = gathered.setdefault((what.direction, what.is_random), {})
-        by_size.setdefault(what.request_bytes, []).append(one.access_time_ns)
-    return {
-        test: {size: statistics.fmean(by_size[size]) for size in sorted(by_size)}
-        for test, by_size in gathered.items()
-    }
-
-
-def estimated(intervals: Sequence[Interval], times: Mapping[int, float]) -> dict[int, float]:
-    """Estimate one test's access times at every size of the intervals.
+def weights(
+    intervals: Sequence[Interval], measured: Sequence[int], scheme: Scheme = "lines"
+) -> Weights:
+    """Say what each measured size counts in the access time of every size.
 
     Parameters
     ----------
     intervals
         Their sizes are estimated.
+    measured
+        Sizes in bytes, at least two in every interval; with ``knots`` its ends among them.
+    scheme
+        How the curve goes between them.
+
+    Raises
+    ------
+    RunError
+        When an interval has fewer.
+    """
+    found: Weights = {}
+    for interval in intervals:
+        inside = sorted({size for size in measured if size in interval.sizes})
+        if len(inside) < 2:
+            raise RunError(f"an interval has {len(inside)} measured sizes; two or more are needed")
+        counted = _of_line if scheme == "lines" else _between
+        for size in interval.sizes:
+            if size not in found:
+                found[size] = counted(inside, size)
+    return {size: found[size] for size in sorted(found)}
+
+
+def _of_line(inside: Sequence[int], size: int) -> dict[int, float]:
+    """Give the row of the hat matrix of a straight line by least squares."""
+    mean = statistics.fmean(inside)
+    squares = sum((each - mean) ** 2 for each in inside)
+    return {each: 1 / len(inside) + (size - mean) * (each - mean) / squares for each in inside}
+
+
+def _between(inside: Sequence[int], size: int) -> dict[int, float]:
+    if size in inside:
+        return {size: 1.0}
+    low, high = next(
+        (pair for pair in itertools.pairwise(inside) if pair[0] < size < pair[1]),
+        (inside[0], inside[-1]),
+    )
+    share = (size - low) / (high - low)
+    return {low: 1 - share, high: share}
+
+
+def estimated(
+    intervals: Sequence[Interval], times: Mapping[int, float], scheme: Scheme = "lines"
+) -> dict[int, float]:
+    """Estimate one test's access times at every size of the intervals.
+
+    Parameters
+    ----------
+    intervals, scheme
+        As `weights` takes them.
     times
         Measured access times in ns by size, at least two in every interval.
 
@@ -85,21 +105,17 @@ def estimated(intervals: Sequence[Interval], times: Mapping[int, float]) -> dict
         When an interval has fewer, or an estimate is not above 0: no ratio follows from such
         times.
     """
-    curve: dict[int, float] = {}
-    for interval in intervals:
-        inside = {size: times[size] for size in interval.sizes if size in times}
-        if len(inside) < 2:
-            raise RunError(f"an interval has {len(inside)} measured sizes; two or more are needed")
-        line = fitted(inside)
-        for size in interval.sizes:
-            curve.setdefault(size, line.at(size))
+    curve = {
+        size: sum(weight * times[each] for each, weight in row.items())
+        for size, row in weights(intervals, list(times), scheme).items()
+    }
     below = next((size for size, time in curve.items() if time <= 0), None)
     if below is not None:
         raise RunError(
             f"the line through the measured times gives {curve[below]:.0f} ns for requests of "
             f"{below} bytes: measure more sizes or repetitions"
         )
-    return {size: curve[size] for size in sorted(curve)}
+    return curve
 
 
 @dataclass(frozen=True)
@@ -110,9 +126,12 @@ class Ratios:
     ----------
     by_size
         The ratio at every size in bytes, rising.
+    bounds
+        Ends of the confidence interval of each; empty where nothing was repeated.
     """
 
     by_size: dict[int, float]
+    bounds: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def mean(self) -> float:
@@ -129,7 +148,20 @@ class Ratios:
         """Of all sizes."""
         return max(self.by_size.values())
 
+    @property
+    def half_width_ratio(self) -> float | None:
+        """Half of an interval's length over its ratio, median over the sizes."""
+        if not self.bounds:
+            return None
+        return statistics.median(
+            (high - low) / 2 / self.by_size[size] for size, (low, high) in self.bounds.items()
+        )
 
-def ratios(in_order: Mapping[int, float], random: Mapping[int, float]) -> Ratios:
+
+def ratios(
+    in_order: Mapping[int, float],
+    random: Mapping[int, float],
+    bounds: dict[int, tuple[float, float]] | None = None,
+) -> Ratios:
     """Return the ratios of two curves of access times with the same sizes."""
-    return Ratios({size: random[size] / time for size, time in in_order.items()})
+    return Ratios({size: random[size] / time for size, time in in_order.items()}, bounds or {})

@@ -1,21 +1,33 @@
-"""A fast profile of a drive: few sizes measured, every size estimated (Boito et al. 2015)."""
+"""A profile of a drive: some sizes measured, every size estimated (Boito et al. 2015).
+
+::
+
+    first sizes, repeated ──> sizes where the curve bends ──> repetitions until ratios are known
+    (plan.py)                 (points "auto")                 (repetitions "auto", or full)
+
+What is measured next depends on what came before and on nothing else, so a journal of the passes is
+all that a stopped profile needs to go on.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from drivelab.errors import UsageError
-from drivelab.serra.estimate import Ratios, Test, estimated, mean_access_times, ratios
-from drivelab.serra.sizes import Interval, chosen
-from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_INTERVALS, WholePass
+from drivelab.serra.estimate import Ratios, Test, estimated, ratios, weights
+from drivelab.serra.plan import DIRECTIONS, ProfilePlan
+from drivelab.serra.spread import Centre, Centres, centres, gathered, ratio_bounds, student
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Protocol
 
     from drivelab.drives.whole_passes import PassMeasurement
-    from drivelab.workloads.whole_pass import Direction
+    from drivelab.serra.estimate import Scheme
+    from drivelab.serra.sizes import Interval
+    from drivelab.workloads.whole_pass import Direction, WholePass
 
     class PassDrive(Protocol):
         """A drive that transfers files."""
@@ -25,54 +37,16 @@ if TYPE_CHECKING:
         ) -> Iterator[PassMeasurement]:
             """Measure each pass, in order."""
 
+    #: Measures passes, whose indices are their places, and gives their results in order.
+    Measure = Callable[[Sequence[WholePass]], Sequence[PassMeasurement]]
 
-DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
-
-
-@dataclass(frozen=True)
-class ProfilePlan:
-    """What is measured; the defaults are the paper's.
-
-    Attributes
-    ----------
-    intervals
-        Of request sizes.
-    points
-        Sizes of each interval that are measured, its ends among them.
-    repetitions
-        Passes of each test and size; the mean counts.
-    file_bytes
-        Of the file, at least the largest size.
-    seed
-        Key of the choice of sizes and of the random orders.
-    """
-
-    intervals: tuple[Interval, ...] = tuple(Interval(*each) for each in BOITO2015_INTERVALS)
-    points: int = 2
-    repetitions: int = 4
-    file_bytes: int = BOITO2015_FILES[-1]
-    seed: int = 0
-
-    def passes(self) -> list[WholePass]:
-        """Return what is measured, each repetition after the other.
-
-        Raises
-        ------
-        UsageError
-            When there are no sizes, no repetitions, or too many points.
-        """
-        if not self.intervals:
-            raise UsageError("a profile needs at least one interval of request sizes")
-        if self.repetitions < 1:
-            raise UsageError(f"repetitions is {self.repetitions}; allowed: at least 1")
-        sizes = {size for each in self.intervals for size in chosen(each, self.points, self.seed)}
-        return [
-            WholePass(direction, is_random, size, self.file_bytes)
-            for _ in range(self.repetitions)
-            for direction in DIRECTIONS
-            for is_random in (False, True)
-            for size in sorted(sizes)
-        ]
+# Of the paper's full profile, section 4.2.
+_FULL_CONFIDENCE: Final = 0.90
+_FULL_HALF_WIDTH: Final = 0.10
+# A curve bends where the middle of a gap is further from its line than this and its noise.
+_BEND_RATIO: Final = 0.02
+_BEND_ERRORS: Final = 2.0
+_MOST_POINTS: Final = 12
 
 
 @dataclass(frozen=True)
@@ -87,11 +61,17 @@ class Profile:
         Estimated, by test and size in bytes.
     ratios
         By direction.
+    centres
+        What was measured, summed up by test and size; by direction.
+    scheme
+        How curves go between measured sizes.
     """
 
     measured: tuple[PassMeasurement, ...]
     access_times_ns: dict[Test, dict[int, float]]
     ratios: dict[Direction, Ratios]
+    centres: dict[Direction, Centres]
+    scheme: Scheme
 
     @property
     def measuring_ns(self) -> int:
@@ -116,20 +96,167 @@ def profile(drive: PassDrive, plan: ProfilePlan) -> Profile:
     RunError
         When the drive fails, or its times give no ratio.
     """
-    measured = tuple(drive.measure_passes(list(enumerate(plan.passes())), seed=plan.seed))
-    return from_passes(measured, plan.intervals)
+    index = itertools.count()
+
+    def measure(passes: Sequence[WholePass]) -> list[PassMeasurement]:
+        work = [(next(index), each) for each in passes]
+        return list(drive.measure_passes(work, seed=plan.seed))
+
+    return measured_profile(measure, plan)
 
 
-def from_passes(measured: Sequence[PassMeasurement], intervals: Sequence[Interval]) -> Profile:
+def measured_profile(measure: Measure, plan: ProfilePlan) -> Profile:
+    """Measure as the plan says by a function, which may keep what it measures."""
+    found = list(measure(plan.passes()))
+    if plan.points == "auto" and not plan.is_full:
+        _add_bends(found, measure, plan)
+    if plan.is_full:
+        _repeat_tests(found, measure, plan)
+    elif plan.repetitions == "auto":
+        _repeat_ratios(found, measure, plan)
+    return from_passes(found, plan.intervals, scheme=plan.scheme, centre=plan.centre)
+
+
+def from_passes(
+    measured: Sequence[PassMeasurement],
+    intervals: Sequence[Interval],
+    *,
+    scheme: Scheme = "lines",
+    centre: Centre = "mean",
+) -> Profile:
     """Estimate every size of the intervals from passes that were measured.
 
     Both orders of a direction are needed, and at least two sizes of each in every interval.
     """
-    times = mean_access_times(measured)
-    curves = {test: estimated(intervals, by_size) for test, by_size in times.items()}
-    directions = [each for each in DIRECTIONS if (each, True) in curves and (each, False) in curves]
-    return Profile(
-        tuple(measured),
-        curves,
-        {each: ratios(curves[each, False], curves[each, True]) for each in directions},
-    )
+    repeated = gathered(measured)
+    curves: dict[Test, dict[int, float]] = {}
+    found: dict[Direction, Ratios] = {}
+    summed: dict[Direction, Centres] = {}
+    for direction in DIRECTIONS:
+        tests: list[Test] = [(direction, False), (direction, True)]
+        if not all(test in repeated for test in tests):
+            continue
+        middle = centres({test: repeated[test] for test in tests}, centre)
+        rows = {test: weights(intervals, list(repeated[test]), scheme) for test in tests}
+        for test in tests:
+            curves[test] = estimated(intervals, middle.times_ns[test], scheme)
+        in_order, random = (curves[test] for test in tests)
+        plain = ratios(in_order, random).by_size
+        found[direction] = Ratios(plain, ratio_bounds(middle, tests[0], tests[1], rows, plain))
+        summed[direction] = middle
+    return Profile(tuple(measured), curves, found, summed, scheme)
+
+
+def _add_bends(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
+    """Measure the middles of gaps, and go on in both halves where the curve bends."""
+    gaps = [(each, each.low_bytes, each.high_bytes) for each in plan.intervals]
+    points = dict.fromkeys(plan.intervals, 2)
+    while gaps:
+        asked = []
+        for interval, low, high in gaps:
+            middle = _middle(interval, low, high)
+            if middle is not None and points[interval] < _MOST_POINTS:
+                points[interval] += 1
+                asked.append((interval, low, middle, high))
+        if not asked:
+            return
+        sizes = sorted({middle for _, _, middle, _ in asked})
+        found += measure(_passes_of(plan, plan.directions, sizes, plan.first_repetitions))
+        gaps = []
+        for interval, low, middle, high in asked:
+            if _bends(found, plan, low, middle, high):
+                gaps += [(interval, low, middle), (interval, middle, high)]
+
+
+def _middle(interval: Interval, low: int, high: int) -> int | None:
+    """Return the size of an interval nearest to the geometric mean of two, if one is between."""
+    between = [size for size in interval.sizes if low < size < high]
+    target = math.sqrt(low * high)
+    return min(between, key=lambda size: abs(size - target), default=None)
+
+
+def _bends(
+    found: Sequence[PassMeasurement], plan: ProfilePlan, low: int, middle: int, high: int
+) -> bool:
+    repeated = gathered(found)
+    share = (middle - low) / (high - low)
+    for direction in plan.directions:
+        tests: list[Test] = [(direction, False), (direction, True)]
+        summed = centres({test: repeated[test] for test in tests}, plan.centre)
+        for test in tests:
+            times = summed.times_ns[test]
+            row = {low: 1 - share, high: share}
+            line = sum(weight * times[size] for size, weight in row.items())
+            variance = summed.relative_variance(test, row)
+            variance += summed.relative_variance(test, {middle: 1.0})
+            limit = max(_BEND_RATIO, _BEND_ERRORS * math.sqrt(variance))
+            if abs(times[middle] / line - 1) > limit:
+                return True
+    return False
+
+
+def _repeat_ratios(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
+    """Repeat each direction until its ratios are known well enough."""
+    sizes = sorted({one.whole_pass.request_bytes for one in found})
+    done = plan.first_repetitions
+    open_directions = list(plan.directions)
+    while open_directions and done < plan.most_repetitions:
+        now = from_passes(found, plan.intervals, scheme=plan.scheme, centre=plan.centre)
+        missing = {}
+        for direction in open_directions:
+            reached = now.ratios[direction].half_width_ratio or 0.0
+            if reached > plan.half_width_ratio:
+                missing[direction] = (reached / plan.half_width_ratio) ** 2
+        open_directions = list(missing)
+        if not missing:
+            return
+        # Half of what seems to be missing, so that a lucky spread ends nothing too late.
+        more = math.ceil(done * (min(max(missing.values()), 3.0) - 1) / 2)
+        more = min(max(1, more), plan.most_repetitions - done)
+        found += measure(_passes_of(plan, open_directions, sizes, more))
+        done += more
+
+
+def _repeat_tests(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
+    """Repeat each test and size until its own mean is known (Boito et al. 2015, section 4.2)."""
+    values = gathered(found)
+    for _ in range(plan.most_repetitions - plan.first_repetitions):
+        missing = [
+            plan.one_pass(*test, size)
+            for test, by_size in values.items()
+            for size, times in by_size.items()
+            if not is_known(times)
+        ]
+        if not missing:
+            return
+        new = measure(missing)
+        found += new
+        for test, by_size in gathered(new).items():
+            for size, times in by_size.items():
+                values[test][size] += times
+
+
+def is_known(times: Sequence[float]) -> bool:
+    """Tell whether the 90 % half-width (Student) of a mean is at most 10 % of it."""
+    count = len(times)
+    if count < 2:
+        return False
+    mean = sum(times) / count
+    variance = sum((each - mean) ** 2 for each in times) / (count - 1)
+    standard_error = math.sqrt(variance / count)
+    # Far below it no quantile can help.
+    if standard_error > _FULL_HALF_WIDTH * mean:
+        return False
+    return student(_FULL_CONFIDENCE, count - 1) * standard_error <= _FULL_HALF_WIDTH * mean
+
+
+def _passes_of(
+    plan: ProfilePlan, directions: Sequence[Direction], sizes: Sequence[int], repetitions: int
+) -> list[WholePass]:
+    return [
+        plan.one_pass(direction, is_random, size)
+        for _ in range(repetitions)
+        for direction in directions
+        for is_random in (False, True)
+        for size in sizes
+    ]

@@ -33,6 +33,9 @@ class WholePass:
         transferred.
     start_bytes
         Where on the drive it begins, a multiple of a sector.
+    first_requests
+        Stop after so many requests of that order, at least one: a partial pass. ``None``
+        transfers the whole file.
     """
 
     direction: Direction
@@ -40,11 +43,23 @@ class WholePass:
     request_bytes: int
     file_bytes: int
     start_bytes: int = 0
+    first_requests: int | None = None
+
+    @property
+    def whole_requests(self) -> int:
+        """How many requests the whole file has."""
+        return self.file_bytes // self.request_bytes
 
     @property
     def requests(self) -> int:
-        """How many requests it has."""
-        return self.file_bytes // self.request_bytes
+        """How many requests are sent."""
+        whole = self.whole_requests
+        return whole if self.first_requests is None else min(max(1, self.first_requests), whole)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it stops before the file's end."""
+        return self.requests < self.whole_requests
 
     @property
     def transferred_bytes(self) -> int:
@@ -71,6 +86,7 @@ class WholePass:
             self.request_bytes,
             self.start_bytes,
             self.file_bytes,
+            self.first_requests,
         )
 
 

@@ -117,7 +117,7 @@ pub(crate) fn of_pass(
             "the file ends at {end} bytes; allowed: at most the drive's {capacity_bytes}"
         )));
     }
-    let plan = Plan::counting(0, pass.requests());
+    let plan = Plan::counting(0, pass.sent_requests());
     Ok((Load::closed(generator, 1), plan))
 }
 

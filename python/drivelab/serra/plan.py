@@ -1,0 +1,159 @@
+"""What a profile measures."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from drivelab.errors import UsageError
+from drivelab.serra.sizes import Interval, chosen
+from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_INTERVALS, WholePass
+
+if TYPE_CHECKING:
+    from drivelab.serra.estimate import Scheme
+    from drivelab.serra.spread import Centre
+    from drivelab.workloads.whole_pass import Direction
+
+DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
+#: Of a partial pass at the largest size: fewer tell nothing about the order.
+FEWEST_REQUESTS: Final = 4
+#: Repetitions before anything is decided from their spread, as in the paper.
+FIRST_REPETITIONS: Final = 6
+
+
+@dataclass(frozen=True)
+class ProfilePlan:
+    """What is measured; the defaults are the paper's.
+
+    Attributes
+    ----------
+    intervals
+        Of request sizes.
+    points
+        Sizes of each interval that are measured, its ends among them; ``auto`` adds sizes where
+        the curve bends.
+    repetitions
+        Passes of each test and size; with ``auto`` as many as `half_width_ratio` takes.
+    file_bytes
+        Of the file, at least the largest size.
+    seed
+        Key of the choice of sizes and of the random orders.
+    share
+        Of the file that each pass transfers, above 0; 1 is whole passes. A pass sends at least
+        `FEWEST_REQUESTS`.
+    half_width_ratio
+        Repetitions end when half the 95 % interval of a direction's ratios is at most this share
+        of them, median over the sizes.
+    most_repetitions
+        They end there too.
+    is_full
+        Measure every size, each test until its 90 % half-width is at most 10 % (section 4.2).
+    directions
+        What is measured.
+    """
+
+    intervals: tuple[Interval, ...] = tuple(Interval(*each) for each in BOITO2015_INTERVALS)
+    points: int | Literal["auto"] = 2
+    repetitions: int | Literal["auto"] = 4
+    file_bytes: int = BOITO2015_FILES[-1]
+    seed: int = 0
+    share: float = 1.0
+    half_width_ratio: float = 0.05
+    most_repetitions: int = 200
+    is_full: bool = False
+    directions: tuple[Direction, ...] = DIRECTIONS
+
+    @property
+    def scheme(self) -> Scheme:
+        """How curves go between measured sizes."""
+        return "knots" if self.is_full or self.points == "auto" else "lines"
+
+    @property
+    def centre(self) -> Centre:
+        """How repetitions are summed up."""
+        return "robust" if self.repetitions == "auto" and not self.is_full else "mean"
+
+    @property
+    def sizes(self) -> list[int]:
+        """Every size of the intervals once, rising."""
+        return sorted({size for each in self.intervals for size in each.sizes})
+
+    def first_sizes(self) -> list[int]:
+        """Return the sizes that are measured whatever comes out.
+
+        Raises
+        ------
+        UsageError
+            When there are too many points.
+        """
+        if self.is_full:
+            return self.sizes
+        points = 2 if self.points == "auto" else self.points
+        return sorted({size for each in self.intervals for size in chosen(each, points, self.seed)})
+
+    @property
+    def first_repetitions(self) -> int:
+        """How often they are."""
+        if self.is_full or self.repetitions == "auto":
+            return min(FIRST_REPETITIONS, self.most_repetitions)
+        return self.repetitions
+
+    def one_pass(self, direction: Direction, is_random: bool, size: int) -> WholePass:
+        """Return one pass of a test and size."""
+        first = None
+        if self.share < 1:
+            whole = self.file_bytes // size
+            first = min(whole, max(FEWEST_REQUESTS, math.ceil(whole * self.share)))
+        return WholePass(direction, is_random, size, self.file_bytes, first_requests=first)
+
+    def passes(self) -> list[WholePass]:
+        """Return what is measured first, each repetition after the other.
+
+        Raises
+        ------
+        UsageError
+            When there are no sizes, no repetitions, too many points, or the file is too small.
+        """
+        self.check()
+        sizes = self.first_sizes()
+        return [
+            self.one_pass(direction, is_random, size)
+            for _ in range(self.first_repetitions)
+            for direction in self.directions
+            for is_random in (False, True)
+            for size in sizes
+        ]
+
+    def check(self) -> None:
+        """Raise `UsageError` when nothing can be measured so."""
+        if not self.intervals:
+            raise UsageError("a profile needs at least one interval of request sizes")
+        if self.repetitions != "auto" and self.repetitions < 1:
+            raise UsageError(f"repetitions is {self.repetitions}; allowed: at least 1")
+        if self.most_repetitions < 2 and (self.is_full or self.repetitions == "auto"):
+            raise UsageError(f"at most {self.most_repetitions} repetitions; allowed: at least 2")
+        if not 0 < self.share <= 1:
+            raise UsageError(f"the share of a pass is {self.share}; allowed: above 0, at most 1")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plan, JSON-able."""
+        return {
+            "intervals": [
+                {
+                    "low_bytes": each.low_bytes,
+                    "high_bytes": each.high_bytes,
+                    "gap_bytes": each.gap_bytes,
+                }
+                for each in self.intervals
+            ],
+            "points": self.points,
+            "repetitions": self.repetitions,
+            "file_bytes": self.file_bytes,
+            "seed": self.seed,
+            "pass_share_ratio": self.share,
+            "half_width_ratio": self.half_width_ratio,
+            "most_repetitions": self.most_repetitions,
+            "is_full": self.is_full,
+            "directions": list(self.directions),
+        }

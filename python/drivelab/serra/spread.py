@@ -1,0 +1,178 @@
+"""How sure access times and ratios are, from repetitions of the same passes.
+
+Repetitions of a pass differ by a factor: a pass takes 5 % longer whether that is a millisecond or a
+minute. So the spread is a relative one, and the same for all sizes and both orders of a direction;
+it is estimated from all of them together. The interval of a ratio follows from the relative
+variance of both access times (delta method), by Student's t on the logarithm::
+
+    var(log t(s)) = sum over measured sizes k of (w_k t_k)^2 v / n_k, over t(s)^2
+    low, high     = ratio exp(-+ t sqrt(var(log random) + var(log in order)))
+
+with w_k what size k counts in the access time of s, n_k its repetitions and v the relative variance
+of one repetition.
+
+``mean`` takes the arithmetic mean of repetitions, as Boito et al. 2015 do. ``robust`` takes
+Huber's estimate of location (Huber 1964, with k = 1.5) of the logarithms, which one repetition out
+of twenty that takes three times as long does not move; both orders of a direction err alike, so
+ratios stay right.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from drivelab.drives.whole_passes import PassMeasurement
+    from drivelab.serra.estimate import Test, Weights
+
+Centre = Literal["mean", "robust"]
+#: Access times in ns of every repetition, by test and size.
+Repetitions = dict["Test", dict[int, list[float]]]
+
+#: Of a ratio's interval.
+CONFIDENCE: Final = 0.95
+_HUBER_K: Final = 1.5
+_STEPS: Final = 30
+# Of a normal distribution: median absolute deviation to standard deviation.
+_MAD_FACTOR: Final = 1.482602218505602
+
+
+def gathered(passes: Iterable[PassMeasurement]) -> Repetitions:
+    """Return access times by test and size, sizes rising."""
+    found: Repetitions = {}
+    for one in passes:
+        what = one.whole_pass
+        by_size = found.setdefault((what.direction, what.is_random), {})
+        by_size.setdefault(what.request_bytes, []).append(one.access_time_ns)
+    return {test: dict(sorted(by_size.items())) for test, by_size in found.items()}
+
+
+@dataclass(frozen=True)
+class Centres:
+    """Access times of both orders of a direction, and how sure they are.
+
+    Attributes
+    ----------
+    times_ns
+        By test and size.
+    repetitions
+        How many there are, likewise.
+    variance
+        Relative variance of one repetition; ``None`` where nothing was repeated.
+    degrees
+        Of freedom, of that variance.
+    """
+
+    times_ns: dict[Test, dict[int, float]]
+    repetitions: dict[Test, dict[int, int]]
+    variance: float | None
+    degrees: int
+
+    def relative_variance(self, test: Test, row: Mapping[int, float]) -> float:
+        """Return the relative variance of an access time of which `row` tells the weights."""
+        times, counts = self.times_ns[test], self.repetitions[test]
+        total = sum(weight * times[size] for size, weight in row.items())
+        squares = sum((weight * times[size]) ** 2 / counts[size] for size, weight in row.items())
+        return (self.variance or 0.0) * squares / total**2
+
+
+def centres(repeated: Repetitions, how: Centre = "mean") -> Centres:
+    """Take the centre of every test and size, and their common spread."""
+    import numpy as np
+
+    groups = [np.asarray(values) for by_size in repeated.values() for values in by_size.values()]
+    degrees = sum(len(values) - 1 for values in groups)
+    if how == "mean" or degrees == 0:
+        found = [float(values.mean()) for values in groups]
+        squares = sum(
+            float(((values / centre - 1) ** 2).sum())
+            for values, centre in zip(groups, found, strict=True)
+        )
+        variance = squares / degrees if degrees else None
+    else:
+        found, variance = _huber(groups, degrees)
+    ordered = iter(found)
+    return Centres(
+        {test: {size: next(ordered) for size in by_size} for test, by_size in repeated.items()},
+        {
+            test: {size: len(values) for size, values in by_size.items()}
+            for test, by_size in repeated.items()
+        },
+        variance,
+        degrees,
+    )
+
+
+def _huber(groups: Sequence[NDArray[np.float64]], degrees: int) -> tuple[list[float], float]:
+    """Give the location of each group, and the variance of one value that follows."""
+    import numpy as np
+
+    logs = [np.log(values) for values in groups]
+    places = np.array([np.median(values) for values in logs])
+    far = np.concatenate([values - place for values, place in zip(logs, places, strict=True)])
+    # Residuals about a median of few are too small.
+    scale = _MAD_FACTOR * float(np.median(np.abs(far))) * math.sqrt(len(far) / degrees)
+    if scale == 0.0:
+        scale = float(np.sqrt((far**2).sum() / degrees))
+    if scale == 0.0:
+        return [float(np.exp(place)) for place in places], 0.0
+    for _ in range(_STEPS):
+        moved = np.array(
+            [
+                place + scale * _bounded((values - place) / scale).mean()
+                for values, place in zip(logs, places, strict=True)
+            ]
+        )
+        is_settled = bool(np.abs(moved - places).max() < 1e-9)
+        places = moved
+        if is_settled:
+            break
+    steps = np.concatenate(
+        [(values - place) / scale for values, place in zip(logs, places, strict=True)]
+    )
+    inside = float((np.abs(steps) < _HUBER_K).mean())
+    variance = scale**2 * float((_bounded(steps) ** 2).sum()) / degrees / inside**2
+    return [float(np.exp(place)) for place in places], variance
+
+
+def _bounded(steps: NDArray[np.float64]) -> NDArray[np.float64]:
+    import numpy as np
+
+    return np.clip(steps, -_HUBER_K, _HUBER_K)
+
+
+def student(confidence: float, degrees: int) -> float:
+    """Return how many standard errors a two-sided interval reaches to each side."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, (1 + confidence) / 2))
+
+
+def ratio_bounds(
+    found: Centres,
+    in_order: Test,
+    random: Test,
+    weights: Mapping[Test, Weights],
+    ratio: Mapping[int, float],
+    *,
+    confidence: float = CONFIDENCE,
+) -> dict[int, tuple[float, float]]:
+    """Return the interval of the ratio of every size; nothing where nothing was repeated."""
+    if found.variance is None:
+        return {}
+    reach = student(confidence, found.degrees)
+    bounds = {}
+    for size, value in ratio.items():
+        variance = sum(
+            found.relative_variance(test, weights[test][size]) for test in (in_order, random)
+        )
+        factor = math.exp(reach * math.sqrt(variance))
+        bounds[size] = (value / factor, value * factor)
+    return bounds
