@@ -29,7 +29,7 @@ from drivelab.reproduce.claims import Reproduction
 
 DOCUMENTS = [
     Path(__file__).parents[2] / "docs" / name
-    for name in ("json.md", "json-drives.md", "json-pts.md", "json-reproduce.md")
+    for name in ("json.md", "json-drives.md", "json-profile.md", "json-pts.md", "json-reproduce.md")
 ]
 # Objects whose keys are data: any name may stand there.
 OPEN_OBJECTS = (
@@ -60,6 +60,10 @@ COMMAND_LINES: dict[str, list[str]] = {
     "timeline": [
         *("timeline", "sim:x25m-yoo2014", "--op", "write"),
         *("--record", "8KiB", "-o", "t.svg", "--csv", "t.csv"),
+    ],
+    "profile": [
+        *("profile", "sim:x25m", "--file-size", "4MiB", "--optimization-cost", "50us"),
+        *("--out", "profile"),
     ],
     "reproduce huang2011": ["reproduce", "huang2011", "--out", "huang2011"],
     "reproduce yoo2014": ["reproduce", "yoo2014", "--out", "yoo2014"],

@@ -84,7 +84,12 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
         ),
         Command("runs", "list, show, export or remove what was measured", "runs list"),
     ),
-    "Test as the specification does": (
+    "Profile and test": (
+        Command(
+            "profile",
+            "how much sequential access is worth, at every request size",
+            "profile sim:x25m --file-size 200MiB",
+        ),
         Command(
             "pts",
             "the SNIA performance tests: run, report, compare",

@@ -399,9 +399,7 @@ class SimulatedDrive:
         self.close()
 
 
-def _later_half(
-    requests: int, duration_ns: int, batches: dict[str, Any] | None
-) -> tuple[int, int]:
+def _later_half(requests: int, duration_ns: int, batches: dict[str, Any] | None) -> tuple[int, int]:
     """Give the requests behind about the middle of a pass, and their time."""
     if batches is None or len(batches["ends_ns"]) < 2:
         return 0, 0

@@ -139,7 +139,7 @@ class ProfilePlan:
     def to_json(self) -> dict[str, Any]:
         """Return the plan, JSON-able."""
         return {
-            "intervals": [
+            "size_intervals": [
                 {
                     "low_bytes": each.low_bytes,
                     "high_bytes": each.high_bytes,

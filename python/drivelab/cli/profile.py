@@ -1,0 +1,468 @@
+"""Profile how much sequential access is worth: the ratio to random throughput at every size.
+
+A file is transferred whole at some request sizes, in order and in random order, read and written;
+the access times of the sizes between are estimated by straight lines (Boito et al. 2015). On a
+simulated drive the time is simulated time. On a real drive every pass is kept in the folder of
+--out at once: stopped, the same command goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from drivelab.cli.arguments import (
+    add_drive,
+    add_json,
+    argument_type,
+    half_width,
+    seed,
+    size,
+    whole_number,
+)
+from drivelab.cli.drive_options import add_no_variability, refuse_options_without_effect
+from drivelab.cli.outputs import write_output
+from drivelab.cli.terminal import show
+from drivelab.errors import CannotAnswerError, DrivelabError, TerminatedError, UsageError
+from drivelab.units import format_size, parse_duration, parse_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from drivelab.drives.drive import Drive
+    from drivelab.report.table import Table
+    from drivelab.serra.decision import Cost, Decision
+    from drivelab.serra.journal import Passes
+    from drivelab.serra.plan import ProfilePlan
+    from drivelab.serra.profile import Profile
+    from drivelab.serra.sizes import Interval
+    from drivelab.store import RunStore
+
+_MOST: Final = 100_000
+_TOLD_EVERY: Final = 10
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `drivelab profile`."""
+    add_drive(parser)
+    parser.add_argument(
+        "--interval",
+        action="append",
+        type=argument_type(interval),
+        metavar="LOW:HIGH:GAP",
+        help="request sizes; may be given several times [8KiB:64KiB:8KiB 64KiB:4MiB:32KiB]",
+    )
+    parser.add_argument(
+        "--points",
+        type=argument_type(_number_or_auto("points", 2)),
+        metavar="N|auto",
+        help="sizes of each interval that are measured: its ends, others at random; auto adds "
+        "sizes where the curve bends [2]",
+    )
+    parser.add_argument(
+        "--repetitions",
+        type=argument_type(_number_or_auto("repetitions", 1)),
+        metavar="N|auto",
+        help="passes of each test and size; auto repeats until --half-width [4]",
+    )
+    parser.add_argument(
+        "--half-width",
+        type=half_width,
+        metavar="SHARE",
+        help="with --repetitions auto: repeat until the ratios' 95 %% half-width is this share "
+        "of them, median over the sizes [5%%]",
+    )
+    parser.add_argument(
+        "--max-repetitions",
+        type=whole_number(2, _MOST),
+        metavar="N",
+        help="with --repetitions auto or --full: repeat at most so often [200]",
+    )
+    parser.add_argument(
+        "--file-size", type=size, metavar="SIZE", help="bytes of the file [1200MiB]"
+    )
+    parser.add_argument(
+        "--partial",
+        type=half_width,
+        metavar="SHARE",
+        help="each pass sends only this share of the file's requests, and the result says so",
+    )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="measure every size, each until its 90 %% half-width is at most 10 %%, at least six "
+        "times",
+    )
+    parser.add_argument("--op", choices=("read", "write"), help="only reads, or only writes [both]")
+    parser.add_argument(
+        "--optimization-cost",
+        type=argument_type(cost),
+        metavar="TIME|RATIO",
+        help="time that an I/O optimisation adds to each request (50us), or the ratio that it "
+        "needs (1.5): say for which sizes aggregating, reordering and scheduling pay",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="write tables, the drawing and every pass here [nothing; real drives runs/profile-"
+        "DRIVE]",
+    )
+    parser.add_argument(
+        "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
+    )
+    add_no_variability(parser.add_argument_group("simulated drives"))
+    group = parser.add_argument_group("real drives")
+    group.add_argument("--keep", action="store_true", help="keep a file that was made")
+    group.add_argument(
+        "--allow-destructive",
+        metavar="PATH",
+        help="overwrite this existing file or block device; PATH must be the drive's",
+    )
+    add_json(parser)
+
+
+def interval(text: str) -> Interval:
+    """Read ``LOW:HIGH:GAP``.
+
+    Raises
+    ------
+    UsageError
+        When it is something else, or such an interval is impossible.
+    """
+    from drivelab.serra.sizes import Interval
+
+    parts = text.split(":")
+    if len(parts) != 3:
+        raise UsageError(
+            f"{text!r} is no interval; write LOW:HIGH:GAP, for example 8KiB:64KiB:8KiB"
+        )
+    return Interval(*(parse_size(part) for part in parts))
+
+
+def cost(text: str) -> Cost:
+    """Read what an optimisation costs: a duration with its unit, or a plain number, the ratio.
+
+    Raises
+    ------
+    UsageError
+        When it is neither.
+    """
+    from drivelab.serra.decision import Cost
+
+    number = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,9})?)x?", text)
+    if number is None:
+        if not re.search(r"[a-z]$", text):
+            raise UsageError(
+                f"{text!r} is no cost; write a time for each request with its unit, such as 50us, "
+                "or the ratio that the optimisation needs, such as 1.5"
+            )
+        return Cost(time_ns=parse_duration(text) * 1e9)
+    if not float(number[1]) > 0:
+        raise UsageError(f"{text!r} is no ratio that an optimisation needs; allowed: above 0")
+    return Cost(ratio=float(number[1]))
+
+
+def _number_or_auto(what: str, least: int):  # type: ignore[no-untyped-def]
+    def parse(text: str) -> int | Literal["auto"]:
+        if text == "auto":
+            return "auto"
+        if not re.fullmatch(r"[0-9]{1,6}", text) or not least <= int(text) <= _MOST:
+            raise UsageError(
+                f"{text!r} is not allowed for {what}; it takes auto or a whole number from "
+                f"{least} to {_MOST}"
+            )
+        return int(text)
+
+    return parse
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, estimate, write and print."""
+    from drivelab.cli.profile_text import profile_text
+    from drivelab.serra.profile import measured_profile
+
+    refuse_options_without_effect(args)
+    plan = plan_of(args)
+    plan.first_sizes()
+    out = _folder(args)
+    with _opened(args, plan) as drive, _journal(out, drive, plan, args.command) as store:
+        measure = _passes(drive, plan, store)
+        try:
+            found = measured_profile(measure, plan)
+        except KeyboardInterrupt as interrupt:
+            raise KeyboardInterrupt(f"stopped; {_kept(store, args)}") from interrupt
+        except TerminatedError as terminated:
+            message = f"{terminated}; {_kept(store, args)}"
+            raise TerminatedError(terminated.number, message) from terminated
+        except DrivelabError as error:
+            if store is None or not store.done():
+                raise
+            raise type(error)(f"{error}; {_kept(store, args)}") from error
+        head = describe_drive(drive)
+    answers = _answers(found, plan, args.optimization_cost)
+    files = _write(found, plan, head, answers, out) if out is not None else []
+    if args.json:
+        print(json.dumps(_values(found, plan, head, answers, files), indent=2))
+    else:
+        show("\n".join([profile_text(found, plan, head, answers), *_written(files)]))
+    return 0
+
+
+def plan_of(args: argparse.Namespace) -> ProfilePlan:
+    """Make the plan; what was not asked for keeps its default.
+
+    Raises
+    ------
+    UsageError
+        When options do not go together.
+    """
+    from drivelab.serra.plan import DIRECTIONS, ProfilePlan
+
+    asked: dict[str, Any] = {
+        "points": args.points,
+        "repetitions": args.repetitions,
+        "file_bytes": args.file_size,
+        "share": args.partial,
+        "half_width_ratio": args.half_width,
+        "most_repetitions": args.max_repetitions,
+        "intervals": None if args.interval is None else tuple(dict.fromkeys(args.interval)),
+    }
+    if args.full:
+        for name in ("points", "repetitions", "half_width"):
+            if getattr(args, name) is not None:
+                raise UsageError(
+                    f"--{name.replace('_', '-')} has no effect with --full, which measures every "
+                    "size until its mean is known"
+                )
+    elif args.repetitions != "auto":
+        for name in ("half_width", "max_repetitions"):
+            if getattr(args, name) is not None:
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{option} is for --repetitions auto")
+    plan = ProfilePlan(
+        seed=args.seed,
+        is_full=args.full,
+        directions=DIRECTIONS if args.op is None else (args.op,),
+        **{name: value for name, value in asked.items() if value is not None},
+    )
+    largest = max(each.high_bytes for each in plan.intervals)
+    if plan.file_bytes < largest:
+        raise UsageError(
+            f"--file-size is {format_size(plan.file_bytes)}; allowed: at least the largest "
+            f"request, {format_size(largest)}"
+        )
+    plan.check()
+    return plan
+
+
+def _folder(args: argparse.Namespace) -> Path | None:
+    from drivelab.drives.registry import kind_of
+
+    out: Path | None = args.out
+    if out is None and kind_of(args.drive) == "real":
+        name = re.sub(r"[^A-Za-z0-9.-]+", "-", args.drive).strip("-.") or "drive"
+        return Path("runs") / f"profile-{name}"
+    if out is not None and out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is no folder; --out names one")
+    return out
+
+
+def _opened(args: argparse.Namespace, plan: ProfilePlan) -> Drive:
+    """Open the drive; a file on a real one is made as long as the profile needs it."""
+    from drivelab.drives.registry import kind_of, open_drive
+
+    kind = kind_of(args.drive)
+    if kind == "closed_form":
+        raise CannotAnswerError(
+            f"{args.drive} is a formula, and no file lies in it; name a simulated or a real drive"
+        )
+    is_made = kind == "real" and not Path(args.drive).exists()
+    smallest = min(each.low_bytes for each in plan.intervals)
+    return open_drive(
+        args.drive,
+        allow_destructive=args.allow_destructive,
+        size_bytes=plan.file_bytes if is_made else None,
+        keep=args.keep,
+        intended=[
+            plan.one_pass(direction, True, smallest).characteristics()
+            for direction in plan.directions
+        ],
+        varies=not args.no_variability,
+    )
+
+
+def _journal(
+    out: Path | None, drive: Drive, plan: ProfilePlan, command: str
+) -> AbstractContextManager[RunStore | None]:
+    """Open the folder's journal, or nothing."""
+    import contextlib
+
+    from drivelab.measure.comparison import refuse_other_campaign
+    from drivelab.measure.header import this_start
+    from drivelab.serra.journal import RUN_KIND
+    from drivelab.store import RunStore
+
+    if out is None:
+        return contextlib.nullcontext()
+    start = this_start(command)
+    header = {
+        "kind": RUN_KIND,
+        "drive": {
+            "name": drive.name,
+            "kind": drive.kind,
+            "capacity_bytes": drive.capacity_bytes,
+            "identity": drive.identity(),
+        },
+        "plan": plan.to_json(),
+        "origin": start,
+    }
+    store = RunStore.open_to_append(out, header, durable=drive.kind == "real")
+    try:
+        compared = ("kind", "drive", "plan")
+        refuse_other_campaign(out, store.header, header, compared=compared, what="profile")
+        store.record_start(start)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _passes(drive: Any, plan: ProfilePlan, store: RunStore | None) -> Passes:
+    """Make what measures passes and tells how far it is."""
+    from drivelab.measure.status_line import StatusLine
+    from drivelab.serra.journal import Passes
+
+    line = StatusLine()
+
+    def told(done: int, asked: int) -> None:
+        if line.is_terminal:
+            line.show(f"{done} of {asked} passes measured")
+            if done == asked:
+                line.clear()
+        elif store is not None and done % _TOLD_EVERY == 0:
+            line.show(f"{done} of {asked} passes measured")
+
+    return Passes(drive, plan.seed, store, told)
+
+
+def _kept(store: RunStore | None, args: argparse.Namespace) -> str:
+    if store is None:
+        return "nothing was kept; --out FOLDER keeps every pass"
+    return f"{len(store.done())} passes are kept in {store.path}; go on with: {args.command}"
+
+
+def describe_drive(drive: Drive) -> dict[str, Any]:
+    """Say what the result belongs to: the drive, and what lies between it and the requests."""
+    identity = drive.identity()
+    device = identity.get("device") or {}
+    is_real = drive.kind == "real"
+    volatile = identity.get("volatile") or {}
+    return {
+        "drive": drive.name,
+        "kind": drive.kind,
+        "variability": getattr(drive, "variability", None),
+        "capacity_bytes": drive.capacity_bytes,
+        "file_system": identity.get("file_system") if is_real else None,
+        "mount_options": identity.get("mount_options") if is_real else None,
+        "scheduler": device.get("scheduler") if is_real else None,
+        "kernel": volatile.get("kernel_release") if is_real else None,
+    }
+
+
+def _answers(found: Profile, plan: ProfilePlan, wanted: Cost | None) -> list[Decision]:
+    from drivelab.serra.decision import decisions
+
+    return [] if wanted is None else decisions(found, plan.intervals, wanted)
+
+
+def _tables(found: Profile, plan: ProfilePlan, answers: Sequence[Decision]) -> Iterator[Table]:
+    from drivelab.report import profile as tables
+
+    yield tables.ratio_table(found)
+    yield tables.interval_table(found)
+    yield tables.access_time_table(found, plan.intervals)
+    yield tables.pass_table(found)
+    if answers:
+        yield tables.decision_table(answers)
+
+
+def _write(
+    found: Profile,
+    plan: ProfilePlan,
+    head: Mapping[str, Any],
+    answers: Sequence[Decision],
+    folder: Path,
+) -> list[str]:
+    from drivelab.cli.profile_text import size_text
+    from drivelab.report.profile import access_time_table, interval_table
+    from drivelab.report.profile_figure import draw
+
+    texts = {f"{table.name}.csv": table.csv() for table in _tables(found, plan, answers)}
+    note = f"{len(found.measured):,} passes over {size_text(plan.file_bytes)}"
+    if plan.share < 1:
+        note += f", partial: {100 * plan.share:.3g} % of the file each"
+    between = [head[name] for name in ("file_system", "scheduler", "kernel") if head[name]]
+    note += f"; {', '.join(between)}" if between else "; simulated time"
+    texts["profile.svg"] = draw(
+        access_time_table(found, plan.intervals),
+        interval_table(found),
+        title=f"{head['drive']} ({head['kind']})",
+        note=note,
+    )
+    files = [str(folder / name) for name in (*texts, "profile.json")]
+    texts["profile.json"] = json.dumps(_values(found, plan, head, answers, files), indent=2) + "\n"
+    for name, text in texts.items():
+        write_output(folder / name, text)
+    return files
+
+
+def _values(
+    found: Profile,
+    plan: ProfilePlan,
+    head: Mapping[str, Any],
+    answers: Sequence[Decision],
+    files: list[str],
+) -> dict[str, Any]:
+    from drivelab.report import profile as tables
+
+    times = tables.access_time_table(found, plan.intervals).records()
+    intervals = tables.interval_table(found)
+    return {
+        **head,
+        "plan": plan.to_json(),
+        "is_partial": plan.share < 1,
+        "passes": len(found.measured),
+        "measured_sizes_bytes": sorted({one.whole_pass.request_bytes for one in found.measured}),
+        "measuring_ns": found.measuring_ns,
+        "ratios": {
+            direction: {
+                "mean_ratio": ratios.mean,
+                "least_ratio": ratios.least,
+                "most_ratio": ratios.most,
+                "half_width_ratio": ratios.half_width_ratio,
+                "repetition_spread_ratio": _spread(found, direction),
+                "sizes": [
+                    {name: value for name, value in row.items() if name != "direction"}
+                    for row in intervals.records(direction=direction)
+                ],
+            }
+            for direction, ratios in found.ratios.items()
+        },
+        "access_times": times,
+        "decisions": [] if not answers else tables.decision_table(answers).records(),
+        "files": files,
+    }
+
+
+def _spread(found: Profile, direction: Any) -> float | None:
+    variance = found.centres[direction].variance
+    return None if variance is None else float(variance**0.5)
+
+
+def _written(files: Sequence[str]) -> list[str]:
+    return ["", *(f"wrote {name}" for name in files)] if files else []

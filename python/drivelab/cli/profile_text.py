@@ -1,0 +1,122 @@
+"""What `drivelab profile` prints."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.units import format_duration_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from drivelab.serra.decision import Decision
+    from drivelab.serra.plan import ProfilePlan
+    from drivelab.serra.profile import Profile
+
+# So many sizes of each interval are printed; every one is in --json and in the files.
+_SHOWN_SIZES: Final = 9
+
+
+def profile_text(
+    found: Profile, plan: ProfilePlan, head: Mapping[str, Any], answers: Sequence[Decision]
+) -> str:
+    """Write the ratios, what they are of, and whether optimisations pay."""
+    lines = _head(found, plan, head)
+    lines += ["", *_table(found), ""]
+    for direction, ratios in found.ratios.items():
+        half_width = ratios.half_width_ratio
+        sure = "" if half_width is None else f", 95 % half-width {100 * half_width:.1f} % of it"
+        lines.append(
+            f"{direction}s: ratio {ratios.mean:.2f} mean over the sizes, {ratios.least:.2f} least, "
+            f"{ratios.most:.2f} most{sure}"
+        )
+    if any(ratios.half_width_ratio is None for ratios in found.ratios.values()):
+        lines.append("nothing was repeated, so nobody knows how sure this is")
+    if answers:
+        lines += ["", *_answers(answers)]
+    return "\n".join(lines)
+
+
+def _head(found: Profile, plan: ProfilePlan, head: Mapping[str, Any]) -> list[str]:
+    sizes = sorted({one.whole_pass.request_bytes for one in found.measured})
+    what = f"{len(found.measured):,} passes over {size_text(plan.file_bytes)}"
+    if plan.share < 1:
+        what += f", PARTIAL: {100 * plan.share:.3g} % of the file each"
+    lines = [
+        ("drive", f"{head['drive']} ({head['kind']})"),
+        ("file system", head["file_system"] or _unknown(head)),
+        ("scheduler", head["scheduler"] or _unknown(head)),
+        ("kernel", head["kernel"] or _unknown(head)),
+        ("measured", f"{what}, {len(sizes)} of {len(plan.sizes)} sizes"),
+        ("drive's time", format_duration_ns(found.measuring_ns)),
+    ]
+    if head["variability"] in ("on", "off"):
+        lines.insert(1, ("variability", head["variability"]))
+    width = max(len(label) for label, _ in lines)
+    return [f"{label:<{width}}  {text}" for label, text in lines]
+
+
+def _unknown(head: Mapping[str, Any]) -> str:
+    return "none, the drive is simulated" if head["kind"] == "simulated" else "not known"
+
+
+def _table(found: Profile) -> list[str]:
+    """Lay the ratios out, with measured sizes marked."""
+    directions = list(found.ratios)
+    sizes = list(found.ratios[directions[0]].by_size)
+    measured = {one.whole_pass.request_bytes for one in found.measured}
+    rows = [["size", *itertools.chain(*((f"{each}s", "95 %") for each in directions))]]
+    for size in _shown(sizes, measured):
+        mark = "*" if size in measured else " "
+        row = [f"{size_text(size)}{mark}"]
+        for direction in directions:
+            ratios = found.ratios[direction]
+            row.append(f"{ratios.by_size[size]:.2f}")
+            bounds = ratios.bounds.get(size)
+            row.append("" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}")
+        rows.append(row)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    ]
+    note = "* measured; sequential over random throughput, estimated at the others"
+    return [*(line.rstrip() for line in lines), note]
+
+
+def _shown(sizes: Sequence[int], measured: set[int]) -> list[int]:
+    """Choose sizes to print: powers of two, the ends, and some that were measured."""
+    if len(sizes) <= _SHOWN_SIZES:
+        return list(sizes)
+    powers = {size for size in sizes if size & (size - 1) == 0}
+    shown = powers | {sizes[0], sizes[-1]}
+    if len(measured) <= _SHOWN_SIZES:
+        shown |= measured & set(sizes)
+    return sorted(shown)
+
+
+def _answers(answers: Sequence[Decision]) -> list[str]:
+    from drivelab.serra.decision import spans
+
+    lines = []
+    for (direction, optimisation), group in itertools.groupby(
+        answers, lambda one: (one.direction, one.optimisation)
+    ):
+        told = [f"{answer} {_span(first, last)}" for answer, first, last in spans(list(group))]
+        lines.append(f"{optimisation} {direction}s: {'; '.join(told)}")
+    return lines
+
+
+def _span(first: int, last: int) -> str:
+    if first == last:
+        return f"at {size_text(first)}"
+    return f"from {size_text(first)} to {size_text(last)}"
+
+
+def size_text(size_bytes: int) -> str:
+    """Write a size exactly: in MiB where it is a whole number of them, else in KiB or bytes."""
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size_bytes % factor == 0 and size_bytes >= factor:
+            return f"{size_bytes // factor} {unit}"
+    return f"{size_bytes} B"

@@ -1,0 +1,151 @@
+"""Whether an optimisation of accesses pays on a drive, by its profile.
+
+An optimisation turns requests of size s into others and costs time for each of them. What it gains
+is told as a ratio, time before over time after, each for one request of size s::
+
+    reordering    random(s) / in order(s)             requests sorted into the file's order
+    aggregating   random(s) k / random(k s)           k neighbours sent as one, order as it was
+    scheduling    random(s) k / in order(k s)         both
+
+with k s the largest multiple of s among the profile's sizes. It pays where the gain is above what
+is needed: a ratio that was named, or 1 + cost / time after. By the interval of the gain the answer
+is ``pays``, ``does not pay`` or ``unsure``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from drivelab.serra.estimate import weights
+from drivelab.serra.spread import CONFIDENCE, student
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from drivelab.serra.profile import Profile
+    from drivelab.serra.sizes import Interval
+    from drivelab.workloads.whole_pass import Direction
+
+Optimisation = Literal["reordering", "aggregating", "scheduling"]
+Answer = Literal["pays", "does not pay", "unsure"]
+
+OPTIMISATIONS: Final[tuple[Optimisation, ...]] = ("reordering", "aggregating", "scheduling")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What an optimisation has to make up for; one of the two is given.
+
+    Attributes
+    ----------
+    time_ns
+        That it adds to each request.
+    ratio
+        Of time before over time after that it needs.
+    """
+
+    time_ns: float | None = None
+    ratio: float | None = None
+
+    def needed(self, after_ns: float) -> float:
+        """Return the gain above which it pays."""
+        return self.ratio if self.ratio is not None else 1 + (self.time_ns or 0.0) / after_ns
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether one optimisation pays for requests of one size.
+
+    Attributes
+    ----------
+    direction, optimisation, request_bytes
+        For what.
+    becomes_bytes
+        Size of the requests that are sent instead.
+    gain_ratio, low_ratio, high_ratio
+        Time before over time after, and its interval; the same three where nothing was repeated.
+    needed_ratio
+        What it has to be above.
+    """
+
+    direction: Direction
+    optimisation: Optimisation
+    request_bytes: int
+    becomes_bytes: int
+    gain_ratio: float
+    low_ratio: float
+    high_ratio: float
+    needed_ratio: float
+
+    @property
+    def answer(self) -> Answer:
+        """By the interval."""
+        if self.low_ratio > self.needed_ratio:
+            return "pays"
+        return "does not pay" if self.high_ratio <= self.needed_ratio else "unsure"
+
+
+def decisions(profile: Profile, intervals: Sequence[Interval], cost: Cost) -> list[Decision]:
+    """Answer for every direction, optimisation and size; sizes rise."""
+    return [
+        one
+        for direction in profile.ratios
+        for optimisation in OPTIMISATIONS
+        for one in _of_sizes(profile, intervals, cost, direction, optimisation)
+    ]
+
+
+def _of_sizes(
+    profile: Profile,
+    intervals: Sequence[Interval],
+    cost: Cost,
+    direction: Direction,
+    optimisation: Optimisation,
+) -> Iterator[Decision]:
+    random, in_order = (
+        profile.access_times_ns[direction, is_random] for is_random in (True, False)
+    )
+    after_test = (direction, optimisation == "aggregating")
+    after_curve = random if optimisation == "aggregating" else in_order
+    summed = profile.centres[direction]
+    before_rows, after_rows = (
+        weights(intervals, list(summed.times_ns[test]), profile.scheme)
+        for test in ((direction, True), after_test)
+    )
+    reach = student(CONFIDENCE, summed.degrees) if summed.degrees else 0.0
+    for size, before_ns in random.items():
+        larger = size if optimisation == "reordering" else _largest_multiple(size, random)
+        after_ns = after_curve[larger] * size / larger
+        variance = summed.relative_variance((direction, True), before_rows[size])
+        variance += summed.relative_variance(after_test, after_rows[larger])
+        # One and the same request on both sides gains nothing, surely.
+        is_same = optimisation == "aggregating" and larger == size
+        factor = 1.0 if is_same else math.exp(reach * math.sqrt(variance))
+        gain = before_ns / after_ns
+        yield Decision(
+            direction,
+            optimisation,
+            size,
+            larger,
+            gain,
+            gain / factor,
+            gain * factor,
+            cost.needed(after_ns),
+        )
+
+
+def _largest_multiple(size: int, sizes: dict[int, float]) -> int:
+    return max(each for each in sizes if each % size == 0)
+
+
+def spans(found: Sequence[Decision]) -> list[tuple[Answer, int, int]]:
+    """Put neighbouring sizes with the same answer together: answer, first and last size."""
+    return [
+        (answer, group[0].request_bytes, group[-1].request_bytes)
+        for answer, group in (
+            (answer, list(each)) for answer, each in itertools.groupby(found, lambda d: d.answer)
+        )
+    ]

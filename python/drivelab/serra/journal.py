@@ -1,0 +1,106 @@
+"""The passes of a profile as a run folder keeps them, so that a stopped profile goes on.
+
+A profile asks for its passes in an order that only their results decide. Started again, it asks for
+the same ones, is given what is stored, and measures what is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.drives.whole_passes import PassMeasurement
+from drivelab.errors import RunError
+from drivelab.store import RunStore, damaged
+from drivelab.workloads.whole_pass import WholePass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from drivelab.serra.profile import PassDrive
+
+#: What the header of such a run says of itself; other runs have no such key.
+RUN_KIND: Final = "profile"
+
+
+def pass_json(measured: PassMeasurement) -> dict[str, Any]:
+    """Return a pass and its time, JSON-able."""
+    return asdict(measured)
+
+
+def pass_of_json(data: dict[str, Any]) -> PassMeasurement:
+    """Read what `pass_json` wrote."""
+    return PassMeasurement(**{**data, "whole_pass": WholePass(**data["whole_pass"])})
+
+
+class Passes:
+    """Measures passes one after the other and keeps each.
+
+    Parameters
+    ----------
+    drive
+        Where to measure.
+    seed
+        With a pass's place the key of its random numbers.
+    store
+        Holds the lock; ``None`` keeps nothing.
+    told
+        Called with the passes that are there and those asked for so far.
+    """
+
+    def __init__(
+        self,
+        drive: PassDrive,
+        seed: int,
+        store: RunStore | None = None,
+        told: Callable[[int, int], None] = lambda _done, _asked: None,
+    ) -> None:
+        self._drive = drive
+        self._seed = seed
+        self._store = store
+        self._told = told
+        self._asked = 0
+        self._stored = [] if store is None else _stored(store)
+        #: Passes measured by this start.
+        self.measured = 0
+
+    def __call__(self, passes: Sequence[WholePass]) -> list[PassMeasurement]:
+        """Give the next passes, measured or as stored.
+
+        Raises
+        ------
+        RunError
+            When the drive fails, or the store holds other passes; what was measured is kept.
+        """
+        first = self._asked
+        self._asked += len(passes)
+        found = self._stored[first : self._asked]
+        for place, (was, wanted) in enumerate(zip(found, passes, strict=False), start=first):
+            if was.whole_pass != wanted or was.index != place:
+                raise RunError(
+                    f"pass {place} of the stored profile is another than is asked for: name a new "
+                    "folder"
+                )
+        work = list(enumerate(passes[len(found) :], start=first + len(found)))
+        if work:
+            found += self._measure(work)
+        return found
+
+    def _measure(self, work: Sequence[tuple[int, WholePass]]) -> Iterator[PassMeasurement]:
+        for one in self._drive.measure_passes(work, seed=self._seed):
+            if self._store is not None:
+                self._store.append(pass_json(one), one.index)
+            self.measured += 1
+            self._told(one.index + 1, self._asked)
+            yield one
+
+
+def _stored(store: RunStore) -> list[PassMeasurement]:
+    """Read every pass of a run, in order."""
+    try:
+        found = [pass_of_json(each) for each in store.measurements()]
+    except (KeyError, TypeError) as error:
+        raise damaged(store.path, "a pass says something else") from error
+    if any(each.index != place for place, each in enumerate(found)):
+        raise damaged(store.path, "a pass is missing")
+    return found

@@ -1,0 +1,139 @@
+"""`drivelab profile`: what it prints, writes, keeps and refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from drivelab.cli import main as cli
+from drivelab.drives.simulated import SimulatedDrive
+from drivelab.errors import RunError
+
+QUICK = ("--file-size", "1MiB", "--interval", "4KiB:16KiB:4KiB", "--interval", "16KiB:64KiB:16KiB")
+
+
+@pytest.fixture
+def drive(tmp_path, monkeypatch) -> str:
+    text = (Path(__file__).parents[1] / "small_drive.toml").read_text()
+    varying = text.replace('name = "small"', 'name = "small"\nvariability.sigma = 0.2')
+    monkeypatch.chdir(tmp_path)
+    Path("small.toml").write_text(varying)
+    return "sim:small.toml"
+
+
+def run(capsys, *words: str) -> tuple[int, str, str]:
+    code = cli.main(["profile", *words])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+def test_the_table_marks_what_was_measured_and_says_what_the_result_belongs_to(
+    drive, capsys
+) -> None:
+    code, out, _ = run(capsys, drive, *QUICK)
+    assert code == 0
+    lines = out.splitlines()
+    assert "file system   none, the drive is simulated" in lines
+    assert "measured      48 passes over 1 MiB, 3 of 7 sizes" in lines
+    assert sum("KiB*" in line for line in lines) == 3
+    assert "PARTIAL" not in out
+    code, out, _ = run(capsys, drive, *QUICK, "--partial", "10%", "--repetitions", "1")
+    assert "PARTIAL: 10 % of the file each" in out
+    assert "nobody knows how sure" in out
+
+
+def test_everything_is_written_and_the_ratio_table_is_what_json_says(drive, capsys) -> None:
+    code, out, _ = run(capsys, drive, *QUICK, "--out", "p", "--json", "--optimization-cost", "1.5")
+    assert code == 0
+    values = json.loads(out)
+    assert sorted(values["files"]) == sorted(
+        f"p/{path.name}" for path in Path("p").iterdir() if not path.name.startswith("run.")
+    )
+    assert json.loads(Path("p/profile.json").read_text()) == values
+    rows = list(csv.DictReader(Path("p/ratios.csv").read_text().splitlines()))
+    assert [int(row["request_bytes"]) for row in rows] == [
+        one["request_bytes"] for one in values["ratios"]["read"]["sizes"]
+    ]
+    for row, one in zip(rows, values["ratios"]["write"]["sizes"], strict=True):
+        assert float(row["write_ratio"]) == pytest.approx(one["ratio"], rel=1e-5)
+    assert {one["answer"] for one in values["decisions"]} <= {"pays", "does not pay", "unsure"}
+    assert len(values["decisions"]) == 2 * 3 * 7
+    drawing = Path("p/profile.svg").read_bytes()
+    run(capsys, drive, *QUICK, "--out", "q")
+    assert Path("q/profile.svg").read_bytes() == drawing
+
+
+def test_a_stopped_profile_goes_on_and_ends_as_if_it_had_not_stopped(
+    drive, capsys, monkeypatch
+) -> None:
+    words = (drive, *QUICK, "--repetitions", "auto", "--half-width", "20%", "--json")
+    _, whole, _ = run(capsys, *words, "--out", "whole")
+    measure = SimulatedDrive.measure_passes
+
+    def breaks(self, work, *, seed, workers=None):
+        for one in measure(self, work, seed=seed, workers=workers):
+            if one.index == 50:
+                raise RunError("the drive went away")
+            yield one
+
+    monkeypatch.setattr(SimulatedDrive, "measure_passes", breaks)
+    code, _, told = run(capsys, *words, "--out", "p")
+    assert code == 1
+    assert "the drive went away; 50 passes are kept in p; go on with: drivelab profile" in told
+    asked = []
+
+    def counts(self, work, *, seed, workers=None):
+        asked.extend(index for index, _ in work)
+        return measure(self, work, seed=seed, workers=workers)
+
+    monkeypatch.setattr(SimulatedDrive, "measure_passes", counts)
+    code, resumed, _ = run(capsys, *words, "--out", "p")
+    assert code == 0
+    assert min(asked) == 50
+    first, second = json.loads(whole), json.loads(resumed)
+    first.pop("files"), second.pop("files")
+    assert first == second
+    # Finished, nothing is measured again.
+    asked.clear()
+    run(capsys, *words, "--out", "p")
+    assert asked == []
+
+
+def test_another_profile_or_drive_is_refused_in_the_same_folder(drive, capsys) -> None:
+    run(capsys, drive, *QUICK, "--out", "p")
+    code, _, told = run(capsys, drive, *QUICK, "--out", "p", "--points", "3")
+    assert code == 2
+    assert "plan.points was 2 and is now 3" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--interval", "4KiB:8KiB"], "no interval; write LOW:HIGH:GAP"),
+        (["--interval", "4KiB:9KiB:2KiB"], "a gap that divides 5 KiB"),
+        (["--points", "1"], "takes auto or a whole number from 2"),
+        (["--points", "99"], "from 2 to the interval's 8 sizes"),
+        (["--repetitions", "many"], "takes auto or a whole number from 1"),
+        (["--half-width", "5%"], "--half-width is for --repetitions auto"),
+        (["--full", "--points", "3"], "--points has no effect with --full"),
+        (["--file-size", "1MiB"], "at least the largest request, 4 MiB"),
+        (["--partial", "0"], "between 0 and 100 %"),
+        (["--optimization-cost", "cheap!"], "a time for each request with its unit"),
+        (["--optimization-cost", "0"], "no ratio that an optimisation needs"),
+        (["--keep"], "--keep is for files on real drives"),
+        (["--file-size", "100GiB"], "allowed: at most the drive's"),
+    ],
+)
+def test_mistakes_are_one_line_that_says_what_is_allowed(drive, capsys, words, said) -> None:
+    code, out, told = run(capsys, drive, *words)
+    assert (code, out, told.count("\n")) == (2, "", 1)
+    assert said in told
+
+
+def test_a_formula_has_no_files(capsys) -> None:
+    code, _, told = run(capsys, "analytic:x25m-yoo2014")
+    assert code == 2
+    assert "is a formula, and no file lies in it" in told

@@ -1,0 +1,82 @@
+"""Whether an optimisation pays, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from drivelab.drives.whole_passes import PassMeasurement
+from drivelab.serra.decision import Cost, decisions, spans
+from drivelab.serra.profile import Profile, from_passes
+from drivelab.serra.sizes import Interval
+from drivelab.workloads.whole_pass import KIB, MIB, WholePass
+
+SIZES = Interval(8 * KIB, 32 * KIB, 8 * KIB)
+# ns of one request: in order 10 us + 1 ns a byte, random 100 us more.
+IN_ORDER, MORE = 10_000, 100_000
+
+
+def profile(spread: float = 0.0) -> Profile:
+    passes = []
+    for size in (8 * KIB, 32 * KIB):
+        for is_random in (False, True):
+            for factor in (1 - spread, 1 + spread):
+                one = WholePass("read", is_random, size, MIB)
+                time = IN_ORDER + size + MORE * is_random
+                duration = round(one.requests * time * factor)
+                passes.append(PassMeasurement(len(passes), one, duration, None))
+    return from_passes(passes, [SIZES])
+
+
+def test_gains_are_times_before_over_times_after() -> None:
+    found = {(one.optimisation, one.request_bytes): one for one in ask(profile(), ratio=2.0)}
+    assert len(found) == 3 * 4
+    reordering = found["reordering", 8 * KIB]
+    assert reordering.gain_ratio == pytest.approx(118_192 / 18_192)
+    assert reordering.becomes_bytes == 8 * KIB
+    aggregating = found["aggregating", 8 * KIB]
+    assert aggregating.becomes_bytes == 32 * KIB
+    assert aggregating.gain_ratio == pytest.approx(4 * 118_192 / (110_000 + 32_768))
+    scheduling = found["scheduling", 8 * KIB]
+    assert scheduling.gain_ratio == pytest.approx(4 * 118_192 / 42_768)
+    # 24 KiB has no multiple: nothing to aggregate, and the same gain as by order alone.
+    assert found["aggregating", 24 * KIB].gain_ratio == 1
+    assert found["aggregating", 24 * KIB].answer == "does not pay"
+    assert found["scheduling", 24 * KIB].gain_ratio == (found["reordering", 24 * KIB].gain_ratio)
+
+
+def test_a_time_is_held_against_what_a_request_takes_afterwards() -> None:
+    # Order saves 100 us a request, whatever its size.
+    for cost_ns, answer in ((99_000, "pays"), (101_000, "does not pay")):
+        answers = {
+            one.answer
+            for one in ask(profile(), time_ns=cost_ns)
+            if one.optimisation == "reordering"
+        }
+        assert answers == {answer}
+    # Of 32 KiB in four requests of 8 KiB: 4 x 118,192 against 142,768, 82.5 us saved each.
+    for cost_ns, answer in ((82_000, "pays"), (83_000, "does not pay")):
+        found = ask(profile(), time_ns=cost_ns)
+        first = next(one for one in found if one.optimisation == "aggregating")
+        assert first.answer == answer
+
+
+def test_what_the_interval_holds_is_unsure() -> None:
+    gain = 118_192 / 18_192
+    noisy = profile(spread=0.3)
+    for needed, answer in ((1.01, "pays"), (gain * 0.98, "unsure"), (gain * 30, "does not pay")):
+        first = ask(noisy, ratio=needed)[0]
+        assert first.low_ratio < first.gain_ratio < first.high_ratio
+        assert first.answer == answer
+
+
+def test_neighbours_with_one_answer_are_one_span() -> None:
+    # In order a request takes 10 us + size: the gain falls from 6.5 at 8 KiB to 3.3 at 32 KiB.
+    found = [one for one in ask(profile(), ratio=4.0) if one.optimisation == "reordering"]
+    assert spans(found) == [
+        ("pays", 8 * KIB, 16 * KIB),
+        ("does not pay", 24 * KIB, 32 * KIB),
+    ]
+
+
+def ask(found: Profile, **cost: float):
+    return decisions(found, [SIZES], Cost(**cost))
