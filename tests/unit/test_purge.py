@@ -210,7 +210,7 @@ def test_what_is_no_whole_drive_says_so(
     ) as session:
         purge = session.purge()
         assert (purge.outcome, purge.method) == ("unavailable", "nvme format")
-        assert session.header()["write cache"].startswith("as found: it has no command")
+        assert session.header()["write cache"].startswith("as found: a file, partition")
     assert not any(each.exists() for each in calls)
 
 

@@ -26,6 +26,7 @@ _REAL_ONLY: Final = {
     "size": "--size is for files on real drives; a preset says its capacity",
     "keep": "--keep is for files on real drives",
     "allow_destructive": "--allow-destructive is for real drives",
+    "purge": "--purge is for real drives; a simulated one is purged without it",
     "endurance": "--endurance is for real drives; a preset says its own",
     "on_failure": "--on-failure is for real drives",
 }

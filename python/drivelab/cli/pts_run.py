@@ -46,6 +46,7 @@ _OF_ONE_TEST: Final = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab pts run`."""
+    from drivelab.drives.purge import METHODS
     from drivelab.pts.registry import TESTS
     from drivelab.pts.steady_state import RULES
     from drivelab.pts.tests.wsat import WORKLOADS
@@ -102,6 +103,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--allow-destructive",
         metavar="PATH",
         help="overwrite this existing file or block device; PATH must be the drive's",
+    )
+    group.add_argument(
+        "--purge",
+        choices=tuple(METHODS),
+        help="purge by this command of the drive's own; needs --allow-destructive [no purge]",
     )
     add_json(parser)
 
@@ -196,6 +202,8 @@ def _open(args: argparse.Namespace, settings: Settings) -> DriveSession:
         allow_destructive=args.allow_destructive,
         size_bytes=args.size,
         keep=args.keep,
+        purge=args.purge,
+        write_cache="off" if settings.writes_are_forced else "on",
     )
 
 

@@ -59,9 +59,12 @@ def switch_write_cache(
     roots
         The kernel's view.
     """
-    speaks = command_set(device, roots) if device is not None and is_whole else None
-    if device is None or speaks is None:
-        return Switched(None, None, "as found: it has no command of its own for that")
+    if device is None or not is_whole:
+        why = "a file, partition or loop device is not switched"
+        return Switched(None, None, f"as found: {why}")
+    speaks = command_set(device, roots)
+    if speaks is None:
+        return Switched(None, None, "as found: it is no NVMe, SATA or SCSI drive")
     tool, ask, switch = _TOOLS[speaks]
     found = None
     try:

@@ -21,6 +21,7 @@ VERSIONS: Final = {
 _OF_DRIVE: Final = ("vendor", "model", "serial", "firmware")
 _OF_BUILD: Final = ("interface", "form factor", "media")
 _OF_HOST: Final = ("host", "operating system", "driver")
+_OF_REAL_DRIVES: Final = ("software", "I/O scheduler", "file system")
 
 
 def header_fields(record: Record, test: PtsTest) -> tuple[tuple[str, str], ...]:
@@ -43,6 +44,7 @@ def header_fields(record: Record, test: PtsTest) -> tuple[tuple[str, str], ...]:
         ("logical block", f"{drive['block_bytes']} B"),
         *(told(name) for name in _OF_BUILD),
         *(told(name) for name in _OF_HOST),
+        *((name, session[name]) for name in _OF_REAL_DRIVES if session.get(name)),
         ("purge", purge_text(record)),
         ("write cache", _write_cache(record)),
         ("preconditioning", _preconditioning(record)),
