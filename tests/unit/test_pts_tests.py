@@ -108,7 +108,7 @@ def test_latency_is_of_one_request_at_a_time_then_twenty_minutes(tmp_path: Path)
 
 
 def test_write_saturation_is_judged_on_every_thirty_first_minute(tmp_path: Path) -> None:
-    session = FakeSession(capacity_bytes=16 * 1024 * MIB, drop=0.0)
+    session = FakeSession(capacity_bytes=32 * 1024 * MIB, drop=0.0)
     result = run(tmp_path / "run", "wsat", session)
     (section,) = result["sections"]
     assert (section["verdict"], section["stopped_by"], section["rounds"]) == (
@@ -116,11 +116,12 @@ def test_write_saturation_is_judged_on_every_thirty_first_minute(tmp_path: Path)
         "steady",
         5,
     )
-    assert (section["run_minutes"], section["steady_after_minutes"]) == (155, 155)
+    # Filled twice after 185.7 minutes: the sixth round of 31 is the first that is judged.
+    assert (section["run_minutes"], section["steady_after_minutes"]) == (310, 310)
     assert section["lost_ratio"] == pytest.approx(0.0)
     # 90352 writes of 4 KiB a minute.
-    assert section["written_bytes"] == 155 * 90352 * 4096
-    assert section["minutes"]["end_minutes"][-1] == pytest.approx(155)
+    assert section["written_bytes"] == 310 * 90352 * 4096
+    assert section["minutes"]["end_minutes"][-1] == pytest.approx(310)
 
 
 def test_write_saturation_by_the_white_paper_finds_what_is_lost(tmp_path: Path) -> None:
@@ -133,7 +134,20 @@ def test_write_saturation_by_the_white_paper_finds_what_is_lost(tmp_path: Path) 
     assert section["lost_ratio"] == pytest.approx(0.8, abs=0.01)
     window = section["windows"][0]
     assert window["last_round"] - window["first_round"] == 9
-    assert section["steady_after_minutes"] == window["last_round"] == section["run_minutes"]
+    run_minutes = section["run_minutes"]
+    assert section["steady_after_minutes"] == run_minutes
+    # The ten minutes of the window begin with the one in which the drive was filled twice.
+    written = section["minutes"]["written_bytes"]
+    assert written[run_minutes - 11] < 2 * session.capacity_bytes <= written[run_minutes - 10]
+
+
+def test_an_even_start_is_no_steady_state_but_an_even_day_is(tmp_path: Path) -> None:
+    # So large that a day does not fill it twice.
+    session = FakeSession(capacity_bytes=2**40, drop=0.0)
+    result = run(tmp_path / "run", "wsat", session, rule="white-paper")
+    (section,) = result["sections"]
+    assert (section["stopped_by"], section["run_minutes"]) == ("steady", 1440)
+    assert section["steady_after_minutes"] == 1440
 
 
 def test_write_saturation_ends_after_four_times_the_capacity(tmp_path: Path) -> None:

@@ -3,6 +3,13 @@
 It ends at the first of: steady state, four times the user capacity written, 24 hours. By the
 specification's rule every 31st minute is a round; by that of Coughlin et al. 2010, who showed
 what share of its first throughput a drive keeps, every minute.
+
+::
+
+    IOPS  ─────────╮                fresh: as even as a steady state, and none
+                   ╰──╮
+                      ╰──────────── settled
+          0        1        2 drive fills: judged from here on, or at the end of 24 hours
 """
 
 from __future__ import annotations
@@ -31,6 +38,9 @@ if TYPE_CHECKING:
 
 MOST_FILLS: Final = 4
 MOST_MINUTES: Final = 24 * 60
+#: What a fresh drive does is as even as a steady state. It has gone through all its blocks when
+#: twice its capacity was written, which is what preconditioning writes too.
+_LEAST_FILLS: Final = 2
 #: By the specification's rule a round is so many minutes, of which the last is judged.
 _ROUND_MINUTES: Final = 31
 _PHASE: Final = "minutes"
@@ -69,10 +79,16 @@ def _check(plan: Plan) -> None:
     _stimulus(plan)
 
 
-def _judged(steps: Sequence[Step], rule: SteadyStateRule) -> list[list[Step]]:
+def _judged(steps: Sequence[Step], rule: SteadyStateRule, capacity_bytes: int) -> list[list[Step]]:
     """Give the minutes that are judged, each as a round of its own."""
     every = _ROUND_MINUTES if rule is PTS else 1
-    return [[step] for step in steps[every - 1 :: every]]
+    written = written_bytes(steps)
+    rounds = [(place, [steps[place]]) for place in range(every - 1, len(steps), every)]
+    filled = [step for place, step in rounds if written[place] >= _LEAST_FILLS * capacity_bytes]
+    if len(steps) < MOST_MINUTES or len(filled) >= rule.window_rounds:
+        return filled
+    # So slow that a day did not fill it twice: what it does then is what it does.
+    return [step for _, step in rounds[-rule.window_rounds :]]
 
 
 def _iops(steps: Sequence[Step]) -> float:
@@ -98,7 +114,7 @@ def _carry_out(bench: Bench) -> None:
             bench.idle(Action("idle", _PHASE, "", number, seconds=rest))
         steps.append(step)
         written += step.result.write.bytes if step.result.write is not None else 0
-        last = _judged(steps, rule)[-rule.window_rounds :]
+        last = _judged(steps, rule, plan.extent.capacity_bytes)[-rule.window_rounds :]
         is_steady = (
             len(last) == rule.window_rounds
             and last[-1][0] is step
@@ -111,7 +127,8 @@ def _carry_out(bench: Bench) -> None:
 def _settled(record: Record) -> Settled:
     rule = record.settings.steady_rule
     tracked = Tracked("throughput", "IOPS", _iops)
-    return settle(_judged(record.of_phase(_PHASE), rule), (tracked,), rule)
+    rounds = _judged(record.of_phase(_PHASE), rule, record.extent.capacity_bytes)
+    return settle(rounds, (tracked,), rule)
 
 
 def _verdict(record: Record, settled: Settled) -> Verdict:
