@@ -91,6 +91,11 @@ def cautions(record: Record) -> list[str]:
             f"The drive was not purged ({purge_text(record)}): the specification wants a purge "
             "before the test."
         )
+    wanted = "off" if settings.writes_are_forced else "on"
+    if drive["kind"] == "real" and not _write_cache(record).startswith(wanted):
+        told.append(
+            f"The write cache is {_write_cache(record)}; the specification wants it {wanted}."
+        )
     if settings.content != "random":
         told.append(f"Written data was {settings.content}; the specification wants random data.")
     if drive["kind"] == "real" and record.starts > 1:
