@@ -15,6 +15,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from fake_drive import FakeDrive, workloads
+from fake_test_run import run_fake
 
 from drivelab._core import histogram_bin, histogram_range, parquet_table
 from drivelab.cli import main as cli
@@ -22,6 +23,7 @@ from drivelab.cli import terminal
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import RunError, UsageError
 from drivelab.measure.campaign import run_campaign
+from drivelab.measure.header import stored_header
 from drivelab.measure.stored import stored_measurements
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import FIELDS
@@ -433,3 +435,21 @@ def test_every_characteristic_is_exported() -> None:
     head = (run / "measurements.csv").read_text().splitlines()[0].split(",")
     ends = ("_size", "_stride")
     assert {f"{name}_bytes" if name.endswith(ends) else name for name in FIELDS} <= set(head)
+
+
+def test_runs_of_other_commands_are_listed_and_removed(capsys: pytest.CaptureFixture[str]) -> None:
+    run_fake(Path("tested"), "throughput")
+    (one,) = answer(capsys, "list", ".")["runs"]
+    assert (one["state"], one["design"], one["planned"], one["seed"]) == (
+        "complete",
+        "pts throughput",
+        None,
+        3,
+    )
+    with pytest.raises(UsageError, match="run of `drivelab pts`"):
+        list(stored_header(RunStore.open(Path("tested"))))
+    assert answer(capsys, "remove", "tested", "--yes")["files"] == [
+        "result.json",
+        "run.lock",
+        "run.sqlite",
+    ]

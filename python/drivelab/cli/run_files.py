@@ -45,6 +45,7 @@ def export(args: argparse.Namespace) -> dict[str, Any]:
 def remove(args: argparse.Namespace) -> dict[str, Any]:
     """Delete the run; give what ``runs remove --json`` prints (docs/json.md)."""
     from drivelab.measure.export import EXPORT
+    from drivelab.pts.states import state_files
     from drivelab.report.build import MODEL
     from drivelab.report.saved import report_files
     from drivelab.store import refuse_no_run, remove_run
@@ -52,7 +53,8 @@ def remove(args: argparse.Namespace) -> dict[str, Any]:
     refuse_no_run(args.run)
     if not args.yes:
         _ask(args.run)
-    files = remove_run(args.run, {EXPORT, MODEL, *report_files(args.run)})
+    made = {EXPORT, MODEL, *report_files(args.run), *state_files(args.run)}
+    files = remove_run(args.run, made)
     return {"run": str(args.run), "files": files}
 
 

@@ -147,7 +147,7 @@ def _list_text(answer: Mapping[str, Any]) -> str:
                 one["run"],
                 one["drive"] or "?",
                 one["design"] or "?",
-                f"{one['measured']} of {one['planned']}" if known else "?",
+                _measured_text(one) if known else "?",
                 str(one["failed"]) if known else "?",
                 _when(one["started_at"]) if known else "?",
                 format_size(one["size_bytes"]),
@@ -161,6 +161,12 @@ def _list_text(answer: Mapping[str, Any]) -> str:
     if width is not None and max(map(len, table)) > width:
         table = _labelled(rows[1:])
     return "\n".join([*table, *problems])
+
+
+def _measured_text(one: Mapping[str, Any]) -> str:
+    if one["planned"] is None:
+        return str(one["measured"])
+    return f"{one['measured']} of {one['planned']}"
 
 
 def _labelled(rows: Sequence[Sequence[str]]) -> list[str]:

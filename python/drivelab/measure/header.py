@@ -7,13 +7,14 @@ import json
 import os
 import platform
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from drivelab.drives.drive import Drive
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.errors import UsageError
 from drivelab.store import RunStore, damaged
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
@@ -101,14 +102,28 @@ def stored_header(store: RunStore) -> dict[str, Any]:
 
     Raises
     ------
+    UsageError
+        When it is no run of a campaign, but of another command.
     RunError
         When the database is damaged.
     """
+    kind = other_kind(store.header)
+    if kind is not None:
+        raise UsageError(
+            f"{store.path} is a run of `drivelab {kind}`, not of `drivelab model`; see "
+            f"`drivelab {kind} --help`"
+        )
     for name, keys in _KEYS.items():
         part = store.header.get(name)
         if not isinstance(part, dict) or not keys <= part.keys():
             raise damaged(store.path, f"its {name} is not there")
     return store.header
+
+
+def other_kind(header: Mapping[str, Any]) -> str | None:
+    """Name the command that made a run which is no campaign; ``None`` for a campaign."""
+    kind = header.get("kind")
+    return kind if isinstance(kind, str) else None
 
 
 def _processor() -> str | None:

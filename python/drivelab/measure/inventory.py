@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from drivelab.errors import RunError, UsageError
-from drivelab.measure.header import stored_header
+from drivelab.measure.header import other_kind, stored_header
 from drivelab.measure.stored import stored_indices
 from drivelab.store import RunStore, is_held, is_run
 
@@ -31,7 +31,7 @@ class RunSummary:
     problem
         Why it cannot be read, else `None`; then the rest is `None`.
     drive, kind, design, seed, planned, started_at
-        From its header; `started_at` in ISO 8601.
+        From its header; `started_at` in ISO 8601. `planned` is `None` where nobody knows before.
     measured, failed
         Measurements that it holds, and those that failed and are missing.
     """
@@ -76,6 +76,8 @@ def summarise(path: Path) -> RunSummary:
     size_bytes = folder_size_bytes(path)
     try:
         with RunStore.open(path) as store:
+            if other_kind(store.header) is not None:
+                return _other_summary(path, store, size_bytes)
             header = stored_header(store)
             measured, failures = len(stored_indices(store)), len(store.failures())
     except RunError as error:
@@ -96,6 +98,31 @@ def summarise(path: Path) -> RunSummary:
         measured=measured,
         failed=failures,
         started_at=header["origin"].get("started_at"),
+    )
+
+
+def _other_summary(path: Path, store: RunStore, size_bytes: int) -> RunSummary:
+    """Say how a run stands whose steps nobody can count before: it is complete when it says so."""
+    header = store.header
+    last: dict[str, Any] = {}
+    for last in store.measurements():  # noqa: B007
+        pass
+    action = last.get("action")
+    ended = isinstance(action, dict) and action.get("kind") == "end"
+    asked = header.get(str(header["kind"]), {})
+    state: State = "complete" if ended or header["kind"] != "pts" else "incomplete"
+    drive, settings = header.get("drive", {}), asked.get("settings", {})
+    return RunSummary(
+        path,
+        "measuring" if is_held(path) else state,
+        size_bytes,
+        drive=drive.get("name"),
+        kind=drive.get("kind"),
+        design=f"{header['kind']} {asked.get('test', '')}".strip(),
+        seed=settings.get("seed"),
+        measured=len(store.done()),
+        failed=len(store.failures()),
+        started_at=header.get("origin", {}).get("started_at"),
     )
 
 

@@ -75,9 +75,9 @@ class States:
         """Remove the run's own states: the test is complete."""
         for path in self._own():
             path.unlink(missing_ok=True)
-        folder = self.run / FOLDER
-        if folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
+        if self.shared == self.run / FOLDER:
+            remove_preconditioned(self.shared)
+        _remove_empty(self.run / FOLDER)
 
     def save_preconditioned(
         self, preconditioning: dict[str, Any], entries: list[dict[str, Any]], state: bytes
@@ -113,6 +113,15 @@ def remove_preconditioned(folder: Path) -> None:
     """Remove the preconditioned states of a folder, and the folder when nothing else is in it."""
     for path in folder.glob("preconditioned-*.state"):
         path.unlink(missing_ok=True)
+    _remove_empty(folder)
+
+
+def state_files(run: Path) -> set[str]:
+    """Give the names, relative to a run's folder, of the states that it holds."""
+    return {f"{FOLDER}/{path.name}" for path in (run / FOLDER).glob("*.state")}
+
+
+def _remove_empty(folder: Path) -> None:
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
 

@@ -1,0 +1,154 @@
+"""`drivelab pts run`: what it says, what it refuses, what its exit codes mean."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_session import MIB, FakeSession
+from fake_test_run import SETTLED
+
+from drivelab.cli import main as cli
+from drivelab.drives import sessions
+from drivelab.errors import RunError
+from drivelab.pts import registry
+
+SMALL_DRIVE = f"sim:{Path(__file__).parents[1] / 'small_drive.toml'}"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def fakes(monkeypatch: pytest.MonkeyPatch) -> list[FakeSession]:
+    """Open toy drives, as `made` says, whatever is named; keep them."""
+    opened: list[FakeSession] = []
+
+    def open_fake(name: str, **_: Any) -> FakeSession:
+        opened.append(FakeSession(**SETTLED))
+        opened[-1].name = name
+        return opened[-1]
+
+    monkeypatch.setattr(sessions, "open_session", open_fake)
+    return opened
+
+
+def run(*words: str) -> int:
+    return cli.main(["pts", "run", *words])
+
+
+def test_a_test_on_a_simulated_drive_leaves_report_and_result(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("throughput", SMALL_DRIVE, "--client", "--scale", "0.05", "--out", "run")
+    assert run(*words, "--json") == 0
+    (told,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (told["test"], told["verdict"], told["stamp"]) == (
+        "throughput",
+        "steady",
+        "not a PTS result",
+    )
+    assert "not a PTS result" in Path(told["report"]).read_text()
+    result = Path(told["result"]).read_bytes()
+    # The run is complete: nothing is run again, and the same words give the same bytes.
+    assert run(*words) == 0
+    assert Path(told["result"]).read_bytes() == result
+    assert "report  run/report.html" in capsys.readouterr().out
+
+
+def test_all_tests_share_the_preconditioned_state(
+    fakes: list[FakeSession], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = {name: registry.TESTS[name] for name in ("iops", "latency")}
+    monkeypatch.setattr(registry, "TESTS", few)
+    assert run("all", "sim:x25m", "--out", "runs") == 0
+    iops, latency = fakes
+    assert (iops.loads, latency.loads) == (0, 1)
+    # Step 1 is the preconditioning.
+    assert (iops.steps[0], latency.steps[0]) == (1, 2)
+    alone = [*few]
+    assert run("latency", "sim:x25m", "--out", "alone") == 0
+    assert [path.name for path in sorted(Path("runs").iterdir())] == alone
+    together, apart = (
+        json.loads(Path(name, "result.json").read_text()) for name in ("runs/latency", "alone")
+    )
+    for result in (together, apart):
+        del result["header"]["date"]
+    assert together == apart
+
+
+def test_an_error_in_round_seventeen_is_one_line_and_the_rest_is_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = FakeSession(
+        wobble=lambda step: -0.5 * (step // 2 % 2),
+        fails=lambda step: RunError("no such device") if step == 2 + 2 * 16 else None,
+        **SETTLED,
+    )
+    monkeypatch.setattr(sessions, "open_session", lambda *_, **__: session)
+    assert run("throughput", "sim:x25m", "--client", "--out", "run") == 1
+    said = capsys.readouterr()
+    last = said.err.strip().splitlines()[-1]
+    assert "round 17" in last
+    assert "no such device" in last
+    assert "go on with: drivelab pts run throughput" in last
+    assert "16 rounds" in said.out
+    assert Path("run/report.html").is_file()
+
+
+def test_a_drive_that_never_settles_exits_with_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = FakeSession(wobble=lambda step: -0.5 * (step // 2 % 2), **SETTLED)
+    monkeypatch.setattr(sessions, "open_session", lambda *_, **__: session)
+    assert run("throughput", "sim:x25m", "--client", "--out", "run") == 1
+    said = capsys.readouterr()
+    assert "never reached in 25 rounds" in said.out
+    assert "steady state was never reached in throughput" in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["bench", "sim:x25m"], "invalid choice: 'bench'"),
+        (["iops", "analytic:x25m-yoo2014"], "is a formula and has no state to settle; test sim:x"),
+        (["iops", "sim:nothing"], "there is no drive 'sim:nothing'"),
+        (["iops", "sim:x25m", "--scale", "2"], "a share above 0 up to 100 %"),
+        (["iops", "sim:x25m", "--active-range", "0%"], "a share above 0 up to 100 %"),
+        (["iops", "sim:x25m", "--idle", "5s"], "--idle is for wsat; iops has no such choice"),
+        (["wsat", "sim:x25m", "--block-size", "8k"], "--block-size is for dirth"),
+        (["iops", "sim:x25m", "--keep"], "--keep is for files on real drives"),
+        (["iops", "sim:x25m", "--client", "--enterprise"], "not allowed with argument"),
+        (["iops", "sim:x25m", "--threads", "0"], "whole number from 1 to 1024"),
+        (["dirth", "sim:x25m", "--block-size", "1000"], "sim:x25m cannot run dirth"),
+        (["iops", SMALL_DRIVE, "--scale", "0.0001"], "is smaller than one request of 1 MiB"),
+    ],
+)
+def test_mistakes_are_one_line_and_leave_no_run(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*words) == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert said.count("\n") == 1
+    assert not Path("runs").exists()
+
+
+def test_a_report_that_cannot_be_written_keeps_what_was_measured(
+    fakes: list[FakeSession], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("run/result.json").mkdir(parents=True)
+    Path("run/result.json").rmdir()
+    assert run("throughput", "sim:x25m", "--client", "--out", "run") == 0
+    Path("run/result.json").unlink()
+    Path("run/result.json").mkdir()
+    assert run("throughput", "sim:x25m", "--client", "--out", "run") == 1
+    assert "everything measured is kept" in capsys.readouterr().err
+    Path("run/result.json").rmdir()
+    assert run("throughput", "sim:x25m", "--client", "--out", "run") == 0
+    assert len(fakes) == 1
+    assert fakes[0].capacity_bytes == 256 * MIB
