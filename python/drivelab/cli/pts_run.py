@@ -100,12 +100,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--keep", action="store_true", help="keep a file that was made")
     group.add_argument(
-        "--purge",
-        metavar="METHOD",
-        choices=tuple(METHODS),
-        help=f"the drive's own command that purges it: {', '.join(METHODS)} [not purged]",
-    )
-    group.add_argument(
         "--allow-destructive",
         metavar="PATH",
         help="overwrite this existing file or block device; PATH must be the drive's",
