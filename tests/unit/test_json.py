@@ -81,6 +81,7 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("--out", "pts-throughput"),
     ],
     "pts report": ["pts", "report", "pts-iops"],
+    "pts compare": ["pts", "compare", "pts-iops", "pts-iops/result.json", "--out", "pts-compared"],
     "runs list": ["runs", "list", "."],
     "runs show": ["runs", "show", "failed"],
     "runs export": ["runs", "export", "failed", "--csv", "a.csv", "--parquet", "a.parquet"],

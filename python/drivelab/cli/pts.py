@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from drivelab.cli import pts_report, pts_run
+from drivelab.cli import pts_compare, pts_report, pts_run
 
 if TYPE_CHECKING:
     import argparse
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
     "run": (pts_run, "run a test, or all of them, on a drive, and report it"),
     "report": (pts_report, "write the report of a test: page, tables, JSON and PDF"),
+    "compare": (pts_compare, "set up to twenty drives beside each other"),
 }
 
 

@@ -6,6 +6,7 @@ Bars lie, so that each carries its name and its value: nothing depends on a colo
 from __future__ import annotations
 
 import re
+from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
 from drivelab.report.exhibits.axes import value_text
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 _BAR_INCHES: Final = 0.23
 _LINE_INCHES: Final = 0.145
 _LETTER_INCHES: Final = 0.074
+_TITLE_LETTER_INCHES: Final = 0.092
+# Half a number of the axis stands beyond its end.
+_RIGHT_INCHES: Final = 0.3
 # A longer name is written in several lines.
 _LONGEST_LINE: Final = 22
 _PLACES: Final = re.compile(r"(?<=[\s/_:,-])")
@@ -59,13 +63,15 @@ def _panel(figure: BarFigure, place: int, group: str, columns: int) -> str:
     letters = max(len(line) for name in names for line in name.split("\n"))
     left = 0.15 + letters * _LETTER_INCHES
     lines = max(1 + name.count("\n") for name in names)
-    height = 0.82 + max(_BAR_INCHES, 0.03 + _LINE_INCHES * lines) * len(names)
+    title = fill(group, int(width / _TITLE_LETTER_INCHES))
+    top = 0.14 + 0.16 * (1 + title.count("\n"))
+    height = 0.52 + top + max(_BAR_INCHES, 0.03 + _LINE_INCHES * lines) * len(names)
     values = [values[place] for _, values, _ in figure.bars]
     intervals = [intervals[place] for _, _, intervals in figure.bars]
     return panel(
-        lambda axes: _draw(axes, (figure.y.label, group), names, values, intervals),
+        lambda axes: _draw(axes, (figure.y.label, title), names, values, intervals),
         size_inches=(width, height),
-        margins_inches=(left, 0.5, 0.12, 0.28),
+        margins_inches=(left, 0.5, _RIGHT_INCHES, top),
         identifier=f"{identifier(figure.name)}-{place}",
         label=f"{figure.title}: {group}",
     )
@@ -134,7 +140,16 @@ def _draw(
     axes.set_yticks(range(len(names)), names, fontsize=8.5)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
-    axes.locator_params(axis="x", nbins=5)
+    axes.locator_params(axis="x", nbins=4)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
     axes.set_xlabel(titles[0])
-    axes.set_title(titles[1])
+    # From the drawing's edge on: there is more room than above the bars.
+    axes.annotate(
+        titles[1],
+        (0, 1),
+        xycoords=("figure fraction", "axes fraction"),
+        xytext=(0, 5),
+        textcoords="offset points",
+        fontsize=9.5,
+        fontweight="bold",
+    )

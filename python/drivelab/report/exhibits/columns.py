@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.report.exhibits.axes import value_text
 from drivelab.report.exhibits.looks import (
+    WIDE_INCHES,
     Drawn,
     HtmlTable,
     cell_style,
@@ -46,9 +47,10 @@ _ALONG_Y: Final = (0.60, 0.42)
 _FILLED: Final = 0.68
 _FLOOR: Final = "#9AA5B1"
 _WIDTH_INCHES: Final = 4.6
+# Rows with longer names take the whole width, the table below.
+_LONGEST_BESIDE: Final = 12
 # Around the field: names of heights, of rows, air above.
 _LEFT_INCHES: Final = 0.85
-_RIGHT_INCHES: Final = 0.95
 _TOP_INCHES: Final = 0.1
 _LETTER_INCHES: Final = 0.062
 # Names of columns are turned by so much.
@@ -63,7 +65,7 @@ def drawn_columns(figure: ColumnFigure) -> Drawn:
         field = _field(figure, values)
         svg = panel(
             lambda axes: _draw(axes, figure, field, values),
-            size_inches=(_WIDTH_INCHES, field.inches(field.high_up - field.low_down)),
+            size_inches=(field.width_inches, field.inches(field.high_up - field.low_down)),
             margins_inches=(0, 0, 0, 0),
             identifier=identifier(figure.name),
             label=f"{figure.title}, columns in three dimensions",
@@ -76,7 +78,7 @@ def drawn_columns(figure: ColumnFigure) -> Drawn:
         panels=panels,
         table=_heat_map(figure, values),
         notes=(figure.note,) if figure.note else (),
-        beside=bool(panels),
+        beside=bool(panels) and _longest(figure.y) <= _LONGEST_BESIDE,
     )
 
 
@@ -117,12 +119,19 @@ class _Field:
     high: float
     logarithmic: bool
     letters: int
+    row_letters: int
+
+    @property
+    def width_inches(self) -> float:
+        """Of the drawing."""
+        return _WIDTH_INCHES if self.row_letters <= _LONGEST_BESIDE else WIDE_INCHES
 
     @property
     def unit(self) -> float:
         """Inches of a unit of the drawing."""
         across = len(self.columns) * _ALONG_X[0] + len(self.rows) * _ALONG_Y[0]
-        return (_WIDTH_INCHES - _LEFT_INCHES - _RIGHT_INCHES) / across
+        right = 0.2 + _LETTER_INCHES * max(self.row_letters, 11)
+        return (self.width_inches - _LEFT_INCHES - right) / across
 
     @property
     def names_reach(self) -> float:
@@ -166,7 +175,7 @@ def _draw(axes: Axes, figure: ColumnFigure, field: _Field, values: Sequence[floa
     nx, ny = len(field.columns), len(field.rows)
     axes.set_axis_off()
     unit = field.unit
-    axes.set_xlim(-_LEFT_INCHES / unit, (_WIDTH_INCHES - _LEFT_INCHES) / unit)
+    axes.set_xlim(-_LEFT_INCHES / unit, (field.width_inches - _LEFT_INCHES) / unit)
     axes.set_ylim(field.low_down, field.high_up)
     _walls(axes, figure.z, field)
     for y in reversed(range(ny)):
@@ -202,8 +211,13 @@ def _field(figure: ColumnFigure, values: Sequence[float]) -> _Field:
         low=low,
         high=high,
         logarithmic=logarithmic,
-        letters=max(map(len, figure.x.categories)),
+        letters=_longest(figure.x),
+        row_letters=_longest(figure.y),
     )
+
+
+def _longest(axis: Axis) -> int:
+    return max(map(len, axis.categories))
 
 
 def _mean(values: Sequence[float | None]) -> float:
@@ -300,7 +314,7 @@ def _lit(color: tuple[float, float, float], light: float) -> tuple[float, float,
 
 def _names(axes: Axes, figure: ColumnFigure, field: _Field) -> None:
     unit = field.unit
-    nx, ny = len(field.columns), len(field.rows)
+    nx = len(field.columns)
     for place, column in enumerate(field.columns):
         x, y = field.at(place + 0.5, 0)
         axes.text(
@@ -335,15 +349,12 @@ def _names(axes: Axes, figure: ColumnFigure, field: _Field) -> None:
         horizontalalignment="center",
         verticalalignment="top",
     )
-    longest = max(len(name) for name in figure.y.categories)
-    x, y = field.at(nx, ny / 2)
-    away = (0.12 + _LETTER_INCHES * longest) / unit
+    # Below the names, where they begin.
+    x, y = field.at(nx, 0.5)
     axes.text(
-        x + away,
-        y - 0.12 / unit,
+        x + 0.07 / unit,
+        y - 0.13 / unit,
         figure.y.label,
-        rotation=math.degrees(math.atan2(_ALONG_Y[1], _ALONG_Y[0])),
-        rotation_mode="anchor",
-        horizontalalignment="center",
+        horizontalalignment="left",
         verticalalignment="top",
     )

@@ -1,0 +1,137 @@
+"""Set drives that have run the same performance test beside each other."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.cli.arguments import add_json, ratio, size
+from drivelab.cli.terminal import show
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+#: What a comparison leaves in its folder, and all that it replaces there.
+_OURS: Final = {"report.html", "report.pdf", "result.json", "data"}
+_LONGEST_NAME: Final = 100
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `drivelab pts compare`."""
+    parser.add_argument(
+        "runs",
+        metavar="RUN",
+        nargs="+",
+        help="2 to 20 folders made by `drivelab pts run`, or their result.json; the first is what "
+        "the others are normalised to",
+    )
+    parser.add_argument("--test", metavar="TEST", help="which test, of folders that hold several")
+    parser.add_argument("--block-size", type=size, metavar="SIZE", help="your block size [4KiB]")
+    parser.add_argument(
+        "--read-ratio", type=ratio, metavar="RATIO", help="your share of reads, 0 to 1 [0]"
+    )
+    parser.add_argument(
+        "--class", dest="merit", metavar="CLASS", help="your class of workloads, shown first"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="where to write [runs/compare- and their names]"
+    )
+    parser.add_argument("--pdf", action="store_true", help="print it as PDF too, with Chromium")
+    add_json(parser)
+
+
+def carry_out(args: argparse.Namespace) -> int:
+    """Write the comparison, and say where."""
+    from drivelab.pts.compared import read_results
+    from drivelab.pts.comparison import compare
+    from drivelab.report.build_pts import write_test_report
+    from drivelab.report.pdf import find_chromium
+
+    chromium = find_chromium() if args.pdf else None
+    out = args.out or _default_folder(args.runs)
+    _refuse_folder(out)
+    drives = read_results(args.runs, args.test)
+    report = compare(
+        drives, block_bytes=args.block_size, read_ratio=args.read_ratio, merit=args.merit
+    )
+    paths = write_test_report(report, out, chromium=chromium)
+    answer = {
+        **report.result,
+        "stamp": report.stamp,
+        "report": str(paths["report"]),
+        "tables": str(paths["tables"]),
+        "result": str(paths["result"]),
+        "pdf": str(paths["pdf"]) if "pdf" in paths else None,
+    }
+    if args.json:
+        print(json.dumps(answer, indent=2))
+    else:
+        show(_text(answer))
+    return 0
+
+
+def _default_folder(names: Sequence[str]) -> Path:
+    """Name the folder, the same for the same runs in the same order."""
+    words = (re.sub(r"[^A-Za-z0-9]+", "-", Path(name).name).strip("-") for name in names)
+    return Path("runs") / f"compare-{'-'.join(word or 'run' for word in words)}"[:_LONGEST_NAME]
+
+
+def _refuse_folder(out: Path) -> None:
+    from drivelab.store import is_run
+
+    if is_run(out):
+        raise UsageError(f"{out} is a run, and has its own report; choose another --out")
+    if out.is_dir():
+        others = sorted(entry.name for entry in out.iterdir() if entry.name not in _OURS)
+        if others:
+            raise UsageError(
+                f"{out} holds {others[0]}, which no report made; choose a new or an empty folder"
+            )
+    elif out.exists():
+        raise UsageError(f"{out} is a file; a comparison is a folder, choose another --out")
+
+
+def _text(answer: Mapping[str, Any]) -> str:
+    lines = [f"{answer['test']}, {answer['edition']}{_stamp(answer)}", ""]
+    if "standings" in answer:
+        lines += _standings(answer)
+    else:
+        lines += [drive["label"] for drive in answer["drives"]]
+    lines += ["", f"report   {answer['report']}"]
+    if answer["pdf"]:
+        lines.append(f"pdf      {answer['pdf']}")
+    return "\n".join(lines)
+
+
+def _stamp(answer: Mapping[str, Any]) -> str:
+    return f" - {answer['stamp']}" if answer["stamp"] else ""
+
+
+def _standings(answer: Mapping[str, Any]) -> list[str]:
+    from drivelab.pts.cell_exhibits import block_text, mix_text
+
+    title = f"{answer['measure']} ({answer['unit']})"
+    if answer["block_bytes"] is not None:
+        mix = mix_text(round(100 * answer["read_ratio"]))
+        title += f" at {block_text(answer['block_bytes'])} {mix}"
+        title += "" if answer["is_measured"] else ", between measured cells"
+    rows = [("drive", "mean", "95 % interval", "wins", "losses", "undecided")]
+    for one in sorted(
+        answer["standings"], key=lambda one: one["mean"], reverse=not answer["is_less_better"]
+    ):
+        interval = "" if one["low"] is None else f"{one['low']:,.4g} to {one['high']:,.4g}"
+        counts = tuple(str(one[name]) for name in ("wins", "losses", "undecided"))
+        rows.append((one["label"], f"{one['mean']:,.4g}", interval, *counts))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        title,
+        *(
+            f"{row[0]:<{widths[0]}}  "
+            + "  ".join(f"{text:>{width}}" for text, width in zip(row[1:], widths[1:], strict=True))
+            for row in rows
+        ),
+    ]

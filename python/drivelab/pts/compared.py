@@ -1,0 +1,200 @@
+"""The results of a test on several drives: read, named, and checked to be comparable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from drivelab.errors import UsageError
+from drivelab.pts.report import LAYOUT, RESULT, build
+from drivelab.store import is_run
+
+#: More cannot be told apart on one page.
+MOST_DRIVES: Final = 20
+# What has to be alike, and what is only told where it is not.
+_SAME: Final = {
+    "scale": "--scale",
+    "content": "data pattern",
+    "workload": "--workload",
+    "idle_seconds": "--idle",
+    "block_bytes": "--block-size",
+    "write_ratio": "--write-ratio",
+}
+_TOLD: Final = {
+    "threads": "threads",
+    "queue_depth": "queue depth",
+    "active_range_ratio": "active range",
+    "rule": "rule of steady state",
+    "seed": "seed",
+}
+#: How a reader is told what a drive is. Never is one taken for another.
+KINDS: Final = {"real": "real", "simulated": "simulated", "closed_form": "calculated"}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One drive of a comparison.
+
+    Attributes
+    ----------
+    label
+        Its name and, in brackets, what it is; unique among those compared.
+    source
+        Where its result comes from.
+    result
+        As docs/json-pts.md describes it.
+    """
+
+    label: str
+    source: str
+    result: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        """``real``, ``simulated`` or ``closed_form``."""
+        return str(self.result["drive"]["kind"])
+
+
+def read_results(names: Sequence[str], test: str | None = None) -> list[Compared]:
+    """Read the results of several drives.
+
+    Parameters
+    ----------
+    names
+        Run folders, folders of several runs as ``pts run all`` leaves them, or saved results.
+    test
+        Which test of a folder that holds several; without it the one that all have first.
+
+    Returns
+    -------
+    list of Compared
+        In the order in which they were named.
+
+    Raises
+    ------
+    UsageError
+        For what is no result, and for results that cannot be compared.
+    """
+    if not 2 <= len(names) <= MOST_DRIVES:
+        raise UsageError(
+            f"{len(names)} result is named; a comparison takes 2 to {MOST_DRIVES}"
+            if len(names) == 1
+            else f"{len(names)} results are named; a comparison takes 2 to {MOST_DRIVES}"
+        )
+    results = [_read(name, test) for name in names]
+    _refuse_different(names, results)
+    labels = _labels(names, results)
+    return [
+        Compared(label, name, result)
+        for label, name, result in zip(labels, names, results, strict=True)
+    ]
+
+
+def differences(drives: Sequence[Compared]) -> list[str]:
+    """Say in which settings drives differ that may still be compared."""
+    told = []
+    for key, words in _TOLD.items():
+        values = [drive.result["settings"][key] for drive in drives]
+        if len(set(values)) > 1:
+            each = ", ".join(
+                f"{drive.label} {value}" for drive, value in zip(drives, values, strict=True)
+            )
+            told.append(f"The {words} was not alike: {each}.")
+    return told
+
+
+def _read(name: str, test: str | None) -> dict[str, Any]:
+    path = Path(name)
+    if path.is_dir():
+        return _of_folder(path, test)
+    if not path.is_file():
+        raise UsageError(
+            f"{name} does not exist; name the folder of a `drivelab pts run` or its {RESULT}"
+        )
+    return _checked(path, test)
+
+
+def _of_folder(path: Path, test: str | None) -> dict[str, Any]:
+    if is_run(path):
+        result = build(path).result
+        _refuse_test(path, result, test)
+        return result
+    found = {child.name: child for child in sorted(path.iterdir()) if is_run(child)}
+    results = {name: build(child).result for name, child in found.items()}
+    by_test = {result["test"]: result for result in results.values()}
+    if not by_test:
+        raise UsageError(f"{path} is no run of `drivelab pts run`, and holds none")
+    if test is None:
+        if len(by_test) > 1:
+            raise UsageError(
+                f"{path} holds several tests: {', '.join(by_test)}; choose one with --test"
+            )
+        return next(iter(by_test.values()))
+    if test not in by_test:
+        raise UsageError(f"{path} holds no test {test!r}; it holds {', '.join(by_test)}")
+    return by_test[test]
+
+
+def _checked(path: Path, test: str | None) -> dict[str, Any]:
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{path} is no result of `drivelab pts run`: {error}; name a {RESULT}"
+        ) from error
+    if not isinstance(result, dict) or result.get("kind") != "pts":
+        raise UsageError(f"{path} is no result of `drivelab pts run`; name a {RESULT}")
+    if result.get("layout") != LAYOUT:
+        raise UsageError(
+            f"{path} has layout {result.get('layout')}, and this version reads {LAYOUT}: write it "
+            "again with `drivelab pts report`"
+        )
+    _refuse_test(path, result, test)
+    return result
+
+
+def _refuse_test(path: Path, result: Mapping[str, Any], test: str | None) -> None:
+    if test is not None and result["test"] != test:
+        raise UsageError(f"{path} is of the test {result['test']!r}, and --test says {test!r}")
+
+
+def _refuse_different(names: Sequence[str], results: Sequence[Mapping[str, Any]]) -> None:
+    first = results[0]
+    for name, result in zip(names[1:], results[1:], strict=True):
+        pairs = [("test", first["test"], result["test"])]
+        pairs.append(("edition", first["edition"], result["edition"]))
+        pairs += [
+            (words, first["settings"][key], result["settings"][key]) for key, words in _SAME.items()
+        ]
+        for words, one, other in pairs:
+            if one != other:
+                raise UsageError(
+                    f"{names[0]} and {name} cannot be compared: {words} {one} and {other}; compare "
+                    "runs of one test in one mode"
+                )
+
+
+def _labels(names: Sequence[str], results: Sequence[Mapping[str, Any]]) -> list[str]:
+    short = [_short_name(result) for result in results]
+    labels = []
+    for place, (name, result) in enumerate(zip(names, results, strict=True)):
+        text = short[place]
+        if short.count(text) > 1:
+            text = f"{text}, {Path(name).name or name}"
+        labels.append(f"{text} ({KINDS[result['drive']['kind']]})")
+    # Of folders of one name too.
+    return [
+        label if labels.count(label) == 1 else f"{place + 1}: {label}"
+        for place, label in enumerate(labels)
+    ]
+
+
+def _short_name(result: Mapping[str, Any]) -> str:
+    name = str(result["drive"]["name"])
+    if name.startswith("sim:"):
+        return Path(name.removeprefix("sim:")).stem
+    model = str(result["header"].get("model", ""))
+    return model if model and model not in ("not known", "none") else name

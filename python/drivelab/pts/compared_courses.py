@@ -1,0 +1,178 @@
+"""Pages of a comparison over time: write saturation, idle recovery, cross stimulus recovery."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from drivelab.pts.compared import Compared
+from drivelab.pts.exhibits import Axis, BarFigure, Line, LineFigure, Page, Table
+
+Pages = tuple[list[Page], dict[str, Any]]
+
+
+def saturation_pages(drives: Sequence[Compared]) -> Pages:
+    """Compare how writes fall from fresh out of the box (figure 1 of Coughlin et al. 2010)."""
+    sections = [drive.result["sections"][0] for drive in drives]
+    lines, normalised = [], []
+    for drive, section in zip(drives, sections, strict=True):
+        minutes = tuple(section["minutes"]["end_minutes"])
+        iops = tuple(section["minutes"]["iops"])
+        lines.append(Line(drive.label, minutes, iops, "trace"))
+        fresh = section["fresh_iops"]
+        if fresh:
+            shares = tuple(value / fresh for value in iops)
+            normalised.append(Line(drive.label, minutes, shares, "trace"))
+    time = Axis("time (min)")
+    over = LineFigure(
+        "saturation-normalised",
+        "Write throughput over fresh out of the box",
+        time,
+        Axis("fresh out of the box = 1"),
+        tuple(normalised),
+    )
+    absolute = LineFigure(
+        "saturation", "Write throughput", time, Axis("throughput (IOPS)", "log10"), tuple(lines)
+    )
+    keys = ("fresh_iops", "settled_iops", "lost_ratio", "steady_after_minutes", "run_minutes")
+    rows = tuple(
+        (
+            drive.label,
+            section["fresh_iops"],
+            section["settled_iops"],
+            None if section["lost_ratio"] is None else 100 * section["lost_ratio"],
+            section["steady_after_minutes"],
+            section["run_minutes"],
+            section["drive_fills"],
+        )
+        for drive, section in zip(drives, sections, strict=True)
+    )
+    table = Table(
+        "saturation-table",
+        "Fresh and settled",
+        (
+            *("drive", "fresh (IOPS)", "settled (IOPS)", "lost (%)", "settled after (min)"),
+            *("run (min)", "drive fills"),
+        ),
+        rows,
+    )
+    values = [
+        {"label": drive.label, **{key: section[key] for key in keys}}
+        for drive, section in zip(drives, sections, strict=True)
+    ]
+    pages = [
+        Page("Write saturation over time", (over, absolute)),
+        Page("Fresh and settled", (_saturation_bars(drives, sections), table)),
+    ]
+    return pages, {"saturation": values}
+
+
+def _saturation_bars(drives: Sequence[Compared], sections: Sequence[Any]) -> BarFigure:
+    bars = tuple(
+        (drive.label, (section["fresh_iops"], section["settled_iops"]), (None, None))
+        for drive, section in zip(drives, sections, strict=True)
+    )
+    return BarFigure(
+        "saturation-bars",
+        "Write throughput, fresh and settled",
+        Axis("throughput (IOPS)"),
+        ("fresh out of the box", "settled"),
+        bars,
+    )
+
+
+def idle_pages(drives: Sequence[Compared]) -> Pages:
+    """Compare what idle time gives back."""
+    sections = [drive.result["sections"][0] for drive in drives]
+    ratios = list(
+        dict.fromkeys(
+            state["wait_ratio"] for section in sections for state in section["wait_states"]
+        )
+    )
+    by_ratio = [
+        {state["wait_ratio"]: state for state in section["wait_states"]} for section in sections
+    ]
+    bars = tuple(
+        (
+            drive.label,
+            tuple(states[ratio]["gain_ratio"] if ratio in states else None for ratio in ratios),
+            tuple(None for _ in ratios),
+        )
+        for drive, states in zip(drives, by_ratio, strict=True)
+    )
+    figure = BarFigure(
+        "idle-gain",
+        "Writes after idle time over writes without any",
+        Axis("without idle time = 1"),
+        tuple(f"idle {ratio} times as long as written" for ratio in ratios),
+        bars,
+    )
+    values = [
+        {
+            "label": drive.label,
+            "wait_states": [
+                {"wait_ratio": ratio, "gain_ratio": states[ratio]["gain_ratio"]}
+                for ratio in ratios
+                if ratio in states
+            ],
+        }
+        for drive, states in zip(drives, by_ratio, strict=True)
+    ]
+    return [Page("What idle time gives back", (figure,))], {"idle_recovery": values}
+
+
+def recovery_pages(drives: Sequence[Compared]) -> Pages:
+    """Compare how drives take up another stimulus."""
+    sections = [drive.result["sections"][0] for drive in drives]
+    lines = []
+    for drive, section in zip(drives, sections, strict=True):
+        rates = [
+            rate / 1e6
+            for segment in section["segments"]
+            for rate in segment["bandwidth_bytes_per_second"]
+        ]
+        minutes = tuple(float(minute) for minute in range(1, len(rates) + 1))
+        lines.append(Line(drive.label, minutes, tuple(rates), "trace"))
+    figure = LineFigure(
+        "recovery",
+        "Bandwidth over the three segments",
+        Axis("time (min)"),
+        Axis("bandwidth (MB/s)", "log10"),
+        tuple(lines),
+    )
+    rows = tuple(
+        (
+            drive.label,
+            *(
+                segment["last_bandwidth_bytes_per_second"] / 1e6
+                for segment in section["segments"][:3]
+            ),
+            *(None for _ in range(3 - len(section["segments"]))),
+            section["recovery_minutes"],
+        )
+        for drive, section in zip(drives, sections, strict=True)
+    )
+    table = Table(
+        "recovery-table",
+        "Each segment's last minute, and recovery",
+        (
+            *("drive", "1 sequential (MB/s)", "2 random (MB/s)", "3 sequential (MB/s)"),
+            "recovered after (min)",
+        ),
+        rows,
+        "Recovered: the first minute of the third segment at or above the first segment's mean; "
+        "none where that never came.",
+    )
+    values = [
+        {"label": drive.label, "recovery_minutes": section["recovery_minutes"]}
+        for drive, section in zip(drives, sections, strict=True)
+    ]
+    return [Page("Cross stimulus recovery", (figure, table))], {"recovery": values}
+
+
+#: By test: what is compared over time instead of by block size and mix.
+COURSES: Final[dict[str, Callable[[Sequence[Compared]], Pages]]] = {
+    "wsat": saturation_pages,
+    "hir": idle_pages,
+    "xsr": recovery_pages,
+}

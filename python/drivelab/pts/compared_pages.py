@@ -1,0 +1,337 @@
+"""Pages of a comparison over stimuli: bars, columns, wins and losses, figures of merit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from drivelab.errors import UsageError
+from drivelab.pts.cell_exhibits import block_text, mix_text
+from drivelab.pts.compared import Compared
+from drivelab.pts.compared_cells import (
+    Asked,
+    Key,
+    Measure,
+    Standing,
+    at_size_and_mix,
+    beats,
+    cells_of,
+    measure_of,
+    standings,
+    words_of,
+)
+from drivelab.pts.exhibits import Axis, BarFigure, ColumnFigure, Page, Table
+from drivelab.pts.merit import class_named, merit_classes, merits
+from drivelab.pts.student import Interval, mean_interval
+
+#: Beside the user's own, the cells by which the specification judges the IOPS test.
+_HEADLINES: Final = ((4096, 0.0), (65536, 0.65), (1048576, 1.0))
+_DEFAULT: Final = (4096, 0.0)
+#: Tests whose stimulus is one, under many demands.
+_DEMAND_TESTS: Final = ("ecw", "dirth")
+_NOTE: Final = "Whiskers are 95 % intervals of the mean (Student's t over the window's rounds)."
+
+Cells = Sequence[Mapping[Key, list[float]]]
+
+
+def cell_pages(
+    drives: Sequence[Compared],
+    *,
+    block_bytes: int | None,
+    read_ratio: float | None,
+    merit: str | None,
+) -> tuple[list[Page], dict[str, Any]]:
+    """Compare drives over what all of them have run.
+
+    Returns
+    -------
+    tuple
+        The pages, and what docs/json-pts.md says of ``pts compare``.
+    """
+    test = drives[0].result["test"]
+    measure = measure_of(test)
+    every = [cells_of(drive.result, measure) for drive in drives]
+    shared = [key for key in every[0] if all(key in of for of in every)]
+    if not shared:
+        raise UsageError(
+            "the drives have run nothing in common; name runs that came to their first window"
+        )
+    if test in _DEMAND_TESTS:
+        if block_bytes is not None or read_ratio is not None or merit is not None:
+            raise UsageError(
+                f"the test {test!r} has one stimulus: leave --block-size, --read-ratio and --class "
+                "out, or compare runs of the IOPS test"
+            )
+        words = words_of(shared[0])
+        rounds = tuple(tuple(of[shared[0]]) for of in every)
+        asked = None
+    else:
+        asked = _asked(every, block_bytes, read_ratio)
+        words, rounds = asked.words, asked.rounds
+    found = standings(drives, rounds, measure)
+    values: dict[str, Any] = {
+        "measure": measure.name,
+        "unit": measure.unit,
+        "is_less_better": measure.is_time,
+        "block_bytes": None if asked is None else asked.block_bytes,
+        "read_ratio": None if asked is None else asked.read_ratio,
+        "is_measured": asked is None or asked.is_measured,
+        "standings": [_standing_json(one, found[0].interval.mean) for one in found],
+    }
+    pages = [
+        _asked_page(words, found, measure, is_measured=asked is None or asked.is_measured),
+        _normalised_page(drives, every, shared, measure, asked),
+    ]
+    if test not in _DEMAND_TESTS:
+        pages += _column_pages(drives, every, shared, measure)
+    pages.append(_all_cells_page(drives, every, shared, measure))
+    if test == "iops":
+        page, values["merits"] = _merit_page(drives, every, merit)
+        pages.append(page)
+    elif merit is not None:
+        raise UsageError("--class needs runs of the IOPS test")
+    return pages, values
+
+
+def _asked(every: Cells, block_bytes: int | None, read_ratio: float | None) -> Asked:
+    size, mix = block_bytes, read_ratio
+    if size is None:
+        known = sorted({int(key[1]) for key in every[0] if key[1].isdigit()})
+        size = _DEFAULT[0] if not known or _DEFAULT[0] in known else known[0]
+    return at_size_and_mix(every, size, _DEFAULT[1] if mix is None else mix)
+
+
+def _standing_json(one: Standing, reference: float) -> dict[str, Any]:
+    return {
+        "label": one.drive.label,
+        "mean": one.interval.mean,
+        "low": one.interval.low,
+        "high": one.interval.high,
+        "normalised": one.interval.mean / reference if reference > 0 else None,
+        "wins": one.wins,
+        "losses": one.losses,
+        "undecided": one.undecided,
+    }
+
+
+def _asked_page(
+    words: str, found: Sequence[Standing], measure: Measure, *, is_measured: bool
+) -> Page:
+    bars = BarFigure(
+        "asked",
+        f"{measure.name.capitalize()} at {words}",
+        Axis(measure.label),
+        (words,),
+        tuple((one.drive.label, (one.interval.mean,), (one.interval.ends,)) for one in found),
+        _NOTE,
+    )
+    ranked = sorted(found, key=lambda one: one.interval.mean, reverse=not measure.is_time)
+    rows = tuple(
+        (
+            place,
+            one.drive.label,
+            one.interval.mean,
+            one.interval.low,
+            one.interval.high,
+            one.wins,
+            one.losses,
+            one.undecided,
+        )
+        for place, one in enumerate(ranked, start=1)
+    )
+    better = "less" if measure.is_time else "more"
+    table = Table(
+        "wins",
+        f"Wins and losses at {words} ({better} is better)",
+        (
+            *("rank", "drive", measure.label, "95 % from", "95 % to"),
+            *("wins", "losses", "undecided"),
+        ),
+        rows,
+        "A drive wins against another where it is better and their intervals do not meet; where "
+        "they meet, five rounds do not decide.",
+    )
+    cautions = () if is_measured else ("Not a cell of the test: worked out between its cells.",)
+    return Page(f"At {words}", (bars, table), cautions)
+
+
+def _normalised_page(
+    drives: Sequence[Compared],
+    every: Cells,
+    shared: Sequence[Key],
+    measure: Measure,
+    asked: Asked | None,
+) -> Page:
+    chosen = _headline_cells(shared, measure, asked)
+    groups = [(words_of(key), [of[key] for of in every]) for key in chosen]
+    if asked is not None and not asked.is_measured:
+        groups.insert(0, (asked.words, [list(rounds) for rounds in asked.rounds]))
+    intervals = [[mean_interval(rounds) for rounds in of_group] for _, of_group in groups]
+    bars = []
+    for place, drive in enumerate(drives):
+        ratios = [_over(of_group[place], of_group[0].mean) for of_group in intervals]
+        bars.append(
+            (
+                drive.label,
+                tuple(None if ratio is None else ratio.mean for ratio in ratios),
+                tuple(None if ratio is None else ratio.ends for ratio in ratios),
+            )
+        )
+    figure = BarFigure(
+        "normalised",
+        f"{measure.name.capitalize()}, {drives[0].label} = 1",
+        Axis(f"{drives[0].label} = 1"),
+        tuple(words for words, _ in groups),
+        tuple(bars),
+        f"Each drive's mean and interval over the mean of {drives[0].label}. {_NOTE}",
+    )
+    return Page("Normalised", (figure,))
+
+
+def _headline_cells(shared: Sequence[Key], measure: Measure, asked: Asked | None) -> list[Key]:
+    """Choose four cells at most: the user's, those that are tracked, or those at the ends."""
+    wanted = list(_HEADLINES)
+    if asked is not None and asked.is_measured:
+        wanted.insert(0, (asked.block_bytes, asked.read_ratio))
+    found = [key for size, mix in wanted for key in shared if (key[1], key[2]) == (str(size), mix)]
+    if len(found) < 3 or measure.is_time or asked is None:
+        found += [shared[0], shared[-1], shared[len(shared) // 2], *shared[:4]]
+    return list(dict.fromkeys(found))[:4]
+
+
+def _over(interval: Interval, reference: float) -> Interval | None:
+    return interval.divided(reference) if reference > 0 else None
+
+
+def _column_pages(
+    drives: Sequence[Compared], every: Cells, shared: Sequence[Key], measure: Measure
+) -> list[Page]:
+    pages = []
+    for mix in dict.fromkeys(key[2] for key in shared):
+        keys = [key for key in shared if key[2] == mix and key[1].isdigit()]
+        sizes = tuple(block_text(int(key[1])) for key in keys)
+        words = mix_text(round(100 * mix))
+        figure = ColumnFigure(
+            f"columns-{round(100 * mix)}",
+            f"{measure.name.capitalize()} by block size and drive, {words}",
+            Axis("block size", categories=sizes),
+            Axis("drive", categories=tuple(drive.label for drive in drives)),
+            Axis(measure.label, "log10"),
+            tuple(tuple(mean_interval(of[key]).mean for key in keys) for of in every),
+        )
+        pages.append(Page(f"Block sizes at {words}", (figure,)))
+    return pages
+
+
+def _all_cells_page(
+    drives: Sequence[Compared], every: Cells, shared: Sequence[Key], measure: Measure
+) -> Page:
+    rows = []
+    counts = {drive.label: [0, 0, 0, 0] for drive in drives}
+    for key in shared:
+        intervals = [mean_interval(of[key]) for of in every]
+        order = sorted(
+            range(len(drives)),
+            key=lambda place: intervals[place].mean,
+            reverse=not measure.is_time,
+        )
+        best, second = order[0], order[1]
+        outcome = beats(intervals[best], intervals[second], measure)
+        rows.append(
+            (
+                words_of(key),
+                drives[best].label,
+                intervals[best].mean,
+                drives[second].label,
+                intervals[second].mean,
+                "yes" if outcome == 1 else "no",
+            )
+        )
+        if outcome == 1:
+            counts[drives[best].label][0] += 1
+        for place, drive in enumerate(drives):
+            for other in range(len(drives)):
+                if other != place:
+                    result = beats(intervals[place], intervals[other], measure)
+                    counts[drive.label][{1: 1, -1: 2, 0: 3}[result]] += 1
+    totals = Table(
+        "wins-overall",
+        f"Over all {len(shared)} stimuli that every drive has run",
+        ("drive", "best of all", "wins", "losses", "undecided"),
+        tuple((label, *found) for label, found in counts.items()),
+        "Best of all: ahead of every other with an interval of its own. Wins, losses: against "
+        "each other drive at each stimulus.",
+    )
+    each = Table(
+        "best-by-cell",
+        "The two best at each stimulus",
+        (
+            *("stimulus", "best", measure.label, "second", f"second, {measure.label}"),
+            "intervals apart",
+        ),
+        tuple(rows),
+    )
+    return Page("Wins and losses over all stimuli", (totals, each))
+
+
+def _merit_page(
+    drives: Sequence[Compared], every: Cells, asked: str | None
+) -> tuple[Page, list[dict[str, Any]]]:
+    chosen = [class_named(asked)] if asked is not None else []
+    classes = [*chosen, *(each for each in merit_classes().values() if each not in chosen)]
+    found = {}
+    for of in classes:
+        try:
+            found[of.name] = [mean_interval(rounds) for rounds in merits(of, every)]
+        except UsageError:
+            # Of drives that cannot serve its small blocks it has none.
+            if of.name == asked:
+                raise
+    shown = [of for of in classes if of.name in found]
+    bars = BarFigure(
+        "merit",
+        "Figure of merit by class of workloads",
+        Axis("figure of merit (requests/s)"),
+        tuple(of.title for of in shown),
+        tuple(
+            (
+                drive.label,
+                tuple(found[of.name][place].mean for of in shown),
+                tuple(found[of.name][place].ends for of in shown),
+            )
+            for place, drive in enumerate(drives)
+        ),
+        f"The rate at which a drive serves the class's requests, one kind after the other. {_NOTE}",
+    )
+    weights = Table(
+        "merit-weights",
+        "Weights",
+        ("class", "block size", "R/W", "share of requests (%)", "where from"),
+        tuple(
+            (
+                of.title,
+                block_text(size),
+                mix_text(round(100 * mix)),
+                round(100 * share, 3),
+                of.source,
+            )
+            for of in shown
+            for size, mix, share in of.weights
+        ),
+    )
+    values = [
+        {
+            "class": of.name,
+            "source": of.source,
+            "weights": [
+                {"block_bytes": size, "read_ratio": mix, "share": share}
+                for size, mix, share in of.weights
+            ],
+            "drives": [
+                {"label": drive.label, "mean": one.mean, "low": one.low, "high": one.high}
+                for drive, one in zip(drives, found[of.name], strict=True)
+            ],
+        }
+        for of in shown
+    ]
+    return Page("Figures of merit", (bars, weights)), values

@@ -1,0 +1,92 @@
+"""The mean of a few rounds and its 95 % interval, by Student's t."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import fmean, stdev
+from typing import Final
+
+#: Of every interval here.
+LEVEL: Final = 0.95
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and where it lies with a confidence of 95 %.
+
+    Attributes
+    ----------
+    mean
+        Of the rounds.
+    low, high
+        Ends of the interval; both the mean where all rounds are equal, and no numbers at all
+        (`None`) of fewer than two rounds.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+
+    def divided(self, by: float) -> Interval:
+        """Return everything divided by a number above 0."""
+        if self.low is None or self.high is None:
+            return Interval(self.mean / by, None, None)
+        return Interval(self.mean / by, self.low / by, self.high / by)
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Low and high, where they are known."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+def mean_interval(rounds: Sequence[float]) -> Interval:
+    """Give the mean of rounds and its 95 % interval: five rounds have four degrees of freedom.
+
+    It takes rounds for independent of each other, and normally distributed.
+
+    Parameters
+    ----------
+    rounds
+        At least one value.
+    """
+    mean = fmean(rounds)
+    if len(rounds) < 2:
+        return Interval(mean, None, None)
+    half = student_quantile(len(rounds) - 1) * stdev(rounds) / math.sqrt(len(rounds))
+    return Interval(mean, mean - half, mean + half)
+
+
+@cache
+def student_quantile(freedom: int, level: float = LEVEL) -> float:
+    """Return what Student's t of so many degrees of freedom exceeds, either way, by 1 - `level`.
+
+    Found by halving an interval around it; its probability is the finite sum of Abramowitz and
+    Stegun 1964, equations 26.7.3 and 26.7.4.
+    """
+    low, high = 0.0, 1.0
+    while _probability(high, freedom) < level:
+        high *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if _probability(middle, freedom) < level else (low, middle)
+    return high
+
+
+def _probability(t: float, freedom: int) -> float:
+    """Return the probability that Student's t lies between -t and t."""
+    angle = math.atan(t / math.sqrt(freedom))
+    sine, square = math.sin(angle), math.cos(angle) ** 2
+    # Odd: cos + 2/3 cos^3 + ...; even: 1 + 1/2 cos^2 + ...
+    is_odd = freedom % 2 == 1
+    term = math.cos(angle) if is_odd else 1.0
+    total = 0.0
+    for step in range(freedom // 2):
+        total += term
+        place = 2 * step + (2 if is_odd else 1)
+        term *= square * place / (place + 1)
+    return 2 / math.pi * (angle + sine * total) if is_odd else sine * total

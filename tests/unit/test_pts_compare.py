@@ -1,0 +1,266 @@
+"""Comparing drives: who is better at what, by rates that follow a formula."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import made_pts_results as made
+import pytest
+
+from drivelab.cli import main as cli
+from drivelab.errors import UsageError
+from drivelab.pts.compared import read_results
+from drivelab.pts.compared_cells import IOPS, at_size_and_mix, beats, cells_of, words_of
+from drivelab.pts.comparison import compare
+from drivelab.pts.exhibits import BarFigure, ColumnFigure, LineFigure, Report, Table
+from drivelab.pts.merit import class_named, merit_classes, merits
+from drivelab.pts.student import Interval
+
+#: Half-width of every interval over its mean.
+HALF = 2.7764451051977987 * 0.01 * math.sqrt(0.5)
+
+
+def saved(folder: Path, *results: dict[str, Any]) -> list[str]:
+    names = []
+    for place, result in enumerate(results):
+        path = folder / f"{place}.json"
+        path.write_text(json.dumps(result))
+        names.append(str(path))
+    return names
+
+
+def exhibits(report: Report, kind: type) -> dict[str, Any]:
+    return {
+        one.name: one for page in report.pages for one in page.exhibits if isinstance(one, kind)
+    }
+
+
+def test_a_cell_is_found_and_between_cells_rates_follow_the_formula() -> None:
+    cells = [cells_of(made.result(speed=speed), IOPS) for speed in (1.0, 3.0)]
+    exact = at_size_and_mix(cells, 4096, 0.65)
+    assert exact.is_measured
+    assert exact.rounds[0] == tuple(made.rate(4096, 0.65) * share for share in made.WOBBLE)
+    # Between four cells, two, two; rates of the formula are linear there in logarithms.
+    for size, reads in ((12288, 0.7), (12288, 0.65), (4096, 0.2), (700, 0.99)):
+        between = at_size_and_mix(cells, size, reads)
+        assert not between.is_measured
+        for speed, rounds in zip((1.0, 3.0), between.rounds, strict=True):
+            expected = [made.rate(size, reads, speed) * share for share in made.WOBBLE]
+            assert rounds == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("size", "reads"), [(256, 0.0), (2**21, 0.0)])
+def test_outside_of_what_was_measured_is_refused(size: int, reads: float) -> None:
+    cells = [cells_of(made.result(), IOPS)] * 2
+    with pytest.raises(UsageError, match=r"allowed: 0.5 KiB to 1024 KiB, read ratios 0 to 1"):
+        at_size_and_mix(cells, size, reads)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [((10, 12), (7, 9), 1), ((7, 9), (10, 12), -1), ((7, 10), (10, 12), 0), ((7, 12), (8, 9), 0)],
+)
+def test_a_drive_wins_where_intervals_do_not_meet(
+    one: tuple[float, float], other: tuple[float, float], expected: int
+) -> None:
+    first, second = (Interval(sum(ends) / 2, *ends) for ends in (one, other))
+    assert beats(first, second, IOPS) == expected
+    times = made_latency()
+    assert beats(first, second, times) == -expected
+    assert beats(Interval(10.0, None, None), second, IOPS) == 0
+
+
+def made_latency() -> Any:
+    from drivelab.pts.compared_cells import measure_of
+
+    return measure_of("latency")
+
+
+def test_bars_standings_and_columns_of_three_drives() -> None:
+    drives = [made.drive("slow"), made.drive("fast", speed=2.0), made.drive("equal", speed=1.01)]
+    report = compare(drives)
+    bars = exhibits(report, BarFigure)
+    assert bars["asked"].groups == ("4 KiB R/W 0/100",)
+    mean = made.rate(4096, 0.0)
+    (value,), (ends,) = bars["asked"].bars[1][1:]
+    assert value == pytest.approx(2 * mean)
+    assert ends == pytest.approx((2 * mean * (1 - HALF), 2 * mean * (1 + HALF)))
+    normalised = bars["normalised"]
+    assert normalised.groups == ("4 KiB R/W 0/100", "64 KiB R/W 65/35", "1024 KiB R/W 100/0")
+    assert normalised.bars[1][1] == pytest.approx((2.0, 2.0, 2.0))
+    assert normalised.bars[1][2][0] == pytest.approx((2 * (1 - HALF), 2 * (1 + HALF)))
+    table = exhibits(report, Table)["wins"]
+    # 1 % apart, with intervals of 2 %: not decided.
+    assert [(row[1], *row[5:]) for row in table.rows] == [
+        ("fast (simulated)", 2, 0, 0),
+        ("equal (simulated)", 0, 1, 1),
+        ("slow (simulated)", 0, 1, 1),
+    ]
+    columns = exhibits(report, ColumnFigure)
+    assert len(columns) == 7
+    assert columns["columns-35"].values[1][3] == pytest.approx(made.rate(32768, 0.35, 2.0))
+    overall = exhibits(report, Table)["wins-overall"]
+    assert overall.rows[1] == ("fast (simulated)", 56, 112, 0, 0)
+    assert overall.rows[0] == ("slow (simulated)", 0, 0, 56, 56)
+
+
+def test_a_latency_that_is_less_wins() -> None:
+    drives = [made.drive("slow", test="latency"), made.drive("fast", speed=2.0, test="latency")]
+    values = compare(drives).result
+    assert (values["unit"], values["is_less_better"]) == ("ms", True)
+    slow, fast = values["standings"]
+    assert (slow["wins"], fast["wins"], fast["losses"]) == (0, 1, 0)
+    # Means of the rounds' reciprocals.
+    share = sum(1 / each for each in made.WOBBLE) / 5
+    assert fast["mean"] == pytest.approx(128e3 / made.rate(4096, 0.0, 2.0) * share)
+
+
+def test_figure_of_merit_is_the_weighted_harmonic_mean() -> None:
+    cells = [cells_of(made.result(speed=speed), IOPS) for speed in (1.0, 5.0)]
+    of = class_named("oltp")
+    weights = {(8192, 0.65): 0.7, (4096, 0.65): 0.2, (65536, 0.0): 0.1}
+    assert {(size, reads): share for size, reads, share in of.weights} == pytest.approx(weights)
+    expected = 1 / sum(share / made.rate(*cell) for cell, share in weights.items())
+    one, five = merits(of, cells)
+    assert one == pytest.approx([expected * share for share in made.WOBBLE])
+    assert five == pytest.approx([5 * expected * share for share in made.WOBBLE])
+
+
+def test_every_class_has_weights_that_add_up_and_says_where_they_come_from() -> None:
+    assert len(merit_classes()) >= 4
+    for of in merit_classes().values():
+        assert sum(share for _, _, share in of.weights) == pytest.approx(1)
+        assert of.source
+    report = compare([made.drive("a"), made.drive("b")], merit="web-server")
+    assert exhibits(report, BarFigure)["merit"].groups[0] == "Web server"
+    rows = exhibits(report, Table)["merit-weights"].rows
+    assert rows[0] == (
+        *("Web server", "4 KiB", "R/W 95/5", 40.0),
+        merit_classes()["web-server"].source,
+    )
+
+
+def test_small_blocks_that_a_drive_cannot_serve_are_left_out_on_all() -> None:
+    coarse = made.drive("coarse")
+    cells = coarse.result["sections"][0]["cells"]
+    coarse.result["sections"][0]["cells"] = [each for each in cells if each["block_bytes"] > 512]
+    report = compare([made.drive("fine"), coarse])
+    assert exhibits(report, Table)["wins-overall"].title.startswith("Over all 49 stimuli")
+
+
+def test_simulated_and_real_are_told_apart_everywhere() -> None:
+    drives = [made.drive("model"), made.drive("disk", kind="real")]
+    report = compare(drives)
+    assert dict(report.header)["numbers"] == "1 real and 1 simulated drives"
+    assert "Not measured on hardware: model (simulated)." in report.pages[0].cautions[0]
+    for figure in exhibits(report, BarFigure).values():
+        assert [name for name, _, _ in figure.bars] == ["model (simulated)", "disk (real)"]
+    for columns in exhibits(report, ColumnFigure).values():
+        assert columns.y.categories == ("model (simulated)", "disk (real)")
+
+
+def test_what_was_not_alike_is_told() -> None:
+    drives = [made.drive("a"), made.drive("b", settings={"queue_depth": 8}, verdict="not_steady")]
+    report = compare(drives)
+    assert report.pages[0].cautions[1:] == (
+        "b (simulated) never settled: its last rounds are compared.",
+        "The queue depth was not alike: a (simulated) 32, b (simulated) 8.",
+    )
+    assert dict(report.header)["outstanding"] == "not alike (see page 1)"
+
+
+def test_a_scaled_result_stamps_the_comparison() -> None:
+    scaled = {"stamp": "not a PTS result", "settings": {"scale": 0.1}}
+    report = compare([made.drive("a", **scaled), made.drive("b", **scaled)])
+    assert report.stamp == "not a PTS result"
+
+
+def test_write_saturation_is_normalised_to_fresh_out_of_the_box() -> None:
+    drives = [made.saturation("a", 1000.0, 100.0), made.saturation("b", 400.0, 300.0)]
+    report = compare(drives)
+    lines = exhibits(report, LineFigure)["saturation-normalised"].lines
+    assert (lines[0].y[0], lines[0].y[-1], lines[1].y[-1]) == (1.0, 0.1, 0.75)
+    table = exhibits(report, Table)["saturation-table"]
+    assert table.rows[0] == ("a (simulated)", 1000.0, 100.0, 90.0, 60.0, 120, 2.0)
+    assert report.result["saturation"][1]["lost_ratio"] == 0.25
+    with pytest.raises(UsageError, match="'wsat' has no block sizes and mixes"):
+        compare(drives, block_bytes=4096)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"test": "latency"}, "test iops and latency"),
+        ({"edition": "client"}, "edition enterprise and client"),
+        ({"settings": {"scale": 0.1}}, "--scale 1.0 and 0.1"),
+        ({"settings": {"content": "zero"}}, "data pattern random and zero"),
+    ],
+)
+def test_other_tests_and_modes_are_refused(
+    tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
+    names = saved(tmp_path, made.result(), made.result("sim:two", **changes))
+    with pytest.raises(UsageError) as told:
+        read_results(names)
+    assert str(told.value) == (
+        f"{names[0]} and {names[1]} cannot be compared: {words}; compare runs of one test in one "
+        "mode"
+    )
+
+
+def test_names_are_short_unique_and_say_what_a_drive_is(tmp_path: Path) -> None:
+    real = made.result("/dev/nvme0n1", kind="real")
+    real["header"]["model"] = "SSD 980"
+    results = [made.result("sim:x25m"), made.result("sim:dir/mine.toml"), real]
+    names = saved(tmp_path, *results, results[0])
+    labels = [drive.label for drive in read_results(names)]
+    assert labels == [
+        "x25m, 0.json (simulated)",
+        "mine (simulated)",
+        "SSD 980 (real)",
+        "x25m, 3.json (simulated)",
+    ]
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert cli.main(["pts", "compare", *words]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    return err
+
+
+def test_bad_input_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = saved(tmp_path, made.result(), made.result("sim:two"))
+    (tmp_path / "text.json").write_text("no json")
+    (tmp_path / "list.json").write_text("[]")
+    (tmp_path / "old.json").write_text(json.dumps(made.result(layout=0)))
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("x")
+    one = names[0]
+    assert "1 result is named; a comparison takes 2 to 20" in complaint(capsys, one)
+    assert "takes 2 to 20" in complaint(capsys, *itertools.repeat(one, 21))
+    assert "nowhere does not exist; name the folder" in complaint(capsys, one, "nowhere")
+    assert "is no result of `drivelab pts run`: " in complaint(capsys, one, "text.json")
+    assert "is no result of `drivelab pts run`; name" in complaint(capsys, one, "list.json")
+    assert "old.json has layout 0, and this version reads 1" in complaint(capsys, one, "old.json")
+    assert "empty is no run of `drivelab pts run`" in complaint(capsys, one, "empty")
+    assert "--test says 'wsat'" in complaint(capsys, *names, "--test", "wsat")
+    assert "the classes are oltp" in complaint(capsys, *names, "--class", "x")
+    assert "outside of what was measured" in complaint(capsys, *names, "--block-size", "2MiB")
+    assert "holds notes.txt, which no report made" in complaint(capsys, *names, "--out", "mine")
+    assert "is a file; a comparison is a folder" in complaint(capsys, *names, "--out", "0.json")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_words_of_cells() -> None:
+    assert words_of(("", "4096", 0.65, True, 0, 0)) == "4 KiB R/W 65/35"
+    assert words_of(("128 KiB", "131072", 1.0, False, 0, 0)) == "128 KiB R/W 100/0 sequential"
+    assert words_of(("", "512:0.5,4096:0.5", 0.4, True, 32, 8)) == "32 threads x 8"
