@@ -66,7 +66,7 @@ def purge_text(record: Record) -> str:
         record.purges, key=lambda purge: ("done", "unavailable", "refused").index(purge.outcome)
     )
     if worst.outcome == "done":
-        return f"done by {worst.method}"
+        return f"done ({worst.method})"
     tried = f" ({worst.method})" if worst.method else ""
     return f"NOT DONE, {worst.outcome}{tried}: {worst.reason}"
 
