@@ -80,6 +80,7 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("pts", "run", "throughput", SMALL_DRIVE, "--client", "--scale", "0.01"),
         *("--out", "pts-throughput"),
     ],
+    "pts classes": ["pts", "classes"],
     "pts report": ["pts", "report", "pts-iops"],
     "pts compare": ["pts", "compare", "pts-iops", "pts-iops/result.json", "--out", "pts-compared"],
     "runs list": ["runs", "list", "."],

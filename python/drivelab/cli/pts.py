@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from drivelab.cli import pts_compare, pts_report, pts_run
+from drivelab.cli import pts_classes, pts_compare, pts_report, pts_run
 
 if TYPE_CHECKING:
     import argparse
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 #: Each a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
 _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
     "run": (pts_run, "run a test, or all of them, on a drive, and report it"),
+    "classes": (pts_classes, "list the classes of workloads, or print one to edit"),
     "report": (pts_report, "write the report of a test: page, tables, JSON and PDF"),
     "compare": (pts_compare, "set up to twenty drives beside each other"),
 }

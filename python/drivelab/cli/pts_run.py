@@ -41,6 +41,7 @@ _OF_ONE_TEST: Final = {
     "idle": "wsat",
     "block_size": "dirth",
     "write_ratio": "dirth",
+    "workload_class": "class",
 }
 
 
@@ -93,6 +94,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--block-size", type=size, metavar="SIZE", help="of dirth [4KiB]")
     group.add_argument("--write-ratio", type=ratio, metavar="RATIO", help="of dirth [1]")
+    group.add_argument(
+        "--class",
+        dest="workload_class",
+        metavar="NAME|FILE.toml",
+        help="of class; `drivelab pts classes` lists them",
+    )
     add_no_variability(parser.add_argument_group("simulated drives"))
     group = parser.add_argument_group("real drives")
     group.add_argument(
@@ -151,7 +158,7 @@ def carry_out(args: argparse.Namespace) -> int:
         When a test did not come to its end, or a drive never settled; after everything that was
         measured is saved and reported.
     """
-    from drivelab.pts.registry import TESTS
+    from drivelab.pts.registry import SPECIFIED, TESTS
     from drivelab.pts.states import remove_preconditioned
 
     _refuse_without_effect(args)
@@ -162,7 +169,7 @@ def carry_out(args: argparse.Namespace) -> int:
     else:
         told = []
         states = path / "states"
-        for name, test in TESTS.items():
+        for name, test in SPECIFIED.items():
             told.append(_tell(_run(args, test, settings, path / name, states)))
             if told[-1]["problem"]:
                 break
@@ -224,7 +231,16 @@ def _settings_of(args: argparse.Namespace) -> Settings:
         block_bytes=args.block_size,
         write_ratio=args.write_ratio,
         operator=args.operator,
+        workload_class=_class_of(args),
     )
+
+
+def _class_of(args: argparse.Namespace) -> dict[str, Any] | None:
+    if args.workload_class is None:
+        return None
+    from drivelab.pts.class_file import load_class
+
+    return load_class(args.workload_class).to_json()
 
 
 def _refuse_without_effect(args: argparse.Namespace) -> None:
@@ -235,14 +251,19 @@ def _refuse_without_effect(args: argparse.Namespace) -> None:
         raise UsageError(f"{args.drive} is a formula and has no state to settle; test {drive}")
     refuse_options_without_effect(args)
     for name, test in _OF_ONE_TEST.items():
-        if getattr(args, name) is not None and args.test not in (test, _ALL):
-            option = f"--{name.replace('_', '-')}"
+        # All of the specification's tests: a class is none of them.
+        runs_it = args.test == test or (args.test == _ALL and test != "class")
+        if getattr(args, name) is not None and not runs_it:
+            option = "--class" if test == "class" else f"--{name.replace('_', '-')}"
             raise UsageError(f"{option} is for {test}; {args.test} has no such choice")
 
 
 def _default_run(args: argparse.Namespace, settings: Settings) -> Path:
     """Name the run folder, the same for the same words so that a rerun goes on."""
-    words = re.sub(r"[^A-Za-z0-9]+", "-", f"{args.test} {args.drive} {settings.edition}")
+    test = args.test
+    if settings.workload_class is not None:
+        test = f"{test} {settings.workload_class['name']}"
+    words = re.sub(r"[^A-Za-z0-9]+", "-", f"{test} {args.drive} {settings.edition}")
     return Path("runs") / f"pts-{words.strip('-')[:100]}-seed-{settings.seed}"
 
 

@@ -16,6 +16,7 @@ NOT_KNOWN: Final = "not known"
 VERSIONS: Final = {
     "specification": "follows SNIA SSS PTS 2.0.x",
     "implementations": "PTS-style, after public implementations of SNIA SSS PTS 2.0.x",
+    "own": "by the method of SNIA SSS PTS 2.0.x; none of its tests",
 }
 # In the order in which the specification lists what a session tells.
 _OF_DRIVE: Final = ("vendor", "model", "serial", "firmware")
@@ -36,7 +37,7 @@ def header_fields(record: Record, test: PtsTest) -> tuple[tuple[str, str], ...]:
         ("date", _date(origin.get("started_at"))),
         ("operator", settings.operator or NOT_KNOWN),
         ("specification", VERSIONS[test.known]),
-        ("test", f"{test.title} ({EDITIONS[settings.edition]})"),
+        ("test", f"{test.title} ({EDITIONS[settings.edition]}){_class_text(record)}"),
         ("drive", drive["name"]),
         ("kind", _kind(record)),
         *(told(name) for name in _OF_DRIVE),
@@ -112,6 +113,11 @@ def cautions(record: Record) -> list[str]:
         why = f": {record.failure.message}" if record.failure else ""
         told.append(f"The test did not come to its end{why}. What was measured is shown.")
     return told
+
+
+def _class_text(record: Record) -> str:
+    of = record.settings.workload_class
+    return "" if of is None else f": {of['title']}"
 
 
 def _kind(record: Record) -> str:

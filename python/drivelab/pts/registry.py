@@ -6,10 +6,20 @@ from typing import Final
 
 from drivelab.errors import UsageError
 from drivelab.pts.test import PtsTest
-from drivelab.pts.tests import dirth, ecw, hir, iops, latency, throughput, wsat, xsr
+from drivelab.pts.tests import (
+    dirth,
+    ecw,
+    hir,
+    iops,
+    latency,
+    throughput,
+    workload_class,
+    wsat,
+    xsr,
+)
 
 #: In the order in which `all` runs them.
-TESTS: Final[dict[str, PtsTest]] = {
+SPECIFIED: Final[dict[str, PtsTest]] = {
     test.name: test
     for test in (
         iops.TEST,
@@ -22,6 +32,8 @@ TESTS: Final[dict[str, PtsTest]] = {
         dirth.TEST,
     )
 }
+#: Every test; those that are none of the specification's are not part of `all`.
+TESTS: Final[dict[str, PtsTest]] = {**SPECIFIED, workload_class.TEST.name: workload_class.TEST}
 
 
 def test_named(name: str) -> PtsTest:

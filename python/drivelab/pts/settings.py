@@ -51,6 +51,8 @@ class Settings:
         Of DIRTH: the size of its requests, and the share of writes.
     operator
         Who runs it; empty for nobody in particular.
+    workload_class
+        Of the class test: what `WorkloadClass.to_json` gives, so that a run holds all of it.
 
     Raises
     ------
@@ -71,6 +73,7 @@ class Settings:
     block_bytes: int = 4096
     write_ratio: float = 1.0
     operator: str = ""
+    workload_class: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if self.edition not in EDITIONS:

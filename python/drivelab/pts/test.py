@@ -52,7 +52,8 @@ class PtsTest:
     summary
         Half a line.
     known
-        How its steps are known: ``specification`` or ``implementations``.
+        How its steps are known: ``specification``, ``implementations``, or ``own`` where only
+        the method is the specification's.
     check
         Refuses settings and drives that it cannot run with a `UsageError`, before anything is
         done to the drive.
@@ -67,7 +68,7 @@ class PtsTest:
     name: str
     title: str
     summary: str
-    known: Literal["specification", "implementations"]
+    known: Literal["specification", "implementations", "own"]
     check: Callable[[Plan], None]
     carry_out: Callable[[Bench], None]
     sections: Callable[[Record], list[Section]]

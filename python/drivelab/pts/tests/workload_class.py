@@ -1,0 +1,223 @@
+"""A class of workloads: its stimuli, a minute each, round after round until its figure is steady.
+
+The flow is the specification's: purge, preconditioning, the test's own stimuli as what settles
+the drive. What is tracked is the class's figure (`drivelab.pts.workload_class`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from drivelab.errors import UsageError
+from drivelab.pts.cell_exhibits import block_text, mix_text
+from drivelab.pts.cells import CellResult, cell_results
+from drivelab.pts.class_file import class_names
+from drivelab.pts.convergence import convergence_figure, window_exhibits, windows_json
+from drivelab.pts.exhibits import Axis, Cell, Page, Table
+from drivelab.pts.response_times import levels_table, response_time_figure
+from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds
+from drivelab.pts.test import PtsTest, Section, settled_verdict
+from drivelab.pts.workload_class import Part, WorkloadClass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from drivelab.pts.bench import Bench
+    from drivelab.pts.journal import Record, Step
+    from drivelab.pts.plan import Plan
+    from drivelab.pts.settings import Settings
+    from drivelab.workloads.stimulus import Stimulus
+
+
+def _class_of(settings: Settings) -> WorkloadClass:
+    if settings.workload_class is None:
+        raise UsageError(
+            f"which class? name it with --class: {', '.join(class_names())}, or a FILE.toml of "
+            "your own"
+        )
+    return WorkloadClass.from_json(settings.workload_class)
+
+
+def _stimulus(plan: Plan, part: Part) -> Stimulus:
+    values = part.stimulus_values()
+    sizes, read_ratio = values.pop("sizes"), values.pop("read_ratio")
+    try:
+        return plan.stimulus(sizes, read_ratio, **values)
+    except UsageError as error:
+        raise UsageError(f"{part.name}: {error}") from error
+
+
+def _stimuli(plan: Plan) -> list[tuple[Stimulus, float]]:
+    parts = _class_of(plan.settings).parts
+    return [(_stimulus(plan, part), plan.minutes(1)) for part in parts]
+
+
+def _tracked(of: WorkloadClass) -> tuple[Tracked, ...]:
+    return (Tracked(f"figure of {of.name}", "IOPS", lambda steps: _figure(of, steps)),)
+
+
+def _figure(of: WorkloadClass, steps: Sequence[Step]) -> float:
+    return of.figure([step.iops for step in steps])
+
+
+def _check(plan: Plan) -> None:
+    _stimuli(plan)
+
+
+def _carry_out(bench: Bench) -> None:
+    bench.precondition()
+    run_rounds(bench, _stimuli(bench.plan), _tracked(_class_of(bench.plan.settings)))
+
+
+def _settled(record: Record) -> tuple[WorkloadClass, Settled]:
+    of = _class_of(record.settings)
+    return of, recorded(record, len(of.parts), _tracked(of))
+
+
+def _sections(record: Record) -> list[Section]:
+    of, settled = _settled(record)
+    cells = cell_results(settled.window_rounds)
+    values = {
+        "windows": windows_json(settled),
+        "cells": [
+            {"part": part.name, "weight": part.weight, **cell.to_json()}
+            for part, cell in zip(of.parts, cells, strict=False)
+        ],
+        "figure_iops_rounds": [_figure(of, steps) for steps in settled.window_rounds],
+    }
+    verdict = settled_verdict(settled.is_steady, record.is_complete)
+    return [Section("", verdict, len(settled.rounds), values)]
+
+
+def _pages(record: Record) -> list[Page]:
+    of, settled = _settled(record)
+    if not settled.rounds:
+        return []
+    parts = of.parts
+    cells = cell_results(settled.window_rounds)
+    convergence = convergence_figure(
+        "class-convergence",
+        f"Steady-state convergence: {of.title}",
+        settled,
+        [
+            ("figure of the class", lambda steps: _figure(of, steps)),
+            *((part.name, _iops_of(number)) for number, part in enumerate(parts)),
+        ],
+        Axis("throughput (IOPS)", "log10"),
+    )
+    named = [(part.name, cell.steps) for part, cell in zip(parts, cells, strict=True)]
+    histograms = [
+        (name, response_time_figure(f"class-response-times-{number}", name, steps))
+        for number, (name, steps) in enumerate(named, start=1)
+    ]
+    return [
+        Page(f"{of.title} - what it is made of", (_made_of(of), _weights(of))),
+        Page(f"{of.title} - steady-state convergence", (convergence,)),
+        Page(f"{of.title} - measurement window", tuple(window_exhibits("class", settled))),
+        Page(
+            f"{of.title} - results",
+            (
+                _results(of, parts, cells),
+                levels_table("class-levels", "Confidence levels of response times", named),
+            ),
+        ),
+        *(
+            Page(f"{of.title} - response times: {name}", (figure,))
+            for name, figure in histograms
+            if figure is not None
+        ),
+    ]
+
+
+def _iops_of(number: int) -> Callable[[Sequence[Step]], float]:
+    return lambda steps: steps[number].iops
+
+
+def _made_of(of: WorkloadClass) -> Table:
+    rows = []
+    for part in of.parts:
+        stream = part.stream
+        read = round(100 * stream.read_ratio)
+        rows.append(
+            (
+                part.name,
+                f"{100 * part.weight:g} %",
+                ", ".join(f"{block_text(size)} {100 * share:g} %" for size, share in stream.sizes),
+                mix_text(read),
+                "random" if part.is_random else "in order",
+                f"{stream.threads} x {stream.queue_depth}",
+                stream.source,
+            )
+        )
+    return Table(
+        "class-streams",
+        of.title,
+        (
+            "stimulus",
+            "share of requests",
+            "sizes",
+            "mix",
+            "order",
+            "threads x queue depth",
+            "where its numbers come from",
+        ),
+        tuple(rows),
+        f"{of.summary}. Source: {of.source}.",
+    )
+
+
+def _weights(of: WorkloadClass) -> Table:
+    return Table(
+        "class-weights",
+        "Weights of a figure of merit over the IOPS test's cells",
+        ("block size", "mix", "weight"),
+        tuple(
+            (block_text(size), mix_text(round(100 * read_ratio)), weight)
+            for size, read_ratio, weight in of.weights
+        ),
+    )
+
+
+def _results(of: WorkloadClass, parts: Sequence[Part], cells: Sequence[CellResult]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            part.name,
+            f"{100 * part.weight:g} %",
+            cell.iops,
+            cell.megabytes_per_second,
+            cell.latency_ms_mean,
+            cell.latency_ms(99.999),
+            cell.latency_ms_max,
+        )
+        for part, cell in zip(parts, cells, strict=True)
+    ]
+    figure = of.figure([cell.iops for cell in cells])
+    rows.append((f"figure of {of.name}", "100 %", figure, None, None, None, None))
+    return Table(
+        "class-results",
+        "Results: the measurement window",
+        (
+            "stimulus",
+            "share of requests",
+            "IOPS",
+            "MB/s",
+            "mean (ms)",
+            "99.999 % (ms)",
+            "maximum (ms)",
+        ),
+        tuple(rows),
+        "The figure is the harmonic mean of the stimuli's IOPS, weighted by their shares.",
+    )
+
+
+TEST: Final = PtsTest(
+    name="class",
+    title="Workload class test",
+    summary="a class of workloads, named with --class",
+    known="own",
+    check=_check,
+    carry_out=_carry_out,
+    sections=_sections,
+    pages=_pages,
+)
