@@ -13,11 +13,12 @@ import pytest
 
 from drivelab.cli import main as cli
 from drivelab.errors import UsageError
+from drivelab.pts.class_file import load_class
 from drivelab.pts.compared import read_results
 from drivelab.pts.compared_cells import IOPS, at_size_and_mix, beats, cells_of, words_of
 from drivelab.pts.comparison import compare
 from drivelab.pts.exhibits import BarFigure, ColumnFigure, LineFigure, Report, Table
-from drivelab.pts.merit import class_named, merit_classes, merits
+from drivelab.pts.merit import merit_classes, merits
 from drivelab.pts.student import Interval
 
 #: Half-width of every interval over its mean.
@@ -121,8 +122,9 @@ def test_a_latency_that_is_less_wins() -> None:
 
 def test_figure_of_merit_is_the_weighted_harmonic_mean() -> None:
     cells = [cells_of(made.result(speed=speed), IOPS) for speed in (1.0, 5.0)]
-    of = class_named("oltp")
-    weights = {(8192, 0.65): 0.7, (4096, 0.65): 0.2, (65536, 0.0): 0.1}
+    of = load_class("oltp")
+    # 4 % of the requests are the log's.
+    weights = {(8192, 0.5): 0.96, (4096, 0.0): 0.02, (8192, 0.0): 0.012, (16384, 0.0): 0.008}
     assert {(size, reads): share for size, reads, share in of.weights} == pytest.approx(weights)
     expected = 1 / sum(share / made.rate(*cell) for cell, share in weights.items())
     one, five = merits(of, cells)
@@ -135,12 +137,12 @@ def test_every_class_has_weights_that_add_up_and_says_where_they_come_from() -> 
     for of in merit_classes().values():
         assert sum(share for _, _, share in of.weights) == pytest.approx(1)
         assert of.source
-    report = compare([made.drive("a"), made.drive("b")], merit="web-server")
-    assert exhibits(report, BarFigure)["merit"].groups[0] == "Web server"
+    report = compare([made.drive("a"), made.drive("b")], merit="web-search")
+    assert exhibits(report, BarFigure)["merit"].groups[0] == "Web search"
     rows = exhibits(report, Table)["merit-weights"].rows
     assert rows[0] == (
-        *("Web server", "4 KiB", "R/W 95/5", 40.0),
-        merit_classes()["web-server"].source,
+        *("Web search", "128 KiB", "R/W 0/100", 1.0),
+        merit_classes()["web-search"].source,
     )
 
 
@@ -253,7 +255,9 @@ def test_bad_input_is_one_clear_line(
     assert "old.json has layout 0, and this version reads 1" in complaint(capsys, one, "old.json")
     assert "empty is no run of `drivelab pts run`" in complaint(capsys, one, "empty")
     assert "--test says 'wsat'" in complaint(capsys, *names, "--test", "wsat")
-    assert "the classes are oltp" in complaint(capsys, *names, "--class", "x")
+    assert "there is no workload class 'x'; there are desktop-publishing, " in complaint(
+        capsys, *names, "--class", "x"
+    )
     assert "outside of what was measured" in complaint(capsys, *names, "--block-size", "2MiB")
     assert "holds notes.txt, which no report made" in complaint(capsys, *names, "--out", "mine")
     assert "is a file; a comparison is a folder" in complaint(capsys, *names, "--out", "0.json")

@@ -35,7 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--read-ratio", type=ratio, metavar="RATIO", help="your share of reads, 0 to 1 [0]"
     )
     parser.add_argument(
-        "--class", dest="merit", metavar="CLASS", help="your class of workloads, shown first"
+        "--class",
+        dest="merit",
+        metavar="NAME|FILE.toml",
+        help="your class of workloads, first",
     )
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="where to write [runs/compare- and their names]"

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from drivelab.errors import UsageError
 from drivelab.pts.cell_exhibits import block_text, mix_text
+from drivelab.pts.class_file import load_class
 from drivelab.pts.compared import Compared
 from drivelab.pts.compared_cells import (
     Asked,
@@ -21,7 +22,7 @@ from drivelab.pts.compared_cells import (
     words_of,
 )
 from drivelab.pts.exhibits import Axis, BarFigure, ColumnFigure, Page, Table
-from drivelab.pts.merit import class_named, merit_classes, merits
+from drivelab.pts.merit import merit_classes, merits
 from drivelab.pts.student import Interval, mean_interval
 
 #: Beside the user's own, the cells by which the specification judges the IOPS test.
@@ -277,8 +278,10 @@ def _all_cells_page(
 def _merit_page(
     drives: Sequence[Compared], every: Cells, asked: str | None
 ) -> tuple[Page, list[dict[str, Any]]]:
-    chosen = [class_named(asked)] if asked is not None else []
-    classes = [*chosen, *(each for each in merit_classes().values() if each not in chosen)]
+    chosen = [load_class(asked)] if asked is not None else []
+    others = merit_classes().values()
+    # A user's edition of a class stands in its place.
+    classes = [*chosen, *(each for each in others if each.name not in [of.name for of in chosen])]
     found = {}
     for of in classes:
         try:

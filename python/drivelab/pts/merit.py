@@ -3,75 +3,26 @@
 A class says how requests are spread over block sizes and mixes. Its figure is the rate at which
 a drive serves that many requests of each, one kind after the other: the harmonic mean of the
 rates of the IOPS test, weighted by requests. What a class is made of, and where its numbers come
-from, stands in ``merit_classes.toml``.
+from, stands in its file (`drivelab.pts.class_file`).
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from typing import Final
 
-from drivelab.errors import UsageError
+from drivelab.pts.class_file import class_names, load_class
 from drivelab.pts.compared_cells import Key, at_size_and_mix
-
-_FILE: Final = "merit_classes.toml"
-
-
-@dataclass(frozen=True)
-class MeritClass:
-    """A class of workloads.
-
-    Attributes
-    ----------
-    name, title
-        The word on the command line, and what it is called.
-    source
-        Where its weights come from; ``assumed`` where nobody measured them.
-    weights
-        Block size in bytes, share of reads, share of requests; the last add up to 1.
-    """
-
-    name: str
-    title: str
-    source: str
-    weights: tuple[tuple[int, float, float], ...]
+from drivelab.pts.workload_class import WorkloadClass
 
 
 @cache
-def merit_classes() -> dict[str, MeritClass]:
-    """Give every class by its name."""
-    text = (resources.files("drivelab.pts") / _FILE).read_text("utf-8")
-    found = {}
-    for name, entry in tomllib.loads(text).items():
-        requests = entry["requests"]
-        total = sum(one["weight"] for one in requests)
-        weights = tuple(
-            (int(one["block_bytes"]), float(one["read_ratio"]), one["weight"] / total)
-            for one in requests
-        )
-        found[name] = MeritClass(name, entry["title"], entry["source"], weights)
-    return found
+def merit_classes() -> dict[str, WorkloadClass]:
+    """Give every class of the package by its name."""
+    return {name: load_class(name) for name in class_names()}
 
 
-def class_named(name: str) -> MeritClass:
-    """Give a class by its name.
-
-    Raises
-    ------
-    UsageError
-        For a name that is none; lists them.
-    """
-    classes = merit_classes()
-    if name not in classes:
-        raise UsageError(f"no workload class {name!r}; the classes are {', '.join(classes)}")
-    return classes[name]
-
-
-def merits(of: MeritClass, cells: Sequence[Mapping[Key, list[float]]]) -> list[list[float]]:
+def merits(of: WorkloadClass, cells: Sequence[Mapping[Key, list[float]]]) -> list[list[float]]:
     """Give a class's figure of each drive, round by round, in requests a second.
 
     Parameters
