@@ -255,7 +255,7 @@ def test_bad_input_is_one_clear_line(
     assert "old.json has layout 0, and this version reads 1" in complaint(capsys, one, "old.json")
     assert "empty is no run of `drivelab pts run`" in complaint(capsys, one, "empty")
     assert "--test says 'wsat'" in complaint(capsys, *names, "--test", "wsat")
-    assert "there is no workload class 'x'; there are desktop-publishing, " in complaint(
+    assert "no workload class 'x'; there are desktop-publishing, " in complaint(
         capsys, *names, "--class", "x"
     )
     assert "outside of what was measured" in complaint(capsys, *names, "--block-size", "2MiB")
