@@ -15,7 +15,7 @@ from drivelab._core import histogram_bin
 from drivelab.drives.drive import DriveKind
 from drivelab.drives.measurement import OperationResult
 from drivelab.drives.session import Purge, StepResult
-from drivelab.errors import RunError, UsageError
+from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.workloads.stimulus import Stimulus
 
 MIB = 2**20
@@ -88,6 +88,10 @@ class FakeSession:
         speed = self._bytes_per_second * (1 + self._drop * left)
         depth = min(stimulus.outstanding, 32) / 32
         return speed * depth * (1 + self._wobble(step)) / cost
+
+    def check(self, stimulus: Stimulus) -> None:
+        if stimulus.outstanding > 4096:
+            raise CannotAnswerError("the toy drive ends at 4096 requests outstanding")
 
     def run(
         self,

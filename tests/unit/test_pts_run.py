@@ -165,3 +165,13 @@ def test_a_drive_smaller_than_a_request_for_each_thread_is_refused(tmp_path: Pat
         run(tmp_path / "run", session)
     assert session.steps == []
     assert not (tmp_path / "run").exists()
+
+
+def test_what_the_drive_cannot_be_asked_for_is_refused_before_anything_is_done(
+    tmp_path: Path,
+) -> None:
+    session = FakeSession()
+    with pytest.raises(UsageError, match="cannot run iops: the toy drive ends at 4096"):
+        run(tmp_path / "run", session, threads=100, queue_depth=100)
+    assert session.steps == []
+    assert not (tmp_path / "run").exists()

@@ -130,7 +130,9 @@ class FioSession:
         RunError
             When fio fails, hangs, or answers what cannot be; or the drive goes away.
         """
-        self._check(stimulus, seconds, total_bytes)
+        if seconds is None and total_bytes is None:
+            raise UsageError("nothing ends the step: give seconds or total_bytes")
+        self.check(stimulus)
         drive = self._drive
         drive.target.check_present()
         if stimulus.read_ratio < 1:
@@ -205,9 +207,8 @@ class FioSession:
         may_be = target.is_whole and target.write_refusal is None
         return switch_write_cache(target.device, wanted, is_whole=may_be)
 
-    def _check(self, stimulus: Stimulus, seconds: float | None, total_bytes: int | None) -> None:
-        if seconds is None and total_bytes is None:
-            raise UsageError("nothing ends the step: give seconds or total_bytes")
+    def check(self, stimulus: Stimulus) -> None:
+        """Raise `UsageError` when the drive cannot be asked for a stimulus, or not by fio."""
         end = stimulus.range_start_bytes + stimulus.range_bytes
         if end > self.capacity_bytes:
             raise UsageError(

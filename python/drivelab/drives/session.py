@@ -134,6 +134,10 @@ class DriveSession(Protocol):
         """Bring the drive back to how it left the factory, by its own command."""
         ...
 
+    def check(self, stimulus: Stimulus) -> None:
+        """Raise `UsageError` when the drive cannot be asked for a stimulus; nothing is sent."""
+        ...
+
     def run(
         self,
         stimulus: Stimulus,

@@ -80,6 +80,15 @@ class SimulatedSession:
         self._session.purge()
         return Purge("done", "simulated: every block erased")
 
+    def check(self, stimulus: Stimulus) -> None:
+        """Raise `UsageError` when a stimulus goes beyond the drive."""
+        end = stimulus.range_start_bytes + stimulus.range_bytes
+        if end > self.capacity_bytes:
+            raise UsageError(
+                f"the stimulus goes to {end} bytes of {self.name}; allowed: at most "
+                f"{self.capacity_bytes}"
+            )
+
     def run(
         self,
         stimulus: Stimulus,
@@ -92,12 +101,7 @@ class SimulatedSession:
 
         Between two steps the write buffer drains: what a step finds is an idle drive.
         """
-        end = stimulus.range_start_bytes + stimulus.range_bytes
-        if end > self.capacity_bytes:
-            raise UsageError(
-                f"the stimulus goes to {end} bytes of {self.name}; allowed: at most "
-                f"{self.capacity_bytes}"
-            )
+        self.check(stimulus)
         if seconds is None and total_bytes is None:
             raise UsageError("nothing ends the step: give seconds or total_bytes")
         told = self._session.run(

@@ -18,21 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from drivelab.drives.session import DriveSession, Purge, StepResult
 from drivelab.errors import RunError
 from drivelab.pts.journal import Action, Step
-from drivelab.pts.plan import Plan
+from drivelab.pts.plan import PRECONDITIONING_BYTES, PRECONDITIONING_FILLS, Plan
 from drivelab.pts.progress import TestProgress
 from drivelab.pts.settings import Settings
 from drivelab.pts.states import States
 from drivelab.pts.words import words_of
 from drivelab.store import RunStore, damaged
-
-#: Workload-independent preconditioning writes the capacity so often, in requests of this size.
-PRECONDITIONING_FILLS: Final = 2
-PRECONDITIONING_BYTES: Final = 128 * 1024
 
 
 class Bench:
@@ -102,7 +98,7 @@ class Bench:
 
         On a simulated drive a state that another test left of the same is taken up.
         """
-        stimulus = self.plan.stimulus(size_bytes, 0.0, is_random=False)
+        stimulus = self.plan.preconditioning(size_bytes)
         total = PRECONDITIONING_FILLS * self.plan.extent.capacity_bytes
         written = Action("run", "preconditioning", section, stimulus=stimulus, total_bytes=total)
         purged = Action("purge", "preconditioning", section)

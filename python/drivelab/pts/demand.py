@@ -57,6 +57,7 @@ class Workload:
 
     def check(self, plan: Plan) -> None:
         """Refuse what the drive cannot run."""
+        plan.preconditioning()
         self.mixed(plan, _MOST, _MOST)
         self.writes(plan, _MOST, _MOST)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from drivelab.pts.bench import PRECONDITIONING_FILLS
 from drivelab.pts.journal import Record
+from drivelab.pts.plan import PRECONDITIONING_FILLS
 from drivelab.pts.settings import EDITIONS
 from drivelab.pts.test import PtsTest
 from drivelab.units import format_decimal_size, format_size

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.errors import UsageError
@@ -13,6 +14,9 @@ from drivelab.workloads.stimulus import Stimulus
 if TYPE_CHECKING:
     from drivelab.drives.session import DriveSession
 
+#: Preconditioning that no test depends on writes the capacity so often, in such requests.
+PRECONDITIONING_FILLS: Final = 2
+PRECONDITIONING_BYTES: Final = 128 * 1024
 _MINUTE_SECONDS: Final = 60.0
 #: Ranges end at whole multiples of this, or of the drive's block where that is larger.
 _RANGE_STEP_BYTES: Final = 4096
@@ -71,17 +75,20 @@ class Plan:
     is_simulated
         Whether the drive is; a real one's write cache is switched, a simulated one's writes
         are forced.
+    accepts
+        Raises `UsageError` for what the drive cannot be asked for.
     """
 
     settings: Settings
     extent: Extent
     is_simulated: bool
+    accepts: Callable[[Stimulus], None] = field(compare=False)
 
     @classmethod
     def of(cls, session: DriveSession, settings: Settings) -> Plan:
         """Make the plan of a drive; a `UsageError` where nothing would be left of it."""
         extent = Extent.of(session.capacity_bytes, session.block_bytes, settings)
-        return cls(settings, extent, session.kind == "simulated")
+        return cls(settings, extent, session.kind == "simulated", session.check)
 
     def minutes(self, count: float) -> float:
         """Return the seconds of so many minutes, scaled."""
@@ -99,7 +106,8 @@ class Plan:
         Raises
         ------
         UsageError
-            When the drive's blocks are larger than a request, or its range too small.
+            When the drive's blocks are larger than a request, its range is too small, or it
+            cannot be asked for that.
         """
         values: dict[str, Any] = {
             "threads": self.settings.threads,
@@ -127,6 +135,12 @@ class Plan:
                     f"{format_size(self.extent.range_bytes)} is smaller than a request of "
                     f"{format_size(largest)}; use a larger drive, --active-range or --scale"
                 )
-        return Stimulus(
+        stimulus = Stimulus(
             read_ratio=read_ratio, sizes=parts, range_bytes=self.extent.range_bytes, **values
         )
+        self.accepts(stimulus)
+        return stimulus
+
+    def preconditioning(self, size_bytes: int = PRECONDITIONING_BYTES) -> Stimulus:
+        """Make the writes in order that precondition a drive; errors as of `stimulus`."""
+        return self.stimulus(size_bytes, 0.0, is_random=False)

@@ -45,6 +45,7 @@ def _stimuli(plan: Plan, size: int) -> list[tuple[Stimulus, float]]:
 
 def _check(plan: Plan) -> None:
     for size in SIZES[plan.settings.edition]:
+        plan.preconditioning(size)
         _stimuli(plan, size)
 
 
