@@ -64,7 +64,7 @@ def test_all_tests_share_the_preconditioned_state(
     fakes: list[FakeSession], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = {name: registry.TESTS[name] for name in ("iops", "latency")}
-    monkeypatch.setattr(registry, "TESTS", few)
+    monkeypatch.setattr(registry, "SPECIFIED", few)
     assert run("all", "sim:x25m", "--out", "runs") == 0
     iops, latency = fakes
     assert (iops.loads, latency.loads) == (0, 1)
@@ -125,7 +125,10 @@ def test_a_drive_that_never_settles_exits_with_one(
         (["iops", "sim:x25m", "--client", "--enterprise"], "not allowed with argument"),
         (["iops", "sim:x25m", "--threads", "0"], "whole number from 1 to 1024"),
         (["dirth", "sim:x25m", "--block-size", "1000"], "sim:x25m cannot run dirth"),
-        (["iops", SMALL_DRIVE, "--scale", "0.0001"], "is smaller than one request of 128 KiB for each of 4"),
+        (
+            ["iops", SMALL_DRIVE, "--scale", "0.0001"],
+            "is smaller than one request of 128 KiB for each of 4",
+        ),
     ],
 )
 def test_mistakes_are_one_line_and_leave_no_run(

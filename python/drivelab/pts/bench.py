@@ -71,6 +71,8 @@ class Bench:
             raise damaged(store.path, "a step is missing between others")
         self._next = 0
         self._most: int | None = None
+        # What the last preconditioned state is kept under, and how many steps it follows.
+        self._preconditioned: tuple[dict[str, Any], int] | None = None
         # Steps that the drive itself has gone through; nothing for one that was not asked yet.
         self._drive_at: int | None = None
 
@@ -116,6 +118,7 @@ class Bench:
         was = self.done
         self._take(purged)
         self._take(written)
+        self._preconditioned = (key, self._next)
         if self.is_simulated and self.done == was + 2:
             state = self._session.save_state()
             if state is not None:
@@ -185,10 +188,8 @@ class Bench:
         """Bring the drive into the state that the steps before `position` left."""
         if self._drive_at is not None or not self.is_simulated:
             return
-        begin = 0
-        latest = self._states.latest(position)
-        if latest is not None:
-            begin, state = latest
+        begin, state = self._last_state(position)
+        if state is not None:
             self._session.load_state(state)
         for place in range(begin, position):
             entry = self._stored[place]
@@ -199,6 +200,18 @@ class Bench:
                     f"{self._session.name} does not answer step {place} as it did when "
                     f"{self._store.path} was begun: choose another --out and begin again"
                 )
+
+    def _last_state(self, most: int) -> tuple[int, bytes | None]:
+        """Give the last state kept that follows at most so many steps, and how many it follows."""
+        latest = self._states.latest(most)
+        if latest is not None:
+            return latest
+        if self._preconditioned is not None:
+            key, position = self._preconditioned
+            found = self._states.preconditioned(key)
+            if found is not None:
+                return position, found[1]
+        return 0, None
 
     def _done_by_drive(self, action: Action, position: int) -> dict[str, Any] | None:
         try:
