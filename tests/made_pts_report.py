@@ -196,7 +196,7 @@ def course() -> LineFigure:
         "course",
         "IOPS over time",
         Axis("time (min)"),
-        Axis("throughput (IOPS)"),
+        Axis("last minute of a round of 4 KiB random writes, all of them (IOPS)"),
         tuple(lines),
     )
 

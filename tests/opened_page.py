@@ -18,7 +18,7 @@ TEXTS_OUTSIDE = """
 })
 """
 
-#: Labels of one axis that touch.
+#: Labels of one axis that touch. A line of text is a little higher than its letters.
 LABELS_TOUCHING = """
 () => [...document.querySelectorAll(".panel svg")].flatMap((svg) => {
   const texts = [...svg.querySelectorAll('[id*="matplotlib.axis"] text')]
@@ -26,7 +26,10 @@ LABELS_TOUCHING = """
     .filter(([, box]) => box.width);
   const found = [];
   texts.forEach(([one, a], place) => texts.slice(place + 1).forEach(([other, b]) => {
-    if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (wide > Math.min(0.2 * Math.min(a.width, b.width), 3)
+      && high > Math.min(0.2 * Math.min(a.height, b.height), 3))
       found.push(`${svg.getAttribute("aria-label")}: ${one} / ${other}`);
   }));
   return found;

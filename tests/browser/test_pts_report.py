@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 from made_pts_report import HEADER, made_report
+from made_pts_results import drive
 from opened_page import LABELS_TOUCHING, TEXTS_OUTSIDE, Opened
 
+from drivelab.pts.comparison import compare
 from drivelab.report.build_pts import write_test_report
 
 WIDTHS = (1280, 390)
@@ -43,6 +45,35 @@ def folder(tmp_path_factory: pytest.TempPathFactory, require_tool: Callable[[str
         report, path, statement="Every number is made.", chromium=str(require_tool("chromium"))
     )
     return path
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compare twenty drives, every third of them real."""
+    path = tmp_path_factory.mktemp("compared")
+    names = [
+        f"enterprise-drive-number-{place}" if place % 4 else f"d{place}" for place in range(20)
+    ]
+    drives = [
+        drive(name, kind="simulated" if place % 3 else "real", speed=1.2**place)
+        for place, name in enumerate(names)
+    ]
+    write_test_report(compare(drives, block_bytes=12288, read_ratio=0.7), path)
+    return path
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_twenty_drives_fit_on_one_page(browser: Any, compared: Path, width: int) -> None:
+    window = Opened(browser, compared / "report.html", width)
+    page = window.page
+    page.wait_for_function("document.body.dataset.ready")
+    assert window.said == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate(TEXTS_OUTSIDE) == []
+    assert page.evaluate(LABELS_TOUCHING) == []
+    # Bars at the size and mix, four normalised, seven mixes, four classes.
+    assert page.locator(".panel svg").count() == 1 + 4 + 7 + 4
+    window.context.close()
 
 
 @pytest.fixture(params=WIDTHS, ids=lambda width: f"{width}px")
@@ -95,9 +126,13 @@ def test_every_csv_button_saves_the_file_in_data(
         assert target.read_bytes() == (folder / "data" / f"{name}.csv").read_bytes()
 
 
-def test_nothing_is_wider_than_paper(browser: Any, folder: Path) -> None:
+@pytest.mark.parametrize("name", ["folder", "compared"])
+def test_nothing_is_wider_than_paper(
+    browser: Any, name: str, request: pytest.FixtureRequest
+) -> None:
     width = (210 - 22) / 25.4 * 96
-    window = Opened(browser, folder / "report.html", int(width))
+    path: Path = request.getfixturevalue(name)
+    window = Opened(browser, path / "report.html", int(width))
     window.page.emulate_media(media="print")
     wide = window.page.evaluate(
         """(width) => [...document.querySelectorAll("main *")].filter((one) => {

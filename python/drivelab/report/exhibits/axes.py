@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from textwrap import fill
 from typing import TYPE_CHECKING, Final, Literal
 
-from drivelab.report.svg import log_axis, log_limits
+from drivelab.report.svg import log_axis, log_limits, log_ticks
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _UNIT: Final = re.compile(r" ?\((\w+)\)$")
 # More values than these get ticks at powers of two only.
 _MOST_TICKS: Final = 14
 _LETTER_INCHES: Final = 0.072
+_LABEL_LETTER_INCHES: Final = 0.078
 # Their texts are set smaller.
 _MANY_TICKS: Final = 8
 
@@ -79,15 +81,21 @@ def _size_factor(axis: Axis) -> float | None:
     return _SIZE_UNITS.get(match[1])
 
 
-def left_inches(axis: Axis, values: Sequence[float]) -> float:
-    """Give the room that an upright axis needs for its ticks and its label."""
+def upright_label(axis: Axis, height_inches: float) -> str:
+    """Give an upright axis's label, in as many lines as its height needs."""
+    return fill(axis_label(axis), max(12, int(height_inches / _LABEL_LETTER_INCHES)))
+
+
+def left_inches(axis: Axis, values: Sequence[float], height_inches: float) -> float:
+    """Give the room that an upright axis of a height needs for its ticks and its label."""
     if axis.categories:
         longest = max(map(len, axis.categories))
     else:
         most = max((abs(value) for value in values if drawable(axis, value)), default=0.0)
         # Of round values, none is longer than the largest number, or than 0.0005.
         longest = max(len(f"{most:,.0f}"), 6)
-    return 0.38 + _LETTER_INCHES * longest
+    lines = 1 + upright_label(axis, height_inches).count("\n")
+    return 0.22 + 0.16 * lines + _LETTER_INCHES * longest
 
 
 def drawable(axis: Axis, value: float) -> bool:
@@ -124,10 +132,26 @@ def set_axis(
     elif axis.scale == "log2":
         _doubling_axis(axes, which, axis, shown)
     elif axis.scale == "log10":
-        log_axis(axes, which, log_limits(shown), number_text)
+        logarithmic_axis(axes, which, log_limits(shown), number_text)
     else:
         _linear_axis(axes, which, shown, from_zero=from_zero)
     getattr(axes, f"set_{which}label")(axis_label(axis))
+
+
+def logarithmic_axis(
+    axes: Axes,
+    which: Literal["x", "y"],
+    limits: tuple[float, float],
+    text: Callable[[float], str],
+) -> None:
+    """Make an axis logarithmic; between two powers of ten its ticks are evenly spaced."""
+    from matplotlib.ticker import MaxNLocator
+
+    log_axis(axes, which, limits, text)
+    if len(log_ticks(*limits)) < 3 and limits[1] / limits[0] < 10:
+        found = MaxNLocator(nbins=5).tick_values(*limits)
+        ticks = [float(tick) for tick in found if limits[0] <= tick <= limits[1]]
+        getattr(axes, f"set_{which}ticks")(ticks, [text(tick) for tick in ticks])
 
 
 def _category_axis(axes: Axes, which: str, axis: Axis) -> None:

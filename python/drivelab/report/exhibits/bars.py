@@ -5,11 +5,12 @@ Bars lie, so that each carries its name and its value: nothing depends on a colo
 
 from __future__ import annotations
 
+import math
 import re
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
-from drivelab.report.exhibits.axes import value_text
+from drivelab.report.exhibits.axes import number_text, value_text
 from drivelab.report.exhibits.looks import WIDE_INCHES, Drawn, identifier
 from drivelab.report.figures import Panel
 from drivelab.report.svg import BLUE, INK, panel
@@ -140,7 +141,10 @@ def _draw(
     axes.set_yticks(range(len(names)), names, fontsize=8.5)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
-    axes.locator_params(axis="x", nbins=4)
+    # As many numbers as stand apart.
+    room = axes.bbox.width / axes.figure.dpi
+    longest = _LETTER_INCHES * len(number_text(math.ceil(1.32 * most))) + 0.2
+    axes.locator_params(axis="x", nbins=min(5, max(2, int(room / longest))))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
     axes.set_xlabel(titles[0])
     # From the drawing's edge on: there is more room than above the bars.

@@ -17,6 +17,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from matplotlib.collections import PolyCollection
+
 from drivelab.report.exhibits.axes import value_text
 from drivelab.report.exhibits.looks import (
     WIDE_INCHES,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from drivelab.pts.exhibits import Axis, ColumnFigure
 
     Point = tuple[float, float]
+    Color = tuple[float, float, float]
 
 # One step along x and along y on the paper, in units of the drawing.
 _ALONG_X: Final = (0.92, -0.30)
@@ -178,13 +181,25 @@ def _draw(axes: Axes, figure: ColumnFigure, field: _Field, values: Sequence[floa
     axes.set_xlim(-_LEFT_INCHES / unit, (field.width_inches - _LEFT_INCHES) / unit)
     axes.set_ylim(field.low_down, field.high_up)
     _walls(axes, figure.z, field)
+    faces: list[tuple[list[Point], Color]] = []
     for y in reversed(range(ny)):
         for x in range(nx):
             value = figure.values[field.rows[y]][field.columns[x]]
             if value is not None:
                 share = share_of_range(figure.z, value, values) if value > 0 else 0.0
                 up = field.up(value) if value > 0 else 0.0
-                _column(axes, field, (x, y, up), ramp(share))
+                faces += _column(field, (x, y, up), ramp(share))
+    # From the back to the front, as they are drawn.
+    axes.add_collection(
+        PolyCollection(
+            [corners for corners, _ in faces],
+            facecolors=[color for _, color in faces],
+            edgecolors=INK,
+            linewidths=0.35,
+            zorder=2,
+        ),
+        autolim=False,
+    )
     _names(axes, figure, field)
 
 
@@ -281,11 +296,9 @@ def _walls(axes: Axes, z: Axis, field: _Field) -> None:
 
 
 def _column(
-    axes: Axes,
-    field: _Field,
-    place: tuple[int, int, float],
-    color: tuple[float, float, float],
-) -> None:
+    field: _Field, place: tuple[int, int, float], color: Color
+) -> list[tuple[list[Point], Color]]:
+    """Give the three faces of a column that are seen, and their colours."""
     x, y, up = place
     gap = (1 - _FILLED) / 2
     x0, x1, y0, y1 = x + gap, x + 1 - gap, y + gap, y + 1 - gap
@@ -295,14 +308,9 @@ def _column(
         (((x1, y0, 0), (x1, y1, 0), (x1, y1, up), (x1, y0, up)), -0.22),
         (((x0, y0, up), (x1, y0, up), (x1, y1, up), (x0, y1, up)), 0.35),
     )
-    for corners, light in faces:
-        points = [field.at(*corner) for corner in corners]
-        axes.fill(
-            *zip(*points, strict=True),
-            facecolor=_lit(color, light),
-            edgecolor=INK,
-            linewidth=0.35,
-        )
+    return [
+        ([field.at(*corner) for corner in corners], _lit(color, light)) for corners, light in faces
+    ]
 
 
 def _lit(color: tuple[float, float, float], light: float) -> tuple[float, float, float]:

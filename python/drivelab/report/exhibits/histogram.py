@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from drivelab.report.exhibits.axes import number_text, value_text
-from drivelab.report.exhibits.looks import WIDE_INCHES, Drawn, HtmlTable, identifier
+from drivelab.report.exhibits.axes import logarithmic_axis, number_text
+from drivelab.report.exhibits.looks import WIDE_INCHES, Drawn, identifier
 from drivelab.report.figures import Panel
 from drivelab.report.quantities import latency_text
-from drivelab.report.svg import BLUE, INK, log_axis, panel
+from drivelab.report.svg import BLUE, INK, panel
 from drivelab.report.table import Table
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ _ROW_INCHES: Final = 0.17
 _LEFT_INCHES: Final = 1.1
 _RIGHT_INCHES: Final = 0.25
 _LETTER_INCHES: Final = 0.068
+# Of the axis: nearer lines are drawn as one.
+_SAME_PLACE: Final = 0.004
+_MEAN: Final = "mean"
+_MAXIMUM: Final = "max"
 
 
 def drawn_histogram(figure: HistogramFigure) -> Drawn:
@@ -36,7 +40,7 @@ def drawn_histogram(figure: HistogramFigure) -> Drawn:
     panels: tuple[Panel, ...] = ()
     if figure.bins:
         limits = _limits(figure)
-        marks = _marks(figure)
+        marks = _marks(figure, limits)
         rows = _rows_of_names(marks, limits)
         top = 0.1 + _ROW_INCHES * (1 + max(rows, default=0))
         svg = panel(
@@ -54,17 +58,8 @@ def drawn_histogram(figure: HistogramFigure) -> Drawn:
         title=figure.title,
         saved=Table(figure.name, ("from_us", "to_us", "count"), tuple(figure.bins)),
         panels=panels,
-        table=_level_table(figure) if figure.bins else None,
         notes=tuple(text for text in (counted, figure.note) if text),
     )
-
-
-def _level_table(figure: HistogramFigure) -> HtmlTable:
-    named = [(f"{level:g} %", time_us) for level, time_us in figure.levels]
-    named = [("mean", figure.mean_us), *named, ("maximum", figure.max_us)]
-    names = tuple(name for name, _ in named)
-    texts = (("response time (\N{MICRO SIGN}s)", ""), *((value_text(at), "") for _, at in named))
-    return HtmlTable(("confidence level", *names), (texts,), (False, *(True for _ in named)))
 
 
 def _limits(figure: HistogramFigure) -> tuple[float, float]:
@@ -75,10 +70,25 @@ def _limits(figure: HistogramFigure) -> tuple[float, float]:
     return low / 1.25, high * 1.25
 
 
-def _marks(figure: HistogramFigure) -> list[tuple[float, str]]:
-    marks = [(time_us, f"{level:g} %") for level, time_us in figure.levels if time_us > 0]
-    marks += [(figure.mean_us, "mean"), (figure.max_us, "max")]
-    return sorted((mark for mark in marks if mark[0] > 0), key=lambda mark: mark[0])
+def _marks(figure: HistogramFigure, limits: tuple[float, float]) -> list[tuple[float, str]]:
+    """Give where lines stand and what they are; those that would coincide are one."""
+    marks = [(figure.mean_us, _MEAN)]
+    marks += [(time_us, f"{level:g} %") for level, time_us in figure.levels]
+    marks.append((figure.max_us, _MAXIMUM))
+    # Sorted by time alone: of equal ones the mean comes first, the maximum last.
+    ordered = sorted((mark for mark in marks if mark[0] > 0), key=lambda mark: mark[0])
+    groups: list[list[tuple[float, str]]] = []
+    nearest = (limits[1] / limits[0]) ** _SAME_PLACE
+    for mark in ordered:
+        if groups and mark[0] < groups[-1][0][0] * nearest:
+            groups[-1].append(mark)
+        else:
+            groups.append([mark])
+    return [(group[-1][0], _joined([name for _, name in group])) for group in groups]
+
+
+def _joined(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) < 3 else f"{names[0]} to {names[-1]}"
 
 
 def _rows_of_names(marks: Sequence[tuple[float, str]], limits: tuple[float, float]) -> list[int]:
@@ -122,8 +132,8 @@ def _draw(
 ) -> None:
     bars = _bars(figure, limits)
     most = max(count for _, _, count in bars)
-    log_axis(axes, "x", limits, lambda value: latency_text(1000 * value))
-    log_axis(axes, "y", (0.6, max(10.0, 1.8 * most)), number_text)
+    logarithmic_axis(axes, "x", limits, lambda value: latency_text(1000 * value))
+    logarithmic_axis(axes, "y", (0.6, max(10.0, 1.8 * most)), number_text)
     axes.bar(
         [low for low, _, _ in bars],
         [count for _, _, count in bars],
@@ -134,7 +144,7 @@ def _draw(
         linewidth=0.4,
     )
     for (time_us, name), row in zip(marks, rows, strict=True):
-        special = name in ("mean", "max")
+        special = name in (_MEAN, _MAXIMUM)
         axes.axvline(
             time_us, color=INK, linewidth=0.9, linestyle="solid" if special else (0, (4, 2))
         )

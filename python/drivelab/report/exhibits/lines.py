@@ -14,6 +14,7 @@ from drivelab.report.exhibits.axes import (
     drawable,
     left_inches,
     set_axis,
+    upright_label,
     value_text,
 )
 from drivelab.report.exhibits.looks import WIDE_INCHES, Drawn, identifier
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _HEIGHT_INCHES: Final = 2.9
 _BOTTOM_INCHES: Final = 0.5
+_TOP_INCHES: Final = 0.12
 # Where names of guides stand; an inch holds this many letters of their size.
 _LETTERS_AN_INCH: Final = 14.5
 _GUIDE_GAP_INCHES: Final = 0.15
@@ -51,8 +53,9 @@ def drawn_lines(figure: LineFigure) -> Drawn:
     longest = max((len(line.label) for line in guides), default=0)
     right = 0.2 + longest / _LETTERS_AN_INCH
     size = (WIDE_INCHES, _HEIGHT_INCHES)
-    left = left_inches(figure.y, [y for line in figure.lines for y in (*line.y, *line.high)])
-    margins = (left, _BOTTOM_INCHES, right, 0.12)
+    plot = _HEIGHT_INCHES - _BOTTOM_INCHES - _TOP_INCHES
+    heights = [y for line in figure.lines for y in (*line.y, *line.high)]
+    margins = (left_inches(figure.y, heights, plot), _BOTTOM_INCHES, right, _TOP_INCHES)
     tips = _tips(figure, series)
     svg = panel(
         lambda axes: _draw(axes, figure, styles, margins, pointed=bool(tips)),
@@ -95,6 +98,8 @@ def _draw(
     windowed = any(line.role == "guide" for line in figure.lines)
     set_axis(axes, "x", figure.x, across)
     set_axis(axes, "y", figure.y, up, from_zero=not windowed)
+    height = _HEIGHT_INCHES - margins[1] - margins[3]
+    axes.set_ylabel(upright_label(figure.y, height))
     ends = []
     for line in figure.lines:
         points = _points(figure, line)
@@ -106,7 +111,7 @@ def _draw(
             ends.append((y[-1], line.label))
         else:
             _draw_series(axes, line, x, y, styles[id(line)])
-    _name_guides(axes, ends, _HEIGHT_INCHES - margins[1] - margins[3])
+    _name_guides(axes, ends, height)
     if pointed:
         every = [
             point
