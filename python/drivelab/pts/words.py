@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 def words_of(action: Action) -> str:
     """Say what a step does, in a few words."""
-    where = f"round {action.round}" if action.round else action.phase
+    unit = "minute" if action.phase == "minutes" else "round"
+    where = f"{unit} {action.round}" if action.round else action.phase
     if action.section:
         where = f"{action.section}, {where}"
     if action.kind == "purge":

@@ -1,0 +1,111 @@
+"""What stands on every page of a test's report, and what a reader is warned of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_session import FakeSession
+from fake_test_run import SETTLED, run_fake
+
+from drivelab.drives.session import Purge
+from drivelab.pts.journal import read_record
+from drivelab.pts.report import build
+from drivelab.store import RunStore
+
+
+def run(path: Path, session: FakeSession | None = None, **asked: Any) -> dict[str, Any]:
+    out = run_fake(path, "throughput", session, **asked)
+    assert out.problem is None
+    return out.result
+
+
+def test_every_field_that_the_specification_wants_is_there(tmp_path: Path) -> None:
+    header = run(tmp_path / "run", operator="Ann")["header"]
+    assert list(header)[:6] == ["date", "operator", "specification", "test", "drive", "kind"]
+    assert header["date"] == "2026-01-02 03:04 UTC"
+    assert header["operator"] == "Ann"
+    assert header["specification"] == "follows SNIA SSS PTS 2.0.x"
+    assert header["test"] == "Throughput test (PTS-C)"
+    assert (header["vendor"], header["model"], header["interface"]) == ("Fake", "Toy", "none")
+    # Nobody said.
+    for field in ("serial", "firmware", "form factor", "media", "host", "operating system"):
+        assert header[field] == "not known"
+    assert header["capacity"] == "268 MB"
+    assert header["purge"] == "done (a fresh state)"
+    assert header["preconditioning"] == "2 x user capacity, 1 MiB sequential writes"
+    assert header["active range"] == "75 %, 201 MB"
+    assert header["outstanding"] == "2 threads x queue depth 16"
+
+
+def test_what_is_known_from_implementations_alone_is_called_pts_style(tmp_path: Path) -> None:
+    result = run_fake(tmp_path / "run", "hir").result
+    assert result["header"]["specification"].startswith("PTS-style")
+    assert result["header"]["preconditioning"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "told"),
+    [
+        ("unavailable", "NOT DONE, unavailable (nvme format): it has no such command"),
+        ("refused", "NOT DONE, refused (nvme format): it has no such command"),
+    ],
+)
+def test_a_purge_that_was_not_done_is_told(tmp_path: Path, outcome: Any, told: str) -> None:
+    purge = Purge(outcome, "nvme format", "it has no such command")
+    result = run(tmp_path / "run", FakeSession(purge=purge))
+    assert result["header"]["purge"] == told
+    assert result["purges"][0]["outcome"] == outcome
+    assert any("was not purged" in each for each in result["cautions"])
+
+
+def test_a_file_gives_no_device_level_result(tmp_path: Path) -> None:
+    result = run(tmp_path / "run", FakeSession("real", is_whole_device=False))
+    assert result["header"]["kind"] == "file or partition, not a device"
+    assert any("not a device-level result" in each for each in result["cautions"])
+    assert result["header"]["write cache"] == "not known"
+    assert any("the specification wants it on" in each for each in result["cautions"])
+    assert result["starts"] == 1
+
+
+def test_a_scaled_run_is_stamped_and_shorter(tmp_path: Path) -> None:
+    session = FakeSession(**SETTLED)
+    result = run(tmp_path / "run", session, scale=0.25)
+    report = build(tmp_path / "run")
+    assert (result["stamp"], report.stamp) == ("not a PTS result", "not a PTS result")
+    assert any("scaled by 0.25" in each for each in report.pages[0].cautions)
+    assert result["capacity_bytes"] == session.capacity_bytes // 4
+    assert result["range_bytes"] == session.capacity_bytes * 3 // 16
+    with RunStore.open(tmp_path / "run") as store:
+        record = read_record(store)
+    written, first = record.steps[0], record.of_phase("rounds", "1024 KiB")[0]
+    assert written.action.total_bytes == session.capacity_bytes // 2
+    assert written.stimulus.range_bytes == first.stimulus.range_bytes == result["range_bytes"]
+    assert first.action.seconds == 15.0
+
+
+@pytest.mark.parametrize(
+    ("edition", "kind", "outstanding", "share", "is_forced"),
+    [
+        ("enterprise", "simulated", (4, 32), 1.0, True),
+        # A real drive's own cache is switched off instead.
+        ("enterprise", "real", (4, 32), 1.0, False),
+        ("client", "simulated", (2, 16), 0.75, False),
+    ],
+)
+def test_what_the_editions_ask_for(  # noqa: PLR0917
+    tmp_path: Path,
+    edition: str,
+    kind: Any,
+    outstanding: tuple[int, int],
+    share: float,
+    is_forced: bool,
+) -> None:
+    session = FakeSession(kind, **SETTLED)
+    run(tmp_path / "run", session, edition=edition)
+    with RunStore.open(tmp_path / "run") as store:
+        stimuli = [step.stimulus for step in read_record(store).steps]
+    assert {(each.threads, each.queue_depth) for each in stimuli} == {outstanding}
+    assert {each.range_bytes for each in stimuli} == {int(session.capacity_bytes * share)}
+    assert {each.is_forced for each in stimuli} == {is_forced}
