@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from killable_campaign import Campaign, asked, stored
 from drivelab.store import RunStore
 
 pytestmark = pytest.mark.faults
+SMALL_DRIVE = Path(__file__).parents[1] / "small_drive.toml"
 
 
 @pytest.fixture
@@ -86,6 +88,38 @@ def test_full_disk_under_a_real_campaign_loses_and_repeats_nothing(
     assert {index: stored(campaign.path)[index] for index in kept} == kept
     exports = [(one.path / "measurements.csv").read_bytes() for one in (undisturbed, campaign)]
     assert exports[0] == exports[1]
+
+
+def test_performance_test_on_a_full_disk_goes_on_where_it_stopped(
+    small_disk: Path, tmp_path: Path
+) -> None:
+    def run(path: Path) -> subprocess.CompletedProcess[str]:
+        program = "import sys; from drivelab.cli.main import main; sys.exit(main())"
+        words = ["pts", "run", "throughput", f"sim:{SMALL_DRIVE}", "--client", "--scale", "0.05"]
+        return subprocess.run(
+            [sys.executable, "-c", program, *words, "--out", str(path)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    undisturbed = tmp_path / "undisturbed"
+    assert run(undisturbed).returncode == 0
+    ballast = fill(small_disk, 64 * 1024)
+    full = run(small_disk / "run")
+    assert full.returncode == 1
+    line = full.stderr.splitlines()[-1]
+    assert line.startswith("drivelab: ")
+    assert "no space left" in line.lower()
+    assert "Traceback" not in full.stderr
+    ballast.unlink()
+    assert run(small_disk / "run").returncode == 0
+    results = [
+        json.loads((path / "result.json").read_text()) for path in (undisturbed, small_disk / "run")
+    ]
+    for result in results:
+        del result["header"]["date"]
+    assert results[0] == results[1]
 
 
 def test_export_onto_a_full_disk_leaves_nothing(small_disk: Path, tmp_path: Path) -> None:
