@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import made_study
 import pytest
 from fake_drive import FakeDrive, workloads
 from fake_session import MIB, FakeSession
@@ -26,6 +27,7 @@ from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings
 from drivelab.reproduce import huang2011, registry
 from drivelab.reproduce.claims import Reproduction
+from drivelab.reproduce.snia2010 import reproduction_of
 
 DOCUMENTS = [
     Path(__file__).parents[2] / "docs" / name
@@ -66,6 +68,7 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("--out", "profile"),
     ],
     "reproduce huang2011": ["reproduce", "huang2011", "--out", "huang2011"],
+    "reproduce snia2010": ["reproduce", "snia2010", "--out", "snia2010"],
     "reproduce yoo2014": ["reproduce", "yoo2014", "--out", "yoo2014"],
     "model": [
         *("model", "sim:x25m", "--design", "huang2011:12", "--check", "5", "--no-sweeps"),
@@ -223,6 +226,7 @@ def test_printed_keys_are_the_documented_ones(
     # A machine of its own: the one that runs the tests may have no block device at all.
     monkeypatch.setattr(block_devices, "list_block_devices", lambda: [DEVICE])
     monkeypatch.setitem(registry.PAPERS, "huang2011", small_huang2011)
+    monkeypatch.setitem(registry.PAPERS, "snia2010", lambda _: reproduction_of(made_study.study()))
     # Nobody measured the small drive in a paper: its claims may fail.
     allowed = {0, 1} if command == "reproduce huang2011" else {0}
     assert cli.main([*COMMAND_LINES[command], "--json"]) in allowed

@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from drivelab.pts.test import PtsTest
 
 _ALL: Final = "all"
-#: Options that only one test reads, and the test.
-_OF_ONE_TEST: Final = {
-    "workload": "wsat",
-    "idle": "wsat",
-    "block_size": "dirth",
-    "write_ratio": "dirth",
-    "workload_class": "class",
+#: Options that not every test reads, and who does.
+_OF_SOME_TESTS: Final = {
+    "workload": ("wsat",),
+    "idle": ("wsat",),
+    "block_size": ("dirth",),
+    "write_ratio": ("dirth", "blocks"),
+    "workload_class": ("class",),
 }
 
 
@@ -93,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--idle", type=duration, metavar="TIME", help="wsat rests so long after every minute [0]"
     )
     group.add_argument("--block-size", type=size, metavar="SIZE", help="of dirth [4KiB]")
-    group.add_argument("--write-ratio", type=ratio, metavar="RATIO", help="of dirth [1]")
+    group.add_argument("--write-ratio", type=ratio, metavar="RATIO", help="of dirth and blocks [1]")
     group.add_argument(
         "--class",
         dest="workload_class",
@@ -250,12 +250,14 @@ def _refuse_without_effect(args: argparse.Namespace) -> None:
         drive = f"sim:{args.drive.partition(':')[2]}"
         raise UsageError(f"{args.drive} is a formula and has no state to settle; test {drive}")
     refuse_options_without_effect(args)
-    for name, test in _OF_ONE_TEST.items():
+    for name, tests in _OF_SOME_TESTS.items():
         # All of the specification's tests: a class is none of them.
-        runs_it = args.test == test or (args.test == _ALL and test != "class")
+        runs_it = args.test in tests or (args.test == _ALL and tests != ("class",))
         if getattr(args, name) is not None and not runs_it:
-            option = "--class" if test == "class" else f"--{name.replace('_', '-')}"
-            raise UsageError(f"{option} is for {test}; {args.test} has no such choice")
+            option = "--class" if tests == ("class",) else f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{option} is for {' and '.join(tests)}; {args.test} has no such choice"
+            )
 
 
 def _default_run(args: argparse.Namespace, settings: Settings) -> Path:

@@ -7,6 +7,7 @@ from typing import Final
 from drivelab.errors import UsageError
 from drivelab.pts.test import PtsTest
 from drivelab.pts.tests import (
+    blocks,
     dirth,
     ecw,
     hir,
@@ -33,7 +34,10 @@ SPECIFIED: Final[dict[str, PtsTest]] = {
     )
 }
 #: Every test; those that are none of the specification's are not part of `all`.
-TESTS: Final[dict[str, PtsTest]] = {**SPECIFIED, workload_class.TEST.name: workload_class.TEST}
+TESTS: Final[dict[str, PtsTest]] = {
+    **SPECIFIED,
+    **{test.name: test for test in (workload_class.TEST, blocks.TEST)},
+}
 
 
 def test_named(name: str) -> PtsTest:

@@ -48,7 +48,8 @@ class Settings:
     idle_seconds
         Of write saturation: the drive is left alone for so long after every minute of writes.
     block_bytes, write_ratio
-        Of DIRTH: the size of its requests, and the share of writes.
+        Of DIRTH: the size of its requests, and the share of writes; of block-size sensitivity
+        the latter.
     operator
         Who runs it; empty for nobody in particular.
     workload_class

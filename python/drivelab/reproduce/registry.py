@@ -19,6 +19,12 @@ def _huang2011(folder: Path | None) -> Reproduction:
     return reproduce(folder)
 
 
+def _snia2010(folder: Path | None) -> Reproduction:
+    from drivelab.reproduce.snia2010 import reproduce
+
+    return reproduce(folder)
+
+
 def _yoo2014(_folder: Path | None) -> Reproduction:
     from drivelab.reproduce.yoo2014 import reproduce
 
@@ -27,6 +33,7 @@ def _yoo2014(_folder: Path | None) -> Reproduction:
 
 PAPERS: Final[dict[str, Callable[[Path | None], Reproduction]]] = {
     "huang2011": _huang2011,
+    "snia2010": _snia2010,
     "yoo2014": _yoo2014,
 }
 
