@@ -22,7 +22,7 @@ define section
 endef
 
 .PHONY: help prerequisites build demo test check lint rust-test python-test test-faults \
-	validate bench system-packages clean
+	validate reference-results bench system-packages clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -80,6 +80,9 @@ test-faults: build ## kills, full disks and other long fault tests
 
 validate: build ## run what Drivelab claims and write VALIDATION.md
 	.venv/bin/python -m validation
+
+reference-results: build ## what `pts compare` sets drives beside: PRESETS="...", or all up to 128 GB
+	.venv/bin/python -m validation.reference_results $(PRESETS)
 
 bench: build ## the benchmarks
 	$(CARGO) bench --locked --workspace

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab.errors import UsageError
+from drivelab.pts.reference import PREFIX, read_reference
 from drivelab.pts.report import LAYOUT, RESULT, build
 from drivelab.store import is_run
 
+#: Of references, where nothing else says which.
+_FIRST_TEST: Final = "iops"
 #: More cannot be told apart on one page.
 MOST_DRIVES: Final = 20
 # What has to be alike, and what is only told where it is not.
@@ -64,7 +67,8 @@ def read_results(names: Sequence[str], test: str | None = None) -> list[Compared
     Parameters
     ----------
     names
-        Run folders, folders of several runs as ``pts run all`` leaves them, or saved results.
+        Run folders, folders of several runs as ``pts run all`` leaves them, saved results, or
+        ``sim:PRESET`` for a result that ships with the package.
     test
         Which test of a folder that holds several; without it the one that all have first.
 
@@ -84,7 +88,10 @@ def read_results(names: Sequence[str], test: str | None = None) -> list[Compared
             if len(names) == 1
             else f"{len(names)} results are named; a comparison takes 2 to {MOST_DRIVES}"
         )
-    results = [_read(name, test) for name in names]
+    runs = {name: _read(name, test) for name in names if not _is_reference(name)}
+    wanted = test or (next(iter(runs.values()))["test"] if runs else _FIRST_TEST)
+    references = {name: read_reference(name, wanted) for name in names if _is_reference(name)}
+    results = [(runs | references)[name] for name in names]
     _refuse_different(names, results)
     labels = _labels(names, results)
     return [
@@ -104,6 +111,10 @@ def differences(drives: Sequence[Compared]) -> list[str]:
             )
             told.append(f"The {words} was not alike: {each}.")
     return told
+
+
+def _is_reference(name: str) -> bool:
+    return name.startswith(PREFIX) and not Path(name).exists()
 
 
 def _read(name: str, test: str | None) -> dict[str, Any]:

@@ -1,0 +1,77 @@
+"""Results that ship with the package: presets through four tests, to set a drive beside them.
+
+Each is a `result.json` (docs/json-pts.md), packed, of the enterprise edition with its defaults. It
+carries the preset's fingerprint, so that one of another version of a preset is never shown. Made
+by ``make reference-results``.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+from typing import Any, Final
+
+from drivelab.errors import UsageError
+
+#: The tests of which there are results.
+REFERENCE_TESTS: Final = ("iops", "throughput", "latency", "wsat")
+FOLDER: Final = Path(__file__).parent / "reference"
+PREFIX: Final = "sim:"
+_SUFFIX: Final = ".json.xz"
+
+
+def reference_path(preset: str, test: str) -> Path:
+    """Give where the result of a preset in a test lies, or would."""
+    return FOLDER / f"{preset}-{test}{_SUFFIX}"
+
+
+def reference_presets(test: str) -> list[str]:
+    """List the presets of which there is a result in a test."""
+    ending = f"-{test}{_SUFFIX}"
+    return sorted(path.name.removesuffix(ending) for path in FOLDER.glob(f"*{ending}"))
+
+
+def read_reference(name: str, test: str) -> dict[str, Any]:
+    """Read the result of ``sim:PRESET`` in a test.
+
+    Raises
+    ------
+    UsageError
+        Where there is none, saying which there are and how to make it; where it is damaged, or
+        of another version of the preset.
+    """
+    preset = name.removeprefix(PREFIX)
+    path = reference_path(preset, test)
+    make = f"`drivelab pts run {test} {name}` makes one"
+    if not path.is_file():
+        known = ", ".join(PREFIX + each for each in reference_presets(test)) or "none"
+        raise UsageError(
+            f"no reference result of {name} in {test} ships with Drivelab; {make}; there are: "
+            f"{known}"
+        )
+    try:
+        result: dict[str, Any] = json.loads(lzma.decompress(path.read_bytes()))
+        found = result["drive"]["identity"]["config_hash"]
+    except (OSError, ValueError, KeyError, TypeError, lzma.LZMAError) as error:
+        raise UsageError(f"the reference result {path} is damaged; {make}") from error
+    if found != fingerprint(preset):
+        raise UsageError(f"the reference result of {name} is of another version of it; {make}")
+    return result
+
+
+def write_reference(result: dict[str, Any]) -> Path:
+    """Pack a result and keep it as the reference of its preset and test."""
+    preset = str(result["drive"]["name"]).removeprefix(PREFIX)
+    path = reference_path(preset, result["test"])
+    FOLDER.mkdir(exist_ok=True)
+    text = json.dumps(result, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    path.write_bytes(lzma.compress(text.encode(), preset=9))
+    return path
+
+
+def fingerprint(preset: str) -> str:
+    """Give the hash of everything that decides how a preset of the package behaves."""
+    from drivelab.drives.presets import read_preset
+
+    return read_preset(preset).resolved()[1]
