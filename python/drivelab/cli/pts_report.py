@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.terminal import show
-from drivelab.errors import UsageError
+from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -26,6 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="where to write [beside what was measured]"
     )
+    parser.add_argument(
+        "--power-log",
+        type=Path,
+        metavar="FILE.csv",
+        help="time,watts of a real drive: IOPS/W of the stimuli that it covers; kept with the run",
+    )
     parser.add_argument("--pdf", action="store_true", help="print it as PDF too, with Chromium")
     add_json(parser)
 
@@ -39,6 +45,8 @@ def carry_out(args: argparse.Namespace) -> int:
     chromium = find_chromium() if args.pdf else None
     if args.out is not None:
         _refuse_folder(args.out, args.run)
+    if args.power_log is not None:
+        _keep_power_log(args.power_log, runs)
     written = [_write(path, args.run, args.out, chromium) for path in runs]
     if args.json:
         print(json.dumps({"reports": written}, indent=2))
@@ -63,6 +71,28 @@ def runs_of(path: Path) -> list[Path]:
     if not found:
         raise UsageError(f"{path} is no run of `drivelab pts run`, and holds none")
     return found
+
+
+def _keep_power_log(path: Path, runs: Sequence[Path]) -> None:
+    """Copy a log into the runs that it is of, once it is known to belong to each."""
+    from drivelab.drives.named_file import read_text_file
+    from drivelab.pts.journal import read_record
+    from drivelab.pts.power import POWER_LOG, read_power_log, with_energy
+    from drivelab.store import RunStore
+    from drivelab.whole_file import write_whole
+
+    log = read_power_log(path)
+    for run in runs:
+        with RunStore.open(run) as store:
+            with_energy(read_record(store), log)
+    text = read_text_file(path, "a power log", path.stat().st_size, "name it again")
+    for run in runs:
+        try:
+            write_whole(run / POWER_LOG, text)
+        except OSError as error:
+            raise RunError(
+                f"{run / POWER_LOG} cannot be written: {error.strerror or error}; make room"
+            ) from error
 
 
 def _refuse_folder(out: Path, run: Path) -> None:

@@ -14,6 +14,7 @@ cache; that one belongs to `drivelab.drives.write_cache`.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab.drives.fio_program import run_fio
@@ -145,6 +146,7 @@ class FioSession:
             seconds=seconds,
             total_bytes=total_bytes,
         )
+        began = time.time()
         try:
             output = run_fio(
                 drive.program,
@@ -163,7 +165,8 @@ class FioSession:
             drive.target.check_present()
             raise
         drive.target.check_present()
-        return result
+        # By which a log of the drive's power is joined to it.
+        return replace(result, extra={**result.extra, "began_unix_seconds": began})
 
     def idle(self, seconds: float) -> None:
         """Leave the drive alone for so much time."""

@@ -55,7 +55,8 @@ class StepResult(Completed):
         What each direction did; ``None`` where nothing was asked of it. Both are ``None`` where
         nothing completed in the time.
     extra
-        What only some drives know: ``write_amplification_ratio``, ``energy_joules``.
+        What only some drives know: ``write_amplification_ratio``, ``energy_joules``, and of real
+        ones ``began_unix_seconds``.
     """
 
     duration_ns: int

@@ -8,6 +8,7 @@ from typing import Any, Final, get_args
 from drivelab.pts.exhibits import Page, Report, Table
 from drivelab.pts.header import cautions, header_fields
 from drivelab.pts.journal import Record, read_record
+from drivelab.pts.power import POWER_LOG, efficiency_page, read_power_log, with_energy
 from drivelab.pts.registry import test_named
 from drivelab.pts.settings import EDITIONS
 from drivelab.pts.test import PtsTest, Section, Verdict
@@ -38,13 +39,18 @@ def build(run: Path) -> Report:
         When the run is damaged.
     """
     with RunStore.open(run) as store:
-        return report_of(read_record(store))
+        record = read_record(store)
+    if (run / POWER_LOG).exists():
+        record = with_energy(record, read_power_log(run / POWER_LOG))
+    return report_of(record)
 
 
 def report_of(record: Record) -> Report:
     """Make the report of a record."""
     test = test_named(record.test)
     sections = test.sections(record)
+    is_simulated = record.header["drive"]["kind"] == "simulated"
+    efficiency = efficiency_page(sections, is_simulated=is_simulated)
     return Report(
         title=f"{test.title} ({EDITIONS[record.settings.edition]})",
         header=header_fields(record, test),
@@ -52,6 +58,7 @@ def report_of(record: Record) -> Report:
         pages=(
             _summary(record, sections),
             *(page for page in test.pages(record) if page.exhibits),
+            *([] if efficiency is None else [efficiency]),
         ),
         result=_result(record, test, sections),
     )

@@ -1,0 +1,236 @@
+"""Power that a user measured beside a test, joined to its steps by time: IOPS/W of real drives.
+
+::
+
+    time,watts          log      .-----.        .------.
+    12:00:00,3.1        steps  |--1--|--2--|  |--3--|        each: the log integrated from its
+    12:00:01,4.9                                             beginning to its end, in joules
+
+Between two readings power is taken to change evenly. A step that the log does not cover, or where
+it pauses for longer than `MOST_GAP_SECONDS`, has no energy rather than a guess.
+"""
+
+from __future__ import annotations
+
+import bisect
+import csv
+import io
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.drives.named_file import read_text_file
+from drivelab.errors import UsageError
+from drivelab.pts.exhibits import Page, Table
+
+if TYPE_CHECKING:
+    from drivelab.pts.journal import Record, Step
+    from drivelab.pts.test import Section
+
+#: Where a run keeps the log that its report was made with.
+POWER_LOG: Final = "power.csv"
+#: Of what only some drives know: when a step began, and what it took.
+BEGAN: Final = "began_unix_seconds"
+ENERGY: Final = "energy_joules"
+COLUMNS: Final = ("time", "watts")
+MOST_GAP_SECONDS: Final = 10.0
+_MOST_BYTES: Final = 2**30
+_MOST_WATTS: Final = 1e6
+
+
+@dataclass(frozen=True)
+class PowerLog:
+    """Readings of a drive's power.
+
+    Attributes
+    ----------
+    times
+        Seconds since 1970 UTC, rising.
+    watts
+        As many.
+    """
+
+    times: tuple[float, ...]
+    watts: tuple[float, ...]
+
+    def joules(self, begin: float, end: float) -> float | None:
+        """Return the energy from one time to a later one; ``None`` where the log has a gap."""
+        times = self.times
+        if not times[0] <= begin < end <= times[-1]:
+            return None
+        first = bisect.bisect_right(times, begin)
+        last = bisect.bisect_left(times, end)
+        around = times[first - 1 : last + 1]
+        gaps = (later - earlier for earlier, later in itertools.pairwise(around))
+        if max(gaps, default=0.0) > MOST_GAP_SECONDS:
+            return None
+        points = [(begin, self._at(begin))]
+        points += zip(times[first:last], self.watts[first:last], strict=True)
+        points.append((end, self._at(end)))
+        return math.fsum(
+            (later - earlier) * (low + high) / 2
+            for (earlier, low), (later, high) in itertools.pairwise(points)
+        )
+
+    def _at(self, time: float) -> float:
+        place = bisect.bisect_left(self.times, time)
+        if self.times[place] == time:
+            return self.watts[place]
+        earlier, later = self.times[place - 1], self.times[place]
+        share = (time - earlier) / (later - earlier)
+        return self.watts[place - 1] * (1 - share) + self.watts[place] * share
+
+
+def read_power_log(path: Path) -> PowerLog:
+    """Read a log: CSV with the columns ``time`` and ``watts``.
+
+    Times are ISO 8601 with a zone (``2026-11-22T12:00:00+01:00``, ``...Z``) or seconds since 1970.
+
+    Raises
+    ------
+    UsageError
+        Names the line, what is wrong with it and what is allowed.
+    """
+    text = read_text_file(path, "a power log", _MOST_BYTES, "name a CSV of time,watts")
+    rows = csv.reader(io.StringIO(text))
+    header = [name.strip().lower() for name in next(rows, [])]
+    missing = [name for name in COLUMNS if name not in header]
+    if missing:
+        raise UsageError(
+            f"{path} has no column {missing[0]!r}; a power log is a CSV that begins with the "
+            f"line {','.join(COLUMNS)}"
+        )
+    time_column, watts_column = (header.index(name) for name in COLUMNS)
+    times: list[float] = []
+    watts: list[float] = []
+    for row in rows:
+        if not any(cell.strip() for cell in row):
+            continue
+        where = f"{path}, line {rows.line_num}"
+        if len(row) <= max(time_column, watts_column):
+            raise UsageError(f"{where} has {len(row)} cells; allowed: {len(header)}")
+        time = _time(row[time_column].strip(), where)
+        if times and time <= times[-1]:
+            raise UsageError(f"{where} is not later than the reading before; allowed: rising times")
+        times.append(time)
+        watts.append(_watts(row[watts_column].strip(), where))
+    if len(times) < 2:
+        raise UsageError(f"{path} has {len(times)} readings; allowed: at least 2")
+    return PowerLog(tuple(times), tuple(watts))
+
+
+def with_energy(record: Record, log: PowerLog) -> Record:
+    """Give each step of a real drive the energy that it took, where the log covers it.
+
+    Raises
+    ------
+    UsageError
+        When no step lies within the log, or the steps do not say when they began.
+    """
+    if record.header["drive"]["kind"] == "simulated":
+        raise UsageError(
+            "a simulated drive has no power that could be measured; its energy is its preset's, "
+            "[energy]"
+        )
+    spans = [_span(step) for step in record.steps]
+    if any(span is None for span in spans):
+        raise UsageError(
+            "the test's steps do not say when they began: it was run by an earlier version"
+        )
+    steps = []
+    for step, span in zip(record.steps, spans, strict=True):
+        joules = None if span is None else log.joules(*span)
+        if joules is not None:
+            extra = {**step.result.extra, ENERGY: joules}
+            steps.append(replace(step, result=replace(step.result, extra=extra)))
+        else:
+            steps.append(step)
+    if record.steps and not any(ENERGY in step.result.extra for step in steps):
+        ends = [span for span in spans if span is not None]
+        raise UsageError(
+            f"the power log covers none of the test: it goes from {_shown(log.times[0])} to "
+            f"{_shown(log.times[-1])}, the test from {_shown(ends[0][0])} to "
+            f"{_shown(ends[-1][1])}; readings must come at least every {MOST_GAP_SECONDS:g} s"
+        )
+    # Grouped anew, of the steps with energy.
+    return replace(record, steps=tuple(steps), _by_phase={})
+
+
+def efficiency_page(sections: Sequence[Section], *, is_simulated: bool) -> Page | None:
+    """Show IOPS/W of every stimulus whose energy is known; ``None`` where it is of none."""
+    rows = []
+    for section in sections:
+        for cell in section.values.get("cells", ()):
+            efficiency = cell["iops_per_watt"]
+            if efficiency:
+                iops = cell["iops_mean"]
+                name = _stimulus_text(cell)
+                label = f"{section.name}: {name}" if section.name else name
+                rows.append((label, iops, iops / efficiency, efficiency))
+    if not rows:
+        return None
+    source = "the drive's energy model" if is_simulated else "the power log that was given"
+    table = Table(
+        "efficiency",
+        "IOPS/W: the measurement window",
+        ("stimulus", "IOPS", "power (W)", "IOPS/W"),
+        tuple(rows),
+        f"Requests over the joules of {source}.",
+    )
+    return Page("Power efficiency", (table,))
+
+
+def _stimulus_text(cell: dict[str, Any]) -> str:
+    if "part" in cell:
+        return str(cell["part"])
+    size = "composite" if cell["block_bytes"] is None else f"{cell['block_bytes'] / 1024:g} KiB"
+    read = round(100 * cell["read_ratio"])
+    order = "random" if cell["is_random"] else "sequential"
+    demand = f"{cell['threads']} x {cell['queue_depth']}"
+    return f"{size} {order} R/W {read}/{100 - read}, {demand}"
+
+
+def _span(step: Step) -> tuple[float, float] | None:
+    began = step.result.extra.get(BEGAN)
+    return None if began is None else (began, began + step.result.duration_ns / 1e9)
+
+
+def _time(text: str, where: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        pass
+    else:
+        if math.isfinite(seconds):
+            return seconds
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise UsageError(
+            f"{where}: the time is {text!r}; allowed: seconds since 1970, or ISO 8601 with its "
+            "zone, as 2026-11-22T12:00:00Z"
+        )
+    return time.timestamp()
+
+
+def _watts(text: str, where: str) -> float:
+    try:
+        watts = float(text)
+    except ValueError:
+        watts = math.nan
+    if not 0 <= watts <= _MOST_WATTS:
+        raise UsageError(f"{where}: the power is {text!r}; allowed: a number of watts from 0 on")
+    return watts
+
+
+def _shown(seconds: float) -> str:
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    except (OverflowError, ValueError, OSError):
+        return f"{seconds:g} s"
