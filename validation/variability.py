@@ -16,16 +16,14 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.presets import PresetSource
 from drivelab.drives.simulated import SimulatedDrive
 from drivelab.drives.whole_passes import one_of_each
+from drivelab.serra.spread import known_after
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.whole_pass import MIB, WholePass
 from validation.document import Section
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    pass
 
-_CONFIDENCE: Final = 0.90
-_HALF_WIDTH: Final = 0.10
-_LEAST: Final = 6
 # Machines of one class differ from its mean by more, see `most`.
 _TOLERANCE: Final = 0.30
 # A test that needs more ends there.
@@ -76,28 +74,6 @@ CLASSES: Final = (
 )
 
 
-def repetitions(values: Sequence[float]) -> int | None:
-    """Return after how many values their mean is known well enough, or `None` if it never is."""
-    from scipy.stats import t
-
-    total = squares = 0.0
-    for count, value in enumerate(values, start=1):
-        total += value
-        squares += value * value
-        if count < _LEAST:
-            continue
-        mean = total / count
-        variance = max(0.0, squares - count * mean * mean) / (count - 1)
-        # Far below it no quantile can help, and quantiles are slow.
-        half_width = math.sqrt(variance / count)
-        if half_width > _HALF_WIDTH * mean:
-            continue
-        quantile = float(t.ppf((1 + _CONFIDENCE) / 2, count - 1))
-        if quantile * half_width <= _HALF_WIDTH * mean:
-            return count
-    return None
-
-
 def counted_repetitions(name: str, *, seed: int) -> list[int]:
     """Return how often each test on a preset is repeated.
 
@@ -117,7 +93,7 @@ def counted_repetitions(name: str, *, seed: int) -> list[int]:
         for test, truth in enumerate(truths):
             indices = range(test * _MOST, (test + 1) * _MOST)
             factors = drive.variability_factors(indices, seed=seed, seconds=truth / 1e9)
-            needed.append(repetitions(factors) or _MOST)
+            needed.append(known_after(factors) or _MOST)
     return needed
 
 

@@ -16,7 +16,7 @@ from drivelab.workloads.characteristics import Characteristics
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from validation.variability import repetitions
+from drivelab.serra.spread import known_after
 
 ROOT = Path(__file__).parents[2]
 
@@ -100,7 +100,7 @@ def test_real_drives_refuse_the_switch(tmp_path: Path, capsys) -> None:
 def test_repetitions_end_as_scipy_says() -> None:
     # Numbers that spread evenly: after n of them the interval is known from SciPy alone.
     values = [1 + 0.4 * ((7 * index) % 11 - 5) / 5 for index in range(100)]
-    found = repetitions(values)
+    found = known_after(values)
     assert found is not None
 
     def half_width(count: int) -> float:
@@ -109,5 +109,5 @@ def test_repetitions_end_as_scipy_says() -> None:
 
     assert half_width(found) <= 0.1
     assert all(half_width(count) > 0.1 for count in range(6, found))
-    assert repetitions([5.0] * 7) == 6
-    assert repetitions(values[: found - 1]) is None
+    assert known_after([5.0] * 7) == 6
+    assert known_after(values[: found - 1]) is None

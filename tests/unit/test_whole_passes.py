@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,14 +82,24 @@ def test_a_partial_pass_stops_in_the_order_of_the_whole_file() -> None:
 def test_what_a_partial_pass_did_not_send_goes_on_like_its_later_half(small) -> None:
     part = WholePass("read", False, 100, 100_000, first_requests=100)
     # 60 requests took 6000 ns, the 40 behind them 8000: the 900 others take 200 ns each.
-    told = PassMeasurement(0, part, 14_000, None, late_requests=40, late_ns=8_000)
+    told = PassMeasurement(0, replace(part, first_requests=100), 14_000, None, 60, (6_000, 13_000))
     assert told.access_time_ns == (14_000 + 900 * 200) / 1000
     assert PassMeasurement(0, part, 14_000, None).access_time_ns == 140
     (measured_part,) = measured(small, [WholePass("read", True, 8 * KIB, MIB, first_requests=64)])
     (whole,) = measured(small, [WholePass("read", True, 8 * KIB, MIB)])
-    assert 24 <= measured_part.late_requests <= 40
-    assert 0 < measured_part.late_ns < measured_part.duration_ns < whole.duration_ns
+    assert measured_part.marks_ns[-1] == measured_part.duration_ns < whole.duration_ns
     assert measured_part.access_time_ns == pytest.approx(whole.access_time_ns, rel=0.15)
+
+
+def test_what_a_cache_absorbed_is_the_time_that_the_beginning_did_not_take() -> None:
+    each = WholePass("write", False, 100, 10_000)
+    # The first 30 requests take a tenth of the others' 1000 ns for ten: 27 of them were absorbed.
+    marks = (100, 200, 300, *range(1300, 8300, 1000))
+    told = PassMeasurement(0, each, marks[-1], None, 10, marks)
+    assert told.absorbed_bytes == pytest.approx(2700)
+    steady = tuple(range(1000, 11_000, 1000))
+    assert PassMeasurement(0, each, 10_000, None, 10, steady).absorbed_bytes == 0
+    assert PassMeasurement(0, each, 10_000, None).absorbed_bytes == 0
 
 
 def test_times_depend_neither_on_workers_nor_on_other_passes(small) -> None:

@@ -191,10 +191,9 @@ class SimulatedDrive:
                 if result is None:
                     raise RunError(f"{self.name} gave no result for pass {index}")
                 factor = result["extra"]["variability_factor"]
-                duration_ns, late = result["duration_ns"], (0, 0)
-                if each.is_partial:
-                    late = _later_half(each.requests, duration_ns, result["batches"])
-                yield PassMeasurement(index, each, duration_ns, factor, *late)
+                batches = result["batches"] or {"requests_per_batch": 0, "ends_ns": ()}
+                marks = batches["requests_per_batch"], tuple(batches["ends_ns"])
+                yield PassMeasurement(index, each, result["duration_ns"], factor, *marks)
         finally:
             measuring.close()
 
@@ -397,15 +396,6 @@ class SimulatedDrive:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _later_half(requests: int, duration_ns: int, batches: dict[str, Any] | None) -> tuple[int, int]:
-    """Give the requests behind about the middle of a pass, and their time."""
-    if batches is None or len(batches["ends_ns"]) < 2:
-        return 0, 0
-    middle = len(batches["ends_ns"]) // 2
-    late = requests - middle * batches["requests_per_batch"]
-    return late, duration_ns - batches["ends_ns"][middle - 1]
 
 
 def _nanoseconds(seconds: float | None) -> int | None:

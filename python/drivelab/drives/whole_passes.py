@@ -29,18 +29,17 @@ class PassMeasurement:
         or ``-o``.
     variability_factor
         By how much it took longer than the drive's own times; ``None`` where that is unknown.
-    late_requests, late_ns
-        Requests after about the middle of the pass, and the time that they took together: what
-        the rest of the file goes on like after a partial pass, when caches are full. 0 where
-        nobody knows.
+    requests_per_mark, marks_ns
+        The time from the beginning when each so many requests were complete, at most 64 of them;
+        0 and nothing where nobody knows.
     """
 
     index: int
     whole_pass: WholePass
     duration_ns: int
     variability_factor: float | None
-    late_requests: int = 0
-    late_ns: int = 0
+    requests_per_mark: int = 0
+    marks_ns: tuple[int, ...] = ()
 
     @property
     def bandwidth_bytes_per_second(self) -> float:
@@ -51,13 +50,30 @@ class PassMeasurement:
     def access_time_ns(self) -> float:
         """Time of a request in ns, mean over the whole file.
 
-        After a partial pass the requests that were not sent are taken for the later ones of those
-        that were (`late_ns`), or, where these are not known, for the mean.
+        After a partial pass the requests that were not sent are taken for those of the later half
+        of what was sent, or, without `marks_ns`, for the mean.
         """
         sent, whole = self.whole_pass.requests, self.whole_pass.whole_requests
-        if sent == whole or not self.late_requests:
+        middle = len(self.marks_ns) // 2
+        if sent == whole or middle == 0:
             return self.duration_ns / sent
-        return (self.duration_ns + (whole - sent) * self.late_ns / self.late_requests) / whole
+        late_ns = self.duration_ns - self.marks_ns[middle - 1]
+        late_requests = sent - middle * self.requests_per_mark
+        return (self.duration_ns + (whole - sent) * late_ns / late_requests) / whole
+
+    @property
+    def absorbed_bytes(self) -> float:
+        """What a cache took at the beginning without the time that it takes in the later half.
+
+        0 where marks are too few to tell.
+        """
+        marks = (0, *self.marks_ns)
+        middle = len(marks) // 2
+        if middle < 2:
+            return 0.0
+        usual_ns = (marks[-1] - marks[middle]) / (len(marks) - 1 - middle)
+        absorbed = max(place - mark / usual_ns for place, mark in enumerate(marks[: middle + 1]))
+        return absorbed * self.requests_per_mark * self.whole_pass.request_bytes
 
 
 def one_of_each(

@@ -30,7 +30,8 @@ def pass_json(measured: PassMeasurement) -> dict[str, Any]:
 
 def pass_of_json(data: dict[str, Any]) -> PassMeasurement:
     """Read what `pass_json` wrote."""
-    return PassMeasurement(**{**data, "whole_pass": WholePass(**data["whole_pass"])})
+    values = {**data, "whole_pass": WholePass(**data["whole_pass"])}
+    return PassMeasurement(**{**values, "marks_ns": tuple(data["marks_ns"])})
 
 
 class Passes:

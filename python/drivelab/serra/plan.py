@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab.errors import UsageError
 from drivelab.serra.sizes import Interval, chosen
-from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_INTERVALS, WholePass
+from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_INTERVALS, MIB, WholePass
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from drivelab.drives.whole_passes import PassMeasurement
     from drivelab.serra.estimate import Scheme
     from drivelab.serra.spread import Centre
     from drivelab.workloads.whole_pass import Direction
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
 DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
 #: Of a partial pass at the largest size: fewer tell nothing about the order.
 FEWEST_REQUESTS: Final = 4
+#: Of a partial pass on a drive whose cache absorbs writes: more than twice a disk's cache. Small
+#: requests in random order leave it more slowly than the large ones that show that it is there.
+LEAST_SETTLING_BYTES: Final = 32 * MIB
 #: Repetitions before anything is decided from their spread, as in the paper.
 FIRST_REPETITIONS: Final = 6
 
@@ -51,6 +57,9 @@ class ProfilePlan:
         Measure every size, each test until its 90 % half-width is at most 10 % (section 4.2).
     directions
         What is measured.
+    settling_bytes
+        What a partial pass that writes transfers at least, by whether its order is random: enough
+        to fill the drive's cache.
     """
 
     intervals: tuple[Interval, ...] = tuple(Interval(*each) for each in BOITO2015_INTERVALS)
@@ -63,6 +72,7 @@ class ProfilePlan:
     most_repetitions: int = 200
     is_full: bool = False
     directions: tuple[Direction, ...] = DIRECTIONS
+    settling_bytes: Mapping[bool, int] = field(default_factory=dict)
 
     @property
     def scheme(self) -> Scheme:
@@ -104,8 +114,26 @@ class ProfilePlan:
         first = None
         if self.share < 1:
             whole = self.file_bytes // size
-            first = min(whole, max(FEWEST_REQUESTS, math.ceil(whole * self.share)))
+            settling = self.settling_bytes.get(is_random, 0) if direction == "write" else 0
+            settled = math.ceil(settling / size)
+            first = min(whole, max(FEWEST_REQUESTS, math.ceil(whole * self.share), settled))
         return WholePass(direction, is_random, size, self.file_bytes, first_requests=first)
+
+    def pilots(self) -> list[WholePass]:
+        """Return the whole passes that tell how long partial writes have to be, one an order."""
+        if self.share == 1 or "write" not in self.directions:
+            return []
+        whole = replace(self, share=1.0)
+        return [whole.one_pass("write", is_random, self.sizes[-1]) for is_random in (False, True)]
+
+    def after(self, pilots: Sequence[PassMeasurement]) -> ProfilePlan:
+        """Return the plan whose partial passes are long enough by what the pilots tell."""
+        settling = {
+            one.whole_pass.is_random: max(LEAST_SETTLING_BYTES, round(4 * one.absorbed_bytes))
+            for one in pilots
+            if one.absorbed_bytes > MIB
+        }
+        return replace(self, settling_bytes=settling)
 
     def passes(self) -> list[WholePass]:
         """Return what is measured first, each repetition after the other.

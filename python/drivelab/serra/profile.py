@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.serra.estimate import Ratios, Test, estimated, ratios, weights
 from drivelab.serra.plan import DIRECTIONS, ProfilePlan
-from drivelab.serra.spread import Centre, Centres, centres, gathered, ratio_bounds, student
+from drivelab.serra.spread import Centre, Centres, centres, gathered, is_known, ratio_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,12 +40,9 @@ if TYPE_CHECKING:
     #: Measures passes, whose indices are their places, and gives their results in order.
     Measure = Callable[[Sequence[WholePass]], Sequence[PassMeasurement]]
 
-# Of the paper's full profile, section 4.2.
-_FULL_CONFIDENCE: Final = 0.90
-_FULL_HALF_WIDTH: Final = 0.10
 # A curve bends where the middle of a gap is further from its line than this and its noise.
 _BEND_RATIO: Final = 0.02
-_BEND_ERRORS: Final = 2.0
+_BEND_ERRORS: Final = 3.0
 _MOST_POINTS: Final = 12
 
 
@@ -107,13 +104,21 @@ def profile(drive: PassDrive, plan: ProfilePlan) -> Profile:
 
 def measured_profile(measure: Measure, plan: ProfilePlan) -> Profile:
     """Measure as the plan says by a function, which may keep what it measures."""
-    found = list(measure(plan.passes()))
-    if plan.points == "auto" and not plan.is_full:
-        _add_bends(found, measure, plan)
+    plan.check()
+    found = list(measure(plan.pilots()))
+    plan = plan.after(found)
+    found += measure(plan.passes())
+    done = plan.first_repetitions
     if plan.is_full:
         _repeat_tests(found, measure, plan)
-    elif plan.repetitions == "auto":
-        _repeat_ratios(found, measure, plan)
+    while not plan.is_full:
+        # The better times are known, the more of a bend can be told from noise.
+        has_more = plan.points == "auto" and _add_bends(found, measure, plan, done)
+        before = done
+        if plan.repetitions == "auto":
+            done = _repeat_ratios(found, measure, plan, done)
+        if done == before and not has_more:
+            break
     return from_passes(found, plan.intervals, scheme=plan.scheme, centre=plan.centre)
 
 
@@ -147,25 +152,34 @@ def from_passes(
     return Profile(tuple(measured), curves, found, summed, scheme)
 
 
-def _add_bends(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
-    """Measure the middles of gaps, and go on in both halves where the curve bends."""
-    gaps = [(each, each.low_bytes, each.high_bytes) for each in plan.intervals]
-    points = dict.fromkeys(plan.intervals, 2)
-    while gaps:
-        asked = []
-        for interval, low, high in gaps:
-            middle = _middle(interval, low, high)
-            if middle is not None and points[interval] < _MOST_POINTS:
-                points[interval] += 1
-                asked.append((interval, low, middle, high))
-        if not asked:
-            return
-        sizes = sorted({middle for _, _, middle, _ in asked})
-        found += measure(_passes_of(plan, plan.directions, sizes, plan.first_repetitions))
-        gaps = []
-        for interval, low, middle, high in asked:
-            if _bends(found, plan, low, middle, high):
-                gaps += [(interval, low, middle), (interval, middle, high)]
+def _add_bends(
+    found: list[PassMeasurement], measure: Measure, plan: ProfilePlan, repetitions: int
+) -> bool:
+    """Measure the middles of gaps, and of both halves where the curve bends; tell if it did.
+
+    Begins with each whole interval; so what is measured by now decides what is asked for.
+    """
+    added = False
+    while True:
+        measured = {one.whole_pass.request_bytes for one in found}
+        sizes: set[int] = set()
+        for interval in plan.intervals:
+            room = _MOST_POINTS - sum(size in interval.sizes for size in measured)
+            gaps, wanted = [(interval.low_bytes, interval.high_bytes)], []
+            while gaps:
+                low, high = gaps.pop()
+                middle = _middle(interval, low, high)
+                if middle is None:
+                    continue
+                if middle not in measured:
+                    wanted.append(middle)
+                elif _bends(found, plan, low, middle, high):
+                    gaps += [(low, middle), (middle, high)]
+            sizes.update(sorted(wanted)[: max(0, room)])
+        if not sizes:
+            return added
+        found += measure(_passes_of(plan, plan.directions, sorted(sizes), repetitions))
+        added = True
 
 
 def _middle(interval: Interval, low: int, high: int) -> int | None:
@@ -195,26 +209,22 @@ def _bends(
     return False
 
 
-def _repeat_ratios(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
-    """Repeat each direction until its ratios are known well enough."""
+def _repeat_ratios(
+    found: list[PassMeasurement], measure: Measure, plan: ProfilePlan, done: int
+) -> int:
+    """Repeat all tests until the ratios of both directions are known; tell how often they were."""
     sizes = sorted({one.whole_pass.request_bytes for one in found})
-    done = plan.first_repetitions
-    open_directions = list(plan.directions)
-    while open_directions and done < plan.most_repetitions:
+    while done < plan.most_repetitions:
         now = from_passes(found, plan.intervals, scheme=plan.scheme, centre=plan.centre)
-        missing = {}
-        for direction in open_directions:
-            reached = now.ratios[direction].half_width_ratio or 0.0
-            if reached > plan.half_width_ratio:
-                missing[direction] = (reached / plan.half_width_ratio) ** 2
-        open_directions = list(missing)
-        if not missing:
-            return
+        reached = max(ratios.half_width_ratio or 0.0 for ratios in now.ratios.values())
+        if reached <= plan.half_width_ratio:
+            break
         # Half of what seems to be missing, so that a lucky spread ends nothing too late.
-        more = math.ceil(done * (min(max(missing.values()), 3.0) - 1) / 2)
-        more = min(max(1, more), plan.most_repetitions - done)
-        found += measure(_passes_of(plan, open_directions, sizes, more))
+        missing = min((reached / plan.half_width_ratio) ** 2, 3.0)
+        more = min(max(1, math.ceil(done * (missing - 1) / 2)), plan.most_repetitions - done)
+        found += measure(_passes_of(plan, plan.directions, sizes, more))
         done += more
+    return done
 
 
 def _repeat_tests(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
@@ -234,20 +244,6 @@ def _repeat_tests(found: list[PassMeasurement], measure: Measure, plan: ProfileP
         for test, by_size in gathered(new).items():
             for size, times in by_size.items():
                 values[test][size] += times
-
-
-def is_known(times: Sequence[float]) -> bool:
-    """Tell whether the 90 % half-width (Student) of a mean is at most 10 % of it."""
-    count = len(times)
-    if count < 2:
-        return False
-    mean = sum(times) / count
-    variance = sum((each - mean) ** 2 for each in times) / (count - 1)
-    standard_error = math.sqrt(variance / count)
-    # Far below it no quantile can help.
-    if standard_error > _FULL_HALF_WIDTH * mean:
-        return False
-    return student(_FULL_CONFIDENCE, count - 1) * standard_error <= _FULL_HALF_WIDTH * mean
 
 
 def _passes_of(

@@ -38,6 +38,10 @@ Repetitions = dict["Test", dict[int, list[float]]]
 
 #: Of a ratio's interval.
 CONFIDENCE: Final = 0.95
+# Of the paper's full profile, section 4.2.
+_FULL_CONFIDENCE: Final = 0.90
+_FULL_HALF_WIDTH: Final = 0.10
+_FULL_LEAST: Final = 6
 _HUBER_K: Final = 1.5
 _STEPS: Final = 30
 # Of a normal distribution: median absolute deviation to standard deviation.
@@ -176,3 +180,31 @@ def ratio_bounds(
         factor = math.exp(reach * math.sqrt(variance))
         bounds[size] = (value / factor, value * factor)
     return bounds
+
+
+def known_after(values: Sequence[float]) -> int | None:
+    """Return after how many values their mean is known, or ``None`` if it never is.
+
+    At least six, and the 90 % half-width (Student) is at most 10 % of it (Boito et al. 2015,
+    section 4.2).
+    """
+    total = squares = 0.0
+    for count, value in enumerate(values, start=1):
+        total += value
+        squares += value * value
+        if count < _FULL_LEAST:
+            continue
+        mean = total / count
+        variance = max(0.0, squares - count * mean * mean) / (count - 1)
+        standard_error = math.sqrt(variance / count)
+        # Far below it no quantile can help, and quantiles are slow.
+        if standard_error > _FULL_HALF_WIDTH * mean:
+            continue
+        if student(_FULL_CONFIDENCE, count - 1) * standard_error <= _FULL_HALF_WIDTH * mean:
+            return count
+    return None
+
+
+def is_known(values: Sequence[float]) -> bool:
+    """Tell whether the mean of values is known, as `known_after` says, or was before."""
+    return known_after(values) is not None

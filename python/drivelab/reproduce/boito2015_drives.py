@@ -1,0 +1,279 @@
+"""The nine drives of Boito et al. 2015, their truth, and as many measurements of them as it takes.
+
+A pass on a simulated drive takes the time that it takes without variability, its truth, times a
+factor that is drawn of its seed and index (`SimulatedDrive.variability_factors`; within 0.1 %,
+which validation/variability.py proves). So every pass is simulated once, and the thousands of
+repetitions that the paper's method takes are that time and their factors. What this leaves out is
+that repetitions of a random pass differ in their order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from drivelab.drives.simulated import SimulatedDrive
+from drivelab.drives.whole_passes import PassMeasurement
+from drivelab.serra.plan import DIRECTIONS
+from drivelab.serra.spread import known_after
+from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_SIZES, WholePass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from drivelab.serra.estimate import Test
+
+TESTS: Final[tuple[Test, ...]] = tuple(itertools.product(DIRECTIONS, (False, True)))
+# A test that needs more repetitions ends there, as in validation/variability.py.
+_MOST: Final = 400
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A drive of the paper.
+
+    Attributes
+    ----------
+    preset
+        That stands for it.
+    name
+        As the paper calls it.
+    kind
+        Its class there: HDD, RAID or SSD.
+    execution_hours, profile_hours
+        One execution of all tests, and the complete profile (table 1).
+    minutes
+        SeRRa with 1 and with 4 repetitions (table 5).
+    write_ratios, read_ratios
+        Measured, and by SeRRa with 4 repetitions, at 1200 MiB (table 6).
+    """
+
+    preset: str
+    name: str
+    kind: str
+    execution_hours: float
+    profile_hours: float
+    minutes: tuple[float, float]
+    write_ratios: tuple[float, float]
+    read_ratios: tuple[float, float]
+
+
+MACHINES: Final = (
+    Machine(
+        "pastel-hds7225sc",
+        "Pastel",
+        "HDD",
+        15.22,
+        329.49,
+        (93.21, 376.99),
+        (2.02, 1.98),
+        (2.24, 2.19),
+    ),
+    Machine(
+        "graphene-hds72103",
+        "Graphene",
+        "HDD",
+        12.26,
+        120.38,
+        (85.69, 341.50),
+        (1.89, 1.75),
+        (2.67, 2.57),
+    ),
+    Machine(
+        "bali-st91000640ns",
+        "Bali",
+        "HDD",
+        10.38,
+        126.10,
+        (74.03, 282.79),
+        (1.74, 1.68),
+        (2.61, 2.84),
+    ),
+    Machine(
+        "chimint-st3300657ss-h",
+        "Chimint",
+        "RAID",
+        2.33,
+        69.13,
+        (22.83, 72.73),
+        (1.95, 1.80),
+        (3.48, 3.25),
+    ),
+    Machine(
+        "suno-st9300653ss",
+        "Suno",
+        "RAID",
+        4.21,
+        61.32,
+        (28.12, 109.42),
+        (1.71, 1.55),
+        (2.76, 2.53),
+    ),
+    Machine(
+        "taurus-st3300657ss",
+        "Taurus",
+        "RAID",
+        2.43,
+        57.95,
+        (16.03, 64.54),
+        (1.62, 1.32),
+        (3.36, 2.78),
+    ),
+    Machine(
+        "micron-c400",
+        "Edel",
+        "SSD",
+        3.09,
+        40.44,
+        (5.92, 23.58),
+        (0.99, 0.97),
+        (1.08, 1.07),
+    ),
+    Machine(
+        "intel-s3500",
+        "Graphite",
+        "SSD",
+        3.45,
+        60.90,
+        (6.49, 24.86),
+        (1.01, 1.04),
+        (1.04, 1.06),
+    ),
+    Machine(
+        "samsung-840",
+        "Bali SSD",
+        "SSD",
+        2.67,
+        82.49,
+        (5.79, 21.52),
+        (1.38, 1.64),
+        (1.10, 1.09),
+    ),
+)
+KINDS: Final = ("HDD", "RAID", "SSD")
+
+
+class KnownDrive:
+    """A simulated drive whose passes are known: what `drivelab.serra` measures, and its truth.
+
+    Parameters
+    ----------
+    machine
+        Which.
+    varying
+        The drive with its variability on.
+    truths
+        Duration in ns without it, by test, file size and request size.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        varying: SimulatedDrive,
+        truths: dict[tuple[Test, int], dict[int, int]],
+    ) -> None:
+        self.machine = machine
+        self.varying = varying
+        self._truths = truths
+        variability = varying.preset["variability"]
+        # Of the logarithm of a pass's factor, without outliers.
+        self.sigma = math.hypot(variability["sigma"], variability["correlated_sigma"])
+
+    @classmethod
+    def simulate(cls, machine: Machine) -> KnownDrive:
+        """Simulate every pass of the paper once without variability."""
+        name = f"sim:{machine.preset}"
+        passes = [
+            WholePass(*test, size, file_bytes)
+            for file_bytes in BOITO2015_FILES
+            for test in TESTS
+            for size in BOITO2015_SIZES
+        ]
+        truths: dict[tuple[Test, int], dict[int, int]] = {}
+        with SimulatedDrive.open(name, varies=False) as drive:
+            for one in drive.measure_passes(list(enumerate(passes)), seed=0):
+                what = one.whole_pass
+                test = (what.direction, what.is_random)
+                by_size = truths.setdefault((test, what.file_bytes), {})
+                by_size[what.request_bytes] = one.duration_ns
+        return cls(machine, SimulatedDrive.open(name), truths)
+
+    def truth(self, test: Test, file_bytes: int) -> dict[int, float]:
+        """Return the true access times in ns by size."""
+        durations = self._truths[test, file_bytes]
+        return {size: time / (file_bytes // size) for size, time in durations.items()}
+
+    def true_ratios(self, direction: str, file_bytes: int) -> dict[int, float]:
+        """Return the true ratios by size."""
+        in_order, random = (
+            self._truths[test, file_bytes] for test in TESTS if test[0] == direction
+        )
+        return {size: random[size] / time for size, time in in_order.items()}
+
+    def execution_ns(self, file_bytes: int) -> int:
+        """Return how long one pass of every test and size takes."""
+        return sum(sum(self._truths[test, file_bytes].values()) for test in TESTS)
+
+    def measure_passes(
+        self, work: Sequence[tuple[int, WholePass]], *, seed: int
+    ) -> Iterator[PassMeasurement]:
+        """Give the times that these passes would take, whole ones."""
+        for index, one in work:
+            truth = self._truths[(one.direction, one.is_random), one.file_bytes][one.request_bytes]
+            (factor,) = self.varying.variability_factors([index], seed=seed, seconds=truth / 1e9)
+            yield PassMeasurement(index, one, round(truth * factor), factor)
+
+    def full_profile(self, file_bytes: int, seed: int) -> FullProfile:
+        """Repeat every test and size until its mean is known (section 4.2)."""
+        means: dict[Test, dict[int, float]] = {}
+        repetitions, total = [], 0.0
+        first = 0
+        for test in TESTS:
+            times = means.setdefault(test, {})
+            for size, truth in self._truths[test, file_bytes].items():
+                indices = range(first, first + _MOST)
+                first += _MOST
+                factors = self._factors(indices, seed, truth)
+                count = len(factors)
+                mean = sum(factors) / count
+                times[size] = truth * mean / (file_bytes // size)
+                repetitions.append(count)
+                total += truth * mean * count
+        return FullProfile(means, tuple(repetitions), total)
+
+    def _factors(self, indices: Sequence[int], seed: int, truth: int) -> list[float]:
+        """Draw factors until their mean is known, some at a time."""
+        factors: list[float] = []
+        while len(factors) < _MOST:
+            some = indices[len(factors) : max(12, 2 * len(factors))]
+            factors += self.varying.variability_factors(some, seed=seed, seconds=truth / 1e9)
+            count = known_after(factors)
+            if count is not None:
+                return factors[:count]
+        return factors
+
+
+@dataclass(frozen=True)
+class FullProfile:
+    """Every size measured.
+
+    Attributes
+    ----------
+    access_times_ns
+        Means, by test and size.
+    repetitions
+        Of each test and size.
+    measuring_ns
+        All of them together.
+    """
+
+    access_times_ns: dict[Test, dict[int, float]]
+    repetitions: tuple[int, ...]
+    measuring_ns: float
+
+    def mean_ratio(self, direction: str) -> float:
+        """Over the sizes, each counting alike."""
+        in_order, random = (self.access_times_ns[test] for test in TESTS if test[0] == direction)
+        return sum(random[size] / time for size, time in in_order.items()) / len(in_order)
