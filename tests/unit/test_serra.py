@@ -287,13 +287,13 @@ def test_sizes_are_chosen_where_the_curve_bends() -> None:
     bent = profile(BentDrive(LINES), plan)
     sizes = sorted({each.whole_pass.request_bytes for each in bent.measured})
     assert sum(64 * KIB < size < 4 * MIB for size in sizes) >= 4
-    assert min(abs(size - MIB) for size in sizes) <= 128 * KIB
+    assert min(abs(size - MIB) for size in sizes) <= 256 * KIB
     two = profile(BentDrive(LINES), ProfilePlan(repetitions=1, file_bytes=40 * MIB))
     for size in (MIB, 2 * MIB):
         base, slope = LINES["read", True]
         exact = base + slope * size + max(0, size - MIB) * 8
         near = abs(bent.access_times_ns["read", True][size] / exact - 1)
-        assert near < 0.05 < abs(two.access_times_ns["read", True][size] / exact - 1)
+        assert near < 0.06 < abs(two.access_times_ns["read", True][size] / exact - 1)
 
 
 def test_partial_passes_send_a_share_of_the_file() -> None:

@@ -175,6 +175,7 @@ class KnownDrive:
         truths: dict[tuple[Test, int], dict[int, int]],
     ) -> None:
         self.machine = machine
+        self.files = tuple(dict.fromkeys(file_bytes for _, file_bytes in truths))
         self.varying = varying
         self._truths = truths
         variability = varying.preset["variability"]
@@ -182,12 +183,12 @@ class KnownDrive:
         self.sigma = math.hypot(variability["sigma"], variability["correlated_sigma"])
 
     @classmethod
-    def simulate(cls, machine: Machine) -> KnownDrive:
-        """Simulate every pass of the paper once without variability."""
+    def simulate(cls, machine: Machine, files: Sequence[int] = BOITO2015_FILES) -> KnownDrive:
+        """Simulate every pass of the paper over files of these sizes once without variability."""
         name = f"sim:{machine.preset}"
         passes = [
             WholePass(*test, size, file_bytes)
-            for file_bytes in BOITO2015_FILES
+            for file_bytes in files
             for test in TESTS
             for size in BOITO2015_SIZES
         ]

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from drivelab.reproduce.claims import Reproduction
 
 
+def _boito2015(_folder: Path | None) -> Reproduction:
+    from drivelab.reproduce.boito2015 import reproduce
+
+    return reproduce()
+
+
 def _huang2011(folder: Path | None) -> Reproduction:
     from drivelab.reproduce.huang2011 import reproduce
 
@@ -32,6 +38,7 @@ def _yoo2014(_folder: Path | None) -> Reproduction:
 
 
 PAPERS: Final[dict[str, Callable[[Path | None], Reproduction]]] = {
+    "boito2015": _boito2015,
     "huang2011": _huang2011,
     "snia2010": _snia2010,
     "yoo2014": _yoo2014,

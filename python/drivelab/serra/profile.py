@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     Measure = Callable[[Sequence[WholePass]], Sequence[PassMeasurement]]
 
 # A curve bends where the middle of a gap is further from its line than this and its noise.
-_BEND_RATIO: Final = 0.02
+_BEND_RATIO: Final = 0.04
 _BEND_ERRORS: Final = 3.0
-_MOST_POINTS: Final = 12
+_MOST_POINTS: Final = 10
 
 
 @dataclass(frozen=True)
