@@ -424,12 +424,13 @@ def _quoted(found: _Found) -> tuple[str, ...]:
         "lines through two of them. "
         "The paper's single passes were closer: its spread must lie in few tests, or from day to "
         "day, which its numbers do not tell apart. No preset was fitted to these errors.",
-        "2 % at most: whole passes in the time allowed are too few on every class; the tables put "
-        "the error reached beside the bound, the error that so many passes have by variability "
-        "alone if nothing but the level of the ratio has to be found. Partial passes reach about "
-        "2 % where their time is not bound by the largest request or the cache that writes have "
-        f"to fill; how many times faster than the full profile they are is told beside "
-        f"{PARTIAL_LIMIT}.",
+        "NOT REACHED: 2 % at most. Whole passes in the time allowed are too few on every class: "
+        "the table puts the error beside the bound, the error that so many passes have by "
+        "variability alone if nothing but the level of the ratio has to be found. "
+        "Partial passes come near it or to it, but for writes of arrays; a request of 4 "
+        "MiB is a tenth of a small file and "
+        f"writes have to fill a cache, so that 1/{PARTIAL_LIMIT} of the full profile's time is too "
+        "little for as many passes as 2 % takes.",
         "Ratios of table_6_fitted and repetitions of table 1 are what presets were fitted to; they "
         "test nothing.",
         "Table 1: our hours are of the drive alone, without a file system's work between passes.",
