@@ -134,3 +134,36 @@ def test_export_onto_a_full_disk_leaves_nothing(small_disk: Path, tmp_path: Path
     assert (answer.returncode, answer.stdout) == (1, "")
     assert "out.csv cannot be written: No space left on device; make room" in answer.stderr
     assert [path.name for path in small_disk.iterdir()] == ["ballast"]
+
+
+def test_full_disk_under_a_test_keeps_its_steps_and_the_same_command_goes_on(
+    small_disk: Path, tmp_path: Path
+) -> None:
+    drive = f"sim:{Path(__file__).parents[1] / 'small_drive.toml'}"
+
+    def run_test(path: Path) -> subprocess.CompletedProcess[str]:
+        program = "import sys; from drivelab.cli.main import main; sys.exit(main())"
+        words = ["pts", "run", "latency", drive, "--client", "--scale", "0.02"]
+        return subprocess.run(
+            [sys.executable, "-c", program, *words, "--out", str(path)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    # Room for some steps, not for the drive's state.
+    ballast = fill(small_disk, 200 * 1024)
+    full = run_test(small_disk / "run")
+    assert full.returncode == 1
+    assert "Traceback" not in full.stderr
+    assert "free some space" in full.stderr.splitlines()[-1]
+    ballast.unlink()
+    again, undisturbed = run_test(small_disk / "run"), run_test(tmp_path / "run")
+    assert (again.returncode, undisturbed.returncode) == (0, 0)
+    results = [
+        json.loads((folder / "run" / "result.json").read_text())
+        for folder in (small_disk, tmp_path)
+    ]
+    for result in results:
+        del result["header"]["date"]
+    assert results[0] == results[1]

@@ -223,7 +223,8 @@ def test_cross_stimulus_recovery(tmp_path: Path) -> None:
     session = FakeSession(drop=0.0, wobble=lambda step: -0.5 if 841 <= step < 841 + 39 else 0.0)
     (section,) = run(tmp_path / "run", "xsr", session)["sections"]
     assert [each["minutes"] for each in section["segments"]] == [480, 360, 480]
-    assert section["recovery_minutes"] == 40
+    assert section["recovery_minutes"] == section["recovery_to_99_percent_minutes"] == 40
+    assert [each["transient_minutes"] for each in section["segments"]] == [0, 0, 39]
     third = section["segments"][2]
     assert third["first_bandwidth_bytes_per_second"] == pytest.approx(2823 * MIB / 60)
     assert third["last_bandwidth_bytes_per_second"] == pytest.approx(5647 * MIB / 60)
@@ -235,6 +236,17 @@ def test_a_drive_that_never_comes_back_has_no_recovery_minute(tmp_path: Path) ->
     session = FakeSession(drop=0.0, wobble=lambda step: -0.5 if step >= 841 else 0.0)
     (section,) = run(tmp_path / "run", "xsr", session)["sections"]
     assert section["recovery_minutes"] is None
+    assert section["recovery_to_99_percent_minutes"] is None
+
+
+def test_a_mean_that_a_fresh_minute_lifted_is_recovered_to_within_a_hundredth(
+    tmp_path: Path,
+) -> None:
+    session = FakeSession(drop=0.0, wobble=lambda step: 0.5 if step == 1 else 0.0)
+    (section,) = run(tmp_path / "run", "xsr", session)["sections"]
+    found = (section["recovery_minutes"], section["recovery_to_99_percent_minutes"])
+    assert found == (None, 1)
+    assert section["segments"][0]["transient_minutes"] == 1
 
 
 def test_demand_goes_from_thirty_two_by_thirty_two_down_to_one_by_one(tmp_path: Path) -> None:

@@ -110,7 +110,11 @@ def run_test(
             problem = RunError(f"{error}; {_kept(bench, path, command)}")
         finally:
             progress.end()
-        return Outcome(path, save_result(path, read_record(store)), problem)
+        try:
+            return Outcome(path, save_result(path, read_record(store)), problem)
+        except RunError as error:
+            # What came first is what to mend.
+            raise problem or error from error
 
 
 def finished(test: PtsTest, drive_name: str, settings: Settings, path: Path) -> Outcome | None:

@@ -124,5 +124,5 @@ class Settings:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Settings:
-        """Read what `to_json` wrote."""
-        return cls(**{each.name: data[each.name] for each in fields(cls)})
+        """Read what `to_json` wrote; a choice that an older version did not offer is the usual."""
+        return cls(**{each.name: data[each.name] for each in fields(cls) if each.name in data})

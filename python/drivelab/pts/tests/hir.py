@@ -169,7 +169,7 @@ def _table(record: Record) -> Table:
         rows.append(
             (
                 str(wait),
-                ACCESS_SECONDS * wait,
+                f"{ACCESS_SECONDS * wait:g}",
                 values["iops_mean"],
                 values["baseline_iops_mean"],
                 values["gain_ratio"],

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _THREADS: Final = 1
 _QUEUE_DEPTH: Final = 32
 _TIME: Final = Axis("time (min)")
+#: A transient is over when throughput stays within this share of the segment's last.
+_NEAR: Final = 0.10
+#: A mean holds fresher minutes too, which a drive need not come back to.
+_NEARLY_RECOVERED: Final = 0.99
 
 
 @dataclass(frozen=True)
@@ -73,8 +77,8 @@ def _segments(record: Record) -> dict[str, list[Step]]:
     return {name: steps for name, steps in found.items() if steps}
 
 
-def recovery_minutes(segments: dict[str, list[Step]]) -> int | None:
-    """Give the first minute of the third segment at or above the first one's mean.
+def recovery_minutes(segments: dict[str, list[Step]], share: float = 1.0) -> int | None:
+    """Give the first minute of the third segment at or above a share of the first one's mean.
 
     Returns
     -------
@@ -84,15 +88,26 @@ def recovery_minutes(segments: dict[str, list[Step]]) -> int | None:
     first, _, third = (segment.name for segment in SEGMENTS)
     if third not in segments:
         return None
-    mean = fmean(step.megabytes_per_second for step in segments[first])
+    wanted = share * fmean(step.megabytes_per_second for step in segments[first])
     return next(
         (
             minute
             for minute, step in enumerate(segments[third], start=1)
-            if step.megabytes_per_second >= mean
+            if step.megabytes_per_second >= wanted
         ),
         None,
     )
+
+
+def transient_minutes(steps: Sequence[Step]) -> int:
+    """Give how many minutes pass before throughput stays near that of the last minute."""
+    last = steps[-1].megabytes_per_second
+    away = [
+        minute
+        for minute, step in enumerate(steps, start=1)
+        if abs(step.megabytes_per_second - last) > _NEAR * last
+    ]
+    return max(away, default=0)
 
 
 def _values(name: str, steps: Sequence[Step]) -> dict[str, Any]:
@@ -104,6 +119,7 @@ def _values(name: str, steps: Sequence[Step]) -> dict[str, Any]:
         "first_bandwidth_bytes_per_second": steps[0].result.bandwidth_bytes_per_second,
         "last_bandwidth_bytes_per_second": steps[-1].result.bandwidth_bytes_per_second,
         "bandwidth_bytes_per_second_mean": 1e6 * CellResult(tuple(steps)).megabytes_per_second,
+        "transient_minutes": transient_minutes(steps),
         "peak_latency_ns_mean": max(means) * 1e6 if means else None,
         "peak_latency_ns_max": max(longest) * 1e6 if longest else None,
         "bandwidth_bytes_per_second": [step.result.bandwidth_bytes_per_second for step in steps],
@@ -117,6 +133,7 @@ def _sections(record: Record) -> list[Section]:
         "cells": [CellResult(tuple(steps)).to_json() for steps in segments.values()],
         "segments": [_values(name, steps) for name, steps in segments.items()],
         "recovery_minutes": recovery_minutes(segments),
+        "recovery_to_99_percent_minutes": recovery_minutes(segments, _NEARLY_RECOVERED),
     }
     verdict: Verdict = "untested" if record.is_complete else "incomplete"
     return [Section("", verdict, 0, values)]
@@ -170,14 +187,16 @@ def _pages(record: Record) -> list[Page]:
 
 
 def _table(record: Record, segments: dict[str, list[Step]]) -> Table:
-    recovered = recovery_minutes(segments)
     third = SEGMENTS[2].name
     rows = []
     for name, steps in segments.items():
         values = _values(name, steps)
-        recovery: Cell = None if name != third else recovered
-        if name == third and recovered is None:
-            recovery = "never" if record.is_complete else None
+        recovery: list[Cell] = [None, None]
+        if name == third:
+            never = "never" if record.is_complete else None
+            recovery = [
+                recovery_minutes(segments, share) or never for share in (1.0, _NEARLY_RECOVERED)
+            ]
         rows.append(
             (
                 name,
@@ -187,7 +206,8 @@ def _table(record: Record, segments: dict[str, list[Step]]) -> Table:
                 values["last_bandwidth_bytes_per_second"] / 1e6,
                 _milliseconds(values["peak_latency_ns_mean"]),
                 _milliseconds(values["peak_latency_ns_max"]),
-                recovery,
+                values["transient_minutes"],
+                *recovery,
             )
         )
     return Table(
@@ -201,10 +221,14 @@ def _table(record: Record, segments: dict[str, list[Step]]) -> Table:
             "last minute (MB/s)",
             "peak mean response time (ms)",
             "peak maximum response time (ms)",
+            "transient (min)",
             "recovery (min)",
+            "to 99 % (min)",
         ),
         tuple(rows),
-        "Recovery: the first minute of the third segment at or above the first segment's mean.",
+        "Recovery: the first minute of the third segment at or above the first segment's mean, "
+        "and at or above 99 % of it. Transient: minutes before throughput stays within 10 % of "
+        "that of the segment's last minute.",
     )
 
 
