@@ -81,6 +81,24 @@ def test_all_tests_share_the_preconditioned_state(
     assert together == apart
 
 
+def test_all_leaves_out_what_the_drive_cannot_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = {name: registry.TESTS[name] for name in ("ecw", "throughput")}
+    monkeypatch.setattr(registry, "SPECIFIED", few)
+    session = FakeSession(block_bytes=4096, **SETTLED)
+    monkeypatch.setattr(sessions, "open_session", lambda *_, **__: session)
+    assert run("all", "sim:x25m", "--client", "--out", "runs", "--json") == 0
+    ecw, throughput = json.loads(capsys.readouterr().out)["runs"]
+    assert set(ecw) == set(throughput)
+    assert (ecw["verdict"], ecw["report"]) == ("impossible", None)
+    assert "requests of 512 B" in ecw["problem"]
+    assert throughput["verdict"] == "steady"
+    monkeypatch.setattr(registry, "SPECIFIED", {"ecw": few["ecw"]})
+    assert run("all", "sim:x25m", "--client", "--out", "none") == 2
+    assert not Path("none").exists()
+
+
 def test_an_error_in_round_seventeen_is_one_line_and_the_rest_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

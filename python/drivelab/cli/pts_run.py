@@ -24,7 +24,7 @@ from drivelab.cli.drive_options import (
 )
 from drivelab.cli.pts_report import write_report
 from drivelab.cli.terminal import show
-from drivelab.errors import RunError, UsageError
+from drivelab.errors import CannotAnswerError, RunError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,8 +158,7 @@ def carry_out(args: argparse.Namespace) -> int:
         When a test did not come to its end, or a drive never settled; after everything that was
         measured is saved and reported.
     """
-    from drivelab.pts.registry import SPECIFIED, TESTS
-    from drivelab.pts.states import remove_preconditioned
+    from drivelab.pts.registry import TESTS
 
     _refuse_without_effect(args)
     settings = _settings_of(args)
@@ -167,20 +166,65 @@ def carry_out(args: argparse.Namespace) -> int:
     if args.test != _ALL:
         told = [_tell(_run(args, TESTS[args.test], settings, path))]
     else:
-        told = []
-        states = path / "states"
-        for name, test in SPECIFIED.items():
-            told.append(_tell(_run(args, test, settings, path / name, states)))
-            if told[-1]["problem"]:
-                break
-        else:
-            remove_preconditioned(states)
+        told = _run_all(args, settings, path)
     if args.json:
         print(json.dumps({"runs": told}, indent=2))
     else:
         show("\n".join(_text(each) for each in told))
     _raise_what_went_wrong(told)
     return 0
+
+
+def _run_all(args: argparse.Namespace, settings: Settings, path: Path) -> list[dict[str, Any]]:
+    """Run every test that the drive can run, until one fails.
+
+    Raises
+    ------
+    CannotAnswerError
+        When it can run none of them.
+    """
+    from drivelab.pts.registry import SPECIFIED
+    from drivelab.pts.states import remove_preconditioned
+
+    told: list[dict[str, Any]] = []
+    refusals: list[CannotAnswerError] = []
+    states = path / "states"
+    for name, test in SPECIFIED.items():
+        try:
+            told.append(_tell(_run(args, test, settings, path / name, states)))
+        except CannotAnswerError as error:
+            refusals.append(error)
+            told.append(_left_out(args, test, settings, str(error)))
+            continue
+        if told[-1]["problem"]:
+            return told
+    if len(refusals) == len(told):
+        raise refusals[0]
+    remove_preconditioned(states)
+    return told
+
+
+def _left_out(
+    args: argparse.Namespace, test: PtsTest, settings: Settings, reason: str
+) -> dict[str, Any]:
+    """Give what ``pts run --json`` prints of a test that the drive cannot run."""
+    from drivelab.drives.registry import kind_of
+
+    return {
+        "run": None,
+        "test": test.name,
+        "edition": settings.edition,
+        "drive": args.drive,
+        "kind": kind_of(args.drive),
+        "stamp": settings.stamp,
+        "verdict": _IMPOSSIBLE,
+        "sections": [],
+        "cautions": [],
+        "problem": reason,
+        "report": None,
+        "tables": None,
+        "result": None,
+    }
 
 
 def _run(
@@ -293,6 +337,8 @@ def _tell(outcome: Outcome) -> dict[str, Any]:
     }
 
 
+#: The verdict on a test of `all` that the drive cannot run.
+_IMPOSSIBLE: Final = "impossible"
 _WORDS: Final = {
     "steady": "steady",
     "not_steady": "steady state never reached in 25 rounds: the last five are the window",
@@ -305,6 +351,8 @@ _WORDS: Final = {
 def _text(told: dict[str, Any]) -> str:
     stamp = f" ({told['stamp']})" if told["stamp"] else ""
     lines = [f"{told['test']} on {told['drive']}, {told['edition']}{stamp}"]
+    if told["verdict"] == _IMPOSSIBLE:
+        return f"{lines[0]}\n  left out  {told['problem']}"
     for section in told["sections"]:
         name = section["name"] or "state"
         rounds = f", {section['rounds']} rounds" if section["rounds"] else ""
@@ -316,7 +364,7 @@ def _text(told: dict[str, Any]) -> str:
 
 def _raise_what_went_wrong(told: Sequence[dict[str, Any]]) -> None:
     for each in told:
-        if each["problem"]:
+        if each["problem"] and each["verdict"] != _IMPOSSIBLE:
             raise RunError(f"{each['test']} did not come to its end: {each['problem']}")
     unsteady = [each["test"] for each in told if each["verdict"] == "not_steady"]
     if unsteady:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab.drives.session import DriveSession
-from drivelab.errors import RunError, TerminatedError, UsageError
+from drivelab.errors import CannotAnswerError, RunError, TerminatedError, UsageError
 from drivelab.measure.comparison import refuse_other_campaign
 from drivelab.measure.header import this_start
 from drivelab.measure.pause import Pause
@@ -80,8 +80,10 @@ def run_test(
 
     Raises
     ------
+    CannotAnswerError
+        When the drive cannot do it with these settings; nothing was done to it.
     UsageError
-        When the drive or the settings cannot do it, or `path` holds something else.
+        When `path` holds something else.
     KeyboardInterrupt, TerminatedError
         When it is stopped, with a text that says how to go on.
     """
@@ -177,7 +179,7 @@ def _refuse_impossible(test: PtsTest, session: DriveSession, settings: Settings)
     try:
         test.check(Plan.of(session, settings))
     except UsageError as error:
-        raise UsageError(f"{session.name} cannot run {test.name}: {error}") from error
+        raise CannotAnswerError(f"{session.name} cannot run {test.name}: {error}") from error
 
 
 def _kept(bench: Bench, path: Path, command: str | None) -> str:
