@@ -13,6 +13,7 @@ from made_pts_results import drive
 from opened_page import LABELS_TOUCHING, TEXTS_OUTSIDE, Opened
 
 from drivelab.pts.comparison import compare
+from drivelab.pts.merit import merit_classes
 from drivelab.report.build_pts import write_test_report
 
 WIDTHS = (1280, 390)
@@ -71,8 +72,8 @@ def test_twenty_drives_fit_on_one_page(browser: Any, compared: Path, width: int)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.evaluate(TEXTS_OUTSIDE) == []
     assert page.evaluate(LABELS_TOUCHING) == []
-    # Bars at the size and mix, four normalised, seven mixes, four classes.
-    assert page.locator(".panel svg").count() == 1 + 4 + 7 + 4
+    # Bars at the size and mix, four normalised, seven mixes, all classes.
+    assert page.locator(".panel svg").count() == 1 + 4 + 7 + len(merit_classes())
     window.context.close()
 
 

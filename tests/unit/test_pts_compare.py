@@ -140,10 +140,9 @@ def test_every_class_has_weights_that_add_up_and_says_where_they_come_from() -> 
     report = compare([made.drive("a"), made.drive("b")], merit="web-search")
     assert exhibits(report, BarFigure)["merit"].groups[0] == "Web search"
     rows = exhibits(report, Table)["merit-weights"].rows
-    assert rows[0] == (
-        *("Web search", "128 KiB", "R/W 0/100", 1.0),
-        merit_classes()["web-search"].source,
-    )
+    assert rows[0] == ("Web search", "128 KiB", "R/W 0/100", 1.0)
+    sources = dict(exhibits(report, Table)["merit-sources"].rows)
+    assert sources["Web search"] == merit_classes()["web-search"].source
 
 
 def test_small_blocks_that_a_drive_cannot_serve_are_left_out_on_all() -> None:
@@ -193,6 +192,22 @@ def test_write_saturation_is_normalised_to_fresh_out_of_the_box() -> None:
         compare(drives, block_bytes=4096)
 
 
+def test_a_class_is_compared_by_its_own_figure() -> None:
+    def of(name: str, speed: float) -> Any:
+        one = made.drive(name, speed=speed, test="class", title="Workload class test")
+        rounds = [1000 * speed * share for share in made.WOBBLE]
+        one.result["sections"][0]["windows"] = [{"tracked": "figure of oltp", "values": rounds}]
+        return one
+
+    drives = [of("a", 1.0), of("b", 2.0)]
+    values = compare(drives).result
+    assert [each["mean"] for each in values["standings"]] == pytest.approx([1000, 2000])
+    assert values["standings"][1]["wins"] == 1
+    assert values["block_bytes"] is None
+    with pytest.raises(UsageError, match="'class' has no block sizes and mixes to choose from"):
+        compare(drives, read_ratio=0.5)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -200,6 +215,10 @@ def test_write_saturation_is_normalised_to_fresh_out_of_the_box() -> None:
         ({"edition": "client"}, "edition enterprise and client"),
         ({"settings": {"scale": 0.1}}, "--scale 1.0 and 0.1"),
         ({"settings": {"content": "zero"}}, "data pattern random and zero"),
+        (
+            {"settings": {"workload_class": {"name": "oltp"}}},
+            "--class none and oltp (7cb9a530)",
+        ),
     ],
 )
 def test_other_tests_and_modes_are_refused(

@@ -116,6 +116,7 @@ def _stamp(answer: Mapping[str, Any]) -> str:
 
 def _standings(answer: Mapping[str, Any]) -> list[str]:
     from drivelab.pts.cell_exhibits import block_text, mix_text
+    from drivelab.report.exhibits.axes import value_text
 
     title = f"{answer['measure']} ({answer['unit']})"
     if answer["block_bytes"] is not None:
@@ -126,9 +127,11 @@ def _standings(answer: Mapping[str, Any]) -> list[str]:
     for one in sorted(
         answer["standings"], key=lambda one: one["mean"], reverse=not answer["is_less_better"]
     ):
-        interval = "" if one["low"] is None else f"{one['low']:,.4g} to {one['high']:,.4g}"
+        interval = (
+            "" if one["low"] is None else f"{value_text(one['low'])} to {value_text(one['high'])}"
+        )
         counts = tuple(str(one[name]) for name in ("wins", "losses", "undecided"))
-        rows.append((one["label"], f"{one['mean']:,.4g}", interval, *counts))
+        rows.append((one["label"], value_text(one["mean"]), interval, *counts))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         title,

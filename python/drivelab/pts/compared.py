@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -180,12 +181,22 @@ def _refuse_different(names: Sequence[str], results: Sequence[Mapping[str, Any]]
         pairs += [
             (words, first["settings"][key], result["settings"][key]) for key, words in _SAME.items()
         ]
+        pairs.append(("--class", _class_of(first), _class_of(result)))
         for words, one, other in pairs:
             if one != other:
                 raise UsageError(
                     f"{names[0]} and {name} cannot be compared: {words} {one} and {other}; compare "
                     "runs of one test in one mode"
                 )
+
+
+def _class_of(result: Mapping[str, Any]) -> str:
+    """Name a result's class of workloads, so that another content has another name."""
+    of = result["settings"].get("workload_class")
+    if of is None:
+        return "none"
+    digest = hashlib.sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()[:8]
+    return f"{of['name']} ({digest})"
 
 
 def _labels(names: Sequence[str], results: Sequence[Mapping[str, Any]]) -> list[str]:

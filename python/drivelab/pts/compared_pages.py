@@ -28,8 +28,9 @@ from drivelab.pts.student import Interval, mean_interval
 #: Beside the user's own, the cells by which the specification judges the IOPS test.
 _HEADLINES: Final = ((4096, 0.0), (65536, 0.65), (1048576, 1.0))
 _DEFAULT: Final = (4096, 0.0)
-#: Tests whose stimulus is one, under many demands.
-_DEMAND_TESTS: Final = ("ecw", "dirth")
+_CLASS_TEST: Final = "class"
+#: Tests whose stimuli are not block sizes and mixes to choose from.
+_FIXED_TESTS: Final = ("ecw", "dirth", _CLASS_TEST)
 _NOTE: Final = "Whiskers are 95 % intervals of the mean (Student's t over the window's rounds)."
 
 Cells = Sequence[Mapping[Key, list[float]]]
@@ -57,14 +58,13 @@ def cell_pages(
         raise UsageError(
             "the drives have run nothing in common; name runs that came to their first window"
         )
-    if test in _DEMAND_TESTS:
+    if test in _FIXED_TESTS:
         if block_bytes is not None or read_ratio is not None or merit is not None:
             raise UsageError(
-                f"the test {test!r} has one stimulus: leave --block-size, --read-ratio and --class "
-                "out, or compare runs of the IOPS test"
+                f"the test {test!r} has no block sizes and mixes to choose from: leave "
+                "--block-size, --read-ratio and --class out, or compare runs of the IOPS test"
             )
-        words = words_of(shared[0])
-        rounds = tuple(tuple(of[shared[0]]) for of in every)
+        words, rounds = _tracked(drives, every, shared)
         asked = None
     else:
         asked = _asked(every, block_bytes, read_ratio)
@@ -83,7 +83,7 @@ def cell_pages(
         _asked_page(words, found, measure, is_measured=asked is None or asked.is_measured),
         _normalised_page(drives, every, shared, measure, asked),
     ]
-    if test not in _DEMAND_TESTS:
+    if test not in _FIXED_TESTS:
         pages += _column_pages(drives, every, shared, measure)
     pages.append(_all_cells_page(drives, every, shared, measure))
     if test == "iops":
@@ -92,6 +92,16 @@ def cell_pages(
     elif merit is not None:
         raise UsageError("--class needs runs of the IOPS test")
     return pages, values
+
+
+def _tracked(
+    drives: Sequence[Compared], every: Cells, shared: Sequence[Key]
+) -> tuple[str, tuple[tuple[float, ...], ...]]:
+    """Give what a test without cells to choose from is judged by, and its rounds on each drive."""
+    windows = [drive.result["sections"][0]["windows"] for drive in drives]
+    if drives[0].result["test"] == _CLASS_TEST and all(windows):
+        return windows[0][0]["tracked"], tuple(tuple(of[0]["values"]) for of in windows)
+    return words_of(shared[0]), tuple(tuple(of[shared[0]]) for of in every)
 
 
 def _asked(every: Cells, block_bytes: int | None, read_ratio: float | None) -> Asked:
@@ -306,18 +316,18 @@ def _merit_page(
         ),
         f"The rate at which a drive serves the class's requests, one kind after the other. {_NOTE}",
     )
+    sources = Table(
+        "merit-sources",
+        "Where the weights come from",
+        ("class", "where from"),
+        tuple((of.title, of.source) for of in shown),
+    )
     weights = Table(
         "merit-weights",
         "Weights",
-        ("class", "block size", "R/W", "share of requests (%)", "where from"),
+        ("class", "block size", "R/W", "share of requests (%)"),
         tuple(
-            (
-                of.title,
-                block_text(size),
-                mix_text(round(100 * mix)),
-                round(100 * share, 3),
-                of.source,
-            )
+            (of.title, block_text(size), mix_text(round(100 * mix)), round(100 * share, 3))
             for of in shown
             for size, mix, share in of.weights
         ),
@@ -337,4 +347,4 @@ def _merit_page(
         }
         for of in shown
     ]
-    return Page("Figures of merit", (bars, weights)), values
+    return Page("Figures of merit", (bars, sources, weights)), values
