@@ -73,6 +73,7 @@ def _cell(size: int, reads: float, speed: float) -> dict[str, Any]:
         "iops_rounds": rounds,
         "bandwidth_bytes_per_second_rounds": [size * each for each in rounds],
         "latency_ns_mean_rounds": [128e9 / each for each in rounds],
+        "iops_per_watt": None,
     }
 
 

@@ -192,6 +192,16 @@ def test_write_saturation_is_normalised_to_fresh_out_of_the_box() -> None:
         compare(drives, block_bytes=4096)
 
 
+def test_efficiency_is_shown_where_a_drive_tells_its_energy() -> None:
+    drives = [made.drive("a"), made.drive("b")]
+    assert "efficiency" not in exhibits(compare(drives), BarFigure)
+    # The last cell: 0.5 KiB writes; the last but one: 4 KiB writes.
+    drives[1].result["sections"][0]["cells"][-2]["iops_per_watt"] = 750.0
+    figure = exhibits(compare(drives), BarFigure)["efficiency"]
+    assert figure.groups == ("4 KiB R/W 0/100",)
+    assert [values for _, values, _ in figure.bars] == [(None,), (750.0,)]
+
+
 def test_a_class_is_compared_by_its_own_figure() -> None:
     def of(name: str, speed: float) -> Any:
         one = made.drive(name, speed=speed, test="class", title="Workload class test")

@@ -70,20 +70,34 @@ def cells_of(result: Mapping[str, Any], measure: Measure) -> dict[Key, list[floa
 
     Cells in which a round served nothing are left out where that has no value.
     """
+    return {
+        key: [measure.factor * value for value in cell[measure.key]]
+        for key, cell in _keyed(result)
+        if cell[measure.key] and None not in cell[measure.key]
+    }
+
+
+def efficiency_of(result: Mapping[str, Any]) -> dict[Key, float]:
+    """Give the requests a joule, IOPS/W, of the cells in which a drive's energy is known."""
+    return {
+        key: float(cell["iops_per_watt"])
+        for key, cell in _keyed(result)
+        if cell.get("iops_per_watt") is not None
+    }
+
+
+def _keyed(result: Mapping[str, Any]) -> list[tuple[Key, Mapping[str, Any]]]:
     every = [(section["name"], cell) for section in result["sections"] for cell in section["cells"]]
     varies = len({(cell["threads"], cell["queue_depth"]) for _, cell in every}) > 1
-    cells = {}
+    keyed = []
     for section, cell in every:
-        rounds = cell[measure.key]
-        if not rounds or any(value is None for value in rounds):
-            continue
         sizes = ",".join(f"{size}:{share:g}" for size, share in cell["sizes"])
         if cell["block_bytes"] is not None:
             sizes = str(cell["block_bytes"])
         outstanding = (cell["threads"], cell["queue_depth"]) if varies else (0, 0)
         key = (section, sizes, float(cell["read_ratio"]), bool(cell["is_random"]), *outstanding)
-        cells[key] = [measure.factor * value for value in rounds]
-    return cells
+        keyed.append((key, cell))
+    return keyed
 
 
 def words_of(key: Key) -> str:

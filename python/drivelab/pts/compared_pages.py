@@ -17,6 +17,7 @@ from drivelab.pts.compared_cells import (
     at_size_and_mix,
     beats,
     cells_of,
+    efficiency_of,
     measure_of,
     standings,
     words_of,
@@ -86,6 +87,9 @@ def cell_pages(
     if test not in _FIXED_TESTS:
         pages += _column_pages(drives, every, shared, measure)
     pages.append(_all_cells_page(drives, every, shared, measure))
+    chosen = _headline_cells(shared, measure, asked)
+    efficient = efficiency_page(drives, chosen)
+    pages += [efficient] if efficient is not None else []
     if test == "iops":
         page, values["merits"] = _merit_page(drives, every, merit)
         pages.append(page)
@@ -197,6 +201,27 @@ def _normalised_page(
         f"Each drive's mean and interval over the mean of {drives[0].label}. {_NOTE}",
     )
     return Page("Normalised", (figure,))
+
+
+def efficiency_page(drives: Sequence[Compared], chosen: Sequence[Key]) -> Page | None:
+    """Show requests a second and watt, where any drive's energy is known at a chosen stimulus."""
+    known = [efficiency_of(drive.result) for drive in drives]
+    keys = [key for key in chosen if any(key in of for of in known)]
+    if not keys:
+        return None
+    bars = tuple(
+        (drive.label, tuple(of.get(key) for key in keys), (None,) * len(keys))
+        for drive, of in zip(drives, known, strict=True)
+    )
+    figure = BarFigure(
+        "efficiency",
+        "Throughput over power",
+        Axis("IOPS/W"),
+        tuple(words_of(key) for key in keys),
+        bars,
+        "Requests a joule of the whole window. A drive without a value tells no energy.",
+    )
+    return Page("Power efficiency", (figure,))
 
 
 def _headline_cells(shared: Sequence[Key], measure: Measure, asked: Asked | None) -> list[Key]:
