@@ -190,6 +190,9 @@ def test_write_saturation_is_normalised_to_fresh_out_of_the_box() -> None:
     assert report.result["saturation"][1]["lost_ratio"] == 0.25
     with pytest.raises(UsageError, match="'wsat' has no block sizes and mixes"):
         compare(drives, block_bytes=4096)
+    del drives[1].result["sections"][0]["minutes"]
+    with pytest.raises(UsageError, match="a result lacks 'minutes' of its sections: write it"):
+        compare(drives)
 
 
 def test_efficiency_is_shown_where_a_drive_tells_its_energy() -> None:
@@ -272,6 +275,12 @@ def test_bad_input_is_one_clear_line(
     (tmp_path / "text.json").write_text("no json")
     (tmp_path / "list.json").write_text("[]")
     (tmp_path / "old.json").write_text(json.dumps(made.result(layout=0)))
+    for place, cut in enumerate(("edition", "settings", "sections")):
+        lacking = {key: value for key, value in made.result().items() if key != cut}
+        (tmp_path / f"lacking-{place}.json").write_text(json.dumps(lacking))
+    damaged = made.result()
+    del damaged["sections"][0]["cells"][5]["iops_rounds"]
+    (tmp_path / "lacking-3.json").write_text(json.dumps(damaged))
     (tmp_path / "empty").mkdir()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("x")
@@ -282,6 +291,11 @@ def test_bad_input_is_one_clear_line(
     assert "is no result of `drivelab pts run`: " in complaint(capsys, one, "text.json")
     assert "is no result of `drivelab pts run`; name" in complaint(capsys, one, "list.json")
     assert "old.json has layout 0, and this version reads 1" in complaint(capsys, one, "old.json")
+    for place, key in enumerate(
+        ("edition", "settings.scale", "sections", "sections[].cells[].iops_rounds")
+    ):
+        told = complaint(capsys, one, f"lacking-{place}.json")
+        assert f"lacking-{place}.json lacks {key}: write it again" in told
     assert "empty is no run of `drivelab pts run`" in complaint(capsys, one, "empty")
     assert "--test says 'wsat'" in complaint(capsys, *names, "--test", "wsat")
     assert "no workload class 'x'; there are desktop-publishing, " in complaint(

@@ -34,6 +34,17 @@ _TOLD: Final = {
     "rule": "rule of steady state",
     "seed": "seed",
 }
+# What is read of any result that is a file.
+_KEYS: Final = ("test", "title", "edition", "stamp", "verdict", "header", "sections")
+_INNER_KEYS: Final = {
+    "drive": ("name", "kind", "capacity_bytes"),
+    "header": ("specification",),
+    "settings": (*_SAME, *_TOLD),
+}
+_CELL_KEYS: Final = (
+    *("block_bytes", "sizes", "read_ratio", "is_random", "threads", "queue_depth"),
+    *("iops_rounds", "bandwidth_bytes_per_second_rounds", "latency_ns_mean_rounds"),
+)
 #: How a reader is told what a drive is. Never is one taken for another.
 KINDS: Final = {"real": "real", "simulated": "simulated", "closed_form": "calculated"}
 
@@ -164,8 +175,27 @@ def _checked(path: Path, test: str | None) -> dict[str, Any]:
             f"{path} has layout {result.get('layout')}, and this version reads {LAYOUT}: write it "
             "again with `drivelab pts report`"
         )
+    lacking = _lacking(result)
+    if lacking:
+        raise UsageError(f"{path} lacks {lacking}: write it again with `drivelab pts report`")
     _refuse_test(path, result, test)
     return result
+
+
+def _lacking(result: Mapping[str, Any]) -> str:
+    """Name what a file lacks that a comparison reads of any result; empty for nothing."""
+    parts: list[tuple[str, Any, Sequence[str]]] = [("", result, _KEYS)]
+    parts += [(f"{name}.", result.get(name), keys) for name, keys in _INNER_KEYS.items()]
+    sections = result.get("sections")
+    for section in sections if isinstance(sections, list) and sections else [None]:
+        parts.append(("sections[].", section, ("name", "cells")))
+        cells = section.get("cells") if isinstance(section, dict) else None
+        parts += [("sections[].cells[].", cell, _CELL_KEYS) for cell in cells or ()]
+    for where, of, keys in parts:
+        for key in keys:
+            if not isinstance(of, dict) or key not in of:
+                return f"{where}{key}"
+    return ""
 
 
 def _refuse_test(path: Path, result: Mapping[str, Any], test: str | None) -> None:

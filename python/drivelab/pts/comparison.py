@@ -59,7 +59,12 @@ def compare(
                 f"the test {test!r} has no block sizes and mixes to choose from: leave "
                 "--block-size, --read-ratio and --class out, or compare runs of the IOPS test"
             )
-        pages, values = COURSES[test](drives)
+        try:
+            pages, values = COURSES[test](drives)
+        except KeyError as error:
+            raise UsageError(
+                f"a result lacks {error} of its sections: write it again with `drivelab pts report`"
+            ) from error
     else:
         pages, values = cell_pages(
             drives, block_bytes=block_bytes, read_ratio=read_ratio, merit=merit
