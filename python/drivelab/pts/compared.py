@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from drivelab.errors import DrivelabError, UsageError
 from drivelab.errors import UsageError
+from drivelab.pts.journal import RUN_KIND
 from drivelab.pts.reference import PREFIX, read_reference
 from drivelab.pts.report import LAYOUT, RESULT, build
-from drivelab.store import is_run
+from drivelab.store import RunStore, is_run
 
 #: Of references, where nothing else says which.
 _FIRST_TEST: Final = "iops"
@@ -145,9 +147,9 @@ def _of_folder(path: Path, test: str | None) -> dict[str, Any]:
         result = build(path).result
         _refuse_test(path, result, test)
         return result
-    found = {child.name: child for child in sorted(path.iterdir()) if is_run(child)}
-    results = {name: build(child).result for name, child in found.items()}
-    by_test = {result["test"]: result for result in results.values()}
+    by_test = {
+        found: child for child in sorted(path.iterdir()) if (found := _test_of(child)) is not None
+    }
     if not by_test:
         raise UsageError(f"{path} is no run of `drivelab pts run`, and holds none")
     if test is None:
@@ -155,10 +157,23 @@ def _of_folder(path: Path, test: str | None) -> dict[str, Any]:
             raise UsageError(
                 f"{path} holds several tests: {', '.join(by_test)}; choose one with --test"
             )
-        return next(iter(by_test.values()))
+        return build(next(iter(by_test.values()))).result
     if test not in by_test:
         raise UsageError(f"{path} holds no test {test!r}; it holds {', '.join(by_test)}")
-    return by_test[test]
+    return build(by_test[test]).result
+
+
+def _test_of(path: Path) -> str | None:
+    """Give which test a folder is a run of, without reading its steps; None for anything else."""
+    if not is_run(path):
+        return None
+    try:
+        with RunStore.open(path) as store:
+            header = store.header
+    except DrivelabError:
+        # It may be none of those that are asked for.
+        return None
+    return str(header["pts"]["test"]) if header.get("kind") == RUN_KIND else None
 
 
 def _checked(path: Path, test: str | None) -> dict[str, Any]:
