@@ -123,6 +123,16 @@ def test_a_figure_without_points_is_drawn_too() -> None:
     assert len(drawn(replace(figure, y=Axis("rate"), lines=(Line("x", (), ()),))).panels) == 1
 
 
+def test_a_trace_of_one_point_is_seen() -> None:
+    figure = made.course()
+    one = replace(figure.lines[0], x=(1.0,), y=(10.0,))
+    two = replace(figure.lines[0], x=(1.0, 2.0), y=(10.0, 11.0))
+    marked, plain = (drawn(replace(figure, lines=(line,))).panels[0].svg for line in (one, two))
+    color = series_style(0).color.lower()
+    assert f"fill: {color}" in marked.lower()
+    assert f"fill: {color}" not in plain.lower()
+
+
 def test_every_point_can_be_pointed_at_unless_there_are_too_many() -> None:
     one = drawn(made.convergence())
     height = value_text(made.iops(0.5, 0.0, 1.0))

@@ -97,12 +97,15 @@ def compare(
 def _header(drives: Sequence[Compared]) -> tuple[tuple[str, str], ...]:
     first = drives[0].result
     settings = first["settings"]
+    intervals = "none: one course a drive"
+    if first["test"] not in COURSES:
+        intervals = "95 %, Student's t over the rounds of the measurement window"
     return (
         ("test", f"{first['title']} ({EDITIONS[first['edition']]})"),
         ("specification", first["header"]["specification"]),
         ("numbers", kinds_text(drives)),
         ("normalised to", drives[0].label),
-        ("intervals", "95 %, Student's t over the rounds of the measurement window"),
+        ("intervals", intervals),
         ("outstanding", _settings_text(drives, ("threads", "queue_depth"), " x ")),
         ("active range", _settings_text(drives, ("active_range_ratio",), "")),
         ("data pattern", str(settings["content"])),

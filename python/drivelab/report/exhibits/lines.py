@@ -147,6 +147,9 @@ def _draw_series(
             elinewidth=1,
             capsize=2.5,
         )
+    if len(x) == 1 and not style.marker:
+        # A line of one point would not be seen.
+        options["marker"] = "o"
     options["linewidth"] = {"trace": 1.1, "fit": 1.2}.get(line.role, 1.8)
     axes.plot(x, y, markersize=4.5, **options)
 
