@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "runs",
         metavar="RUN",
         nargs="+",
-        help="2 to 20 folders made by `drivelab pts run`, or their result.json; the first is what "
-        "the others are normalised to",
+        help="2 to 20 folders made by `drivelab pts run`, their result.json, or sim:PRESET for a "
+        "result that ships; the first is what the others are normalised to",
     )
     parser.add_argument("--test", metavar="TEST", help="which test, of folders that hold several")
     parser.add_argument("--block-size", type=size, metavar="SIZE", help="your block size [4KiB]")

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab.errors import DrivelabError, UsageError
-from drivelab.errors import UsageError
 from drivelab.pts.journal import RUN_KIND
 from drivelab.pts.reference import PREFIX, read_reference
 from drivelab.pts.report import LAYOUT, RESULT, build
