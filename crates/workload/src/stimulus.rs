@@ -65,8 +65,7 @@ impl Stimulus {
                 queue_depth: self.threads * self.queue_depth,
             }]);
         }
-        let sector = u64::from(SECTOR_BYTES);
-        let part = self.range_bytes / u64::from(self.threads) / sector * sector;
+        let part = self.part_bytes();
         let of_thread = |thread: u32| {
             let start = self.range_start + u64::from(thread) * part;
             Loop {
@@ -141,13 +140,12 @@ impl Stimulus {
         {
             return Err(CharacteristicsError::Range { start, bytes });
         }
-        let largest = self.sizes.iter().map(|&(size, _)| size).max();
-        let value = u64::from(largest.unwrap_or(0));
+        let value = self.largest();
         let smallest_part = if self.is_random {
             let lengths = self.zone_bounds(bytes);
             lengths.windows(2).map(|w| w[1] - w[0]).min().unwrap_or(0)
         } else {
-            bytes / u64::from(self.threads) / sector * sector
+            self.part_bytes()
         };
         if value > smallest_part {
             return Err(CharacteristicsError::DoesNotFit {
@@ -158,6 +156,18 @@ impl Stimulus {
             });
         }
         Ok(())
+    }
+
+    fn largest(&self) -> u64 {
+        let largest = self.sizes.iter().map(|&(size, _)| size).max();
+        largest.unwrap_or(SECTOR_BYTES).into()
+    }
+
+    /// Bytes of a thread's part of the range: whole requests, so that each part begins where
+    /// pages do if the range does.
+    fn part_bytes(&self) -> u64 {
+        let largest = self.largest();
+        self.range_bytes / u64::from(self.threads) / largest * largest
     }
 
     fn outstanding(&self) -> u32 {

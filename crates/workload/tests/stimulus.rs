@@ -112,6 +112,22 @@ fn in_order_each_thread_goes_round_its_part() {
     assert_eq!(offsets[1], [36_864, 45_056, 53_248, 61_440, 36_864, 45_056]);
 }
 
+/// A range that threads do not divide evenly: parts still begin at multiples of the request.
+#[test]
+fn parts_are_whole_requests() {
+    let mut stimulus = composite();
+    stimulus.is_random = false;
+    stimulus.sizes = vec![(131_072, 1.0)];
+    stimulus.zones = vec![(1.0, 1.0)];
+    stimulus.threads = 4;
+    stimulus.range_start = 0;
+    stimulus.range_bytes = 80_026_361_856;
+    for each in stimulus.loops(0, 0).unwrap() {
+        let first = each.generator.take(1).next().unwrap();
+        assert!(first.offset_bytes.is_multiple_of(131_072));
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let refusal = |change: &dyn Fn(&mut Stimulus)| {
