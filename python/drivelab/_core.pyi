@@ -76,7 +76,7 @@ def generate_pass(pass_: PassTuple, seed: int, index: int) -> tuple[bytes, list[
     """
 
 StimulusTuple = tuple[
-    float, bool, list[tuple[int, float]], list[tuple[float, float]], int, int, int, int
+    float, bool, list[tuple[int, float]], list[tuple[float, float]], int, int, int, int, int
 ]
 
 def generate_stimulus(
@@ -85,7 +85,7 @@ def generate_stimulus(
     """Return the first `count` requests of each closed loop of a stimulus, as `generate` does.
 
     The tuple is `Stimulus.as_tuple()`: share of reads, whether random, sizes, zones, threads,
-    queue depth, and where the range begins and how long it is.
+    queue depth, where the range begins and how long it is, and where accesses in order begin.
     """
 
 # --- replay ----------------------------------------------------------------------------

@@ -11,8 +11,10 @@ from fake_test_run import SETTLED, run_fake
 
 from drivelab.errors import RunError, UsageError
 from drivelab.pts.exhibits import Table
+from drivelab.pts.journal import read_record
 from drivelab.pts.report import RESULT, build
 from drivelab.pts.run import Outcome
+from drivelab.store import RunStore
 
 
 def run(path: Path, session: FakeSession | None = None, **asked: Any) -> Outcome:
@@ -175,3 +177,18 @@ def test_what_the_drive_cannot_be_asked_for_is_refused_before_anything_is_done(
         run(tmp_path / "run", session, threads=100, queue_depth=100)
     assert session.steps == []
     assert not (tmp_path / "run").exists()
+
+
+def test_steps_in_order_go_on_where_the_last_of_the_same_ended(tmp_path: Path) -> None:
+    outcome = run_fake(tmp_path / "run", "throughput", FakeSession(**SETTLED))
+    assert outcome.problem is None
+    with RunStore.open(tmp_path / "run") as store:
+        steps = [step for step in read_record(store).steps if step.action.section == "1024 KiB"]
+    reached: dict[float, int] = {}
+    for step in steps:
+        stimulus, result = step.stimulus, step.result
+        # Reads and writes each have their own place; after preconditioning it is that one's end.
+        assert stimulus.begin_bytes == reached.get(stimulus.read_ratio, 0)
+        each = result.bytes // stimulus.threads // 2**20 * 2**20
+        reached[stimulus.read_ratio] = (stimulus.begin_bytes + each) % stimulus.part_bytes
+    assert len({step.stimulus.begin_bytes for step in steps}) > 3

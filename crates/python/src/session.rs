@@ -26,7 +26,7 @@ pub struct Session {
 }
 
 /// `Stimulus` of the Python side: share of reads, whether random, sizes, zones, threads, queue
-/// depth, and where the range begins and how long it is.
+/// depth, where the range begins and how long it is, and where accesses in order begin.
 type StimulusTuple = (
     f64,
     bool,
@@ -36,11 +36,21 @@ type StimulusTuple = (
     u32,
     u64,
     u64,
+    u64,
 );
 
 fn of_tuple(tuple: StimulusTuple) -> Stimulus {
-    let (read_ratio, is_random, sizes, zones, threads, queue_depth, range_start, range_bytes) =
-        tuple;
+    let (
+        read_ratio,
+        is_random,
+        sizes,
+        zones,
+        threads,
+        queue_depth,
+        range_start,
+        range_bytes,
+        begin_bytes,
+    ) = tuple;
     Stimulus {
         read_ratio,
         is_random,
@@ -50,6 +60,7 @@ fn of_tuple(tuple: StimulusTuple) -> Stimulus {
         queue_depth,
         range_start,
         range_bytes,
+        begin_bytes,
     }
 }
 

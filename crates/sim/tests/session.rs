@@ -37,6 +37,7 @@ fn step(read_ratio: f64, duration: Nanos) -> Step {
             queue_depth: 1,
             range_start: 0,
             range_bytes: 512 * 4096,
+            begin_bytes: 0,
         },
         content: Content::Random,
         is_forced: false,

@@ -70,7 +70,7 @@ impl Mixture {
             is_random: stimulus.is_random,
             sizes: Table::new(stimulus.sizes.iter().map(|&(size, share)| (share, size))),
             zones: Table::new(zones.map(|(&(share, _), ends)| (share, (ends[0], ends[1])))),
-            next: 0,
+            next: stimulus.begin_bytes % range_bytes.max(1),
             range_bytes,
         }
     }

@@ -8,8 +8,7 @@
 //!   size    drawn by its share; offset a multiple of it, uniform in the zone drawn
 //! ```
 //!
-//! Without randomness the accesses of a thread follow each other from the beginning of its
-//! part of the range, reads and writes each with a cursor of their own.
+//! Without randomness the accesses of a thread follow each other round its part of the range, reads and writes each with a cursor of their own.
 
 use drivelab_request::SECTOR_BYTES;
 
@@ -35,6 +34,9 @@ pub struct Stimulus {
     pub range_start: u64,
     /// Bytes of it.
     pub range_bytes: u64,
+    /// Where in its part of the range each thread begins, of accesses in order; behind its end
+    /// it goes round.
+    pub begin_bytes: u64,
 }
 
 /// One closed loop of a stimulus.

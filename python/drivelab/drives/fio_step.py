@@ -20,7 +20,6 @@ import hashlib
 import math
 from typing import TYPE_CHECKING, Final
 
-from drivelab._core import SECTOR_BYTES
 from drivelab.drives.fio_job import MAX_BUFFER_BYTES
 from drivelab.errors import CannotAnswerError, UsageError
 
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
     from drivelab.workloads.stimulus import Stimulus
 
 _PAGE_BYTES: Final = 4096
+# A thread begins no later than where such a share of its part is left.
+_LEAST_PARTS: Final = 16
 # fio keeps zones and sizes of a mix in whole per cent.
 _PERCENT_TOLERANCE: Final = 1e-6
 _CONTENT_OPTIONS: Final = {
@@ -111,13 +112,13 @@ def check_stimulus(stimulus: Stimulus) -> None:
     for accesses, part in stimulus.zones:
         percent("share of a zone's accesses", accesses)
         percent("share of a zone's range", part)
-    largest = _largest(stimulus)
+    largest = stimulus.largest_bytes
     if stimulus.outstanding * largest > MAX_BUFFER_BYTES:
         raise CannotAnswerError(
             f"{stimulus.outstanding} requests of {largest} bytes in flight need more than "
             f"{MAX_BUFFER_BYTES} bytes of memory; ask for fewer threads or a lower queue depth"
         )
-    if not stimulus.is_random and _part_bytes(stimulus) < largest:
+    if not stimulus.is_random and stimulus.part_bytes < largest:
         raise UsageError(
             f"{stimulus.range_bytes} bytes are no range for {stimulus.threads} threads of requests "
             f"of {largest} bytes; allowed: at least one request a thread"
@@ -168,22 +169,25 @@ def _sizes(stimulus: Stimulus) -> list[str]:
 
 def _alignment(stimulus: Stimulus) -> int:
     smallest = min(size for size, _ in stimulus.sizes)
-    return max(smallest, min(_PAGE_BYTES, _largest(stimulus)))
+    return max(smallest, min(_PAGE_BYTES, stimulus.largest_bytes))
 
 
 def _range(stimulus: Stimulus) -> list[str]:
-    options = [f"offset={stimulus.range_start_bytes}"]
+    begin = 0 if stimulus.is_random else _begin(stimulus)
+    options = [f"offset={stimulus.range_start_bytes + begin}"]
     if stimulus.is_random or stimulus.threads == 1:
-        return [*options, f"size={stimulus.range_bytes}"]
-    part = _part_bytes(stimulus)
-    return [*options, f"offset_increment={part}", f"size={part}"]
+        return [*options, f"size={stimulus.range_bytes - begin}"]
+    part = stimulus.part_bytes
+    return [*options, f"offset_increment={part}", f"size={part - begin}"]
 
 
-def _part_bytes(stimulus: Stimulus) -> int:
-    """Return the part of the range of each thread that goes in order, whole requests."""
-    part = stimulus.range_bytes // stimulus.threads
-    unit = _largest(stimulus) if len(stimulus.sizes) == 1 else SECTOR_BYTES
-    return part // unit * unit
+def _begin(stimulus: Stimulus) -> int:
+    """Return where each thread begins in its part; fio goes round from there to its end.
+
+    Near the end that would be the same few requests again and again: then from the start.
+    """
+    begin = stimulus.begin_bytes % stimulus.part_bytes
+    return begin if stimulus.part_bytes - begin >= stimulus.part_bytes / _LEAST_PARTS else 0
 
 
 def _end(stimulus: Stimulus, seconds: float | None, total_bytes: int | None) -> list[str]:
@@ -193,7 +197,7 @@ def _end(stimulus: Stimulus, seconds: float | None, total_bytes: int | None) -> 
     if total_bytes is None:
         return [*options, "time_based"]
     each = -(-total_bytes // stimulus.threads)
-    largest = _largest(stimulus)
+    largest = stimulus.largest_bytes
     if len(stimulus.sizes) == 1:
         each = -(-each // largest) * largest
     else:
@@ -204,7 +208,3 @@ def _end(stimulus: Stimulus, seconds: float | None, total_bytes: int | None) -> 
 def milliseconds(seconds: float) -> int:
     """Return a run time as fio takes it: whole, never shorter than asked."""
     return max(1, math.ceil(round(seconds * 1000, 6)))
-
-
-def _largest(stimulus: Stimulus) -> int:
-    return max(size for size, _ in stimulus.sizes)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from drivelab.drives.session import DriveSession, Purge, StepResult
 from drivelab.errors import RunError
@@ -29,10 +29,17 @@ from drivelab.pts.settings import Settings
 from drivelab.pts.states import States
 from drivelab.pts.words import words_of
 from drivelab.store import RunStore, damaged
+from drivelab.workloads.stimulus import Stimulus
+
+# Of a step in which nothing completed.
+_NONE: Final = {"bytes": 0}
 
 
 class Bench:
     """A drive under test.
+
+    Steps of accesses in order go on where the last of the same ended, as hours of one stimulus
+    would.
 
     Parameters
     ----------
@@ -70,6 +77,8 @@ class Bench:
         if store.done() != set(range(len(self._stored))):
             raise damaged(store.path, "a step is missing between others")
         self._next = 0
+        # Where accesses in order ended, by what they are.
+        self._reached: dict[Stimulus, int] = {}
         self._most: int | None = None
         # What the last preconditioned state is kept under, and how many steps it follows.
         self._preconditioned: tuple[dict[str, Any], int] | None = None
@@ -129,8 +138,27 @@ class Bench:
         if action.stimulus is None:
             raise ValueError(f"{action} sends nothing")
         position = self._next
+        stimulus = self._going_on(action.stimulus)
+        action = replace(action, stimulus=stimulus)
         entry = self._take(action)
-        return Step(position, action, action.stimulus, StepResult.from_json(entry["result"]))
+        return Step(position, action, stimulus, StepResult.from_json(entry["result"]))
+
+    def _going_on(self, stimulus: Stimulus) -> Stimulus:
+        """Begin accesses in order where the last step of the same ended."""
+        if stimulus.is_random:
+            return stimulus
+        return replace(stimulus, begin_bytes=self._reached.get(_course(stimulus), 0))
+
+    def _note_end(self, action: Action, result: dict[str, Any]) -> None:
+        """Keep where accesses in order ended; after a purge they begin anew."""
+        stimulus = action.stimulus
+        if action.kind == "purge":
+            self._reached.clear()
+        elif stimulus is not None and not stimulus.is_random:
+            moved = max(each["bytes"] for each in (result["read"], result["write"], _NONE) if each)
+            whole = moved // stimulus.threads // stimulus.largest_bytes * stimulus.largest_bytes
+            end = (stimulus.begin_bytes + whole) % stimulus.part_bytes
+            self._reached[_course(stimulus)] = end
 
     def idle(self, action: Action) -> None:
         """Leave the drive alone for so long."""
@@ -168,6 +196,7 @@ class Bench:
             self._drive_at = position + 1
             self._progress.advance()
             self._between()
+        self._note_end(action, entry["result"])
         self._next += 1
         return entry
 
@@ -242,3 +271,8 @@ class Bench:
 def lasting_identity(identity: dict[str, Any]) -> dict[str, Any]:
     """Leave out of a drive's identity what may change between two starts."""
     return {name: value for name, value in identity.items() if name != "volatile"}
+
+
+def _course(stimulus: Stimulus) -> Stimulus:
+    """Give what tells accesses in order apart: all but where they begin."""
+    return replace(stimulus, begin_bytes=0)

@@ -49,6 +49,9 @@ class Stimulus:
         Requests outstanding of each thread.
     range_start_bytes, range_bytes
         The part of the drive, whole sectors, that it goes to.
+    begin_bytes
+        Where in its part of the range each thread begins, of accesses in order: whole sectors,
+        less than a part.
     content
         What written data looks like: ``zero``, ``database`` or ``random``.
     is_forced
@@ -68,6 +71,7 @@ class Stimulus:
     threads: int = 1
     queue_depth: int = 1
     range_start_bytes: int = 0
+    begin_bytes: int = 0
     content: str = USUAL
     is_forced: bool = False
 
@@ -100,6 +104,16 @@ class Stimulus:
         """Requests outstanding of all threads."""
         return self.threads * self.queue_depth
 
+    @property
+    def largest_bytes(self) -> int:
+        """Bytes of the largest request."""
+        return max(size for size, _ in self.sizes)
+
+    @property
+    def part_bytes(self) -> int:
+        """Bytes of each thread's part of the range, of accesses in order: whole requests."""
+        return self.range_bytes // self.threads // self.largest_bytes * self.largest_bytes
+
     def as_tuple(self) -> StimulusTuple:
         """Return the access pattern in the order in which the native core takes it."""
         return (
@@ -111,6 +125,7 @@ class Stimulus:
             self.queue_depth,
             self.range_start_bytes,
             self.range_bytes,
+            self.begin_bytes,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -136,12 +151,16 @@ class Stimulus:
                     f"{MAX_REQUEST_BYTES}"
                 )
         _check_shares("sizes", [share for _, share in self.sizes])
-        largest = max(size for size, _ in self.sizes)
+        largest = self.largest_bytes
         start, length = self.range_start_bytes, self.range_bytes
         if start < 0 or start % SECTOR_BYTES or length % SECTOR_BYTES or length < largest:
             raise UsageError(
                 f"{length} bytes from {start} on are no range for requests of {largest} bytes; "
                 f"allowed: multiples of {SECTOR_BYTES}, at least one request"
+            )
+        if self.begin_bytes < 0 or self.begin_bytes % SECTOR_BYTES:
+            raise UsageError(
+                f"begin_bytes is {self.begin_bytes}; allowed: multiples of {SECTOR_BYTES}"
             )
 
     def _check_zones(self) -> None:
