@@ -163,6 +163,15 @@ def test_write_saturation_ends_after_four_times_the_capacity(tmp_path: Path) -> 
     assert section["drive_fills"] == section["written_bytes"] / (1024 * MIB)
 
 
+def test_by_the_white_paper_no_capacity_ends_write_saturation(tmp_path: Path) -> None:
+    # Filled many times over, and every minute another throughput.
+    session = FakeSession(capacity_bytes=1024 * MIB, wobble=lambda step: 0.5 * (step % 2), drop=0.0)
+    result = run(tmp_path / "run", "wsat", session, rule="white-paper")
+    (section,) = result["sections"]
+    assert (section["stopped_by"], section["run_minutes"]) == ("time", 1440)
+    assert section["drive_fills"] > 100
+
+
 def test_write_saturation_ends_after_a_day(tmp_path: Path) -> None:
     # Every 31st minute another throughput: never steady.
     session = FakeSession(

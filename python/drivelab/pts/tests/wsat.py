@@ -2,7 +2,7 @@
 
 It ends at the first of: steady state, four times the user capacity written, 24 hours. By the
 specification's rule every 31st minute is a round; by that of Coughlin et al. 2010, who showed
-what share of its first throughput a drive keeps, every minute.
+what share of its first throughput a drive keeps, every minute is, and no capacity ends it.
 
 ::
 
@@ -14,6 +14,7 @@ what share of its first throughput a drive keeps, every minute.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -91,6 +92,11 @@ def _judged(steps: Sequence[Step], rule: SteadyStateRule, capacity_bytes: int) -
     return [step for _, step in rounds[-rule.window_rounds :]]
 
 
+def _most_bytes(rule: SteadyStateRule, capacity_bytes: int) -> float:
+    """Give what is written at most; Coughlin et al. 2010 went on until throughput settled."""
+    return MOST_FILLS * capacity_bytes if rule is PTS else math.inf
+
+
 def _iops(steps: Sequence[Step]) -> float:
     return steps[-1].iops
 
@@ -104,7 +110,7 @@ def _carry_out(bench: Bench) -> None:
     written, is_steady = 0, False
     while (
         len(steps) < MOST_MINUTES
-        and written < MOST_FILLS * plan.extent.capacity_bytes
+        and written < _most_bytes(rule, plan.extent.capacity_bytes)
         and not is_steady
     ):
         number = len(steps) + 1
@@ -143,8 +149,8 @@ def _stopped_by(record: Record, verdict: Verdict) -> str | None:
     """Say what ended the minutes."""
     if verdict in ("steady", "incomplete"):
         return "steady" if verdict == "steady" else None
-    fills = written_bytes(record.of_phase(_PHASE))[-1] / record.extent.capacity_bytes
-    return "capacity" if fills >= MOST_FILLS else "time"
+    most = _most_bytes(record.settings.steady_rule, record.extent.capacity_bytes)
+    return "capacity" if written_bytes(record.of_phase(_PHASE))[-1] >= most else "time"
 
 
 def _sections(record: Record) -> list[Section]:
