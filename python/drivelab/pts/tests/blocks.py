@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.pts.cell_exhibits import block_text, by_cell, cell_text, iops_exhibits
 from drivelab.pts.cells import cell_results
-from drivelab.pts.convergence import convergence_figure, window_exhibits, windows_json
+from drivelab.pts.convergence import convergence_figure, window_exhibits
 from drivelab.pts.exhibits import Axis, Page
 from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds, step_of_cell
-from drivelab.pts.test import PtsTest, Section, settled_verdict
+from drivelab.pts.sections import cells_section
+from drivelab.pts.test import PtsTest, Section
 from drivelab.pts.tests.iops import SIZES
 
 if TYPE_CHECKING:
@@ -67,11 +68,7 @@ def _settled(record: Record) -> Settled:
 
 
 def _sections(record: Record) -> list[Section]:
-    settled = _settled(record)
-    cells = cell_results(settled.window_rounds)
-    values = {"windows": windows_json(settled), "cells": [cell.to_json() for cell in cells]}
-    verdict = settled_verdict(settled.is_steady, record.is_complete)
-    return [Section("", verdict, len(settled.rounds), values)]
+    return [cells_section(record, _settled(record))]
 
 
 def _pages(record: Record) -> list[Page]:

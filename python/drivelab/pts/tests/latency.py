@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.pts.cell_exhibits import by_cell, cell_text, cells_columns, cells_table
 from drivelab.pts.cells import CellResult, cell_results
-from drivelab.pts.convergence import convergence_figure, window_exhibits, windows_json
+from drivelab.pts.convergence import convergence_figure, window_exhibits
 from drivelab.pts.exhibits import Axis, Page, Table
 from drivelab.pts.histogram_run import histogram_minutes, histogram_page, histogram_values
 from drivelab.pts.journal import Record, Step
 from drivelab.pts.rounds import Cell, Settled, Tracked, recorded, run_rounds, step_of_cell
-from drivelab.pts.test import PtsTest, Section, settled_verdict
+from drivelab.pts.sections import cells_section
+from drivelab.pts.test import PtsTest, Section
 
 if TYPE_CHECKING:
     from drivelab.pts.bench import Bench
@@ -64,15 +65,7 @@ def _settled(record: Record) -> Settled:
 
 
 def _sections(record: Record) -> list[Section]:
-    settled = _settled(record)
-    cells = cell_results(settled.window_rounds)
-    values = {
-        "windows": windows_json(settled),
-        "cells": [cell.to_json() for cell in cells],
-        **histogram_values(record),
-    }
-    verdict = settled_verdict(settled.is_steady, record.is_complete)
-    return [Section("", verdict, len(settled.rounds), values)]
+    return [cells_section(record, _settled(record), **histogram_values(record))]
 
 
 def _pages(record: Record) -> list[Page]:

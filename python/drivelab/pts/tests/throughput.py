@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.pts.cell_exhibits import block_text, by_cell
 from drivelab.pts.cells import CellResult, cell_results
-from drivelab.pts.convergence import convergence_figure, window_exhibits, windows_json
+from drivelab.pts.convergence import convergence_figure, window_exhibits
 from drivelab.pts.exhibits import Axis, Line, LineFigure, Page, Table
 from drivelab.pts.journal import Record, Step
 from drivelab.pts.rounds import Cell, Settled, Tracked, recorded, run_rounds, step_of_cell
+from drivelab.pts.sections import cells_section
 from drivelab.pts.settings import Edition
-from drivelab.pts.test import PtsTest, Section, settled_verdict
+from drivelab.pts.test import PtsTest, Section
 
 if TYPE_CHECKING:
     from drivelab.pts.bench import Bench
@@ -61,14 +62,10 @@ def _settled(record: Record, size: int) -> Settled:
 
 
 def _sections(record: Record) -> list[Section]:
-    sections = []
-    for size in SIZES[record.settings.edition]:
-        settled = _settled(record, size)
-        cells = cell_results(settled.window_rounds)
-        values = {"windows": windows_json(settled), "cells": [cell.to_json() for cell in cells]}
-        verdict = settled_verdict(settled.is_steady, record.is_complete)
-        sections.append(Section(block_text(size), verdict, len(settled.rounds), values))
-    return sections
+    return [
+        cells_section(record, _settled(record, size), block_text(size))
+        for size in SIZES[record.settings.edition]
+    ]
 
 
 def _pages(record: Record) -> list[Page]:
