@@ -41,6 +41,7 @@ def saturation(sections: Mapping[str, Mapping[str, Any]], drives: Sequence[str])
                 **series_style(place, trace=True).options(),
             )
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
         axes.set_ylim(bottom=0)
         axes.set_xlabel("time (min)")
         axes.set_ylabel("throughput over the first minute's")
@@ -64,7 +65,7 @@ def block_sizes(series: Mapping[str, Mapping[int, float]], groups: Sequence[Sequ
         axes.set_xticks(range(len(sizes)), [f"{size / 1024:g}" for size in sizes])
         axes.set_yticks(range(len(drives)), drives)
         axes.set_xlabel("block size (KiB)")
-        axes.set_title("IOPS at 35 % random writes, settled")
+        axes.set_title("IOPS at 35 % random writes, settled (bold: the highest of a drive)")
         low, high = image.get_clim()
         for row, drive in enumerate(drives):
             best = max(series[drive].values())
