@@ -80,6 +80,7 @@ def test_times_are_unix_seconds_or_have_a_zone(tmp_path: Path) -> None:
         ("time,watts\n2026-11-22T12:00:00,2\n", "line 2: the time is .* with its zone, as"),
         ("time,watts\nnoon,2\n", "line 2: the time is 'noon'"),
         ("time,watts\ninf,2\n", "line 2: the time is 'inf'"),
+        (f"time,watts\n1,{'2' * 200_000}\n", "is no CSV of time,watts: field larger than"),
         ("time,watts\n1\n", "line 2 has 1 cells; allowed: 2"),
     ],
 )

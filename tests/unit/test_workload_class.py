@@ -112,6 +112,9 @@ def test_weights_are_shares_of_requests_by_size_and_mix(tmp_path: Path) -> None:
         ('name = "log"', 'name = "pages"', "two streams are called 'pages'"),
         ("[[streams]]", "[[stream]]", "unknown key 'stream'"),
         ("title", "[title", "is no TOML"),
+        ("weight = 0.25", f"weight = 1{'0' * 400}", "stream 2: weight is 10*; allowed: a number"),
+        ("weight = 0.25", f"weight = {'1' * 5000}", "is no TOML: Exceeds the limit"),
+        ("weight = 0.25", f"weight = {'[' * 5000}", "is no TOML: maximum recursion"),
     ],
 )
 def test_what_is_not_allowed_is_named(tmp_path: Path, was: str, becomes: str, said: str) -> None:

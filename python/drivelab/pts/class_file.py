@@ -69,7 +69,8 @@ def load_class(name: str) -> WorkloadClass:
     text = class_text(name)
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
+        # Also numbers of thousands of digits, and nesting without end.
         raise UsageError(f"{name} is no TOML: {error}") from error
     short = Path(name).name.removesuffix(SUFFIX)
     return _class_of(short, table, name)
@@ -216,9 +217,13 @@ def _size(value: Any, where: str) -> int:
 
 
 def _number(value: Any, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    try:
+        number = math.nan if isinstance(value, bool | str) else float(value)
+    except (TypeError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
         raise UsageError(f"{where} is {value!r}; allowed: a number")
-    return float(value)
+    return number
 
 
 def _whole(value: Any, where: str) -> int:

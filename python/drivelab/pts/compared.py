@@ -178,7 +178,7 @@ def _test_of(path: Path) -> str | None:
 def _checked(path: Path, test: str | None) -> dict[str, Any]:
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(
             f"{path} is no result of `drivelab pts run`: {error}; name a {RESULT}"
         ) from error

@@ -96,7 +96,13 @@ def read_power_log(path: Path) -> PowerLog:
         Names the line, what is wrong with it and what is allowed.
     """
     text = read_text_file(path, "a power log", _MOST_BYTES, "name a CSV of time,watts")
-    rows = csv.reader(io.StringIO(text))
+    try:
+        return _read_rows(csv.reader(io.StringIO(text)), path)
+    except csv.Error as error:
+        raise UsageError(f"{path} is no CSV of time,watts: {error}") from error
+
+
+def _read_rows(rows: Any, path: Path) -> PowerLog:
     header = [name.strip().lower() for name in next(rows, [])]
     missing = [name for name in COLUMNS if name not in header]
     if missing:
