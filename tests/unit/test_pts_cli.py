@@ -60,6 +60,19 @@ def test_a_test_on_a_simulated_drive_leaves_report_and_result(
     assert "report  run/report.html" in capsys.readouterr().out
 
 
+def test_a_report_replaces_no_file_of_somebody_else_s(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run("throughput", SMALL_DRIVE, "--client", "--scale", "0.05", "--out", "run") == 0
+    Path("thesis").mkdir()
+    Path("thesis/report.pdf").write_text("years of work")
+    words = ["pts", "report", "run", "--out"]
+    assert cli.main([*words, "thesis"]) == 2
+    assert "thesis holds report.pdf, which no report made" in capsys.readouterr().err
+    assert Path("thesis/report.pdf").read_text() == "years of work"
+    assert cli.main([*words, "new"]) == cli.main([*words, "new"]) == 0
+
+
 def test_all_tests_share_the_preconditioned_state(
     fakes: list[FakeSession], monkeypatch: pytest.MonkeyPatch
 ) -> None:

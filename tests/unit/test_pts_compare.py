@@ -289,6 +289,8 @@ def test_bad_input_is_one_clear_line(
     assert "takes 2 to 20" in complaint(capsys, *itertools.repeat(one, 21))
     assert "nowhere does not exist; name the folder" in complaint(capsys, one, "nowhere")
     assert "is no result of `drivelab pts run`: " in complaint(capsys, one, "text.json")
+    Path("deep.json").write_text("[" * 100_000)
+    assert "is no result of `drivelab pts run`: " in complaint(capsys, one, "deep.json")
     assert "is no result of `drivelab pts run`; name" in complaint(capsys, one, "list.json")
     assert "old.json has layout 0, and this version reads 1" in complaint(capsys, one, "old.json")
     for place, key in enumerate(
@@ -303,6 +305,9 @@ def test_bad_input_is_one_clear_line(
     )
     assert "outside of what was measured" in complaint(capsys, *names, "--block-size", "2MiB")
     assert "holds notes.txt, which no report made" in complaint(capsys, *names, "--out", "mine")
+    Path("thesis").mkdir()
+    Path("thesis/report.pdf").write_text("years of work")
+    assert "holds report.pdf, which no" in complaint(capsys, *names, "--out", "thesis")
     assert "is a file; a comparison is a folder" in complaint(capsys, *names, "--out", "0.json")
     assert not (tmp_path / "runs").exists()
 

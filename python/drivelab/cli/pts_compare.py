@@ -84,15 +84,17 @@ def _default_folder(names: Sequence[str]) -> Path:
 
 
 def _refuse_folder(out: Path) -> None:
+    from drivelab.report.saved import foreign_file
     from drivelab.store import is_run
 
     if is_run(out):
         raise UsageError(f"{out} is a run, and has its own report; choose another --out")
     if out.is_dir():
         others = sorted(entry.name for entry in out.iterdir() if entry.name not in _OURS)
-        if others:
+        foreign = others[0] if others else foreign_file(out)
+        if foreign is not None:
             raise UsageError(
-                f"{out} holds {others[0]}, which no report made; choose a new or an empty folder"
+                f"{out} holds {foreign}, which no report made; choose a new or an empty folder"
             )
     elif out.exists():
         raise UsageError(f"{out} is a file; a comparison is a folder, choose another --out")

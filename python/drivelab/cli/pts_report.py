@@ -45,6 +45,8 @@ def carry_out(args: argparse.Namespace) -> int:
     chromium = find_chromium() if args.pdf else None
     if args.out is not None:
         _refuse_folder(args.out, args.run)
+        for run in runs:
+            _refuse_foreign(_folder_of(run, args.run, args.out), run)
     if args.power_log is not None:
         _keep_power_log(args.power_log, runs)
     written = [_write(path, args.run, args.out, chromium) for path in runs]
@@ -104,11 +106,24 @@ def _refuse_folder(out: Path, run: Path) -> None:
         raise UsageError(f"{out} is another run, and has its own report; choose another --out")
 
 
+def _refuse_foreign(folder: Path, run: Path) -> None:
+    from drivelab.report.saved import foreign_file
+
+    name = None if folder.resolve() == run.resolve() else foreign_file(folder)
+    if name is not None:
+        raise UsageError(
+            f"{folder} holds {name}, which no report made; choose a new or an empty folder"
+        )
+
+
+def _folder_of(run: Path, asked: Path, out: Path | None) -> Path:
+    if out is None:
+        return run
+    return out if run == asked else out / run.name
+
+
 def _write(run: Path, asked: Path, out: Path | None, chromium: str | None) -> dict[str, Any]:
-    folder = run
-    if out is not None:
-        folder = out if run == asked else out / run.name
-    return write_report(run, folder, chromium)
+    return write_report(run, _folder_of(run, asked, out), chromium)
 
 
 def write_report(run: Path, folder: Path, chromium: str | None = None) -> dict[str, Any]:

@@ -45,6 +45,13 @@ def report_files(run_path: Path) -> set[str]:
     return {PAGE, PDF, RESULT, f"{DATA}/{_INDEX}", *(f"{DATA}/{name}" for name in _listed(data))}
 
 
+def foreign_file(folder: Path) -> str | None:
+    """Name a file that a report of a test would replace, where no report was written before."""
+    if (folder / DATA / _INDEX).is_file():
+        return None
+    return next((name for name in (PAGE, RESULT, PDF) if (folder / name).exists()), None)
+
+
 def _listed(data: Path) -> set[str]:
     try:
         text = (data / _INDEX).read_text(encoding="utf-8")
