@@ -139,6 +139,15 @@ def test_a_frozen_drive_is_left_alone(roots: SystemRoots, tool: Any) -> None:
     assert calls.read_text() == f"-I {roots.dev}/sdb\n"
 
 
+def test_a_password_that_was_left_is_told(roots: SystemRoots, tool: Any) -> None:
+    text = SECURITY.format(frozen="not	frozen").replace("not	enabled", "	enabled")
+    calls = tool("hdparm", f'cat <<"END"\n{text}END')
+    purge = purged(roots, "sdb", "ata-secure-erase")
+    assert purge.outcome == "unavailable"
+    assert purge.reason.endswith(f"--user-master u --security-disable drivelab {roots.dev}/sdb")
+    assert calls.read_text() == f"-I {roots.dev}/sdb\n"
+
+
 @pytest.mark.parametrize(("code", "said"), [(0, ""), (1, "; the password 'drivelab' is still set")])
 def test_a_password_is_taken_back_when_erasing_fails(
     roots: SystemRoots, tool: Any, code: int, said: str

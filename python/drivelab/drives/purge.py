@@ -93,7 +93,10 @@ def _erase_by_ata(device: BlockDevice, _: SystemRoots) -> None:
     if answer.code:
         raise RunError(f"hdparm -I: {answer.complaint}")
     if "not enabled" not in lines:
-        raise RunError("the drive has no ATA security, or a password is set already")
+        raise RunError(
+            "the drive has no ATA security, or a password is set already; one that a stopped purge "
+            f"left goes by hdparm --user-master u --security-disable {ATA_PASSWORD} {device.path}"
+        )
     if "not locked" not in lines or "not frozen" not in lines:
         raise _RefusedError(
             "ATA security is frozen or locked; a drive that is frozen by the firmware of its host "
