@@ -18,6 +18,17 @@ def add(roots: SystemRoots, path: str, number: str, sectors: int, **files: str) 
     return folder
 
 
+def hang_on(roots: SystemRoots, path: str, parent: str) -> Path:
+    """Make ``device`` of a block device the link to its parent that it is."""
+    device, folder = roots.sys / "block" / path / "device", roots.sys / "devices" / parent
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if device.is_dir():
+        device.rename(folder)
+    folder.mkdir(exist_ok=True)
+    device.symlink_to(folder)
+    return folder
+
+
 def small_machine(folder: Path) -> SystemRoots:
     """Make the tree in `folder`."""
     roots = SystemRoots(folder / "sys", folder / "proc", folder / "dev", folder / "run")
@@ -36,6 +47,7 @@ def small_machine(folder: Path) -> SystemRoots:
         queue__write_cache="write through",
         queue__scheduler="[none] mq-deadline",
     )
+    hang_on(roots, "nvme0n1", "nvme0")
     add(
         roots,
         "sda",

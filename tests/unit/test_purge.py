@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kernel_view import add, small_machine
+from kernel_view import add, hang_on, small_machine
 
 from drivelab.drives import drive_tool, write_cache
 from drivelab.drives import purge as purging
@@ -113,11 +116,55 @@ def test_the_end_of_sanitizing_is_the_drive_s(
 def test_other_namespaces_are_not_erased_with_it(roots: SystemRoots, tool: Any) -> None:
     calls = tool("nvme", "exit 0")
     add(roots, "nvme0n2", "259:2", 1000)
+    hang_on(roots, "nvme0n2", "nvme0")
     for method in ("nvme-format", "nvme-sanitize"):
         purge = purged(roots, "nvme0n1", method)
         assert purge.outcome == "unavailable"
         assert purge.reason == f"{roots.dev}/nvme0 has nvme0n2 too, which might be erased with it"
     assert not calls.exists()
+
+
+def test_the_controller_is_the_one_that_the_kernel_tells(roots: SystemRoots, tool: Any) -> None:
+    """With several paths the number in a namespace's name is its subsystem's."""
+    calls = tool("nvme", 'echo "Sanitize Status (SSTAT) : 0x1"')
+    add(roots, "nvme7n1", "259:7", 1000)
+    subsystem = hang_on(roots, "nvme7n1", "nvme-subsys7")
+    assert purged(roots, "nvme7n1", "nvme-sanitize").outcome == "unavailable"
+    (subsystem / "nvme3").mkdir()
+    assert purged(roots, "nvme7n1", "nvme-sanitize").outcome == "done"
+    assert calls.read_text().splitlines()[0] == f"sanitize {roots.dev}/nvme3 --sanact=2"
+    calls.unlink()
+    (subsystem / "nvme4").mkdir()
+    reason = purged(roots, "nvme7n1", "nvme-sanitize").reason
+    assert reason == f"{roots.dev}/nvme7n1 is reached by nvme3 and nvme4; it takes exactly one"
+    assert not calls.exists()
+
+
+def test_a_tool_is_waited_for_when_drivelab_is_to_stop(tool: Any, tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    tool("hdparm", "sleep 0.6", f"touch {done}")
+    interrupt = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        drive_tool.run_tool("hdparm", "--security-erase")
+    assert done.exists()
+
+
+def test_a_stopped_secure_erase_leaves_no_password(
+    roots: SystemRoots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+
+    def run_tool(name: str, *words: str, **_: float) -> drive_tool.Answer:
+        calls.append(" ".join(words))
+        if "--security-erase" in words:
+            raise KeyboardInterrupt
+        return drive_tool.Answer(0, SECURITY.format(frozen="not	frozen"))
+
+    monkeypatch.setattr(purging, "run_tool", run_tool)
+    with pytest.raises(KeyboardInterrupt):
+        purged(roots, "sdb", "ata-secure-erase")
+    assert calls[-1] == f"--user-master u --security-disable drivelab {roots.dev}/sdb"
 
 
 def test_ata_secure_erase_sets_a_password_first(roots: SystemRoots, tool: Any) -> None:

@@ -16,7 +16,7 @@ from drivelab.drives.block_devices import (
     children,
     text_of,
 )
-from drivelab.errors import RunError
+from drivelab.errors import RunError, TerminatedError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,14 +59,35 @@ def command_set(device: BlockDevice, roots: SystemRoots = THIS_MACHINE) -> Comma
 
 
 def controller_of(device: BlockDevice, roots: SystemRoots = THIS_MACHINE) -> tuple[Path, list[str]]:
-    """Give the node of an NVMe drive's controller, and its other namespaces."""
-    name = device.name[: device.name.rindex("n")]
+    """Give the node of an NVMe drive's controller, and its other namespaces.
+
+    The number in a namespace's name is its subsystem's, which need not be its controller's: the
+    kernel is asked.
+
+    Raises
+    ------
+    RunError
+        When more than one controller leads to the drive, or it is not known which.
+    """
+    parent = _parent(roots, device.name)
+    if re.fullmatch(r"nvme-subsys\d+", parent.name):
+        controllers = [each for each in children(parent) if re.fullmatch(r"nvme\d+", each)]
+    else:
+        controllers = [parent.name] if re.fullmatch(r"nvme\d+", parent.name) else []
+    if len(controllers) != 1:
+        found = " and ".join(controllers) or "no controller that the kernel tells of"
+        raise RunError(f"{device.path} is reached by {found}; it takes exactly one")
     others = [
         each
         for each in children(roots.sys / "block")
-        if re.fullmatch(rf"{name}n\d+", each) and each != device.name
+        if each != device.name and _parent(roots, each) == parent
     ]
-    return roots.dev / name, others
+    return roots.dev / controllers[0], others
+
+
+def _parent(roots: SystemRoots, name: str) -> Path:
+    """Give what a block device hangs on: of NVMe a controller, or a subsystem of several."""
+    return (roots.sys / "block" / name / "device").resolve()
 
 
 def find_tool(name: str) -> str | None:
@@ -75,7 +96,7 @@ def find_tool(name: str) -> str | None:
 
 
 def run_tool(name: str, *words: str | Path, seconds: float = _SHORT_SECONDS) -> Answer:
-    """Run a tool and wait for it.
+    """Run a tool and wait for it, also when Drivelab is to stop meanwhile.
 
     Parameters
     ----------
@@ -95,20 +116,26 @@ def run_tool(name: str, *words: str | Path, seconds: float = _SHORT_SECONDS) -> 
     if path is None:
         raise RunError(f"{name} is not installed (package {_PACKAGES.get(name, name)})")
     try:
-        result = subprocess.run(
+        process = subprocess.Popen(
             [path, *map(str, words)],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            check=False,
-            timeout=seconds,
             stdin=subprocess.DEVNULL,
             # Ctrl-C reaches Drivelab alone.
             start_new_session=True,
         )
-    except subprocess.TimeoutExpired as error:
-        raise RunError(f"{name} was not done within {seconds:g} s") from error
     except OSError as error:
         raise RunError(f"{name} does not run: {error.strerror}") from error
-    return Answer(result.returncode, result.stdout)
+    with process:
+        try:
+            text, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            raise RunError(f"{name} was not done within {seconds:g} s") from error
+        except (KeyboardInterrupt, TerminatedError):
+            # A drive that is half erased, or has a password for it, is worse than waiting.
+            process.wait()
+            raise
+    return Answer(process.returncode, text)

@@ -106,8 +106,11 @@ def _erase_by_ata(device: BlockDevice, _: SystemRoots) -> None:
     _told("hdparm", *as_user, "--security-set-pass", ATA_PASSWORD, device.path)
     try:
         _told("hdparm", *as_user, "--security-erase", ATA_PASSWORD, device.path)
-    except RunError as error:
+    except BaseException as error:
+        # After an erase that was done there is none any more, and nothing to undo.
         undo = run_tool("hdparm", *as_user, "--security-disable", ATA_PASSWORD, device.path)
+        if not isinstance(error, RunError):
+            raise
         left = f"; the password {ATA_PASSWORD!r} is still set" if undo.code else ""
         raise _RefusedError(f"{error}{left}") from error
 
