@@ -302,3 +302,10 @@ def test_partial_passes_send_a_share_of_the_file() -> None:
     assert sent == {8 * KIB: (1536, 153_600), 64 * KIB: (192, 19_200), 4 * MIB: (4, 300)}
     small = profile(LineDrive(LINES), ProfilePlan(share=0.01, repetitions=1))
     assert small.ratios["read"].by_size[MIB] == pytest.approx(truth("read", MIB))
+
+
+@pytest.mark.parametrize(("most", "is_full"), [(5, True), (1, False)])
+def test_too_few_repetitions_to_know_how_sure_are_refused(most: int, is_full: bool) -> None:
+    plan = ProfilePlan(repetitions="auto", most_repetitions=most, is_full=is_full)
+    with pytest.raises(UsageError, match=f"at least {most + 1}$"):
+        plan.check()

@@ -96,8 +96,7 @@ def half_width(text: str) -> float:
     number = None if match is None else float(match[1]) / (100 if match[2] else 1)
     if number is None or not 0 < number < 1:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not allowed; it takes a share of the mean between 0 and 100 %, for "
-            "example 1% or 0.01"
+            f"{text!r} is not allowed; it takes a share between 0 and 100 %, for example 1% or 0.01"
         )
     return number
 

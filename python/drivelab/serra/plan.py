@@ -159,8 +159,12 @@ class ProfilePlan:
             raise UsageError("a profile needs at least one interval of request sizes")
         if self.repetitions != "auto" and self.repetitions < 1:
             raise UsageError(f"repetitions is {self.repetitions}; allowed: at least 1")
-        if self.most_repetitions < 2 and (self.is_full or self.repetitions == "auto"):
-            raise UsageError(f"at most {self.most_repetitions} repetitions; allowed: at least 2")
+        # The full profile repeats six times before it asks how sure it is.
+        least = FIRST_REPETITIONS if self.is_full else 2
+        if self.most_repetitions < least and (self.is_full or self.repetitions == "auto"):
+            raise UsageError(
+                f"at most {self.most_repetitions} repetitions; allowed: at least {least}"
+            )
         if not 0 < self.share <= 1:
             raise UsageError(f"the share of a pass is {self.share}; allowed: above 0, at most 1")
 
