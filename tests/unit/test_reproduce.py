@@ -180,7 +180,10 @@ def test_unknown_paper_lists_the_known(capsys) -> None:
     with pytest.raises(UsageError):
         registry.reproduce("huang")
     assert cli.main(["reproduce", "huang"]) == 2
-    assert "no paper 'huang'; the papers are huang2011, yoo2014" in capsys.readouterr().err
+    assert (
+        "no paper 'huang'; the papers are boito2015, huang2011, snia2010, yoo2014"
+        in capsys.readouterr().err
+    )
 
 
 def test_out_that_is_a_file_is_a_mistake(tmp_path: Path, capsys) -> None:
