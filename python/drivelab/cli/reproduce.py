@@ -116,14 +116,15 @@ def _failure_text(failed: Claim | Ordering) -> str:
 
 
 def _columns(table: Table) -> list[str]:
-    """Lay a table out for a terminal, its rows as columns where that is what fits."""
+    """Lay a table out for a terminal, its rows as columns where that is narrower."""
     rows = [[name.replace("_", " ") for name in table.columns]]
     rows += [
         [_cell(cell, name) for cell, name in zip(row, table.columns, strict=True)]
         for row in table.rows
     ]
-    lines = _upright(rows)
-    return lines if max(map(len, lines)) <= _COLUMNS else _aligned(list(zip(*rows, strict=True)))
+    upright, turned = _upright(rows), _aligned(list(zip(*rows, strict=True)))
+    width = max(map(len, upright))
+    return upright if width <= max(_COLUMNS, *map(len, turned)) else turned
 
 
 def _upright(rows: list[list[str]]) -> list[str]:
