@@ -50,13 +50,30 @@ def header_fields(record: Record, test: PtsTest) -> tuple[tuple[str, str], ...]:
         ("write cache", _write_cache(record)),
         ("preconditioning", _preconditioning(record)),
         ("active range", _active_range(record)),
-        ("outstanding", f"{settings.threads} threads x queue depth {settings.queue_depth}"),
+        ("outstanding", _outstanding(record)),
         ("data pattern", settings.content),
         ("steady state", f"rule {settings.rule}"),
         ("seed", str(settings.seed)),
         ("scale", f"{settings.scale:g}"),
         ("Drivelab", str(origin.get("drivelab_version") or NOT_KNOWN)),
     )
+
+
+def _outstanding(record: Record) -> str:
+    """Say what was outstanding in the test, and in its preconditioning where that was another."""
+    settings = record.settings
+    asked = f"{settings.threads} threads x queue depth {settings.queue_depth}"
+    tested = {
+        (step.stimulus.threads, step.stimulus.queue_depth)
+        for step in record.steps
+        if step.action.phase != "preconditioning"
+    }
+    if tested <= {(settings.threads, settings.queue_depth)}:
+        return asked
+    if len(tested) > 1:
+        return f"as each table says; preconditioning {asked}"
+    threads, depth = next(iter(tested))
+    return f"{threads} threads x queue depth {depth}; preconditioning {asked}"
 
 
 def purge_text(record: Record) -> str:
