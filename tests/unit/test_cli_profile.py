@@ -138,3 +138,16 @@ def test_a_formula_has_no_files(capsys) -> None:
     code, _, told = run(capsys, "analytic:x25m-yoo2014")
     assert code == 2
     assert "is a formula, and no file lies in it" in told
+
+
+def test_writes_that_will_be_refused_are_refused_before_anything_is_read(
+    tmp_path, monkeypatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.bin").write_bytes(b"mine" * 2**20)
+    code, _, err = run(capsys, "./mine.bin", *QUICK, "--out", "profile")
+    assert code == 2
+    assert "--allow-destructive=" in err
+    # So that the next try finds no folder of this one.
+    assert not Path("profile").exists()
+    assert Path("mine.bin").read_bytes() == b"mine" * 2**20

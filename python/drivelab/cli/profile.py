@@ -283,17 +283,25 @@ def _opened(args: argparse.Namespace, plan: ProfilePlan) -> Drive:
         )
     is_made = kind == "real" and not Path(args.drive).exists()
     smallest = min(each.low_bytes for each in plan.intervals)
-    return open_drive(
+    intended = [
+        plan.one_pass(direction, True, smallest).characteristics() for direction in plan.directions
+    ]
+    drive = open_drive(
         args.drive,
         allow_destructive=args.allow_destructive,
         size_bytes=plan.file_bytes if is_made else None,
         keep=args.keep,
-        intended=[
-            plan.one_pass(direction, True, smallest).characteristics()
-            for direction in plan.directions
-        ],
+        intended=intended,
         varies=not args.no_variability,
     )
+    try:
+        # Before hours of reads go by and the first write is refused.
+        for each in intended:
+            drive.check(each)
+    except BaseException:
+        drive.close()
+        raise
+    return drive
 
 
 def _journal(
