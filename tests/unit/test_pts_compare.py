@@ -93,7 +93,10 @@ def test_bars_standings_and_columns_of_three_drives() -> None:
     normalised = bars["normalised"]
     assert normalised.groups == ("4 KiB R/W 0/100", "64 KiB R/W 65/35", "1024 KiB R/W 100/0")
     assert normalised.bars[1][1] == pytest.approx((2.0, 2.0, 2.0))
-    assert normalised.bars[1][2][0] == pytest.approx((2 * (1 - HALF), 2 * (1 + HALF)))
+    # Both means scatter: 1 % together, at eight degrees of freedom.
+    share = 0.01 * 2.3060041
+    assert normalised.bars[1][2][0] == pytest.approx((2 * (1 - share), 2 * (1 + share)))
+    assert normalised.bars[0][1:] == ((1.0, 1.0, 1.0), (None, None, None))
     table = exhibits(report, Table)["wins"]
     # 1 % apart, with intervals of 2 %: not decided.
     assert [(row[1], *row[5:]) for row in table.rows] == [

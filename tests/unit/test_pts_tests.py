@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from drivelab.pts.class_file import load_class
 from drivelab.pts.journal import Record, read_record
 from drivelab.pts.registry import TESTS
 from drivelab.pts.report import RESULT, build
+from drivelab.pts.tests import hir
 from drivelab.store import RunStore
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json-pts.md"
@@ -261,7 +262,8 @@ def test_a_mean_that_a_fresh_minute_lifted_is_recovered_to_within_a_hundredth(
 def test_demand_goes_from_thirty_two_by_thirty_two_down_to_one_by_one(tmp_path: Path) -> None:
     # Depth helps up to 32 outstanding: 1 GB/s over 4 KiB + 64 KiB is 14361 a second.
     session = FakeSession(bytes_per_second=1e9, **SETTLED)
-    (section,) = run(tmp_path / "run", "dirth", session, write_ratio=0.35)["sections"]
+    section, before = run(tmp_path / "run", "dirth", session, write_ratio=0.35)["sections"]
+    assert (before["verdict"], before["rounds"]) == ("steady", 5)
     order = (32, 16, 8, 6, 4, 2, 1)
     cells = section["cells"]
     assert [(cell["threads"], cell["queue_depth"]) for cell in cells] == [
@@ -283,8 +285,61 @@ def test_demand_goes_from_thirty_two_by_thirty_two_down_to_one_by_one(tmp_path: 
 
 
 def test_without_a_quick_point_only_the_least_demand_is_looked_at(tmp_path: Path) -> None:
-    (section,) = run(tmp_path / "run", "dirth")["sections"]
+    section, _ = run(tmp_path / "run", "dirth")["sections"]
     assert [each["name"] for each in section["operating_points"]] == ["MIN"]
+
+
+def test_writes_that_never_settle_before_the_demand_are_said_and_shown(tmp_path: Path) -> None:
+    # Steps 2 to 26 are the writes; every other one is half as fast, and nothing after them.
+    session = FakeSession(
+        wobble=lambda step: -0.5 * (step % 2) if 2 <= step < 27 else 0.0, **SETTLED
+    )
+    result = run(tmp_path / "run", "dirth", session)
+    section, before = result["sections"]
+    assert (section["verdict"], section["rounds"]) == ("steady", 5)
+    assert (before["verdict"], before["rounds"]) == ("not_steady", 25)
+    assert before["windows"][0]["last_round"] == 25
+    assert result["verdict"] == "not_steady"
+    titles = [page.title for page in build(tmp_path / "run").pages if len(page.exhibits) == 3]
+    assert "DIRTH - preconditioning" in titles
+
+
+def test_host_idle_recovery_that_never_settles_goes_on_after_twenty_five_rounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hir, "ACCESSES", 3)
+    # Only the last minute of a round counts: every other one is half as fast. Step 0 is the purge.
+    session = FakeSession(wobble=lambda step: -0.5 * ((step - 1) // 30 % 2), **SETTLED)
+    (section,) = run(tmp_path / "run", "hir", session)["sections"]
+    assert (section["verdict"], section["rounds"]) == ("not_steady", 25)
+    assert (section["windows"][0]["first_round"], section["windows"][0]["last_round"]) == (21, 25)
+    record = record_of(tmp_path / "run")
+    assert len(record.of_phase("rounds")) == 25 * 30
+    assert len(section["wait_states"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "broken"), [("hir", 400), ("wsat", 35), ("ecw", 200), ("class", 9)]
+)
+def test_every_test_goes_on_to_the_same_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, broken: int
+) -> None:
+    monkeypatch.setattr(hir, "ACCESSES", 40)
+    asked: dict[str, Any] = {}
+    if name == "class":
+        asked["workload_class"] = load_class("mail").to_json()
+
+    def session(fails: Callable[[int], BaseException | None] = lambda _: None) -> FakeSession:
+        capacity = 65536 * MIB if name == "wsat" else 256 * MIB
+        return FakeSession(
+            fails=fails, settles_bytes=4 * capacity, capacity_bytes=capacity, bytes_per_second=1e9
+        )
+
+    stopped = session(lambda step: KeyboardInterrupt() if step >= broken else None)
+    with pytest.raises(KeyboardInterrupt):
+        run_fake(tmp_path / "run", name, stopped, **asked)
+    whole, went_on = (run(tmp_path / each, name, session(), **asked) for each in ("whole", "run"))
+    assert went_on == whole
 
 
 def test_the_composite_workload_is_refused_on_blocks_larger_than_its_requests(

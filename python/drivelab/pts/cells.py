@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
+from drivelab._core import histogram_range
 from drivelab.drives.completed import percentile_ns
 from drivelab.pts.journal import Step
 
@@ -107,7 +109,34 @@ def percentile_ms(steps: Sequence[Step], percent: float) -> float | None:
         return None
     low = min(part.latency_ns_min for part in parts)
     high = max(part.latency_ns_max for part in parts)
-    return percentile_ns(merged_histogram(steps), percent, low, high) / 1e6
+    histogram = merged_histogram(steps)
+    total = math.fsum(part.latency_ns_mean * part.requests for part in parts)
+    least, most = _bounds_ns(histogram, percent, total, low, high)
+    return min(max(percentile_ns(histogram, percent, low, high), least), most) / 1e6
+
+
+def _bounds_ns(
+    histogram: Mapping[int, int], percent: float, total: float, low: int, high: int
+) -> tuple[float, float]:
+    """Give between what a percentile lies for the exact sum of all latencies to come out.
+
+    Of n latencies in order the percentile is the k-th. The k up to it are at most as long, and
+    those beyond at most as long as their bins are high; so k times it is at least what is left of
+    the sum. From below alike. A bin's middle alone may lie below the mean of equal latencies.
+    """
+    count = sum(histogram.values())
+    # Multiplied before divided, as where the bin is found.
+    place = min(max(math.ceil(percent * count / 100), 1), count)
+    below = above = 0.0
+    passed = 0
+    for number, here in histogram.items():
+        first, last = histogram_range(number)
+        before = min(max(place - 1 - passed, 0), here)
+        after = min(max(passed + here - place, 0), here)
+        below += before * max(first, low)
+        above += after * min(last, high)
+        passed += here
+    return (total - above) / place, (total - below) / (count - place + 1)
 
 
 def levels_json(steps: Sequence[Step]) -> dict[str, float | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any, Final
 
 from drivelab.errors import UsageError
@@ -24,7 +25,7 @@ from drivelab.pts.compared_cells import (
 )
 from drivelab.pts.exhibits import Axis, BarFigure, ColumnFigure, Page, Table
 from drivelab.pts.merit import merit_classes, merits
-from drivelab.pts.student import Interval, mean_interval
+from drivelab.pts.student import Interval, mean_interval, ratio_interval
 
 #: Beside the user's own, the cells by which the specification judges the IOPS test.
 _HEADLINES: Final = ((4096, 0.0), (65536, 0.65), (1048576, 1.0))
@@ -181,10 +182,9 @@ def _normalised_page(
     groups = [(words_of(key), [of[key] for of in every]) for key in chosen]
     if asked is not None and not asked.is_measured:
         groups.insert(0, (asked.words, [list(rounds) for rounds in asked.rounds]))
-    intervals = [[mean_interval(rounds) for rounds in of_group] for _, of_group in groups]
     bars = []
     for place, drive in enumerate(drives):
-        ratios = [_over(of_group[place], of_group[0].mean) for of_group in intervals]
+        ratios = [_over(of_group, place) for _, of_group in groups]
         bars.append(
             (
                 drive.label,
@@ -198,7 +198,8 @@ def _normalised_page(
         Axis(f"{drives[0].label} = 1"),
         tuple(words for words, _ in groups),
         tuple(bars),
-        f"Each drive's mean and interval over the mean of {drives[0].label}. {_NOTE}",
+        f"Each drive's mean over that of {drives[0].label}. Whiskers are 95 % intervals of the "
+        "ratio: both means are uncertain (Student's t, degrees of freedom after Welch).",
     )
     return Page("Normalised", (figure,))
 
@@ -235,8 +236,11 @@ def _headline_cells(shared: Sequence[Key], measure: Measure, asked: Asked | None
     return list(dict.fromkeys(found))[:4]
 
 
-def _over(interval: Interval, reference: float) -> Interval | None:
-    return interval.divided(reference) if reference > 0 else None
+def _over(rounds: Sequence[Sequence[float]], place: int) -> Interval | None:
+    """Set a drive's rounds over those of the first one, which is 1 whatever it scatters."""
+    if fmean(rounds[0]) <= 0:
+        return None
+    return ratio_interval(rounds[place], rounds[0]) if place else Interval(1.0, None, None)
 
 
 def _column_pages(

@@ -36,6 +36,7 @@ POINT_WRITE_MINUTES: Final = 60
 POINT_MINUTES: Final = 10
 _STEPS_A_ROUND: Final = 1 + len(DEMANDS) ** 2
 _MOST: Final = DEMANDS[0]
+_SETTLING: Final = "settling"
 
 PointName = Literal["MIN", "MID", "MAX"]
 
@@ -67,7 +68,7 @@ def carry_out(bench: Bench, workload: Workload) -> None:
     plan = bench.plan
     writes = workload.writes(plan, _MOST, _MOST)
     bench.precondition()
-    run_rounds(bench, [(writes, plan.minutes(1))], _tracked_writes(), phase="settling")
+    run_rounds(bench, [(writes, plan.minutes(1))], _tracked_writes(), phase=_SETTLING)
     stimuli = [(writes, plan.minutes(WRITE_MINUTES))]
     stimuli += [
         (workload.mixed(plan, threads, depth), plan.minutes(1))
@@ -146,12 +147,25 @@ def sections(record: Record) -> list[Section]:
         ],
     }
     verdict = settled_verdict(settled.is_steady, record.is_complete)
-    return [Section("", verdict, len(settled.rounds), values)]
+    return [Section("", verdict, len(settled.rounds), values), _settling_section(record)]
+
+
+def _settling(record: Record) -> Settled:
+    return recorded(record, 1, _tracked_writes(), phase=_SETTLING)
+
+
+def _settling_section(record: Record) -> Section:
+    """Judge the writes before the rounds, which are to be steady too."""
+    settling = _settling(record)
+    is_over = record.is_complete or bool(record.of_phase("rounds"))
+    values = {"windows": windows_json(settling), "cells": []}
+    verdict = settled_verdict(settling.is_steady, is_over)
+    return Section("writes before the rounds", verdict, len(settling.rounds), values)
 
 
 def pages(record: Record, name: str, title: str) -> list[Page]:
     """Show a record; `name` begins the names of exhibits, `title` those of pages."""
-    settling = recorded(record, 1, _tracked_writes(), phase="settling")
+    settling = _settling(record)
     shown = []
     if settling.rounds:
         tracked = _tracked_writes()[0]
@@ -162,7 +176,8 @@ def pages(record: Record, name: str, title: str) -> list[Page]:
             [(tracked.name, tracked.of_round)],
             Axis("throughput (IOPS)"),
         )
-        shown.append(Page(f"{title} - preconditioning", (figure,)))
+        judged = window_exhibits(f"{name}-preconditioning", settling)
+        shown.append(Page(f"{title} - preconditioning", (figure, *judged)))
     settled = recorded(record, _STEPS_A_ROUND, _tracked())
     if not settled.rounds:
         return shown

@@ -30,12 +30,6 @@ class Interval:
     low: float | None
     high: float | None
 
-    def divided(self, by: float) -> Interval:
-        """Return everything divided by a number above 0."""
-        if self.low is None or self.high is None:
-            return Interval(self.mean / by, None, None)
-        return Interval(self.mean / by, self.low / by, self.high / by)
-
     @property
     def ends(self) -> tuple[float, float] | None:
         """Low and high, where they are known."""
@@ -57,6 +51,32 @@ def mean_interval(rounds: Sequence[float]) -> Interval:
         return Interval(mean, None, None)
     half = student_quantile(len(rounds) - 1) * stdev(rounds) / math.sqrt(len(rounds))
     return Interval(mean, mean - half, mean + half)
+
+
+def ratio_interval(rounds: Sequence[float], reference: Sequence[float]) -> Interval:
+    """Give the ratio of two means and its 95 % interval, both means being uncertain.
+
+    To first order the relative variances of the means add up; degrees of freedom are those of
+    Welch 1947. Where the reference does not scatter it is the interval of the rounds, divided.
+
+    Parameters
+    ----------
+    rounds, reference
+        At least one value each; the mean of `reference` is above 0.
+    """
+    of = fmean(reference)
+    ratio = fmean(rounds) / of
+    if len(rounds) < 2 or len(reference) < 2:
+        return Interval(ratio, None, None)
+    # Of the ratio: what each mean adds to its variance.
+    one = (stdev(rounds) / of) ** 2 / len(rounds)
+    other = (ratio * stdev(reference) / of) ** 2 / len(reference)
+    if one + other == 0:
+        return Interval(ratio, ratio, ratio)
+    freedom = (one + other) ** 2 / (one**2 / (len(rounds) - 1) + other**2 / (len(reference) - 1))
+    # The next lower whole number: an interval that is wider, never narrower.
+    half = student_quantile(max(int(freedom + 1e-9), 1)) * math.sqrt(one + other)
+    return Interval(ratio, ratio - half, ratio + half)
 
 
 @cache

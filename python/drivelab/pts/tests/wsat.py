@@ -80,10 +80,11 @@ def _check(plan: Plan) -> None:
     _stimulus(plan)
 
 
-def _judged(steps: Sequence[Step], rule: SteadyStateRule, capacity_bytes: int) -> list[list[Step]]:
-    """Give the minutes that are judged, each as a round of its own."""
+def _judged(
+    steps: Sequence[Step], written: Sequence[int], rule: SteadyStateRule, capacity_bytes: int
+) -> list[list[Step]]:
+    """Give the minutes that are judged, each as a round of its own; `written` is until each."""
     every = _ROUND_MINUTES if rule is PTS else 1
-    written = written_bytes(steps)
     rounds = [(place, [steps[place]]) for place in range(every - 1, len(steps), every)]
     filled = [step for place, step in rounds if written[place] >= _LEAST_FILLS * capacity_bytes]
     if len(steps) < MOST_MINUTES or len(filled) >= rule.window_rounds:
@@ -107,10 +108,11 @@ def _carry_out(bench: Bench) -> None:
     stimulus = _stimulus(plan)
     bench.expect(MOST_MINUTES * (2 if plan.settings.idle_seconds else 1))
     steps: list[Step] = []
-    written, is_steady = 0, False
+    written: list[int] = []
+    is_steady = False
     while (
         len(steps) < MOST_MINUTES
-        and written < _most_bytes(rule, plan.extent.capacity_bytes)
+        and (written[-1] if written else 0) < _most_bytes(rule, plan.extent.capacity_bytes)
         and not is_steady
     ):
         number = len(steps) + 1
@@ -119,8 +121,8 @@ def _carry_out(bench: Bench) -> None:
             rest = plan.seconds(plan.settings.idle_seconds)
             bench.idle(Action("idle", _PHASE, "", number, seconds=rest))
         steps.append(step)
-        written += step.result.write.bytes if step.result.write is not None else 0
-        last = _judged(steps, rule, plan.extent.capacity_bytes)[-rule.window_rounds :]
+        written.append((written[-1] if written else 0) + written_bytes([step])[0])
+        last = _judged(steps, written, rule, plan.extent.capacity_bytes)[-rule.window_rounds :]
         is_steady = (
             len(last) == rule.window_rounds
             and last[-1][0] is step
@@ -133,7 +135,8 @@ def _carry_out(bench: Bench) -> None:
 def _settled(record: Record) -> Settled:
     rule = record.settings.steady_rule
     tracked = Tracked("throughput", "IOPS", _iops)
-    rounds = _judged(record.of_phase(_PHASE), rule, record.extent.capacity_bytes)
+    steps = record.of_phase(_PHASE)
+    rounds = _judged(steps, written_bytes(steps), rule, record.extent.capacity_bytes)
     return settle(rounds, (tracked,), rule)
 
 
