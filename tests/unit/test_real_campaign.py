@@ -59,10 +59,11 @@ def test_a_campaign_goes_on_after_its_end(
     path, run = drive_folder / f"campaign-{end.name}.bin", tmp_path / "run"
     side = Path(f"{path}.drivelab.json")
     command = [sys.executable, "-c", SCRIPT, str(path), str(run), str(WORKLOADS), "0.2"]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+    said = tmp_path / "said.txt"
+    with said.open("wb") as file, subprocess.Popen(command, stderr=file) as process:
         deadline = time.monotonic() + 60
         while len(stored(run)) < 2 and time.monotonic() < deadline:
-            assert process.poll() is None, "it ended by itself"
+            assert process.poll() is None, f"it ended by itself: {said.read_text()[-2000:]}"
             time.sleep(0.02)
         process.send_signal(end)
         process.wait(timeout=60)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from drivelab.errors import RunError, UsageError
-from drivelab.store import DATABASE, LAYOUT, RunStore, is_run
+from drivelab.store import DATABASE, LAYOUT, RunStore, database, is_run
 
 # To read, and to measure.
 OPENINGS = (RunStore.open, lambda path: RunStore.open_to_append(path, HEADER))
@@ -66,6 +66,23 @@ def test_reading_while_another_measures(run: Path) -> None:
     with RunStore.open_to_append(run, {}) as writer, RunStore.open(run) as reader:
         writer.append({"value": 7}, 7)
         assert reader.done() == {0, 2, 7}
+
+
+def test_reading_while_another_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The file is there before anything is in it, which is where a reader may come by.
+    path = tmp_path / "run"
+    path.mkdir()
+    (path / DATABASE).touch()
+    look = database._is_empty
+
+    def made_meanwhile(connection: sqlite3.Connection) -> bool:
+        monkeypatch.setattr(database, "_is_empty", look)
+        RunStore.open_to_append(path, HEADER).close()
+        return look(connection)
+
+    monkeypatch.setattr(database, "_is_empty", made_meanwhile)
+    with RunStore.open(path) as store:
+        assert store.header == HEADER
 
 
 @pytest.mark.parametrize("durable", [True, False])

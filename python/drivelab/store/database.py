@@ -181,9 +181,13 @@ def _create(connection: sqlite3.Connection, header: dict[str, Any]) -> None:
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse what is no run of this layout, or whose pages do not hang together."""
+    # One look: a writer may be making the run between two of them.
+    connection.execute("BEGIN")
+    empty = _is_empty(connection)
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     (layout,) = connection.execute("PRAGMA user_version").fetchone()
-    if application_id == 0 and _is_empty(connection):
+    connection.execute("COMMIT")
+    if application_id == 0 and empty:
         others = files_beside(path)
         if others:
             raise damaged(path, f"it is empty, but {others[0]} is there")
