@@ -35,6 +35,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep states of simulated drives out of the user's folder, and of other tests' way."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache" / "unused"))
+
+
 @pytest.fixture(scope="session")
 def regenerate_golden(request: pytest.FixtureRequest) -> bool:
     """Say whether golden files are to be written instead of compared."""

@@ -25,6 +25,7 @@ from drivelab.measure.campaign import run_campaign
 from drivelab.pts.registry import TESTS
 from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings
+from drivelab.pts.shared_states import SharedStates, usual_folder
 from drivelab.reproduce import boito2015, huang2011, registry
 from drivelab.reproduce.boito2015_drives import MACHINES
 from drivelab.reproduce.claims import Reproduction
@@ -86,6 +87,7 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("--out", "pts-throughput"),
     ],
     "pts classes": ["pts", "classes"],
+    "pts states": ["pts", "states"],
     "pts report": ["pts", "report", "pts-iops"],
     "pts compare": ["pts", "compare", "pts-iops", "pts-iops/result.json", "--out", "pts-compared"],
     "runs list": ["runs", "list", "."],
@@ -233,6 +235,7 @@ def test_printed_keys_are_the_documented_ones(
     command: str, finished_run: Path, capsys, monkeypatch
 ) -> None:
     monkeypatch.chdir(finished_run)
+    SharedStates(usual_folder()).put({}, "sim:x25m", [], b"state")
     # A machine of its own: the one that runs the tests may have no block device at all.
     monkeypatch.setattr(block_devices, "list_block_devices", lambda: [DEVICE])
     monkeypatch.setitem(registry.PAPERS, "boito2015", lambda _: boito2015.reproduce(**FEW))

@@ -21,6 +21,7 @@ SMALL_DRIVE = f"sim:{Path(__file__).parents[1] / 'small_drive.toml'}"
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -73,19 +74,35 @@ def test_a_report_replaces_no_file_of_somebody_else_s(
     assert cli.main([*words, "new"]) == cli.main([*words, "new"]) == 0
 
 
-def test_all_tests_share_the_preconditioned_state(
-    fakes: list[FakeSession], monkeypatch: pytest.MonkeyPatch
+def test_all_tests_and_later_runs_share_the_preconditioned_state(
+    fakes: list[FakeSession],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     few = {name: registry.TESTS[name] for name in ("iops", "latency")}
     monkeypatch.setattr(registry, "SPECIFIED", few)
     assert run("all", "sim:x25m", "--out", "runs") == 0
-    iops, latency = fakes
-    assert (iops.loads, latency.loads) == (0, 1)
+    assert [path.name for path in sorted(Path("runs").iterdir())] == [*few]
+    # By another name it is the same drive; kept out of the way, everything is computed.
+    assert run("latency", "sim:./x25m.toml", "--out", "again") == 0
+    assert run("latency", "sim:x25m", "--out", "alone", "--keep-states", "0") == 0
+    assert run("latency", "sim:x25m", "--out", "other", "--seed", "1") == 0
     # Step 1 is the preconditioning.
-    assert (iops.steps[0], latency.steps[0]) == (1, 2)
-    alone = [*few]
-    assert run("latency", "sim:x25m", "--out", "alone") == 0
-    assert [path.name for path in sorted(Path("runs").iterdir())] == alone
+    assert [(each.loads, each.steps[0]) for each in fakes] == [
+        (0, 1),
+        (1, 2),
+        (1, 2),
+        (0, 1),
+        (0, 1),
+    ]
+    capsys.readouterr()
+    assert cli.main(["pts", "states", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [each["drive"] for each in told["states"]] == ["sim:x25m"] * 2
+    assert cli.main(["pts", "states", "--clear"]) == 0
+    assert not Path(told["folder"]).exists()
+    assert cli.main(["pts", "states"]) == 0
+    assert "no preconditioned states in" in capsys.readouterr().out
     together, apart = (
         json.loads(Path(name, "result.json").read_text()) for name in ("runs/latency", "alone")
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from drivelab.cli import pts_classes, pts_compare, pts_report, pts_run
+from drivelab.cli import pts_classes, pts_compare, pts_report, pts_run, pts_states
 
 if TYPE_CHECKING:
     import argparse
@@ -19,6 +19,7 @@ _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
     "classes": (pts_classes, "list the classes of workloads, or print one to edit"),
     "report": (pts_report, "write the report of a test: page, tables, JSON and PDF"),
     "compare": (pts_compare, "set up to twenty drives beside each other"),
+    "states": (pts_states, "list the preconditioned states that are kept, or remove them"),
 }
 
 

@@ -100,7 +100,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME|FILE.toml",
         help="of class; `drivelab pts classes` lists them",
     )
-    add_no_variability(parser.add_argument_group("simulated drives"))
+    group = parser.add_argument_group("simulated drives")
+    add_no_variability(group)
+    group.add_argument(
+        "--keep-states",
+        type=size,
+        metavar="SIZE",
+        help="what preconditioned states kept for later runs may take of the disk; 0 keeps none "
+        "[2GiB]; `drivelab pts states` lists them",
+    )
     group = parser.add_argument_group("real drives")
     group.add_argument(
         "--size", type=size, metavar="SIZE", help="size of a file that is made [1GiB]"
@@ -184,14 +192,12 @@ def _run_all(args: argparse.Namespace, settings: Settings, path: Path) -> list[d
         When it can run none of them.
     """
     from drivelab.pts.registry import SPECIFIED
-    from drivelab.pts.states import remove_preconditioned
 
     told: list[dict[str, Any]] = []
     refusals: list[CannotAnswerError] = []
-    states = path / "states"
     for name, test in SPECIFIED.items():
         try:
-            told.append(_tell(_run(args, test, settings, path / name, states)))
+            told.append(_tell(_run(args, test, settings, path / name)))
         except CannotAnswerError as error:
             refusals.append(error)
             told.append(_left_out(args, test, settings, str(error)))
@@ -200,7 +206,6 @@ def _run_all(args: argparse.Namespace, settings: Settings, path: Path) -> list[d
             return told
     if len(refusals) == len(told):
         raise refusals[0]
-    remove_preconditioned(states)
     return told
 
 
@@ -232,13 +237,15 @@ def _run(
     test: PtsTest,
     settings: Settings,
     path: Path,
-    states: Path | None = None,
 ) -> Outcome:
     from drivelab.pts.run import finished, run_test
+    from drivelab.pts.shared_states import USUAL_BYTES, SharedStates, usual_folder
 
     outcome = finished(test, args.drive, settings, path)
     if outcome is not None:
         return outcome
+    most_bytes = USUAL_BYTES if args.keep_states is None else args.keep_states
+    states = SharedStates(usual_folder(), most_bytes)
     with _open(args, settings) as session:
         return run_test(test, session, settings, path, shared_states=states, command=args.command)
 

@@ -26,6 +26,7 @@ from drivelab.pts.journal import Action, Step
 from drivelab.pts.plan import PRECONDITIONING_BYTES, PRECONDITIONING_FILLS, Plan
 from drivelab.pts.progress import TestProgress
 from drivelab.pts.settings import Settings
+from drivelab.pts.shared_states import SharedStates
 from drivelab.pts.states import States
 from drivelab.pts.words import words_of
 from drivelab.store import RunStore, damaged
@@ -51,6 +52,8 @@ class Bench:
         Of the test.
     states
         Where states of simulated drives are kept.
+    shared
+        Where preconditioned ones are, for other tests and runs.
     progress
         Is told what is done.
     between
@@ -63,6 +66,7 @@ class Bench:
         store: RunStore,
         settings: Settings,
         states: States,
+        shared: SharedStates,
         *,
         progress: TestProgress,
         between: Callable[[], None] = lambda: None,
@@ -71,6 +75,7 @@ class Bench:
         self._session = session
         self._store = store
         self._states = states
+        self._shared = shared
         self._progress = progress
         self._between = between
         self._stored = list(store.measurements())
@@ -107,21 +112,24 @@ class Bench:
     def precondition(self, size_bytes: int = PRECONDITIONING_BYTES, section: str = "") -> None:
         """Purge; then write twice the user capacity in order, over the active range.
 
-        On a simulated drive a state that another test left of the same is taken up.
+        On a simulated drive a state that another test or run left of the same is taken up.
         """
         stimulus = self.plan.preconditioning(size_bytes)
         total = PRECONDITIONING_FILLS * self.plan.extent.capacity_bytes
         written = Action("run", "preconditioning", section, stimulus=stimulus, total_bytes=total)
         purged = Action("purge", "preconditioning", section)
+        drive = lasting_identity(self._session.identity())
+        # Under another name it is the same drive.
+        drive.pop("name", None)
         key = {
-            "drive": lasting_identity(self._session.identity()),
+            "drive": drive,
             "first_step": self._next,
             "seed": self.plan.settings.seed,
             # Purging leaves nothing of what was before.
             "actions": [replace(each, section="").to_json() for each in (purged, written)],
         }
         is_ahead = self.is_simulated and self._next == self.done
-        found = self._states.preconditioned(key) if is_ahead else None
+        found = self._shared.get(key) if is_ahead else None
         if found is not None:
             self._take_up(found, (purged, written))
         was = self.done
@@ -131,7 +139,7 @@ class Bench:
         if self.is_simulated and self.done == was + 2:
             state = self._session.save_state()
             if state is not None:
-                self._states.save_preconditioned(key, self._stored[-2:], state)
+                self._shared.put(key, self._session.name, self._stored[-2:], state)
 
     def run(self, action: Action) -> Step:
         """Send a stimulus."""
@@ -237,7 +245,7 @@ class Bench:
             return latest
         if self._preconditioned is not None:
             key, position = self._preconditioned
-            found = self._states.preconditioned(key)
+            found = self._shared.get(key)
             if found is not None:
                 return position, found[1]
         return 0, None

@@ -18,6 +18,7 @@ from drivelab.pts.plan import Plan
 from drivelab.pts.progress import TestProgress
 from drivelab.pts.report import RESULT, result_of
 from drivelab.pts.settings import Settings
+from drivelab.pts.shared_states import SharedStates
 from drivelab.pts.states import FOLDER, States
 from drivelab.pts.test import PtsTest
 from drivelab.store import RunStore, is_run
@@ -51,7 +52,7 @@ def run_test(
     settings: Settings,
     path: Path,
     *,
-    shared_states: Path | None = None,
+    shared_states: SharedStates | None = None,
     origin: dict[str, Any] | None = None,
     command: str | None = None,
     shown: bool = True,
@@ -69,8 +70,8 @@ def run_test(
     path
         The run folder, made when it does not exist.
     shared_states
-        Where preconditioned states of simulated drives are kept for other tests; in the run
-        unless given.
+        Where preconditioned states of simulated drives are kept for other tests and runs; in
+        the run, until it is complete, unless given.
     origin
         What is kept of who started it, `this_start` unless given.
     command
@@ -94,8 +95,16 @@ def run_test(
     with RunStore.open_to_append(path, header, durable=session.kind == "real") as store:
         refuse_other_campaign(path, store.header, header, compared=_COMPARED, what="test")
         pause = Pause(at_once=session.kind != "real")
-        states = States(path, shared_states or path / FOLDER)
-        bench = Bench(session, store, settings, states, progress=progress, between=pause.here)
+        shared = shared_states or SharedStates(path / FOLDER)
+        bench = Bench(
+            session,
+            store,
+            settings,
+            States(path),
+            shared,
+            progress=progress,
+            between=pause.here,
+        )
         if not read_record(store).is_complete:
             store.record_start(start)
         problem = None
@@ -103,6 +112,8 @@ def run_test(
             with pause:
                 test.carry_out(bench)
                 bench.end()
+                if shared_states is None:
+                    shared.clear()
         except KeyboardInterrupt as interrupt:
             raise KeyboardInterrupt(f"stopped; {_kept(bench, path, command)}") from interrupt
         except TerminatedError as terminated:

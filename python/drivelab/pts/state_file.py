@@ -1,0 +1,58 @@
+"""A simulated drive's state in a file: a line of JSON that says what it follows, then its bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from drivelab.whole_file import whole_file
+
+_SUM: Final = "sha256"
+_MOST_HEAD_BYTES: Final = 2**24
+
+
+def write_state(path: Path, head: dict[str, Any], state: bytes) -> None:
+    """Write a state and what it follows.
+
+    Raises
+    ------
+    OSError
+        When it cannot be written; an older file stays.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    line = {**head, _SUM: hashlib.sha256(state).hexdigest()}
+    with whole_file(path) as file:
+        file.write(json.dumps(line, sort_keys=True).encode() + b"\n")
+        file.write(state)
+
+
+def read_state(path: Path) -> tuple[dict[str, Any], bytes] | None:
+    """Give what a file holds; nothing for one that is not there, or not whole."""
+    try:
+        with path.open("rb") as file:
+            head = _head_of(file.readline(_MOST_HEAD_BYTES))
+            state = file.read()
+    except OSError:
+        return None
+    if head is None or head.pop(_SUM, None) != hashlib.sha256(state).hexdigest():
+        return None
+    return head, state
+
+
+def read_state_head(path: Path) -> dict[str, Any] | None:
+    """Give what a state follows, without reading the state."""
+    try:
+        with path.open("rb") as file:
+            return _head_of(file.readline(_MOST_HEAD_BYTES))
+    except OSError:
+        return None
+
+
+def _head_of(line: bytes) -> dict[str, Any] | None:
+    try:
+        head = json.loads(line)
+    except ValueError:
+        return None
+    return head if isinstance(head, dict) else None
