@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from drivelab.serra.estimate import Test
 
 TESTS: Final[tuple[Test, ...]] = tuple(itertools.product(DIRECTIONS, (False, True)))
-# A test that needs more repetitions ends there, as in validation/variability.py.
-_MOST: Final = 400
+#: A test that needs more repetitions ends there: twice what any is seen to need.
+MOST_REPETITIONS: Final = 2000
 
 
 @dataclass(frozen=True)
@@ -234,9 +234,9 @@ class KnownDrive:
         for test in TESTS:
             times = means.setdefault(test, {})
             for size, truth in self._truths[test, file_bytes].items():
-                indices = range(first, first + _MOST)
-                first += _MOST
-                factors = self._factors(indices, seed, truth)
+                indices = range(first, first + MOST_REPETITIONS)
+                first += MOST_REPETITIONS
+                factors = factors_until_known(self.varying, indices, seed, truth)
                 count = len(factors)
                 mean = sum(factors) / count
                 times[size] = truth * mean / (file_bytes // size)
@@ -244,16 +244,31 @@ class KnownDrive:
                 total += truth * mean * count
         return FullProfile(means, tuple(repetitions), total)
 
-    def _factors(self, indices: Sequence[int], seed: int, truth: int) -> list[float]:
-        """Draw factors until their mean is known, some at a time."""
-        factors: list[float] = []
-        while len(factors) < _MOST:
-            some = indices[len(factors) : max(12, 2 * len(factors))]
-            factors += self.varying.variability_factors(some, seed=seed, seconds=truth / 1e9)
-            count = known_after(factors)
-            if count is not None:
-                return factors[:count]
-        return factors
+
+def factors_until_known(
+    drive: SimulatedDrive, indices: Sequence[int], seed: int, truth_ns: int
+) -> list[float]:
+    """Draw a pass's factors until their mean is known (section 4.2), or the indices are used up.
+
+    Parameters
+    ----------
+    drive
+        Whose factors, its variability on.
+    indices
+        Of the repetitions.
+    seed
+        With an index the key of a factor.
+    truth_ns
+        How long the pass takes without variability.
+    """
+    factors: list[float] = []
+    while len(factors) < len(indices):
+        some = indices[len(factors) : max(12, 2 * len(factors))]
+        factors += drive.variability_factors(some, seed=seed, seconds=truth_ns / 1e9)
+        count = known_after(factors)
+        if count is not None:
+            return factors[:count]
+    return factors
 
 
 @dataclass(frozen=True)
