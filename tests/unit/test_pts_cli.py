@@ -11,7 +11,7 @@ from fake_session import MIB, FakeSession
 from fake_test_run import SETTLED
 
 from drivelab.cli import main as cli
-from drivelab.drives import sessions
+from drivelab.drives import sessions, shared_device
 from drivelab.errors import RunError
 from drivelab.pts import registry
 
@@ -157,6 +157,57 @@ def test_a_drive_that_never_settles_exits_with_one(
     said = capsys.readouterr()
     assert "never reached in 25 rounds" in said.out
     assert "steady state was never reached in throughput" in said.err
+
+
+def test_several_drives_come_to_what_each_comes_to_alone(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def open_fake(name: str, **_: Any) -> FakeSession:
+        broken = 5 if name == "sim:mlc-a" else -1
+        session = FakeSession(
+            identity={"model": name},
+            fails=lambda step: RunError("it went away") if step == broken else None,
+            **SETTLED,
+        )
+        session.name = name
+        return session
+
+    monkeypatch.setattr(sessions, "open_session", open_fake)
+    drives = ("sim:x25m", "sim:mlc-a", "sim:slc-a")
+    codes = [
+        run("latency", *drives, "--out", f"at-once-{count}", "--at-once", str(count), "--json")
+        for count in (1, 3)
+    ]
+    said = capfd.readouterr()
+    assert codes == [1, 1]
+    assert "drivelab: sim:slc-a: latency: step 1, preconditioning: purge" in said.err
+    last = said.err.splitlines()[-1]
+    assert last.startswith("drivelab: latency on sim:mlc-a did not come to its end: ")
+    assert "it went away; 5 steps are kept in at-once-3/sim-mlc-a" in last
+    told, _ = json.JSONDecoder().raw_decode(said.out)
+    assert [each["drive"] for each in told["runs"]] == list(drives)
+    assert [each["verdict"] for each in told["runs"]] == ["steady", "incomplete", "steady"]
+    assert run("latency", "sim:x25m", "--out", "alone") == 0
+    results = [
+        json.loads(Path(folder, "result.json").read_text())
+        for folder in ("at-once-1/sim-x25m", "at-once-3/sim-x25m", "alone")
+    ]
+    for result in results:
+        del result["header"]["date"]
+    assert results[0] == results[1] == results[2]
+
+
+def test_drives_on_the_same_hardware_are_not_measured_at_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shared_device, "hardware_of", lambda *_: frozenset({"/dev/sda"}))
+    assert run("iops", "./one.bin", "./two.bin", "sim:x25m", "--scale", "0.01") == 2
+    told = capsys.readouterr().err
+    assert "./one.bin and ./two.bin lie on the same drive (/dev/sda)" in told
+    assert "--at-once 1" in told
+    assert run("iops", "sim:x25m", "sim:x25m") == 2
+    assert "sim:x25m is named twice" in capsys.readouterr().err
+    assert not Path("runs").exists()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from fake_session import FakeSession
 from fake_test_run import SETTLED, run_fake
 
 from drivelab.drives.session import Purge
+from drivelab.pts.header import cautions
 from drivelab.pts.journal import read_record
 from drivelab.pts.report import build
 from drivelab.store import RunStore
@@ -67,6 +69,16 @@ def test_a_file_gives_no_device_level_result(tmp_path: Path) -> None:
     assert result["header"]["write cache"] == "not known"
     assert any("the specification wants it on" in each for each in result["cautions"])
     assert result["starts"] == 1
+
+
+def test_drives_that_ran_at_the_same_time_are_named(tmp_path: Path) -> None:
+    run(tmp_path / "run", FakeSession("real", **SETTLED))
+    with RunStore.open(tmp_path / "run") as store:
+        record = read_record(store)
+    origin = {**record.header["origin"], "beside": ["/dev/sdb"]}
+    found = cautions(replace(record, header={**record.header, "origin": origin}))
+    assert any(each.startswith("/dev/sdb ran at the same time") for each in found)
+    assert not any("at the same time" in each for each in cautions(record))
 
 
 def test_a_scaled_run_is_stamped_and_shorter(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import os
 import signal
 import sys
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
 from typing import Final, NoReturn
@@ -161,8 +162,13 @@ def main(arguments: list[str] | None = None) -> int:
         arguments = sys.argv[1:]
         _open_standard_streams()
         _hear_signals()
+    return guarded(lambda: _dispatch(arguments))
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """Do some work, tell its error in one line, and return the exit code."""
     try:
-        code = _dispatch(arguments)
+        code = work()
         sys.stdout.flush()
     except DrivelabError as error:
         _complain(str(error))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import (
-    add_drive,
+    DRIVE_HELP,
     add_json,
     duration,
     ratio,
@@ -58,7 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=(*TESTS, _ALL),
         help="; ".join(f"{test.name}: {test.summary}" for test in TESTS.values()) + "; or all",
     )
-    add_drive(parser)
+    parser.add_argument(
+        "drives",
+        metavar="DRIVE",
+        nargs="+",
+        help=f"{DRIVE_HELP}; several run side by side, each as it would alone",
+    )
     edition = parser.add_mutually_exclusive_group()
     edition.add_argument(
         "--enterprise",
@@ -78,8 +83,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="RUN",
-        help="folder of the run, or of one for each test of all [runs/pts- with a name made of "
-        "test, drive, edition and seed]; a run that is there goes on",
+        help="folder of the run, or of one for each test of all and each of several drives "
+        "[runs/pts- with a name made of test, drive, edition, scale and seed]; a run that is there "
+        "goes on",
+    )
+    parser.add_argument(
+        "--at-once",
+        type=whole_number(1, 1024),
+        metavar="N",
+        help="of several drives, how many at once [as many as there are cores and memory]",
     )
     _add_settings(parser)
     parser.add_argument(
@@ -117,7 +129,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--allow-destructive",
         metavar="PATH",
-        help="overwrite this existing file or block device; PATH must be the drive's",
+        action="append",
+        help="overwrite this existing file or block device; PATH must be the drive's; once for "
+        "each of several drives",
     )
     group.add_argument(
         "--purge",
@@ -166,21 +180,31 @@ def carry_out(args: argparse.Namespace) -> int:
         When a test did not come to its end, or a drive never settled; after everything that was
         measured is saved and reported.
     """
-    from drivelab.pts.registry import TESTS
+    from drivelab.cli.pts_drives import run_drives, separate
 
-    _refuse_without_effect(args)
+    alone = [separate(args, name) for name in args.drives]
+    for each in alone:
+        _refuse_without_effect(each)
     settings = _settings_of(args)
-    path = args.out or _default_run(args, settings)
-    if args.test != _ALL:
-        told = [_tell(_run(args, TESTS[args.test], settings, path))]
-    else:
-        told = _run_all(args, settings, path)
+    told, failure = run_drives(args, alone, lambda one: _told_of(one, settings))
     if args.json:
         print(json.dumps({"runs": told}, indent=2))
-    else:
+    elif told:
         show("\n".join(_text(each) for each in told))
+    if failure is not None:
+        raise failure
     _raise_what_went_wrong(told)
     return 0
+
+
+def _told_of(args: argparse.Namespace, settings: Settings) -> list[dict[str, Any]]:
+    """Run what was asked for on one drive."""
+    from drivelab.pts.registry import TESTS
+
+    path = args.out or _default_run(args, settings)
+    if args.test == _ALL:
+        return _run_all(args, settings, path)
+    return [_tell(_run(args, TESTS[args.test], settings, path))]
 
 
 def _run_all(args: argparse.Namespace, settings: Settings, path: Path) -> list[dict[str, Any]]:
@@ -238,6 +262,8 @@ def _run(
     settings: Settings,
     path: Path,
 ) -> Outcome:
+    from drivelab.cli.pts_drives import beside
+    from drivelab.measure.header import this_start
     from drivelab.pts.run import finished, run_test
     from drivelab.pts.shared_states import USUAL_BYTES, SharedStates, usual_folder
 
@@ -246,8 +272,17 @@ def _run(
         return outcome
     most_bytes = USUAL_BYTES if args.keep_states is None else args.keep_states
     states = SharedStates(usual_folder(), most_bytes)
+    origin = {**this_start(args.command), "beside": beside(args)}
     with _open(args, settings) as session:
-        return run_test(test, session, settings, path, shared_states=states, command=args.command)
+        return run_test(
+            test,
+            session,
+            settings,
+            path,
+            shared_states=states,
+            origin=origin,
+            command=args.command,
+        )
 
 
 def _open(args: argparse.Namespace, settings: Settings) -> DriveSession:
@@ -257,12 +292,18 @@ def _open(args: argparse.Namespace, settings: Settings) -> DriveSession:
         args.drive,
         seed=settings.seed,
         varies=not args.no_variability,
-        allow_destructive=args.allow_destructive,
+        allow_destructive=_allowed(args),
         size_bytes=args.size,
         keep=args.keep,
         purge=args.purge,
         write_cache="off" if settings.writes_are_forced else "on",
     )
+
+
+def _allowed(args: argparse.Namespace) -> str | None:
+    """Give what may be overwritten: the drive where it is named, else what is named instead."""
+    named: list[str] = args.allow_destructive or []
+    return args.drive if args.drive in named else next(iter(named), None)
 
 
 def _settings_of(args: argparse.Namespace) -> Settings:
@@ -316,8 +357,9 @@ def _default_run(args: argparse.Namespace, settings: Settings) -> Path:
     test = args.test
     if settings.workload_class is not None:
         test = f"{test} {settings.workload_class['name']}"
+    scale = "" if settings.scale == 1 else f"-scale-{settings.scale:g}"
     words = re.sub(r"[^A-Za-z0-9]+", "-", f"{test} {args.drive} {settings.edition}")
-    return Path("runs") / f"pts-{words.strip('-')[:100]}-seed-{settings.seed}"
+    return Path("runs") / f"pts-{words.strip('-')[:100]}{scale}-seed-{settings.seed}"
 
 
 def _tell(outcome: Outcome) -> dict[str, Any]:
@@ -370,12 +412,21 @@ def _text(told: dict[str, Any]) -> str:
 
 
 def _raise_what_went_wrong(told: Sequence[dict[str, Any]]) -> None:
+    several = len({each["drive"] for each in told}) > 1
+    wrong = []
     for each in told:
+        of = f" on {each['drive']}" if several else ""
         if each["problem"] and each["verdict"] != _IMPOSSIBLE:
-            raise RunError(f"{each['test']} did not come to its end: {each['problem']}")
-    unsteady = [each["test"] for each in told if each["verdict"] == "not_steady"]
+            wrong.append(f"{each['test']}{of} did not come to its end: {each['problem']}")
+    unsteady = [
+        f"{each['test']}{' on ' + each['drive'] if several else ''}"
+        for each in told
+        if each["verdict"] == "not_steady"
+    ]
     if unsteady:
-        raise RunError(
+        wrong.append(
             f"steady state was never reached in {', '.join(unsteady)}; the results say so, and "
             "their window is the last rounds"
         )
+    if wrong:
+        raise RunError("; ".join(wrong))

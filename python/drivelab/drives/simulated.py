@@ -383,6 +383,11 @@ class SimulatedDrive:
             self._most_workers = _workers_that_fit(self.name, self._core.state_bytes)
         return min(wanted or available_cores(), self._most_workers)
 
+    @property
+    def session_bytes(self) -> int:
+        """Memory that a session takes: the state it begins with, and what is done to it."""
+        return _needed_bytes(self._core.state_bytes)
+
     def core_session(self, seed: int) -> Session:
         """Return a drive of its own in the native core, whose steps go on from each other."""
         self._workers(1)
@@ -410,10 +415,14 @@ def _workers_that_fit(name: str, state_bytes: int) -> int:
     fitting = (available - state_bytes) * 8 // (state_bytes * 9)
     if fitting < 1:
         raise RunError(
-            f"{name} needs {format_size(state_bytes * 17 // 8)} of memory, and "
+            f"{name} needs {format_size(_needed_bytes(state_bytes))} of memory, and "
             f"{format_size(available)} are available: use a drive with fewer pages"
         )
     return fitting
+
+
+def _needed_bytes(state_bytes: int) -> int:
+    return state_bytes * 17 // 8
 
 
 def _measurement(index: int, workload: Characteristics, result: dict[str, Any]) -> Measurement:

@@ -116,11 +116,8 @@ def cautions(record: Record) -> list[str]:
         )
     if settings.content != "random":
         told.append(f"Written data was {settings.content}; the specification wants random data.")
-    if drive["kind"] == "real" and record.starts > 1:
-        told.append(
-            f"The test was stopped and went on, {record.starts - 1} times: the drive was idle "
-            "between, where the specification wants no gap."
-        )
+    if drive["kind"] == "real":
+        told += _disturbances(record)
     if drive["block_bytes"] > 512:
         told.append(
             f"Blocks of 0.5 KiB are left out: the drive's logical block is "
@@ -129,6 +126,24 @@ def cautions(record: Record) -> list[str]:
     if not record.is_complete:
         why = f": {record.failure.message}" if record.failure else ""
         told.append(f"The test did not come to its end{why}. What was measured is shown.")
+    return told
+
+
+def _disturbances(record: Record) -> list[str]:
+    """Say what came between a real drive and its test."""
+    told = []
+    if record.starts > 1:
+        times = "once" if record.starts == 2 else f"{record.starts - 1} times"
+        told.append(
+            f"The test was stopped and went on, {times}: the drive was idle between, where the "
+            "specification wants no gap."
+        )
+    beside = record.header["origin"].get("beside")
+    if beside:
+        told.append(
+            f"{', '.join(beside)} ran at the same time: drives of one machine share its processors "
+            "and links."
+        )
     return told
 
 

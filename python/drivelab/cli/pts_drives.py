@@ -1,0 +1,141 @@
+"""Performance tests on several drives side by side: which may be, how many, what came of all."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.errors import DrivelabError, RunError, TerminatedError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+#: What one kind of drive alone takes, and what stands for nothing.
+_OF_REAL_DRIVES: Final = {"size": None, "keep": False, "allow_destructive": None, "purge": None}
+_OF_SIMULATED_DRIVES: Final = {"no_variability": False}
+_EXIT_MISTAKE: Final = 2
+
+
+def separate(args: argparse.Namespace, name: str) -> argparse.Namespace:
+    """Give the arguments as one of several drives alone would have them.
+
+    What is for real drives does not reach a simulated one beside them, and the other way round.
+    """
+    from drivelab.drives.registry import kind_of
+
+    one = argparse.Namespace(**{**vars(args), "drive": name})
+    if len(args.drives) > 1 and len({kind_of(each) == "real" for each in args.drives}) > 1:
+        foreign = _OF_SIMULATED_DRIVES if kind_of(name) == "real" else _OF_REAL_DRIVES
+        for option, nothing in foreign.items():
+            setattr(one, option, nothing)
+    if len(args.drives) > 1 and args.out is not None:
+        words = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
+        one.out = args.out / (words or "drive")
+    return one
+
+
+def beside(args: argparse.Namespace) -> list[str]:
+    """Name the real drives that are measured on this machine at the same time."""
+    from drivelab.drives.registry import kind_of
+
+    if args.at_once == 1:
+        return []
+    return [each for each in args.drives if each != args.drive and kind_of(each) == "real"]
+
+
+def run_drives(
+    args: argparse.Namespace,
+    alone: Sequence[argparse.Namespace],
+    work: Callable[[argparse.Namespace], list[dict[str, Any]]],
+) -> tuple[list[dict[str, Any]], DrivelabError | None]:
+    """Do the work for every drive.
+
+    Returns
+    -------
+    tuple
+        What is to be told of all, and why the work failed on some of several.
+
+    Raises
+    ------
+    UsageError
+        For drives that may not run at once.
+    KeyboardInterrupt, TerminatedError
+        When it is stopped, after every drive said how far it came.
+    """
+    if len(alone) == 1:
+        return work(alone[0]), None
+    by_name = {one.drive: one for one in alone}
+    _refuse_alike(args, alone)
+    at_once = args.at_once or _most_at_once(args.drives)
+    if at_once > 1:
+        _refuse_shared(args.drives)
+    from drivelab.cli.main import guarded
+    from drivelab.cli.side_by_side import run_side_by_side
+
+    try:
+        finished = run_side_by_side(
+            args.drives, lambda name: work(by_name[name]), guarded, at_once=at_once
+        )
+    except KeyboardInterrupt as interrupt:
+        raise KeyboardInterrupt(f"stopped; go on with: {args.command}") from interrupt
+    except TerminatedError as terminated:
+        message = f"{terminated}; go on with: {args.command}"
+        raise TerminatedError(terminated.number, message) from terminated
+    told = [each for one in finished for each in one.told]
+    failed = [one for one in finished if one.code]
+    if not failed:
+        return told, None
+    message = "; ".join(f"{one.name}: {one.complaint or 'ended'}" for one in failed)
+    is_mistake = all(one.code == _EXIT_MISTAKE for one in failed) and not told
+    return told, UsageError(message) if is_mistake else RunError(message)
+
+
+def _refuse_alike(args: argparse.Namespace, alone: Sequence[argparse.Namespace]) -> None:
+    twice = next((name for name in args.drives if args.drives.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{twice} is named twice; name each drive once")
+    folders = [one.out for one in alone if one.out is not None]
+    if len(set(folders)) < len(folders):
+        raise UsageError(
+            "two drives would have the same folder below --out: their names differ in signs alone; "
+            "run them one by one with --out"
+        )
+
+
+def _refuse_shared(names: Sequence[str]) -> None:
+    """Refuse drives that would disturb each other; say that real ones share the machine."""
+    from drivelab.drives.registry import kind_of
+    from drivelab.drives.shared_device import sharing_pair
+
+    pair = sharing_pair(names)
+    if pair is not None:
+        one, other, shared = pair
+        raise UsageError(
+            f"{one} and {other} lie on the same drive ({shared}) and would disturb each other; "
+            "--at-once 1 measures one after the other"
+        )
+    if sum(kind_of(name) == "real" for name in names) > 1:
+        print(
+            "drivelab: several real drives at once share this machine's processors and links; "
+            "--at-once 1 gives each the machine for itself",
+            file=sys.stderr,
+        )
+
+
+def _most_at_once(names: Sequence[str]) -> int:
+    """Give how many drives run at once: no more than there are cores, and memory for."""
+    from drivelab._core import available_cores
+    from drivelab.drives.memory import available_bytes
+    from drivelab.drives.registry import kind_of, open_simulated
+
+    most = min(available_cores(), len(names))
+    available = available_bytes()
+    needed = sorted(
+        (open_simulated(name).session_bytes for name in names if kind_of(name) == "simulated"),
+        reverse=True,
+    )
+    while available is not None and most > 1 and sum(needed[:most]) > available:
+        most -= 1
+    return most

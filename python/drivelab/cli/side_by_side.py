@@ -1,0 +1,222 @@
+"""Work on several drives at once: a process each, so many at a time, in the order of their names.
+
+::
+
+    this process ──fork──► one drive ── what it says ──► "drivelab: DRIVE: ..." here
+         ▲                     └─────── what it found ──► a list in the order of the drives
+         └── SIGINT, SIGTERM and Ctrl-Z go on to every drive
+
+What a drive comes to depends neither on the others nor on how many run at once: processes share
+nothing. Each is in a process group of its own, so that a terminal's Ctrl-C reaches it once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, Final
+
+from drivelab.errors import TerminatedError
+
+_CHUNK_BYTES: Final = 65536
+
+
+@dataclass
+class Finished:
+    """What became of one drive.
+
+    Attributes
+    ----------
+    name
+        Of the drive.
+    code
+        Exit code of its process, as the same command for it alone would have.
+    told
+        What the work returned; nothing where it failed.
+    complaint
+        Its last line of error, without the program's name; empty where it failed in silence.
+    """
+
+    name: str
+    code: int = 0
+    told: list[dict[str, Any]] = field(default_factory=list)
+    complaint: str = ""
+
+
+@dataclass
+class _Child:
+    place: int
+    name: str
+    process: int
+    #: Read ends: of what it says, and of what it found.
+    said: int
+    found: int
+    line: bytes = b""
+    result: bytes = b""
+    open_ends: int = 2
+
+
+def run_side_by_side(
+    names: Sequence[str],
+    work: Callable[[str], list[dict[str, Any]]],
+    guarded: Callable[[Callable[[], int]], int],
+    *,
+    at_once: int,
+) -> list[Finished]:
+    """Do `work` for every drive, at most `at_once` at a time.
+
+    Parameters
+    ----------
+    names
+        Of the drives, none twice.
+    work
+        Gives what is to be told of a drive, JSON-able.
+    guarded
+        Runs something, tells its error in one line on standard error, and gives an exit code.
+    at_once
+        How many processes, at least 1.
+
+    Returns
+    -------
+    list of Finished
+        In the order of the names.
+
+    Raises
+    ------
+    KeyboardInterrupt, TerminatedError
+        When this process is stopped: after every drive was told, and has stopped.
+    """
+    waiting = list(enumerate(names))
+    finished = [Finished(name) for name in names]
+    running: list[_Child] = []
+    stopped: BaseException | None = None
+    selector = selectors.DefaultSelector()
+    with _pausing(running):
+        while waiting or running:
+            try:
+                while waiting and len(running) < at_once:
+                    running.append(_begin(*waiting.pop(0), work, guarded, selector))
+                for key, _ in selector.select():
+                    _read(key.data, key.fd, selector, finished)
+                for child in [child for child in running if not child.open_ends]:
+                    running.remove(child)
+                    _end(child, finished[child.place])
+            except (KeyboardInterrupt, TerminatedError) as error:
+                stopped = error
+                waiting.clear()
+                number = getattr(error, "number", signal.SIGINT)
+                for child in running:
+                    os.kill(child.process, number)
+    selector.close()
+    if stopped is not None:
+        raise stopped
+    return finished
+
+
+def _begin(
+    place: int,
+    name: str,
+    work: Callable[[str], list[dict[str, Any]]],
+    guarded: Callable[[Callable[[], int]], int],
+    selector: selectors.BaseSelector,
+) -> _Child:
+    said, say = os.pipe()
+    found, find = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    process = os.fork()
+    if process == 0:
+        os.setpgid(0, 0)
+        for descriptor in (said, found):
+            os.close(descriptor)
+        _work_and_leave(name, work, guarded, say, find)
+    for descriptor in (say, find):
+        os.close(descriptor)
+    child = _Child(place, name, process, said, found)
+    for descriptor in (said, found):
+        selector.register(descriptor, selectors.EVENT_READ, child)
+    return child
+
+
+def _work_and_leave(
+    name: str,
+    work: Callable[[str], list[dict[str, Any]]],
+    guarded: Callable[[Callable[[], int]], int],
+    say: int,
+    find: int,
+) -> None:
+    """Do the work in a process of its own, which ends here and runs nothing of its parent's."""
+    code = 1
+    try:
+        os.dup2(say, 2)
+        os.dup2(say, 1)
+        for descriptor in (1, 2):
+            os.set_inheritable(descriptor, True)
+        sys.stderr = open(2, "w", buffering=1, closefd=False, errors="backslashreplace")  # noqa: SIM115
+        sys.stdout = sys.stderr
+        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+
+        def tell() -> int:
+            told = json.dumps(work(name)).encode()
+            with open(find, "wb", closefd=False) as file:
+                file.write(told)
+            return 0
+
+        code = guarded(tell)
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
+def _read(
+    child: _Child, descriptor: int, selector: selectors.BaseSelector, finished: list[Finished]
+) -> None:
+    data = os.read(descriptor, _CHUNK_BYTES)
+    if not data:
+        selector.unregister(descriptor)
+        os.close(descriptor)
+        child.open_ends -= 1
+    elif descriptor == child.found:
+        child.result += data
+    else:
+        *lines, child.line = (child.line + data).split(b"\n")
+        for line in lines:
+            text = line.decode(errors="replace").removeprefix("drivelab: ")
+            finished[child.place].complaint = text
+            print(f"drivelab: {child.name}: {text}", file=sys.stderr, flush=True)
+
+
+def _end(child: _Child, into: Finished) -> None:
+    _, status = os.waitpid(child.process, 0)
+    code = os.waitstatus_to_exitcode(status)
+    # Killed by a signal: as a shell tells it.
+    into.code = code if code >= 0 else 128 - code
+    into.told = json.loads(child.result) if child.result else []
+
+
+@contextmanager
+def _pausing(running: list[_Child]) -> Iterator[None]:
+    """Let Ctrl-Z stop every drive with this process, and `fg` continue them."""
+
+    def pause(_number: int, _frame: FrameType | None) -> None:
+        for child in running:
+            os.kill(child.process, signal.SIGTSTP)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        for child in running:
+            os.kill(child.process, signal.SIGCONT)
+
+    usual = signal.getsignal(signal.SIGTSTP)
+    if usual is signal.SIG_DFL:
+        signal.signal(signal.SIGTSTP, pause)
+    try:
+        yield
+    finally:
+        if usual is signal.SIG_DFL:
+            signal.signal(signal.SIGTSTP, usual)
