@@ -11,6 +11,7 @@ import pytest
 from drivelab.cli import main as cli
 from drivelab.drives.simulated import SimulatedDrive
 from drivelab.errors import RunError
+from drivelab.store import RunStore
 
 QUICK = ("--file-size", "1MiB", "--interval", "4KiB:16KiB:4KiB", "--interval", "16KiB:64KiB:16KiB")
 
@@ -103,6 +104,44 @@ def test_a_stopped_profile_goes_on_and_ends_as_if_it_had_not_stopped(
     assert asked == []
 
 
+@pytest.mark.parametrize("fails", ["measure", "store"])
+def test_where_nothing_is_measured_yet_how_to_go_on_is_told_too(
+    drive, capsys, monkeypatch, fails
+) -> None:
+    def full(*_args, **_words):
+        raise RunError("cannot write p: No space left on device; free some space")
+
+    if fails == "store":
+        monkeypatch.setattr(RunStore, "open_to_append", full)
+    else:
+        monkeypatch.setattr(SimulatedDrive, "measure_passes", full)
+    code, _, told = run(capsys, drive, *QUICK, "--out", "p")
+    assert code == 1
+    assert "free some space; " in told
+    assert f"go on with: drivelab profile {drive} " in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("cost", "said", "keys"),
+    [
+        ("50us", "an optimisation that adds 50.0 us to each request:", (50_000, None)),
+        ("3x", "an optimisation that has to make requests 3x as fast:", (None, 3)),
+    ],
+)
+def test_answers_say_what_was_asked_on_lines_of_a_terminal(drive, capsys, cost, said, keys) -> None:
+    words = (drive, *QUICK, "--optimization-cost", cost)
+    _, out, _ = run(capsys, *words)
+    lines = out.splitlines()
+    answers = lines[lines.index(said) + 1 :]
+    assert len(answers) >= 6
+    assert max(map(len, answers)) <= 85
+    assert all("from" in line or "at " in line for line in answers)
+    _, out, _ = run(capsys, *words, "--json")
+    values = json.loads(out)
+    assert (values["optimization_cost_ns"], values["optimization_ratio"]) == keys
+
+
 def test_another_profile_or_drive_is_refused_in_the_same_folder(drive, capsys) -> None:
     run(capsys, drive, *QUICK, "--out", "p")
     code, _, told = run(capsys, drive, *QUICK, "--out", "p", "--points", "3")
@@ -123,6 +162,7 @@ def test_another_profile_or_drive_is_refused_in_the_same_folder(drive, capsys) -
         (["--file-size", "1MiB"], "at least the largest request, 4 MiB"),
         (["--partial", "0"], "between 0 and 100 %"),
         (["--optimization-cost", "cheap!"], "a time for each request with its unit"),
+        (["--optimization-cost", "50"], "50us, or 50x for the ratio"),
         (["--optimization-cost", "0"], "no ratio that an optimisation needs"),
         (["--keep"], "--keep is for files on real drives"),
         (["--file-size", "100GiB"], "allowed: at most the drive's"),

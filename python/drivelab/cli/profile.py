@@ -26,7 +26,13 @@ from drivelab.cli.arguments import (
 from drivelab.cli.drive_options import add_no_variability, refuse_options_without_effect
 from drivelab.cli.outputs import write_output
 from drivelab.cli.terminal import show
-from drivelab.errors import CannotAnswerError, DrivelabError, TerminatedError, UsageError
+from drivelab.errors import (
+    CannotAnswerError,
+    DrivelabError,
+    RunError,
+    TerminatedError,
+    UsageError,
+)
 from drivelab.units import format_size, parse_duration, parse_size
 
 if TYPE_CHECKING:
@@ -103,7 +109,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=argument_type(cost),
         metavar="TIME|RATIO",
         help="time that an I/O optimisation adds to each request (50us), or the ratio that it "
-        "needs (1.5): say for which sizes aggregating, reordering and scheduling pay",
+        "needs (1.5x): say for which sizes aggregating, reordering and scheduling pay",
     )
     parser.add_argument(
         "--out",
@@ -145,21 +151,26 @@ def interval(text: str) -> Interval:
 
 
 def cost(text: str) -> Cost:
-    """Read what an optimisation costs: a duration with its unit, or a plain number, the ratio.
+    """Read what an optimisation costs: a duration with its unit, or a ratio, ``1.5`` or ``3x``.
 
     Raises
     ------
     UsageError
-        When it is neither.
+        When it is neither, or could be both.
     """
     from drivelab.serra.decision import Cost
 
+    if re.fullmatch(r"[0-9]{1,6}", text) and int(text):
+        raise UsageError(
+            f"{text!r} may be a time or a ratio; write a time for each request with its unit, "
+            f"{text}us, or {text}x for the ratio that the optimisation needs"
+        )
     number = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,9})?)x?", text)
     if number is None:
         if not re.search(r"[a-z]$", text):
             raise UsageError(
                 f"{text!r} is no cost; write a time for each request with its unit, such as 50us, "
-                "or the ratio that the optimisation needs, such as 1.5"
+                "or the ratio that the optimisation needs, such as 1.5x"
             )
         return Cost(time_ns=parse_duration(text) * 1e9)
     if not float(number[1]) > 0:
@@ -190,21 +201,31 @@ def run(args: argparse.Namespace) -> int:
     plan = plan_of(args)
     plan.first_sizes()
     out = _folder(args)
-    with _opened(args, plan) as drive, _journal(out, drive, plan, args.command) as store:
-        measure = _passes(drive, plan, store)
+    with _opened(args, plan) as drive:
         try:
-            found = measured_profile(measure, plan)
-        except KeyboardInterrupt as interrupt:
-            raise KeyboardInterrupt(f"stopped; {_kept(store, args)}") from interrupt
-        except TerminatedError as terminated:
-            message = f"{terminated}; {_kept(store, args)}"
-            raise TerminatedError(terminated.number, message) from terminated
-        except DrivelabError as error:
-            if store is None or not store.done():
-                raise
-            raise type(error)(f"{error}; {_kept(store, args)}") from error
-        head = describe_drive(drive)
-    answers = _answers(found, plan, args.optimization_cost)
+            journal = _journal(out, drive, plan, args.command)
+        except RunError as error:
+            raise RunError(f"{error}; {_go_on(args)}") from error
+        with journal as store:
+            measure = _passes(drive, plan, store)
+            try:
+                found = measured_profile(measure, plan)
+            except KeyboardInterrupt as interrupt:
+                raise KeyboardInterrupt(f"stopped; {_kept(store, args)}") from interrupt
+            except TerminatedError as terminated:
+                message = f"{terminated}; {_kept(store, args)}"
+                raise TerminatedError(terminated.number, message) from terminated
+            except DrivelabError as error:
+                # A mistake is made again by the same words.
+                is_mistake = isinstance(error, UsageError)
+                if store is None or (is_mistake and not store.done()):
+                    raise
+                raise type(error)(f"{error}; {_kept(store, args)}") from error
+            head = describe_drive(drive)
+    asked: Cost | None = args.optimization_cost
+    head["optimization_cost_ns"] = None if asked is None else asked.time_ns
+    head["optimization_ratio"] = None if asked is None else asked.ratio
+    answers = _answers(found, plan, asked)
     files = _write(found, plan, head, answers, out) if out is not None else []
     if args.json:
         print(json.dumps(_values(found, plan, head, answers, files), indent=2))
@@ -361,7 +382,11 @@ def _passes(drive: Any, plan: ProfilePlan, store: RunStore | None) -> Passes:
 def _kept(store: RunStore | None, args: argparse.Namespace) -> str:
     if store is None:
         return "nothing was kept; --out FOLDER keeps every pass"
-    return f"{len(store.done())} passes are kept in {store.path}; go on with: {args.command}"
+    return f"{len(store.done())} passes are kept in {store.path}; {_go_on(args)}"
+
+
+def _go_on(args: argparse.Namespace) -> str:
+    return f"go on with: {args.command}"
 
 
 def describe_drive(drive: Drive) -> dict[str, Any]:
@@ -414,7 +439,8 @@ def _write(
     note = f"{len(found.measured):,} passes over {size_text(plan.file_bytes)}"
     if plan.share < 1:
         note += f", partial: {100 * plan.share:.3g} % of the file each"
-    between = [head[name] for name in ("file_system", "scheduler", "kernel") if head[name]]
+    between = [head[name] for name in ("file_system", "scheduler") if head[name]]
+    between += [f"Linux {head['kernel']}"] if head["kernel"] else []
     note += f"; {', '.join(between)}" if between else "; simulated time"
     texts["profile.svg"] = draw(
         access_time_table(found, plan.intervals),

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # So many sizes of each interval are printed; every one is in --json and in the files.
 _SHOWN_SIZES: Final = 9
+# Characters of a line's answers; a label of about 22 stands before them.
+_WIDTH: Final = 62
 
 
 def profile_text(
@@ -34,7 +36,7 @@ def profile_text(
     if any(ratios.half_width_ratio is None for ratios in found.ratios.values()):
         lines.append("nothing was repeated, so nobody knows how sure this is")
     if answers:
-        lines += ["", *_answers(answers)]
+        lines += ["", _asked(head), *_answers(answers)]
     return "\n".join(lines)
 
 
@@ -47,7 +49,7 @@ def _head(found: Profile, plan: ProfilePlan, head: Mapping[str, Any]) -> list[st
         ("drive", f"{head['drive']} ({head['kind']})"),
         ("file system", head["file_system"] or _unknown(head)),
         ("scheduler", head["scheduler"] or _unknown(head)),
-        ("kernel", head["kernel"] or _unknown(head)),
+        ("kernel", f"Linux {head['kernel']}" if head["kernel"] else _unknown(head)),
         ("measured", f"{what}, {len(sizes)} of {len(plan.sizes)} sizes"),
         ("drive's time", format_duration_ns(found.measuring_ns)),
     ]
@@ -96,15 +98,43 @@ def _shown(sizes: Sequence[int], measured: set[int]) -> list[int]:
     return sorted(shown)
 
 
+def _asked(head: Mapping[str, Any]) -> str:
+    """Repeat what the optimisation costs, as it was understood."""
+    if head["optimization_ratio"] is not None:
+        return f"an optimisation that has to make requests {head['optimization_ratio']:g}x as fast:"
+    time_ns = head["optimization_cost_ns"]
+    return f"an optimisation that adds {format_duration_ns(time_ns)} to each request:"
+
+
 def _answers(answers: Sequence[Decision]) -> list[str]:
     from drivelab.serra.decision import spans
 
+    groups = [
+        (f"{optimisation} {direction}s", spans(list(group)))
+        for (direction, optimisation), group in itertools.groupby(
+            answers, lambda one: (one.direction, one.optimisation)
+        )
+    ]
+    width = max(len(label) for label, _ in groups)
     lines = []
-    for (direction, optimisation), group in itertools.groupby(
-        answers, lambda one: (one.direction, one.optimisation)
-    ):
-        told = [f"{answer} {_span(first, last)}" for answer, first, last in spans(list(group))]
-        lines.append(f"{optimisation} {direction}s: {'; '.join(told)}")
+    for label, told in groups:
+        begin = f"  {label:<{width}}  "
+        for each in _joined([f"{answer} {_span(first, last)}" for answer, first, last in told]):
+            lines.append(begin + each)
+            begin = " " * len(begin)
+    return lines
+
+
+def _joined(parts: Sequence[str]) -> list[str]:
+    """Put as many of the parts on a line as it takes, none broken."""
+    lines = [""]
+    for place, part in enumerate(parts, start=1):
+        text = part if place == len(parts) else f"{part};"
+        longer = f"{lines[-1]} {text}".lstrip()
+        if len(longer) <= _WIDTH or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(text)
     return lines
 
 

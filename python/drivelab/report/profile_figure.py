@@ -21,6 +21,8 @@ _MARKERS: Final = {"sequential": "o", "random": "s"}
 _STYLES: Final = {"sequential": "-", "random": (0, (5, 2))}
 # Sizes are whole powers of two on the axis.
 _FEWEST_TICKS: Final = 3
+# Height of a row of a legend.
+_LEGEND_ROW_POINTS: Final = 14
 
 
 def draw(times: Table, ratios: Table, *, title: str, note: str) -> str:
@@ -78,13 +80,12 @@ def _draw_times(axes: Axes, times: Table, direction: str) -> None:
                 marker=_MARKERS[order],
                 markersize=5.5,
                 markerfacecolor="none",
-                label=f"{order}, measured",
+                label="measured",
             )
     log_axis(axes, "y", log_limits(every), _time_text)
     _sizes(axes, [number(cell) for cell in times.column("request_bytes")])
     axes.set_ylabel("access time")
-    axes.set_title(f"{direction.title()}s")
-    axes.legend(loc="upper left")
+    _title_over_legend(axes, f"{direction.title()}s", rows=1 + (len(measured) < len(rows)))
 
 
 def _draw_ratios(axes: Axes, ratios: Table, direction: str) -> None:
@@ -109,8 +110,22 @@ def _draw_ratios(axes: Axes, ratios: Table, direction: str) -> None:
     else:
         axes.set_ylim(0, max(1.5, 1.08 * highest))
     axes.set_ylabel("sequential / random throughput")
-    axes.set_title(f"What order is worth, {direction}s")
-    axes.legend(loc="upper right")
+    _title_over_legend(axes, f"What order is worth, {direction}s", rows=1)
+
+
+def _title_over_legend(axes: Axes, title: str, *, rows: int) -> None:
+    """Set the legend between title and frame: lines and bands may lie anywhere in the frame."""
+    axes.set_title(title, pad=4 + _LEGEND_ROW_POINTS * rows)
+    legend = axes.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=2,
+        frameon=False,
+        borderaxespad=0.2,
+        columnspacing=1.2,
+    )
+    # Its width is no reason to make the frame narrower.
+    legend.set_in_layout(False)
 
 
 def _sizes(axes: Axes, sizes: list[float]) -> None:
