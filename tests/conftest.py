@@ -79,6 +79,22 @@ def drive_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
+def fio_logs(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Give fio's latency logs of the test, as they come."""
+    from drivelab._core import Completions
+    from drivelab.drives import fio_measurement
+
+    kept: list[bytes] = []
+
+    def keep(log: bytes) -> object:
+        kept.append(log)
+        return Completions(log)
+
+    monkeypatch.setattr(fio_measurement, "Completions", keep)
+    return kept
+
+
+@pytest.fixture
 def loop_device(
     require_tool: Callable[[str], Path], drive_folder: Path
 ) -> Iterator[Callable[..., Path]]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any
 
 from drivelab._core import histogram_bin
+from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.drive import DriveKind
 from drivelab.drives.measurement import Measurement, MeasurementPlan, OperationResult
 from drivelab.errors import CannotAnswerError
 from drivelab.workloads.characteristics import Characteristics
 
 
-class FakeDrive:
+class FakeDrive(ClosedOnExit):
     """Latency is a sum of the characteristics; `fail_at` names what goes wrong where."""
 
     def __init__(
@@ -57,12 +58,6 @@ class FakeDrive:
 
     def close(self) -> None:
         pass
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_unused: object) -> None:
-        self.close()
 
 
 def answer(index: int, workload: Characteristics, plan: MeasurementPlan) -> Measurement:

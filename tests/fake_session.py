@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from drivelab._core import histogram_bin
+from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.drive import DriveKind
 from drivelab.drives.measurement import OperationResult
 from drivelab.drives.session import Purge, StepResult
@@ -23,7 +23,7 @@ MIB = 2**20
 RECOVERED_BYTES_PER_SECOND = 4 * MIB
 
 
-class FakeSession:
+class FakeSession(ClosedOnExit):
     """Its speed falls from 1 + `drop` times the floor to the floor as `settles_bytes` are written.
 
     Parameters
@@ -140,17 +140,6 @@ class FakeSession:
 
     def close(self) -> None:
         pass
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _operation(requests: int, size: float, latency_ns: int) -> OperationResult | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from drivelab._core import Completions, generate_pass
+from drivelab._core import generate_pass
 from drivelab.drives import fio_measurement, fio_passes
 from drivelab.drives.fio import FioDrive, open_real_drive
 from drivelab.drives.fio_program import FioOutput, run_fio
@@ -25,21 +25,8 @@ def drive(require_tool: Callable[[str], Path], drive_folder: Path) -> Iterator[F
         yield drive
 
 
-@pytest.fixture
-def logs(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """fio's latency logs of the test."""
-    kept: list[bytes] = []
-
-    def keep(log: bytes) -> Completions:
-        kept.append(log)
-        return Completions(log)
-
-    monkeypatch.setattr(fio_measurement, "Completions", keep)
-    return kept
-
-
-def rows_of(logs: list[bytes]) -> list[list[int]]:
-    lines = b"".join(logs).decode().splitlines()
+def rows_of(fio_logs: list[bytes]) -> list[list[int]]:
+    lines = b"".join(fio_logs).decode().splitlines()
     return [list(map(int, line.split(", "))) for line in lines]
 
 
@@ -52,9 +39,11 @@ PASSES = [
 
 
 @pytest.mark.parametrize("one", PASSES)
-def test_fio_sends_the_generator_s_pass(drive: FioDrive, logs: list[bytes], one: WholePass) -> None:
+def test_fio_sends_the_generator_s_pass(
+    drive: FioDrive, fio_logs: list[bytes], one: WholePass
+) -> None:
     (measured,) = drive.measure_passes([(7, one)], seed=3)
-    rows = rows_of(logs)
+    rows = rows_of(fio_logs)
     sent = [(direction, offset, size) for _, _, direction, size, offset, *_ in rows]
     expected = list(zip(*generate_pass(one.as_tuple(), 3, 7), strict=True))
     assert sent == expected
@@ -64,21 +53,21 @@ def test_fio_sends_the_generator_s_pass(drive: FioDrive, logs: list[bytes], one:
 
 
 def test_a_long_pass_goes_on_in_segments(
-    drive: FioDrive, logs: list[bytes], monkeypatch: pytest.MonkeyPatch
+    drive: FioDrive, fio_logs: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fio_passes, "MOST_REQUESTS", 200)
     one = WholePass("read", is_random=True, request_bytes=4 * KIB, file_bytes=2 * MIB)
     (measured,) = drive.measure_passes([(1, one)], seed=3)
-    assert len(logs) == 3
-    rows = rows_of(logs)
+    assert len(fio_logs) == 3
+    rows = rows_of(fio_logs)
     assert [row[4] for row in rows] == generate_pass(one.as_tuple(), 3, 1)[1]
     assert measured.duration_ns == sum(row[1] for row in rows)
 
 
-def test_passes_come_one_by_one(drive: FioDrive, logs: list[bytes]) -> None:
+def test_passes_come_one_by_one(drive: FioDrive, fio_logs: list[bytes]) -> None:
     answers = drive.measure_passes(list(enumerate(PASSES[:2])), seed=3)
     assert next(answers).index == 0
-    assert len(logs) == 1
+    assert len(fio_logs) == 1
     assert next(answers).index == 1
     assert list(answers) == []
 

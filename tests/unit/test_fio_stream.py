@@ -75,19 +75,6 @@ def drive(require_tool: Callable[[str], Path], drive_folder: Path) -> Iterator[F
         yield drive
 
 
-@pytest.fixture
-def logs(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """fio's latency logs of the test."""
-    kept: list[bytes] = []
-
-    def keep(log: bytes) -> Completions:
-        kept.append(log)
-        return Completions(log)
-
-    monkeypatch.setattr(fio_measurement, "Completions", keep)
-    return kept
-
-
 def measure(
     drive: FioDrive, index: int, workload: Characteristics, plan: MeasurementPlan = PLAN
 ) -> Measurement:
@@ -95,8 +82,8 @@ def measure(
     return measurement
 
 
-def accesses_of(logs: list[bytes]) -> list[Access]:
-    lines = b"".join(logs).decode().splitlines()
+def accesses_of(fio_logs: list[bytes]) -> list[Access]:
+    lines = b"".join(fio_logs).decode().splitlines()
     columns = (list(map(int, line.split(", "))) for line in lines)
     return [(direction, offset, size) for _, _, direction, size, offset, *_ in columns]
 
@@ -108,13 +95,13 @@ def generated(workload: Characteristics, index: int, count: int) -> list[Access]
 
 @pytest.mark.parametrize("workload", PATTERN_PAIRS + ODD_ONES, ids=name_of)
 def test_fio_sends_the_generator_s_stream(
-    workload: Characteristics, drive: FioDrive, logs: list[bytes]
+    workload: Characteristics, drive: FioDrive, fio_logs: list[bytes]
 ) -> None:
     measurement = measure(drive, 5, workload)
-    sent = accesses_of(logs)
+    sent = accesses_of(fio_logs)
     depth = workload.queue_depth
     # One segment: the warm-up, what counts, and what kept the queue full until the last of it.
-    assert (len(logs), measurement.requests) == (1, 400)
+    assert (len(fio_logs), measurement.requests) == (1, 400)
     assert 450 <= len(sent) <= 450 + depth
     stream = generated(workload, 5, len(sent))
     if depth == 1:
@@ -126,24 +113,24 @@ def test_fio_sends_the_generator_s_stream(
             assert access in stream[: number + depth]
 
 
-def test_the_first_request_is_anywhere(drive: FioDrive, logs: list[bytes]) -> None:
+def test_the_first_request_is_anywhere(drive: FioDrive, fio_logs: list[bytes]) -> None:
     workload = Characteristics(read_random=0.0)
     plan = MeasurementPlan(seed=3, warmup_requests=0, requests=1)
     for index in range(4):
         measure(drive, index, workload, plan)
-    firsts = [accesses_of([log])[0] for log in logs]
+    firsts = [accesses_of([log])[0] for log in fio_logs]
     assert firsts == [generated(workload, index, 1)[0] for index in range(4)]
     assert len({offset for _, offset, _ in firsts}) == 4
 
 
-def test_segments_continue_one_stream(drive: FioDrive, logs: list[bytes]) -> None:
+def test_segments_continue_one_stream(drive: FioDrive, fio_logs: list[bytes]) -> None:
     workload = Characteristics(write_ratio=0.3, queue_depth=4, read_random=0.5)
     plan = MeasurementPlan(seed=3, warmup_requests=0, warmup_seconds=0.05, requests=3000)
     measurement = measure(drive, 1, workload, plan)
-    assert len(logs) == measurement.extra["segments"] == 2
-    sent = accesses_of(logs)
+    assert len(fio_logs) == measurement.extra["segments"] == 2
+    sent = accesses_of(fio_logs)
     assert sorted(sent) == sorted(generated(workload, 1, len(sent)))
-    warmup = accesses_of(logs[:1])
+    warmup = accesses_of(fio_logs[:1])
     assert sorted(warmup) == sorted(generated(workload, 1, len(warmup)))
     assert measurement.requests == 3000
 
@@ -173,7 +160,7 @@ def test_a_simulated_drive_of_this_size_gets_the_same_requests(
     assert len(set(counts[0])) > 1
 
 
-def test_designs_are_sent_as_they_are(drive: FioDrive, logs: list[bytes]) -> None:
+def test_designs_are_sent_as_they_are(drive: FioDrive, fio_logs: list[bytes]) -> None:
     selection = parse_design("sobol:10").select(1, block_bytes=drive.block_bytes)
     small = [
         workload
@@ -182,9 +169,9 @@ def test_designs_are_sent_as_they_are(drive: FioDrive, logs: list[bytes]) -> Non
     ]
     odd = False
     for index, workload in enumerate(small):
-        logs.clear()
+        fio_logs.clear()
         measure(drive, index, workload, MeasurementPlan(seed=3, warmup_requests=0, requests=50))
-        sent = accesses_of(logs)
+        sent = accesses_of(fio_logs)
         assert sorted(sent) == sorted(generated(workload, index, len(sent)))
         odd = odd or workload.queue_depth & (workload.queue_depth - 1) != 0
     assert len(small) >= 5
@@ -192,18 +179,18 @@ def test_designs_are_sent_as_they_are(drive: FioDrive, logs: list[bytes]) -> Non
 
 
 def test_only_what_the_stream_writes_changes(
-    require_tool: Callable[[str], Path], drive_folder: Path, logs: list[bytes]
+    require_tool: Callable[[str], Path], drive_folder: Path, fio_logs: list[bytes]
 ) -> None:
     require_tool("fio")
     workload = Characteristics(
         write_ratio=0.4, write_random=0.2, write_size=12 * KIB, write_stride=20 * KIB
     )
     with open_real_drive(str(drive_folder / "written.bin"), size_bytes=CAPACITY) as drive:
-        logs.clear()  # of the try at the opening
+        fio_logs.clear()  # of the try at the opening
         before = drive.target.path.read_bytes()
         measure(drive, 0, workload, MeasurementPlan(seed=3, warmup_requests=0, requests=200))
         after = drive.target.path.read_bytes()
-    writes = [access for access in generated(workload, 0, len(accesses_of(logs))) if access[0]]
+    writes = [access for access in generated(workload, 0, len(accesses_of(fio_logs))) if access[0]]
     written = {
         sector
         for _, offset, size in writes

@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab._core import SECTOR_BYTES, ClosedForm, histogram_bin
+from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.drives.presets import PresetSource, read_preset
@@ -17,8 +18,6 @@ from drivelab.errors import CannotAnswerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import TracebackType
-    from typing import Self
 
     from drivelab.drives.plan import MeasurementPlan, StoppedBy
     from drivelab.workloads.characteristics import Characteristics
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 PREFIX: Final = "analytic:"
 
 
-class AnalyticDrive:
+class AnalyticDrive(ClosedOnExit):
     """A drive that answers by equation.
 
     Parameters
@@ -113,17 +112,6 @@ class AnalyticDrive:
 
     def close(self) -> None:
         """Do nothing: equations hold nothing open."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _record_of(self, workload: Characteristics) -> tuple[Literal["read", "write"], int]:
         reasons = []

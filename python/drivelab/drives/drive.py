@@ -12,8 +12,8 @@ from drivelab.workloads.characteristics import Characteristics
 DriveKind = Literal["simulated", "closed_form", "real"]
 
 
-class DriveLimits(Protocol):
-    """What a drive can be asked for: all that choosing workloads needs."""
+class NamedDrive(Protocol):
+    """What every drive says of itself, open or not."""
 
     @property
     def name(self) -> str:
@@ -32,16 +32,12 @@ class DriveLimits(Protocol):
 
     @property
     def block_bytes(self) -> int:
-        """Sizes and strides of requests are whole multiples of this."""
-        ...
-
-    def check(self, workload: Characteristics) -> None:
-        """Raise `CannotAnswerError` or `UsageError` when the drive cannot run `workload`."""
+        """Sizes and strides of requests are whole multiples of this, the logical block."""
         ...
 
 
-class Drive(DriveLimits, Protocol):
-    """Any workload on any drive gives a measurement.
+class OpenDrive(NamedDrive, Protocol):
+    """A drive that is held open.
 
     A context manager: leaving it closes the drive.
     """
@@ -49,11 +45,36 @@ class Drive(DriveLimits, Protocol):
     def identity(self) -> dict[str, Any]:
         """Give everything that identifies the drive, JSON-able.
 
-        A campaign goes on only on a drive with the same identity. What may change between
-        two starts of one campaign (free space, a kernel's version) goes under the key
-        ``volatile``, which is kept but not compared.
+        What was begun goes on only on a drive with the same identity. What may change between
+        two starts (free space, a kernel's version) goes under the key ``volatile``, which is
+        kept but not compared.
         """
         ...
+
+    def close(self) -> None:
+        """Give back what the drive holds; removes a file that was made for it."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+class DriveLimits(NamedDrive, Protocol):
+    """What a drive can be asked for: all that choosing workloads needs."""
+
+    def check(self, workload: Characteristics) -> None:
+        """Raise `CannotAnswerError` or `UsageError` when the drive cannot run `workload`."""
+        ...
+
+
+class Drive(DriveLimits, OpenDrive, Protocol):
+    """Any workload on any drive gives a measurement."""
 
     def measure(
         self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
@@ -76,16 +97,3 @@ class Drive(DriveLimits, Protocol):
             When the drive, or the tool that asks it, fails.
         """
         ...
-
-    def close(self) -> None:
-        """Give back what the drive holds; removes a file that was made for it."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...

@@ -13,9 +13,9 @@ import os
 import platform
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Literal, Protocol, Self
+from typing import Any, Final, Literal, Protocol
 
+from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.block_devices import THIS_MACHINE, BlockDevice, SystemRoots
 from drivelab.drives.direct_io import direct_block_bytes
 from drivelab.drives.file_location import FileLocation
@@ -98,7 +98,7 @@ class Target(Protocol):
         ...
 
 
-class FioDrive:
+class FioDrive(ClosedOnExit):
     """A real drive. Made by `open_real_drive`; close it.
 
     Parameters
@@ -229,17 +229,6 @@ class FioDrive:
         """Close the target; a file that was made and is not kept is removed."""
         self._files.close()
         self.target.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _measure_one(
         self, index: int, workload: Characteristics, plan: MeasurementPlan

@@ -19,9 +19,9 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
+from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.errors import RunError
 
 _PREFIX: Final = "drivelab-fio-"
@@ -30,7 +30,7 @@ _LOG_PREFIX: Final = "segment"
 _LOG_SUFFIX: Final = "_lat.1.log"
 
 
-class FioFiles:
+class FioFiles(ClosedOnExit):
     """The iolog and the latency log of one fio after another. Close them.
 
     Raises
@@ -103,17 +103,6 @@ class FioFiles:
     def close(self) -> None:
         """Forget everything; may be called again."""
         self._undo.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _inherited(descriptor: int) -> str:

@@ -17,6 +17,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.fio_program import run_fio
 from drivelab.drives.fio_step import milliseconds, step_options, step_seed
 from drivelab.drives.fio_step_result import step_result
@@ -27,9 +28,6 @@ from drivelab.drives.write_cache import switch_write_cache
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 
 if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
-
     from drivelab.drives.fio import FioDrive
     from drivelab.drives.purge import PurgeMethod
     from drivelab.drives.session import Purge
@@ -43,7 +41,7 @@ _SECONDS_A_THREAD: Final = 0.05
 _SLOWEST_BYTES_PER_SECOND: Final = 100_000.0
 
 
-class FioSession:
+class FioSession(ClosedOnExit):
     """A real drive that keeps what is done to it. Made by `drivelab.drives.sessions`; close it.
 
     Parameters
@@ -193,17 +191,6 @@ class FioSession:
                 self._switched(cache.found)
         finally:
             self._drive.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _switched(self, wanted: CacheState) -> Switched:
         target = self._drive.target

@@ -7,16 +7,14 @@ state that the step before left, as the performance test specification wants it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from drivelab.drives.completed import Completed
+from drivelab.drives.drive import OpenDrive
 from drivelab.drives.measurement import OperationResult
 from drivelab.errors import RunError
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
-    from drivelab.drives.drive import DriveKind
     from drivelab.workloads.stimulus import Stimulus
 
 #: ``done``: the drive is as it left the factory. ``unavailable``: it has no such command, or none
@@ -87,39 +85,12 @@ class StepResult(Completed):
         return cls(data["duration_ns"], parts["read"], parts["write"], dict(data["extra"]))
 
 
-class DriveSession(Protocol):
-    """A drive, step after step.
-
-    A context manager: leaving it closes the drive.
-    """
-
-    @property
-    def name(self) -> str:
-        """The one string that names it everywhere: ``sim:x25m``, ``/dev/sda``."""
-        ...
-
-    @property
-    def kind(self) -> DriveKind:
-        """What it is; a closed form has no sessions."""
-        ...
-
-    @property
-    def capacity_bytes(self) -> int:
-        """Bytes that it offers."""
-        ...
-
-    @property
-    def block_bytes(self) -> int:
-        """Sizes of requests are whole multiples of this, the drive's logical block."""
-        ...
+class DriveSession(OpenDrive, Protocol):
+    """A drive, step after step."""
 
     @property
     def is_whole_device(self) -> bool:
         """Whether results are of a device, not of a file or a partition."""
-        ...
-
-    def identity(self) -> dict[str, Any]:
-        """Give everything that identifies the drive, JSON-able; see `Drive.identity`."""
         ...
 
     def header(self) -> dict[str, str]:
@@ -187,16 +158,3 @@ class DriveSession(Protocol):
             When it is of another drive, or damaged.
         """
         ...
-
-    def close(self) -> None:
-        """Give back what the drive holds."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...

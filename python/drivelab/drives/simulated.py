@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from drivelab import _core
 from drivelab._core import SECTOR_BYTES, available_cores
+from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.drives.memory import available_bytes, peak_bytes
@@ -27,7 +28,6 @@ from drivelab.units import format_size
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
-    from typing import Self
 
     from drivelab._core import Scenario, Session
     from drivelab.drives.plan import MeasurementPlan
@@ -40,7 +40,7 @@ PREFIX = "sim:"
 _LEAST_STATE_BYTES = 1 << 20
 
 
-class SimulatedDrive:
+class SimulatedDrive(ClosedOnExit):
     """A drive that exists as a preset.
 
     Parameters
@@ -395,12 +395,6 @@ class SimulatedDrive:
 
     def close(self) -> None:
         """Nothing to release."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _nanoseconds(seconds: float | None) -> int | None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import platform
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import OperationResult
 from drivelab.drives.session import Purge, StepResult
 from drivelab.errors import UsageError
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from drivelab.drives.simulated import SimulatedDrive
     from drivelab.workloads.stimulus import Stimulus
 
@@ -22,7 +21,7 @@ _IDLE_KEY: Final = 1 << 40
 _TOLD: Final = ("write_amplification_ratio", "variability_factor")
 
 
-class SimulatedSession:
+class SimulatedSession(ClosedOnExit):
     """A simulated drive that keeps what was done to it.
 
     Parameters
@@ -136,12 +135,6 @@ class SimulatedSession:
 
     def close(self) -> None:
         """Nothing to release."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _write_buffer(preset: dict[str, Any]) -> str:

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.block_devices import THIS_MACHINE, BlockDevice, SystemRoots
 from drivelab.drives.file_location import FileLocation, locate_file
 from drivelab.drives.measuring_lock import lock_to_measure
@@ -45,7 +46,7 @@ _FILL_BYTES: Final = 4 * 2**20
 
 
 @dataclass
-class TargetFile:
+class TargetFile(ClosedOnExit):
     """An open, locked file to measure. Made by `open_target_file`; close it.
 
     Parameters
@@ -122,12 +123,6 @@ class TargetFile:
         finally:
             os.close(self.descriptor)
             self.descriptor = -1
-
-    def __enter__(self) -> TargetFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def open_target_file(

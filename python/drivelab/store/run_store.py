@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.store.database import (
     damaged,
     open_to_read,
@@ -45,7 +45,7 @@ class Failure:
     workload: dict[str, Any] = field(default_factory=dict)
 
 
-class RunStore:
+class RunStore(ClosedOnExit):
     """A run on disk.
 
     Made by `open_to_append` (holds the lock) or `open` (reads only, also while another
@@ -204,17 +204,6 @@ class RunStore:
             self._lock.check_in_place()
         with told(self.path):
             self._connection.execute(statement, values)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _now() -> str:
