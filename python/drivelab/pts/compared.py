@@ -120,10 +120,18 @@ def differences(drives: Sequence[Compared]) -> list[str]:
         values = [drive.result["settings"][key] for drive in drives]
         if len(set(values)) > 1:
             each = ", ".join(
-                f"{drive.label} {value}" for drive, value in zip(drives, values, strict=True)
+                f"{drive.label} {setting_text(key, value)}"
+                for drive, value in zip(drives, values, strict=True)
             )
             told.append(f"The {words} was not alike: {each}.")
     return told
+
+
+def setting_text(key: str, value: Any) -> str:
+    """Write a setting as reports of single runs do."""
+    if key == "active_range_ratio":
+        return f"{100 * value:g} %"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _is_reference(name: str) -> bool:

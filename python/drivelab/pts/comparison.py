@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from drivelab.errors import UsageError
-from drivelab.pts.compared import KINDS, Compared, differences
+from drivelab.pts.compared import KINDS, Compared, differences, setting_text
 from drivelab.pts.compared_courses import COURSES
 from drivelab.pts.compared_pages import cell_pages
 from drivelab.pts.exhibits import Page, Report, Table
@@ -122,7 +122,10 @@ def kinds_text(drives: Sequence[Compared]) -> str:
 
 
 def _settings_text(drives: Sequence[Compared], keys: tuple[str, ...], between: str) -> str:
-    texts = {between.join(f"{drive.result['settings'][key]:g}" for key in keys) for drive in drives}
+    texts = {
+        between.join(setting_text(key, drive.result["settings"][key]) for key in keys)
+        for drive in drives
+    }
     return next(iter(texts)) if len(texts) == 1 else "not alike (see page 1)"
 
 

@@ -108,7 +108,10 @@ def steady_table(name: str, settled: Settled) -> Table:
             "steady",
         ),
         tuple(rows),
-        "" if settled.is_steady else "Steady state was not reached: these are the last rounds.",
+        "R is the number of the round."
+        + (
+            "" if settled.is_steady else " Steady state was not reached: these are the last rounds."
+        ),
     )
 
 

@@ -11,12 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab.pts.cells import CellResult, cell_results
 from drivelab.pts.convergence import convergence_figure, window_exhibits, windows_json
-from drivelab.pts.exhibits import Axis, Exhibit, Line, LineFigure, Page, Table
+from drivelab.pts.exhibits import Axis, Line, LineFigure, Page, Table
 from drivelab.pts.journal import Action, Record, Step
 from drivelab.pts.response_times import levels_table, response_time_figure, response_times_json
 from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds
@@ -191,10 +191,14 @@ def pages(record: Record, name: str, title: str) -> list[Page]:
         Axis("throughput (IOPS)"),
     )
     shown += [
-        Page(f"{title} - steady-state convergence", (convergence,)),
-        Page(f"{title} - measurement window", tuple(window_exhibits(name, settled))),
-        Page(f"{title} - demand variation", (_variation(name, points),)),
-        Page(f"{title} - demand intensity", (_intensity(name, points),)),
+        Page(
+            f"{title} - steady-state convergence and measurement window",
+            (convergence, *window_exhibits(name, settled)),
+        ),
+        Page(
+            f"{title} - demand variation and demand intensity",
+            (_variation(name, points), _intensity(name, points)),
+        ),
         Page(f"{title} - tables", (_rates(name, points), _point_table(name, points))),
         *_histograms(record, name, title, points),
     ]
@@ -279,12 +283,24 @@ def _point_table(name: str, points: Sequence[CellResult]) -> Table:
             for label, point in operating_points(points).items()
         ),
         f"Chosen among points with a mean response time below {MOST_LATENCY_MS:g} ms; MIN is "
-        "one thread at queue depth 1.",
+        f"one thread at queue depth 1.{_same_point(points)}",
     )
 
 
+def _same_point(points: Sequence[CellResult]) -> str:
+    """Say which operating points are one and the same, each of which is measured all the same."""
+    labels: dict[tuple[int, int], list[str]] = {}
+    for label, point in operating_points(points).items():
+        key = point.steps[0].stimulus.threads, _depth(point)
+        labels.setdefault(key, []).append(label)
+    alike = [f"{', '.join(each[:-1])} and {each[-1]}" for each in labels.values() if len(each) > 1]
+    return f" {'; '.join(alike)} are the same stimulus here." if alike else ""
+
+
 def _histograms(record: Record, name: str, title: str, points: Sequence[CellResult]) -> list[Page]:
-    shown, rows = [], []
+    """Show response times, a point a page, and the confidence levels of all below the last."""
+    shown: list[Page] = []
+    rows: list[tuple[str, list[Step]]] = []
     for label, point in operating_points(points).items():
         steps: list[Step] = record.of_phase("point", label)
         if not steps:
@@ -297,9 +313,9 @@ def _histograms(record: Record, name: str, title: str, points: Sequence[CellResu
             f"Response times of {len(steps)} minutes: {words}",
             steps,
         )
-        exhibits: tuple[Exhibit, ...] = () if figure is None else (figure,)
-        shown.append(Page(f"{title} - response-time histogram, {label}", exhibits))
-    if rows:
-        levels = levels_table(f"{name}-levels", "Confidence levels", rows)
-        shown.append(Page(f"{title} - confidence levels", (levels,)))
-    return shown
+        if figure is not None:
+            shown.append(Page(f"{title} - response-time histogram, {label}", (figure,)))
+    if not shown:
+        return []
+    levels = levels_table(f"{name}-levels", "Confidence levels", rows)
+    return [*shown[:-1], replace(shown[-1], exhibits=(*shown[-1].exhibits, levels))]

@@ -62,7 +62,7 @@ def header_fields(record: Record, test: PtsTest) -> tuple[tuple[str, str], ...]:
 def _outstanding(record: Record) -> str:
     """Say what was outstanding in the test, and in its preconditioning where that was another."""
     settings = record.settings
-    asked = f"{settings.threads} threads x queue depth {settings.queue_depth}"
+    asked = _outstanding_text(settings.threads, settings.queue_depth)
     tested = {
         (step.stimulus.threads, step.stimulus.queue_depth)
         for step in record.steps
@@ -70,10 +70,12 @@ def _outstanding(record: Record) -> str:
     }
     if tested <= {(settings.threads, settings.queue_depth)}:
         return asked
-    if len(tested) > 1:
-        return f"as each table says; preconditioning {asked}"
-    threads, depth = next(iter(tested))
-    return f"{threads} threads x queue depth {depth}; preconditioning {asked}"
+    told = "as each table says" if len(tested) > 1 else _outstanding_text(*next(iter(tested)))
+    return told if _preconditioning(record) == "none" else f"{told}; preconditioning {asked}"
+
+
+def _outstanding_text(threads: int, queue_depth: int) -> str:
+    return f"{threads} thread{'s' if threads > 1 else ''} x queue depth {queue_depth}"
 
 
 def purge_text(record: Record) -> str:

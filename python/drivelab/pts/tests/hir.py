@@ -128,7 +128,9 @@ def _pages(record: Record) -> list[Page]:
     waits = _measured(record)
     if waits:
         pages.append(Page("HIR - wait states compared", (_together(record, waits), _table(record))))
-    pages += [Page(f"HIR - wait state {wait}", (_wait_figure(record, wait),)) for wait in waits]
+    for pair in (waits[place : place + 2] for place in range(0, len(waits), 2)):
+        states = f"wait state{'s' if len(pair) > 1 else ''} {' and '.join(map(str, pair))}"
+        pages.append(Page(f"HIR - {states}", tuple(_wait_figure(record, wait) for wait in pair)))
     return pages
 
 

@@ -223,19 +223,23 @@ def _pages(record: Record) -> list[Page]:
     linear, log = Axis("throughput (IOPS)"), Axis("throughput (IOPS)", "log10")
     time, bytes_written = Axis("time (min)"), Axis("data written (GB)")
     return [
-        Page("WSAT - against time", (against("time", time, minutes, linear),)),
-        Page("WSAT - against time, log", (against("time-log", time, minutes, log),)),
         Page(
-            "WSAT - against bytes written",
-            (against("bytes", bytes_written, gigabytes, linear),),
+            "WSAT - against time, linear and log",
+            (against("time", time, minutes, linear), against("time-log", time, minutes, log)),
         ),
         Page(
-            "WSAT - against bytes written, log",
-            (against("bytes-log", bytes_written, gigabytes, log),),
+            "WSAT - against bytes written, linear and log",
+            (
+                against("bytes", bytes_written, gigabytes, linear),
+                against("bytes-log", bytes_written, gigabytes, log),
+            ),
         ),
         Page(
-            "WSAT - against drive fills",
-            (against("fills", Axis("drive fills (times the capacity)"), fills, linear),),
+            "WSAT - against drive fills, and response times",
+            (
+                against("fills", Axis("drive fills (times the capacity)"), fills, linear),
+                _latencies(steps, minutes),
+            ),
         ),
         Page(
             "WSAT - normalised to fresh out of the box",
@@ -250,7 +254,6 @@ def _pages(record: Record) -> list[Page]:
                 _table(record, steps, settled),
             ),
         ),
-        Page("WSAT - response times", (_latencies(steps, minutes),)),
         Page("WSAT - steady state", tuple(window_exhibits("wsat", settled))),
         *histogram_page(record, "wsat", "WSAT"),
     ]

@@ -155,11 +155,10 @@ def _pages(record: Record) -> list[Page]:
         longest.append((name, at, values_of(each, lambda step: step.latency_ms_max)))
     rate = Axis("throughput (MB/s)")
     return [
-        Page("XSR - throughput", (course("xsr-time", "Throughput", _TIME, rate, rates),)),
         Page(
-            "XSR - throughput and response times",
+            "XSR - throughput and mean response time",
             (
-                course("xsr-throughput", "Throughput", _TIME, rate, rates),
+                course("xsr-time", "Throughput", _TIME, rate, rates),
                 course(
                     "xsr-mean",
                     "Mean response time",
@@ -167,6 +166,11 @@ def _pages(record: Record) -> list[Page]:
                     Axis("mean response time (ms)", "log10"),
                     mean,
                 ),
+            ),
+        ),
+        Page(
+            "XSR - maximum response time and recovery",
+            (
                 course(
                     "xsr-maximum",
                     "Maximum response time",
@@ -174,11 +178,6 @@ def _pages(record: Record) -> list[Page]:
                     Axis("maximum response time (ms)", "log10"),
                     longest,
                 ),
-            ),
-        ),
-        Page(
-            "XSR - recovery",
-            (
                 _table(record, segments),
                 levels_table("xsr-levels", "Confidence levels", list(segments.items())),
             ),
