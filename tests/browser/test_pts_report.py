@@ -146,6 +146,21 @@ def test_nothing_is_wider_than_paper(
     window.context.close()
 
 
+@pytest.mark.parametrize(("wide", "high"), [(210, 297), (297, 210)])
+def test_a_head_is_below_a_quarter_of_a_sheet(
+    browser: Any, folder: Path, wide: int, high: int
+) -> None:
+    """Chromium repeats no higher one where a page goes on on the next sheet."""
+    margins_across, margins_along = 22, 19
+    window = Opened(browser, folder / "report.html", int((wide - margins_across) / 25.4 * 96))
+    window.page.emulate_media(media="print")
+    heights = window.page.evaluate(
+        "[...document.querySelectorAll('.sheet > thead')].map((one) => one.offsetHeight)"
+    )
+    assert 40 < max(heights) < (high - margins_along) / 25.4 * 96 / 4
+    window.context.close()
+
+
 def test_every_sheet_of_the_pdf_has_header_and_stamp(
     folder: Path, require_tool: Callable[[str], Path]
 ) -> None:

@@ -159,6 +159,19 @@ def test_columns_stand_beside_a_table_that_hides_none() -> None:
     assert rows(one)[50] == ["1 MiB", "100/0", ""]
 
 
+@pytest.mark.parametrize("count", [3, 20])
+def test_names_of_rows_do_not_lie_on_each_other(count: int) -> None:
+    y = Axis("drive", categories=tuple(f"drive {place} (simulated)" for place in range(count)))
+    figure = replace(made.columns(), y=y, values=((1.0,) * len(made.MIXES),) * count)
+    (panel,) = drawn(figure).panels
+    found = re.findall(r"font-size: ([\d.]+)px[^>]* y=\"([\d.]+)\">drive \d", panel.svg)
+    assert len(found) == count
+    heights = sorted(float(height) for _, height in found)
+    size = float(found[0][0])
+    assert size <= 8
+    assert all(high - low >= 0.99 * size for low, high in itertools.pairwise(heights))
+
+
 def test_a_table_of_columns_of_one_value_or_none_is_drawn() -> None:
     figure = replace(
         made.columns(),

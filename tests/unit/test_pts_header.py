@@ -39,6 +39,8 @@ def test_every_field_that_the_specification_wants_is_there(tmp_path: Path) -> No
     assert header["preconditioning"] == "2 x user capacity, 1 MiB sequential writes"
     assert header["active range"] == "75 %, 201 MB"
     assert header["outstanding"] == "2 threads x queue depth 16"
+    alone = run(tmp_path / "alone", threads=1)["header"]
+    assert alone["outstanding"] == "1 thread x queue depth 16"
 
 
 def test_what_is_known_from_implementations_alone_is_called_pts_style(tmp_path: Path) -> None:

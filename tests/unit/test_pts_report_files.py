@@ -57,6 +57,13 @@ def test_header_stamp_and_cautions_stand_on_the_page() -> None:
     assert "not a PTS result" not in render_test(made.made_report()).html
 
 
+def test_a_test_lies_across_and_bars_of_drives_stand_upright() -> None:
+    report = made.made_report()
+    assert "size: A4 portrait" in render_test(report).html
+    without_bars = replace(report, pages=report.pages[:-1])
+    assert "size: A4 landscape" in render_test(without_bars).html
+
+
 def test_foreign_text_is_harmless() -> None:
     report = replace(made.made_report(stamp=EVIL, header=((EVIL, EVIL),)), title=EVIL)
     figure = replace(made.window(), title=EVIL, note=EVIL)

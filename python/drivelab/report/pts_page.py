@@ -1,13 +1,15 @@
 """The page of a performance test: its header on every sheet, its exhibits drawn and set.
 
 It is laid out for a screen and for paper at once: each page of the report begins a sheet, and
-what does not fit goes on below the same header on the next.
+what does not fit goes on below the same header on the next. A test's pages hold a figure or two,
+so its sheets lie across; bars of many drives are tall, so a comparison's stand upright.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from drivelab.pts.exhibits import BarFigure
 from drivelab.report.exhibits.drawn import drawn
 from drivelab.report.page import Report, render_page
 
@@ -50,6 +52,7 @@ def render_test(report: TestReport, statement: str = "") -> Report:
         raise ValueError(f"{report.title}: two exhibits are named {twice!r}")
     tables = tuple(exhibit.saved for exhibit in exhibits)
     tips = {name: texts for exhibit in exhibits for name, texts in exhibit.tips.items()}
+    is_upright = any(isinstance(each, BarFigure) for page in report.pages for each in page.exhibits)
     html = render_page(
         "exhibits.html.j2",
         styles=("report.css", "exhibits.css"),
@@ -59,6 +62,7 @@ def render_test(report: TestReport, statement: str = "") -> Report:
         header=report.header,
         pages=pages,
         has_result=bool(report.result),
+        paper="portrait" if is_upright else "landscape",
         data={"csv": {table.name: table.csv() for table in tables}, "tips": tips},
     )
     return Report(html, tables)

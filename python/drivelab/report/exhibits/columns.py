@@ -335,6 +335,8 @@ def _names(axes: Axes, figure: ColumnFigure, field: _Field) -> None:
             rotation_mode="anchor",
             fontsize=8,
         )
+    # Lines of one name on the next cannot be read: many rows have smaller letters.
+    size = min(8.0, 72.0 * unit * _ALONG_Y[1])
     for place, row in enumerate(field.rows):
         x, y = field.at(nx, place + 0.5)
         axes.text(
@@ -343,7 +345,7 @@ def _names(axes: Axes, figure: ColumnFigure, field: _Field) -> None:
             figure.y.categories[row],
             horizontalalignment="left",
             verticalalignment="center",
-            fontsize=8,
+            fontsize=size,
         )
     # Below the names, along their edge.
     x, y = field.at(nx / 2, 0)
