@@ -121,7 +121,7 @@ class Plan:
         for size, _ in parts:
             if size % block_bytes:
                 raise UsageError(
-                    f"a request of {format_size(size)} on a drive with blocks of "
+                    f"a request of {size} bytes on a drive with blocks of "
                     f"{format_size(block_bytes)}; allowed: multiples of that"
                 )
         # In order, each thread has its own part of the range.
