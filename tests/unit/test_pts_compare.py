@@ -319,3 +319,44 @@ def test_words_of_cells() -> None:
     assert words_of(("", "4096", 0.65, True, 0, 0)) == "4 KiB R/W 65/35"
     assert words_of(("128 KiB", "131072", 1.0, False, 0, 0)) == "128 KiB R/W 100/0 sequential"
     assert words_of(("", "512:0.5,4096:0.5", 0.4, True, 32, 8)) == "32 threads x 8"
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        (("drive", "kind"), "none", "drive.kind is 'none'; allowed: real, simulated"),
+        (("drive", "capacity_bytes"), "80 GB", "drive.capacity_bytes is '80 GB'; allowed: a numb"),
+        (("settings", "threads"), [], "settings.threads is []; allowed: a number from 0 on"),
+        (("settings", "workload_class"), {}, "an object with a name, or null"),
+        (("sections",), [], "lacks sections[].name"),
+        (("sections", 0, "cells"), -1, "sections[0].cells is -1; allowed: a list"),
+        (
+            ("sections", 0, "cells", 2, "read_ratio"),
+            2,
+            "sections[0].cells[2].read_ratio is 2; allo",
+        ),
+        (("sections", 0, "cells", 2, "sizes", 0), 1, "sizes[0] is 1; allowed: a size and a share"),
+        (("sections", 0, "cells", 2, "iops_rounds", 0), True, "iops_rounds[0] is True; allowed"),
+    ],
+)
+def test_a_value_of_another_kind_in_a_file_is_named_with_its_place(
+    tmp_path: Path, place: tuple[Any, ...], value: Any, told: str
+) -> None:
+    edited = made.result()
+    inner: Any = edited
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    with pytest.raises(UsageError) as caught:
+        read_results(saved(tmp_path, made.result(), edited))
+    assert told in str(caught.value)
+    assert "write it again with `drivelab pts report`" in str(caught.value)
+
+
+def test_a_cell_that_a_drive_has_no_value_of_is_named() -> None:
+    one, other = made.drive("one"), made.drive("other")
+    cells = other.result["sections"][0]["cells"]
+    gone = next(cell for cell in cells if (cell["block_bytes"], cell["read_ratio"]) == (4096, 0.0))
+    gone["iops_rounds"] = []
+    with pytest.raises(UsageError, match="has no value at 4 KiB R/W 0/100; choose another"):
+        compare([one, other])

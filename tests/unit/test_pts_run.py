@@ -136,6 +136,46 @@ def test_a_preconditioned_state_is_taken_up_and_not_made_again(tmp_path: Path) -
     assert (again.loads, again.steps[0]) == (1, 2)
 
 
+def test_a_run_that_an_older_version_began_goes_on(tmp_path: Path) -> None:
+    whole = run(tmp_path / "whole").result
+    stopped = FakeSession(fails=lambda step: KeyboardInterrupt() if step == 40 else None)
+    with pytest.raises(KeyboardInterrupt, match="40 steps are kept"):
+        run(tmp_path / "run", stopped)
+    # It knew neither classes nor where accesses in order begin.
+    rewrite(tmp_path / "run", tmp_path / "old", "workload_class", "begin_bytes")
+    assert run(tmp_path / "old").result == whole
+
+
+def test_a_run_of_a_newer_version_is_not_called_damaged(tmp_path: Path) -> None:
+    stopped = FakeSession(fails=lambda step: KeyboardInterrupt() if step == 40 else None)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "run", stopped)
+    rewrite(tmp_path / "run", tmp_path / "new", read_ratio="share_of_reads")
+    with pytest.raises(RunError, match=r"written by another version of Drivelab.*another --out"):
+        run(tmp_path / "new")
+
+
+def rewrite(path: Path, into: Path, *left_out: str, **renamed: str) -> None:
+    """Copy a run as another version would have written it."""
+
+    def changed(value: Any) -> Any:
+        if isinstance(value, list):
+            return [changed(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        return {
+            renamed.get(name, name): changed(inner)
+            for name, inner in value.items()
+            if name not in left_out
+        }
+
+    with RunStore.open(path) as store:
+        header, entries = changed(store.header), changed(list(store.measurements()))
+    with RunStore.open_to_append(into, header, durable=False) as store:
+        for place, entry in enumerate(entries):
+            store.append(entry, place)
+
+
 @pytest.mark.parametrize(
     ("session", "asked", "told"),
     [

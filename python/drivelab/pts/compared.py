@@ -13,6 +13,7 @@ from drivelab.errors import DrivelabError, UsageError
 from drivelab.pts.journal import RUN_KIND
 from drivelab.pts.reference import PREFIX, read_reference
 from drivelab.pts.report import LAYOUT, RESULT, build
+from drivelab.pts.result_types import misfit
 from drivelab.store import RunStore, is_run
 
 #: Of references, where nothing else says which.
@@ -200,6 +201,9 @@ def _checked(path: Path, test: str | None) -> dict[str, Any]:
     lacking = _lacking(result)
     if lacking:
         raise UsageError(f"{path} lacks {lacking}: write it again with `drivelab pts report`")
+    wrong = misfit(result)
+    if wrong:
+        raise UsageError(f"{path}: {wrong}; write it again with `drivelab pts report`")
     _refuse_test(path, result, test)
     return result
 
@@ -212,7 +216,8 @@ def _lacking(result: Mapping[str, Any]) -> str:
     for section in sections if isinstance(sections, list) and sections else [None]:
         parts.append(("sections[].", section, ("name", "cells")))
         cells = section.get("cells") if isinstance(section, dict) else None
-        parts += [("sections[].cells[].", cell, _CELL_KEYS) for cell in cells or ()]
+        if isinstance(cells, list):
+            parts += [("sections[].cells[].", cell, _CELL_KEYS) for cell in cells]
     for where, of, keys in parts:
         for key in keys:
             if not isinstance(of, dict) or key not in of:

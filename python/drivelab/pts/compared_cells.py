@@ -214,6 +214,7 @@ def at_size_and_mix(
             f"{mixes[0]:g} to {mixes[-1]:g}"
         )
     is_measured = block_bytes in sizes and read_ratio in mixes
+    _refuse_gaps(grids, block_bytes, read_ratio, sizes, mixes)
     across, along = _between(sizes, block_bytes, math.log), _between(mixes, read_ratio, float)
     rounds = []
     for grid in grids:
@@ -233,6 +234,27 @@ def at_size_and_mix(
             )
         )
     return Asked(block_bytes, read_ratio, is_measured, tuple(rounds))
+
+
+def _refuse_gaps(
+    grids: Sequence[Mapping[tuple[int, float], list[float]]],
+    block_bytes: int,
+    read_ratio: float,
+    sizes: Sequence[int],
+    mixes: Sequence[float],
+) -> None:
+    """Refuse what lies beside a cell in which a drive has no value, as where it served nothing."""
+    needed = [
+        (size, mix)
+        for size, _ in _between(sizes, block_bytes, math.log)
+        for mix, _ in _between(mixes, read_ratio, float)
+    ]
+    for cell in needed:
+        if any(cell not in grid for grid in grids):
+            raise UsageError(
+                f"a drive has no value at {block_text(cell[0])} {mix_text(round(100 * cell[1]))}; "
+                "choose another --block-size and --read-ratio"
+            )
 
 
 def _grid(cells: Mapping[Key, list[float]]) -> dict[tuple[int, float], list[float]]:

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
 from drivelab.drives.session import Purge, StepResult
-from drivelab.errors import UsageError
+from drivelab.errors import RunError, UsageError
 from drivelab.pts.plan import Extent
 from drivelab.pts.settings import Settings
-from drivelab.store import Failure, RunStore, damaged
+from drivelab.store import Failure, RunStore
 from drivelab.workloads.stimulus import Stimulus
 
 ActionKind = Literal["purge", "run", "idle", "end"]
@@ -158,7 +158,7 @@ def read_record(store: RunStore) -> Record:
     UsageError
         When it is the run of something else.
     RunError
-        When the run is damaged.
+        When the run is damaged, or of a version that is not understood.
     """
     header = store.header
     if header.get("kind") != RUN_KIND:
@@ -181,7 +181,12 @@ def read_record(store: RunStore) -> Record:
                 steps.append(Step(position, action, action.stimulus, result))
         test = header["pts"]["test"]
     except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
-        raise damaged(store.path, "a step says something else") from error
+        # The store's checksums hold, so it is as it was written.
+        raise RunError(
+            f"{store.path} was written by another version of Drivelab, and this one does not "
+            f"understand it ({type(error).__name__}: {error}): go on with that version, or begin "
+            "again with another --out"
+        ) from error
     failures = store.failures()
     return Record(
         test=test,

@@ -93,7 +93,8 @@ def run_test(
     progress = TestProgress(test.name, shown=shown)
     _refuse_impossible(test, session, settings)
     with RunStore.open_to_append(path, header, durable=session.kind == "real") as store:
-        refuse_other_campaign(path, store.header, header, compared=_COMPARED, what="test")
+        stored = _as_of_today(store.header)
+        refuse_other_campaign(path, stored, header, compared=_COMPARED, what="test")
         pause = Pause(at_once=session.kind != "real")
         shared = shared_states or SharedStates(path / FOLDER)
         bench = Bench(
@@ -184,6 +185,21 @@ def run_header(
         "session": session.header(),
         "origin": origin,
     }
+
+
+def _as_of_today(header: dict[str, Any]) -> dict[str, Any]:
+    """Add to a header what an older version did not say of the settings: the usual."""
+    told = header.get("pts")
+    if not isinstance(told, dict) or not isinstance(told.get("settings"), dict):
+        # Of something else: told by what differs.
+        return header
+    try:
+        settings = Settings.from_json(told["settings"]).to_json()
+    except (TypeError, UsageError):
+        return header
+    # What is not known here any more stays, and differs.
+    settings = {**told["settings"], **settings}
+    return {**header, "pts": {**told, "settings": json.loads(json.dumps(settings))}}
 
 
 def _refuse_impossible(test: PtsTest, session: DriveSession, settings: Settings) -> None:
