@@ -28,8 +28,8 @@ def failing(changed: Study) -> list[str]:
 def test_drives_as_the_paper_describes_them_hold() -> None:
     reproduction = reproduction_of(study())
     assert not reproduction.failures
-    # Seventeen drives and the disk, two of figure 3; five counts.
-    assert (len(reproduction.claims), len(reproduction.orderings)) == (20, 5)
+    # Seventeen drives and the disk, two of figure 3; four counts and two of figure 3.
+    assert (len(reproduction.claims), len(reproduction.orderings)) == (20, 6)
     first = reproduction.tables[0].records(drive="slc-a")[0]
     assert first["lost_percent"] == pytest.approx(70.0)
 
@@ -83,7 +83,7 @@ def test_peaks_elsewhere_fail() -> None:
     assert "peak at 4 to 8 KiB" in failed
     contents = dict(changed.contents) | {"database": peaked(512), "random": peaked(4096, 2000.0)}
     failed_names = failing(Study(changed.saturation, changed.blocks, contents))
-    assert len(failed_names) == 3
+    assert len(failed_names) == 4
     assert peak_bytes(dict.fromkeys(SIZES, 5.0)) == 512
 
 

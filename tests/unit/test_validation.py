@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_study import course, study
 
 from drivelab.drives.published import UNITS, Compared
 from drivelab.drives.simulated import SimulatedDrive
+from drivelab.reproduce.snia2010 import Study, reproduction_of
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from validation import __main__ as validation
 from validation import published
 from validation.document import Section
+from validation.snia2010 import section_of
 
 PRESETS = Path(__file__).parents[2] / "presets"
 
@@ -75,3 +78,14 @@ def test_a_figure_outside_its_tolerance_fails(monkeypatch: pytest.MonkeyPatch) -
     assert not any(claim.holds for claim in claims)
     fitted = {claim.statement for claim in claims if claim.fitted and "apex, " in claim.statement}
     assert {statement.split()[1] for statement in fitted} == {"sequential_read", "sequential_write"}
+
+
+def test_a_shortfall_that_is_told_is_none_of_the_validation_and_another_is() -> None:
+    changed = study()
+    saturation = dict(changed.saturation) | {"mlc-d": course(0.99)}
+    told = section_of(reproduction_of(Study(saturation, changed.blocks, changed.contents)))
+    assert [claim.holds for claim in told.claims] == [True]
+    saturation["mlc-e"] = course(0.99)
+    new = section_of(reproduction_of(Study(saturation, changed.blocks, changed.contents)))
+    assert [claim.holds for claim in new.claims] == [False, False]
+    assert "mlc-e" in new.claims[0].statement

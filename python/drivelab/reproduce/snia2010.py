@@ -50,6 +50,15 @@ QUOTED: Final = (
     "Which mix figure 3 shows is not said: here 35 % writes, as in figure 2.",
     "A round of write saturation is a minute; it is judged from when twice the capacity was "
     "written, because a fresh drive is as even as a settled one, or at the end of 24 hours.",
+    "mlc-d, a netbook's drive of 2008 where the paper's were on sale in 2010, loses more than any "
+    "of them: its controller has the memory to map 32 log blocks a plane, a hundredth of the "
+    "flash, so emptying a log of random writes merges nearly as many blocks as it has pages. With "
+    "all its spare blocks as logs, for which it would need a memory chip, it would lose 94.5 %.",
+    "Figure 3's drive gives random data a slight peak at 4 KiB, and the database load no strong "
+    "one. A write of 0.5 KiB first reads the page that it is part of, one flash read more for "
+    "each write, which is 7 % of the rate with random data: rounds scatter by 1 %, so that is no "
+    "chance. The database load leaves the flash time for it, and at 4 KiB has come to what the "
+    "link carries.",
 )
 
 Series = dict[int, float]
@@ -224,7 +233,8 @@ def _content_claims(study: Study) -> list[Claim]:
             published=1.0,
             unit="",
             tolerance=0.05,
-            reason="the paper: random data peaks at no block size; 5 % is the scatter of rounds",
+            reason="the paper: random data peaks at no block size; 5 % is what it lets rounds of "
+            "one stimulus differ by",
         ),
     ]
 
@@ -269,6 +279,13 @@ def _orderings(study: Study) -> list[Ordering]:
             ahead,
             "",
             "the paper: in general better than the disk",
+        ),
+        Ordering(
+            "figure 3: random data's rise from its smallest block to 4 KiB, below database's",
+            random[4096] / random[min(random)],
+            database[4096] / database[min(database)],
+            "",
+            "the paper: a strong peak with the database load, none with random data",
         ),
         Ordering(
             "figure 3: the highest of random data, below database at 4 KiB",
