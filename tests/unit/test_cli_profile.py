@@ -158,6 +158,8 @@ def test_another_profile_or_drive_is_refused_in_the_same_folder(drive, capsys) -
         (["--points", "99"], "from 2 to the interval's 8 sizes"),
         (["--repetitions", "many"], "takes auto or a whole number from 1"),
         (["--half-width", "5%"], "--half-width is for --repetitions auto"),
+        (["--max-time", "10m"], "--max-time is for --points auto or --repetitions auto"),
+        (["--max-time", "0s", "--points", "auto"], "allowed: more than 0"),
         (["--full", "--points", "3"], "--points has no effect with --full"),
         (["--file-size", "1MiB"], "at least the largest request, 4 MiB"),
         (["--partial", "0"], "between 0 and 100 %"),

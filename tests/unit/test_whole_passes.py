@@ -97,8 +97,11 @@ def test_what_a_cache_absorbed_is_the_time_that_the_beginning_did_not_take() -> 
     marks = (100, 200, 300, *range(1300, 8300, 1000))
     told = PassMeasurement(0, each, marks[-1], None, 10, marks)
     assert told.absorbed_bytes == pytest.approx(2700)
+    # Nine tenths of it after the third mark.
+    assert told.filling_bytes == 3000
     steady = tuple(range(1000, 11_000, 1000))
     assert PassMeasurement(0, each, 10_000, None, 10, steady).absorbed_bytes == 0
+    assert PassMeasurement(0, each, 10_000, None, 10, steady).filling_bytes == 0
     assert PassMeasurement(0, each, 10_000, None).absorbed_bytes == 0
 
 

@@ -89,6 +89,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --repetitions auto or --full: repeat at most so often [200]",
     )
     parser.add_argument(
+        "--max-time",
+        type=argument_type(drive_time),
+        metavar="TIME",
+        help="add sizes and repetitions (auto) only as far as this goes of the drive's time (10m), "
+        "those first that tell most for it [no limit]",
+    )
+    parser.add_argument(
         "--file-size", type=size, metavar="SIZE", help="bytes of the file [1200MiB]"
     )
     parser.add_argument(
@@ -178,6 +185,20 @@ def cost(text: str) -> Cost:
     return Cost(ratio=float(number[1]))
 
 
+def drive_time(text: str) -> float:
+    """Read a duration above 0; return seconds.
+
+    Raises
+    ------
+    UsageError
+        When it is none.
+    """
+    seconds = parse_duration(text)
+    if seconds <= 0:
+        raise UsageError(f"{text!r} is no time to measure in; allowed: more than 0")
+    return seconds
+
+
 def _number_or_auto(what: str, least: int):  # type: ignore[no-untyped-def]
     def parse(text: str) -> int | Literal["auto"]:
         if text == "auto":
@@ -251,8 +272,11 @@ def plan_of(args: argparse.Namespace) -> ProfilePlan:
         "share": args.partial,
         "half_width_ratio": args.half_width,
         "most_repetitions": args.max_repetitions,
+        "most_measuring_ns": None if args.max_time is None else args.max_time * 1e9,
         "intervals": None if args.interval is None else tuple(dict.fromkeys(args.interval)),
     }
+    if args.max_time is not None and "auto" not in {args.points, args.repetitions}:
+        raise UsageError("--max-time is for --points auto or --repetitions auto")
     if args.full:
         for name in ("points", "repetitions", "half_width"):
             if getattr(args, name) is not None:

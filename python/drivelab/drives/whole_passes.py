@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from drivelab.workloads.whole_pass import BOITO2015_SIZES, Direction, WholePass
 
@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drivelab.drives.simulated import SimulatedDrive
+
+
+# Of what a cache absorbs; the last tenth is hard to tell from its noise.
+_NEARLY: Final = 0.9
 
 
 @dataclass(frozen=True)
@@ -67,13 +71,30 @@ class PassMeasurement:
 
         0 where marks are too few to tell.
         """
+        return max(self._absorbed_marks(), default=0.0) * self._mark_bytes
+
+    @property
+    def filling_bytes(self) -> int:
+        """What was transferred until a cache had taken nine tenths of `absorbed_bytes`.
+
+        A cache that drains while it fills takes long to fill: it is several times what is absorbed.
+        """
+        absorbed = self._absorbed_marks()
+        nearly = _NEARLY * max(absorbed, default=0.0)
+        return next((p for p, a in enumerate(absorbed) if a >= nearly), 0) * self._mark_bytes
+
+    @property
+    def _mark_bytes(self) -> int:
+        return self.requests_per_mark * self.whole_pass.request_bytes
+
+    def _absorbed_marks(self) -> list[float]:
+        """Give what was absorbed until each mark of the earlier half, in marks."""
         marks = (0, *self.marks_ns)
         middle = len(marks) // 2
         if middle < 2:
-            return 0.0
+            return []
         usual_ns = (marks[-1] - marks[middle]) / (len(marks) - 1 - middle)
-        absorbed = max(place - mark / usual_ns for place, mark in enumerate(marks[: middle + 1]))
-        return absorbed * self.requests_per_mark * self.whole_pass.request_bytes
+        return [place - mark / usual_ns for place, mark in enumerate(marks[: middle + 1])]
 
 
 def one_of_each(

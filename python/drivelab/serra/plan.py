@@ -24,8 +24,14 @@ FEWEST_REQUESTS: Final = 4
 #: Of a partial pass on a drive whose cache absorbs writes: more than twice a disk's cache. Small
 #: requests in random order leave it more slowly than the large ones that show that it is there.
 LEAST_SETTLING_BYTES: Final = 32 * MIB
-#: Repetitions before anything is decided from their spread, as in the paper.
+# Times what fills the cache at the largest size: the later half is then settled, also at smaller
+# sizes, which fill it more slowly in order. In random order these drain it so slowly that what it
+# holds is soon there.
+_SETTLED: Final = 3
+#: Repetitions of the full profile before anything is decided from their spread, as in the paper.
 FIRST_REPETITIONS: Final = 6
+#: And of ours, which knows the spread from all sizes together, and settles pairs that disagree.
+FIRST_PAIR: Final = 2
 
 
 @dataclass(frozen=True)
@@ -53,13 +59,16 @@ class ProfilePlan:
         of them, median over the sizes.
     most_repetitions
         They end there too.
+    most_measuring_ns
+        Of the drive's time: what was asked for is measured whatever it takes, sizes that bend and
+        repetitions that ``auto`` adds only as far as this goes. ``None`` for no limit.
     is_full
         Measure every size, each test until its 90 % half-width is at most 10 % (section 4.2).
     directions
         What is measured.
     settling_bytes
         What a partial pass that writes transfers at least, by whether its order is random: enough
-        to fill the drive's cache.
+        to fill the drive's cache with the smallest requests, and with the largest.
     """
 
     intervals: tuple[Interval, ...] = tuple(Interval(*each) for each in BOITO2015_INTERVALS)
@@ -70,9 +79,10 @@ class ProfilePlan:
     share: float = 1.0
     half_width_ratio: float = 0.05
     most_repetitions: int = 200
+    most_measuring_ns: float | None = None
     is_full: bool = False
     directions: tuple[Direction, ...] = DIRECTIONS
-    settling_bytes: Mapping[bool, int] = field(default_factory=dict)
+    settling_bytes: Mapping[bool, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def scheme(self) -> Scheme:
@@ -105,19 +115,24 @@ class ProfilePlan:
     @property
     def first_repetitions(self) -> int:
         """How often they are."""
-        if self.is_full or self.repetitions == "auto":
+        if self.is_full:
             return min(FIRST_REPETITIONS, self.most_repetitions)
-        return self.repetitions
+        return FIRST_PAIR if self.repetitions == "auto" else self.repetitions
 
     def one_pass(self, direction: Direction, is_random: bool, size: int) -> WholePass:
         """Return one pass of a test and size."""
         first = None
         if self.share < 1:
             whole = self.file_bytes // size
-            settling = self.settling_bytes.get(is_random, 0) if direction == "write" else 0
+            settling = self._settling(is_random, size) if direction == "write" else 0
             settled = math.ceil(settling / size)
             first = min(whole, max(FEWEST_REQUESTS, math.ceil(whole * self.share), settled))
         return WholePass(direction, is_random, size, self.file_bytes, first_requests=first)
+
+    def _settling(self, is_random: bool, size: int) -> float:
+        """Return the bytes that fill the cache and settle: more of larger requests."""
+        least, most = self.settling_bytes.get(is_random, (0, 0))
+        return least + (most - least) * math.sqrt(size / self.sizes[-1])
 
     def pilots(self) -> list[WholePass]:
         """Return the whole passes that tell how long partial writes have to be, one an order."""
@@ -128,11 +143,15 @@ class ProfilePlan:
 
     def after(self, pilots: Sequence[PassMeasurement]) -> ProfilePlan:
         """Return the plan whose partial passes are long enough by what the pilots tell."""
-        settling = {
-            one.whole_pass.is_random: max(LEAST_SETTLING_BYTES, round(4 * one.absorbed_bytes))
-            for one in pilots
-            if one.absorbed_bytes > MIB
-        }
+        settling = {}
+        # In order the time is steady, and a cache fills at least as slowly as in random order.
+        filling = min((one.filling_bytes for one in pilots), default=0)
+        for one in pilots:
+            if one.absorbed_bytes <= MIB:
+                continue
+            least = max(LEAST_SETTLING_BYTES, round(4 * one.absorbed_bytes))
+            most = max(least, _SETTLED * filling)
+            settling[one.whole_pass.is_random] = (least if one.whole_pass.is_random else most, most)
         return replace(self, settling_bytes=settling)
 
     def passes(self) -> list[WholePass]:
@@ -160,7 +179,7 @@ class ProfilePlan:
         if self.repetitions != "auto" and self.repetitions < 1:
             raise UsageError(f"repetitions is {self.repetitions}; allowed: at least 1")
         # The full profile repeats six times before it asks how sure it is.
-        least = FIRST_REPETITIONS if self.is_full else 2
+        least = FIRST_REPETITIONS if self.is_full else FIRST_PAIR
         if self.most_repetitions < least and (self.is_full or self.repetitions == "auto"):
             raise UsageError(
                 f"at most {self.most_repetitions} repetitions; allowed: at least {least}"
@@ -186,6 +205,7 @@ class ProfilePlan:
             "pass_share_ratio": self.share,
             "half_width_ratio": self.half_width_ratio,
             "most_repetitions": self.most_repetitions,
+            "most_measuring_ns": self.most_measuring_ns,
             "is_full": self.is_full,
             "directions": list(self.directions),
         }

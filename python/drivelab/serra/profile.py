@@ -5,6 +5,9 @@
     first sizes, repeated ──> sizes where the curve bends ──> repetitions until ratios are known
     (plan.py)                 (points "auto")                 (repetitions "auto", or full)
 
+Where repetitions are "auto", two that disagree are settled by more of the same pass, and where the
+drive's time is limited those sizes come first that tell most for their time (budget.py).
+
 What is measured next depends on what came before and on nothing else, so a journal of the passes is
 all that a stopped profile needs to go on.
 """
@@ -16,9 +19,18 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from drivelab.serra.budget import affordable
 from drivelab.serra.estimate import Ratios, Test, estimated, ratios, weights
 from drivelab.serra.plan import DIRECTIONS, ProfilePlan
-from drivelab.serra.spread import Centre, Centres, centres, gathered, is_known, ratio_bounds
+from drivelab.serra.spread import (
+    Centre,
+    Centres,
+    centres,
+    gathered,
+    is_known,
+    ratio_bounds,
+    undecided,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,7 +55,13 @@ if TYPE_CHECKING:
 # A curve bends where the middle of a gap is further from its line than this and its noise.
 _BEND_RATIO: Final = 0.04
 _BEND_ERRORS: Final = 3.0
-_MOST_POINTS: Final = 10
+_MOST_POINTS: Final = 20
+# Fewer degrees of freedom end nothing: a spread that is small by luck would.
+_LEAST_DEGREES: Final = 12
+# Bends may take this part of a limited time; the rest is for repetitions.
+_BEND_SHARE: Final = 0.6
+# So often is a pass repeated because its times disagree, before they are taken as they are.
+_MOST_SETTLING: Final = 4
 
 
 @dataclass(frozen=True)
@@ -108,6 +126,7 @@ def measured_profile(measure: Measure, plan: ProfilePlan) -> Profile:
     found = list(measure(plan.pilots()))
     plan = plan.after(found)
     found += measure(plan.passes())
+    _settle(found, measure, plan)
     done = plan.first_repetitions
     if plan.is_full:
         _repeat_tests(found, measure, plan)
@@ -176,10 +195,46 @@ def _add_bends(
                 elif _bends(found, plan, low, middle, high):
                     gaps += [(low, middle), (middle, high)]
             sizes.update(sorted(wanted)[: max(0, room)])
-        if not sizes:
+        some = _affordable(found, plan, sorted(sizes), repetitions, _BEND_SHARE)
+        if not some:
             return added
-        found += measure(_passes_of(plan, plan.directions, sorted(sizes), repetitions))
+        found += measure(_passes_of(plan, plan.directions, some, repetitions))
+        _settle(found, measure, plan)
         added = True
+
+
+def _settle(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
+    """Repeat passes whose times disagree until most of them agree."""
+    if plan.centre != "robust":
+        return
+    for _ in range(_MOST_SETTLING):
+        missing = undecided(gathered(found))
+        if not missing:
+            return
+        found += measure([plan.one_pass(*test, size) for test, size in missing])
+
+
+def _affordable(
+    found: Sequence[PassMeasurement],
+    plan: ProfilePlan,
+    sizes: Sequence[int],
+    repetitions: int,
+    share: float = 1.0,
+) -> list[int]:
+    """Choose of the sizes those that a share of the plan's time has room for."""
+    if plan.most_measuring_ns is None or not sizes:
+        return list(sizes)
+    now = from_passes(found, plan.intervals, scheme=plan.scheme, centre=plan.centre)
+    left_ns = share * plan.most_measuring_ns - now.measuring_ns
+    measured = sorted({one.whole_pass.request_bytes for one in found})
+    return affordable(
+        plan,
+        sizes,
+        repetitions,
+        measured=measured,
+        times_ns=now.access_times_ns,
+        left_ns=left_ns,
+    )
 
 
 def _middle(interval: Interval, low: int, high: int) -> int | None:
@@ -212,17 +267,25 @@ def _bends(
 def _repeat_ratios(
     found: list[PassMeasurement], measure: Measure, plan: ProfilePlan, done: int
 ) -> int:
-    """Repeat all tests until the ratios of both directions are known; tell how often they were."""
+    """Repeat tests until the ratios of both directions are known; tell how often at most."""
     sizes = sorted({one.whole_pass.request_bytes for one in found})
     while done < plan.most_repetitions:
         now = from_passes(found, plan.intervals, scheme=plan.scheme, centre=plan.centre)
         reached = max(ratios.half_width_ratio or 0.0 for ratios in now.ratios.values())
-        if reached <= plan.half_width_ratio:
+        degrees = min(each.degrees for each in now.centres.values())
+        if reached <= plan.half_width_ratio and degrees >= _LEAST_DEGREES:
             break
         # Half of what seems to be missing, so that a lucky spread ends nothing too late.
         missing = min((reached / plan.half_width_ratio) ** 2, 3.0)
         more = min(max(1, math.ceil(done * (missing - 1) / 2)), plan.most_repetitions - done)
-        found += measure(_passes_of(plan, plan.directions, sizes, more))
+        some = _affordable(found, plan, sizes, more)
+        if not some and more > 1:
+            more = 1
+            some = _affordable(found, plan, sizes, more)
+        if not some:
+            break
+        found += measure(_passes_of(plan, plan.directions, some, more))
+        _settle(found, measure, plan)
         done += more
     return done
 

@@ -12,9 +12,10 @@ with w_k what size k counts in the access time of s, n_k its repetitions and v t
 of one repetition.
 
 ``mean`` takes the arithmetic mean of repetitions, as Boito et al. 2015 do. ``robust`` takes
-Huber's estimate of location (Huber 1964, with k = 1.5) of the logarithms, which one repetition out
-of twenty that takes three times as long does not move; both orders of a direction err alike, so
-ratios stay right.
+Huber's estimate of location (Huber 1964, with k = 1.5) of the logarithms, without those that are
+five standard deviations from the median of their pass: a rare repetition that takes several times
+as long does not move it; both orders of a direction err alike, so ratios stay right. Of two
+repetitions that far apart nobody knows which is right: `undecided` names their passes.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ _FULL_CONFIDENCE: Final = 0.90
 _FULL_HALF_WIDTH: Final = 0.10
 _FULL_LEAST: Final = 6
 _HUBER_K: Final = 1.5
+_HUBER_COST: Final = 1.05
+# In standard deviations: what is further from the median of its pass met something else.
+_FAR: Final = 5.0
 _STEPS: Final = 30
 # Of a normal distribution: median absolute deviation to standard deviation.
 _MAD_FACTOR: Final = 1.482602218505602
@@ -120,13 +124,15 @@ def _huber(groups: Sequence[NDArray[np.float64]], degrees: int) -> tuple[list[fl
 
     logs = [np.log(values) for values in groups]
     places = np.array([np.median(values) for values in logs])
-    far = np.concatenate([values - place for values, place in zip(logs, places, strict=True)])
-    # Residuals about a median of few are too small.
-    scale = _MAD_FACTOR * float(np.median(np.abs(far))) * math.sqrt(len(far) / degrees)
-    if scale == 0.0:
-        scale = float(np.sqrt((far**2).sum() / degrees))
+    scale = _scale(logs, places, degrees)
     if scale == 0.0:
         return [float(np.exp(place)) for place in places], 0.0
+    near = [
+        values[_is_near(values, place, scale)] for values, place in zip(logs, places, strict=True)
+    ]
+    # Two that disagree stay as far apart as they are.
+    logs = [some if len(some) else values for some, values in zip(near, logs, strict=True)]
+    degrees = max(1, sum(len(values) - 1 for values in logs))
     for _ in range(_STEPS):
         moved = np.array(
             [
@@ -138,12 +144,57 @@ def _huber(groups: Sequence[NDArray[np.float64]], degrees: int) -> tuple[list[fl
         places = moved
         if is_settled:
             break
-    steps = np.concatenate(
-        [(values - place) / scale for values, place in zip(logs, places, strict=True)]
+    squares = sum(
+        float(((values - place) ** 2).sum()) for values, place in zip(logs, places, strict=True)
     )
-    inside = float((np.abs(steps) < _HUBER_K).mean())
-    variance = scale**2 * float((_bounded(steps) ** 2).sum()) / degrees / inside**2
+    # Huber's location has 1.05 times the variance of a mean at a normal distribution.
+    variance = _HUBER_COST * squares / degrees
     return [float(np.exp(place)) for place in places], variance
+
+
+def _scale(logs: Sequence[NDArray[np.float64]], places: NDArray[np.float64], degrees: int) -> float:
+    """Return the standard deviation of one logarithm, by the median deviation of all."""
+    import numpy as np
+
+    far = np.concatenate([values - place for values, place in zip(logs, places, strict=True)])
+    # Residuals about a median of few are too small.
+    scale = _MAD_FACTOR * float(np.median(np.abs(far))) * math.sqrt(len(far) / degrees)
+    return scale or float(np.sqrt((far**2).sum() / degrees))
+
+
+def _is_near(values: NDArray[np.float64], place: float, scale: float) -> NDArray[np.bool_]:
+    import numpy as np
+
+    # What rounding leaves of equal times is no distance.
+    return np.abs(values - place) <= max(_FAR * scale, 1e-6)
+
+
+def undecided(repeated: Repetitions) -> list[tuple[Test, int]]:
+    """Name the tests and sizes of which no majority of the repetitions agrees.
+
+    Two repetitions agree that are within five standard deviations of their median, of the spread
+    of all repetitions of their direction; one alone agrees with itself.
+    """
+    import numpy as np
+
+    found = []
+    for direction in dict.fromkeys(test[0] for test in repeated):
+        groups = {
+            (test, size): np.log(values)
+            for test, by_size in repeated.items()
+            if test[0] == direction
+            for size, values in by_size.items()
+        }
+        degrees = sum(len(values) - 1 for values in groups.values())
+        if degrees == 0:
+            continue
+        logs = list(groups.values())
+        places = np.array([np.median(values) for values in logs])
+        scale = _scale(logs, places, degrees)
+        for (key, values), place in zip(groups.items(), places, strict=True):
+            if 2 * int(_is_near(values, place, scale).sum()) <= len(values):
+                found.append(key)
+    return found
 
 
 def _bounded(steps: NDArray[np.float64]) -> NDArray[np.float64]:
