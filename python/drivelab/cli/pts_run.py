@@ -22,13 +22,11 @@ from drivelab.cli.drive_options import (
     add_no_variability,
     refuse_options_without_effect,
 )
-from drivelab.cli.pts_report import write_report
+from drivelab.cli.pts_run_text import left_out, raise_what_went_wrong, tell, text_of
 from drivelab.cli.terminal import show
-from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from drivelab.drives.session import DriveSession
     from drivelab.pts.run import Outcome
     from drivelab.pts.settings import Settings
@@ -190,10 +188,10 @@ def carry_out(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"runs": told}, indent=2))
     elif told:
-        show("\n".join(_text(each) for each in told))
+        show("\n".join(text_of(each) for each in told))
     if failure is not None:
         raise failure
-    _raise_what_went_wrong(told)
+    raise_what_went_wrong(told)
     return 0
 
 
@@ -204,7 +202,7 @@ def _told_of(args: argparse.Namespace, settings: Settings) -> list[dict[str, Any
     path = args.out or _default_run(args, settings)
     if args.test == _ALL:
         return _run_all(args, settings, path)
-    return [_tell(_run(args, TESTS[args.test], settings, path))]
+    return [tell(_run(args, TESTS[args.test], settings, path))]
 
 
 def _run_all(args: argparse.Namespace, settings: Settings, path: Path) -> list[dict[str, Any]]:
@@ -221,39 +219,16 @@ def _run_all(args: argparse.Namespace, settings: Settings, path: Path) -> list[d
     refusals: list[CannotAnswerError] = []
     for name, test in SPECIFIED.items():
         try:
-            told.append(_tell(_run(args, test, settings, path / name)))
+            told.append(tell(_run(args, test, settings, path / name)))
         except CannotAnswerError as error:
             refusals.append(error)
-            told.append(_left_out(args, test, settings, str(error)))
+            told.append(left_out(args.drive, test, settings, str(error)))
             continue
         if told[-1]["problem"]:
             return told
     if len(refusals) == len(told):
         raise refusals[0]
     return told
-
-
-def _left_out(
-    args: argparse.Namespace, test: PtsTest, settings: Settings, reason: str
-) -> dict[str, Any]:
-    """Give what ``pts run --json`` prints of a test that the drive cannot run."""
-    from drivelab.drives.registry import kind_of
-
-    return {
-        "run": None,
-        "test": test.name,
-        "edition": settings.edition,
-        "drive": args.drive,
-        "kind": kind_of(args.drive),
-        "stamp": settings.stamp,
-        "verdict": _IMPOSSIBLE,
-        "sections": [],
-        "cautions": [],
-        "problem": reason,
-        "report": None,
-        "tables": None,
-        "result": None,
-    }
 
 
 def _run(
@@ -360,73 +335,3 @@ def _default_run(args: argparse.Namespace, settings: Settings) -> Path:
     scale = "" if settings.scale == 1 else f"-scale-{settings.scale:g}"
     words = re.sub(r"[^A-Za-z0-9]+", "-", f"{test} {args.drive} {settings.edition}")
     return Path("runs") / f"pts-{words.strip('-')[:100]}{scale}-seed-{settings.seed}"
-
-
-def _tell(outcome: Outcome) -> dict[str, Any]:
-    """Write the report; give what ``pts run --json`` prints of a test (docs/json-pts.md)."""
-    result = outcome.result
-    written = write_report(outcome.path, outcome.path)
-    return {
-        "run": str(outcome.path),
-        "test": result["test"],
-        "edition": result["edition"],
-        "drive": result["drive"]["name"],
-        "kind": result["drive"]["kind"],
-        "stamp": result["stamp"],
-        "verdict": result["verdict"],
-        "sections": [
-            {key: section[key] for key in ("name", "verdict", "rounds")}
-            for section in result["sections"]
-        ],
-        "cautions": result["cautions"],
-        "problem": None if outcome.problem is None else str(outcome.problem),
-        "report": written["report"],
-        "tables": written["tables"],
-        "result": written["result"],
-    }
-
-
-#: The verdict on a test of `all` that the drive cannot run.
-_IMPOSSIBLE: Final = "impossible"
-_WORDS: Final = {
-    "steady": "steady",
-    "not_steady": "steady state never reached in 25 rounds: the last five are the window",
-    "bounded": "ended by its bytes or hours before it was steady",
-    "untested": "done; this test has no steady state",
-    "incomplete": "not complete",
-}
-
-
-def _text(told: dict[str, Any]) -> str:
-    stamp = f" ({told['stamp']})" if told["stamp"] else ""
-    lines = [f"{told['test']} on {told['drive']}, {told['edition']}{stamp}"]
-    if told["verdict"] == _IMPOSSIBLE:
-        return f"{lines[0]}\n  left out  {told['problem']}"
-    for section in told["sections"]:
-        name = section["name"] or "state"
-        rounds = f", {section['rounds']} rounds" if section["rounds"] else ""
-        lines.append(f"  {name}  {_WORDS[section['verdict']]}{rounds}")
-    lines += [f"  note  {caution}" for caution in told["cautions"]]
-    lines += [f"  report  {told['report']}", f"  result  {told['result']}"]
-    return "\n".join(lines)
-
-
-def _raise_what_went_wrong(told: Sequence[dict[str, Any]]) -> None:
-    several = len({each["drive"] for each in told}) > 1
-    wrong = []
-    for each in told:
-        of = f" on {each['drive']}" if several else ""
-        if each["problem"] and each["verdict"] != _IMPOSSIBLE:
-            wrong.append(f"{each['test']}{of} did not come to its end: {each['problem']}")
-    unsteady = [
-        f"{each['test']}{' on ' + each['drive'] if several else ''}"
-        for each in told
-        if each["verdict"] == "not_steady"
-    ]
-    if unsteady:
-        wrong.append(
-            f"steady state was never reached in {', '.join(unsteady)}; the results say so, and "
-            "their window is the last rounds"
-        )
-    if wrong:
-        raise RunError("; ".join(wrong))

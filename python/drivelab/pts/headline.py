@@ -1,0 +1,104 @@
+"""The few figures of a result that a reader asks for first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from drivelab.units import format_size
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a result.
+
+    Attributes
+    ----------
+    name
+        What it is of.
+    value
+        In `unit`; ``None`` where the test did not come to it.
+    unit
+        ``IOPS``, ``MB/s``, ``ms``, ``minutes``, or ``ratio``.
+    """
+
+    name: str
+    value: float | None
+    unit: str
+
+
+def headline(result: Mapping[str, Any]) -> list[Figure]:
+    """Give the first figures of a test: means of its windows, and what the test is made for.
+
+    Parameters
+    ----------
+    result
+        Of one test, as docs/json-pts.md describes it.
+    """
+    own = _OWN.get(result["test"])
+    return [
+        figure
+        for section in result["sections"]
+        for figure in [*_windows(section), *(own(section) if own is not None else ())]
+    ]
+
+
+def _windows(section: Mapping[str, Any]) -> Iterator[Figure]:
+    for window in section.get("windows", ()):
+        yield Figure(window["tracked"], window["mean"], window["unit"])
+
+
+def _saturation(section: Mapping[str, Any]) -> Iterator[Figure]:
+    yield Figure("fresh out of the box", section.get("fresh_iops"), "IOPS")
+    yield Figure("settled", section.get("settled_iops"), "IOPS")
+    if section.get("settled_iops") is not None:
+        yield Figure("lost by then", section["lost_ratio"], "ratio")
+        yield Figure("steady after", section["steady_after_minutes"], "minutes")
+
+
+def _reads(section: Mapping[str, Any]) -> Iterator[Figure]:
+    for cell in section.get("cells", ()):
+        if cell["read_ratio"] == 1:
+            name = f"{format_size(cell['block_bytes'])} sequential read"
+            yield Figure(name, cell["bandwidth_bytes_per_second_mean"] / 1e6, "MB/s")
+
+
+def _response(section: Mapping[str, Any]) -> Iterator[Figure]:
+    times = section.get("response_times") or {}
+    percentiles = times.get("latency_ns_percentiles", {})
+    for share in ("99", "99.9", "99.999"):
+        if share in percentiles:
+            yield Figure(f"{share} % of them at most", percentiles[share] / 1e6, "ms")
+    if "latency_ns_max" in times:
+        yield Figure("longest", times["latency_ns_max"] / 1e6, "ms")
+
+
+def _recovery(section: Mapping[str, Any]) -> Iterator[Figure]:
+    minutes = section.get("recovery_minutes")
+    yield Figure("writes in order recover from random ones in", minutes, "minutes")
+
+
+def _gains(section: Mapping[str, Any]) -> Iterator[Figure]:
+    for state in section.get("wait_states", ()):
+        name = f"after idling {state['wait_ratio']:g} x as long, of before"
+        yield Figure(name, state["gain_ratio"], "ratio")
+
+
+def _demands(section: Mapping[str, Any]) -> Iterator[Figure]:
+    for point in section.get("operating_points", ()):
+        threads = "1 thread" if point["threads"] == 1 else f"{point['threads']} threads"
+        name = f"{point['name']}, {threads} x {point['queue_depth']}"
+        yield Figure(name, point["iops_mean"], "IOPS")
+
+
+#: What some tests are made for, beside the means of their windows.
+_OWN: Final[dict[str, Callable[[Mapping[str, Any]], Iterator[Figure]]]] = {
+    "throughput": _reads,
+    "wsat": _saturation,
+    "latency": _response,
+    "xsr": _recovery,
+    "hir": _gains,
+    "ecw": _demands,
+    "dirth": _demands,
+}

@@ -1,0 +1,64 @@
+"""The figures of a test that stand on the terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from fake_session import FakeSession
+from fake_test_run import SETTLED
+
+from drivelab.cli.pts_run_text import tell, text_of
+from drivelab.pts.headline import Figure, headline
+from drivelab.pts.registry import SPECIFIED
+from drivelab.pts.run import run_test
+from drivelab.pts.settings import Settings
+
+
+@pytest.mark.parametrize("name", ["iops", "throughput", "latency"])
+def test_the_headline_is_what_the_result_says(name: str, tmp_path: Path) -> None:
+    settings = Settings.of_edition("client", scale=0.05)
+    with FakeSession(**SETTLED) as session:
+        outcome = run_test(SPECIFIED[name], session, settings, tmp_path / "run", shown=False)
+    figures = {figure.name: figure for figure in headline(outcome.result)}
+    windows = [window for part in outcome.result["sections"] for window in part["windows"]]
+    for window in windows:
+        assert figures[window["tracked"]].value == window["mean"]
+    (*_, section) = outcome.result["sections"]
+    if name == "throughput":
+        reads = [cell for cell in section["cells"] if cell["read_ratio"] == 1]
+        assert [figure.value for figure in headline(outcome.result) if "read" in figure.name][
+            -1
+        ] == reads[-1]["bandwidth_bytes_per_second_mean"] / 1e6
+    if name == "latency":
+        longest = section["response_times"]["latency_ns_max"]
+        assert figures["longest"] == Figure("longest", longest / 1e6, "ms")
+    told = tell(outcome)
+    assert json.loads(json.dumps(told["headline"])) == told["headline"]
+    text = text_of(told)
+    assert all(figure in text for figure in figures)
+
+
+def test_what_was_not_reached_is_said() -> None:
+    section = {
+        "name": "",
+        "windows": [],
+        "fresh_iops": 12240.0,
+        "settled_iops": None,
+        "lost_ratio": None,
+        "steady_after_minutes": None,
+    }
+    assert headline({"test": "wsat", "sections": [section]}) == [
+        Figure("fresh out of the box", 12240.0, "IOPS"),
+        Figure("settled", None, "IOPS"),
+    ]
+
+
+def test_a_recovery_and_demands_are_told_with_their_units() -> None:
+    segment = {"windows": [], "recovery_minutes": 7}
+    (recovery,) = headline({"test": "xsr", "sections": [segment]})
+    assert (recovery.value, recovery.unit) == (7, "minutes")
+    point = {"name": "MIN", "threads": 1, "queue_depth": 2, "iops_mean": 828.0}
+    (demand,) = headline({"test": "dirth", "sections": [{"operating_points": [point]}]})
+    assert demand == Figure("MIN, 1 thread x 2", 828.0, "IOPS")
