@@ -189,7 +189,7 @@ def test_write_saturation_is_normalised_to_fresh_out_of_the_box() -> None:
     lines = exhibits(report, LineFigure)["saturation-normalised"].lines
     assert (lines[0].y[0], lines[0].y[-1], lines[1].y[-1]) == (1.0, 0.1, 0.75)
     table = exhibits(report, Table)["saturation-table"]
-    assert table.rows[0] == ("a (simulated)", 1000.0, 100.0, 90.0, 60.0, 120, 2.0)
+    assert table.rows[0] == ("a (simulated)", 1000.0, 100.0, 100.0, 90.0, 60.0, 120, 2.0)
     assert report.result["saturation"][1]["lost_ratio"] == 0.25
     with pytest.raises(UsageError, match="'wsat' has no block sizes and mixes"):
         compare(drives, block_bytes=4096)
