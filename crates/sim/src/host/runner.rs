@@ -48,6 +48,8 @@ const VACANT: u64 = u64::MAX;
 pub struct Runner<D> {
     device: D,
     streams: Vec<Running>,
+    /// Commands of some come at their own times.
+    has_arrivals: bool,
     /// By tag.
     slots: Vec<Slot>,
     outstanding: u64,
@@ -77,6 +79,7 @@ impl<D: Device> Runner<D> {
         Self {
             device,
             streams: Vec::new(),
+            has_arrivals: false,
             slots: Vec::new(),
             outstanding: 0,
             completions: Vec::new(),
@@ -179,6 +182,7 @@ impl<D: Device> Runner<D> {
         }
         self.deadline = self.next_deadline(0);
         let (running, depths) = streams::begin(load, self.device.capacity_bytes());
+        self.has_arrivals = streams::next_arrival(&running).is_some();
         self.streams = running;
         for (stream, depth) in (0..).zip(depths) {
             for _ in 0..depth {
@@ -211,7 +215,7 @@ impl<D: Device> Runner<D> {
     /// None once the window is closed.
     #[inline(always)]
     fn next_arrival(&mut self) -> Option<(u64, u16)> {
-        if self.window.closed_by().is_some() {
+        if !self.has_arrivals || self.window.closed_by().is_some() {
             return None;
         }
         let (at, stream) = streams::next_arrival(&self.streams)?;

@@ -170,6 +170,13 @@ impl Array {
             .device
             .serve_until(limit, completions)?
             .unwrap_or(NEVER);
+        if completions.len() == served + 1
+            && let Some(one) = completions.last_mut()
+            && self.members[turn].command_of[one.tag as usize] == WHOLE
+        {
+            one.tag = self.tag(one.tag, turn);
+            return Ok(());
+        }
         let mut told = served;
         for place in served..completions.len() {
             let piece = completions[place].tag;
@@ -262,8 +269,11 @@ impl Device for Array {
     }
 
     fn next_event(&self) -> Option<u64> {
-        let at = self.members.iter().map(|member| member.next).min();
-        at.filter(|&at| at != NEVER)
+        let mut at = NEVER;
+        for member in &self.members {
+            at = at.min(member.next);
+        }
+        (at != NEVER).then_some(at)
     }
 
     fn serve_until(

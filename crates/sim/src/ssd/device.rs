@@ -68,7 +68,7 @@ impl<F: Firmware> Engine<F> {
         let before = completions.len();
         let until = EventKey::new(limit, MAX_LEAVES - 1);
         // What is complete is put where its owner wants it, not copied there.
-        std::mem::swap(&mut self.told, completions);
+        let own = std::mem::replace(&mut self.told, std::mem::take(completions));
         let mut result = Ok(true);
         while self.told.len() == before
             && self.host.link.next().min(self.events.first()) <= until
@@ -79,7 +79,7 @@ impl<F: Firmware> Engine<F> {
                 break;
             }
         }
-        std::mem::swap(&mut self.told, completions);
+        *completions = std::mem::replace(&mut self.told, own);
         result?;
         match self.failure.take() {
             Some(error) => Err(error),
