@@ -79,8 +79,11 @@ impl PageRun {
         // Pages are powers of two (checked where presets are loaded).
         let shift = page_bytes.trailing_zeros();
         let mask = u64::from(page_bytes) - 1;
-        let end = offset_bytes + u64::from(size_bytes);
         let first = offset_bytes >> shift;
+        if (offset_bytes | u64::from(size_bytes)) & mask == 0 {
+            return Self::whole(action.into(), Lpn(first as u32), size_bytes >> shift);
+        }
+        let end = offset_bytes + u64::from(size_bytes);
         let pages = ((end + mask) >> shift) - first;
         let ragged_start = offset_bytes & mask != 0;
         let ragged_end = end & mask != 0;

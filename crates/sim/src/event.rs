@@ -1,4 +1,4 @@
-//! The event queue: a tournament tree with one leaf a resource, four to a node.
+//! The event queue: a tournament tree with one leaf a resource.
 //!
 //! Every resource has at most one pending event, so an event is a leaf and
 //! replacing it is one walk to the root. Units (dies) are leaves of the tree. The
@@ -58,22 +58,14 @@ impl EventKey {
     }
 }
 
-/// Children of a node of the tree: one less level to walk than with two, and no more
-/// comparisons.
-const CHILDREN: usize = 4;
-
-/// More levels than [`MAX_LEAVES`] need.
-const MOST_LEVELS: usize = LEAF_BITS as usize / 2;
-
 /// Pending events, the earliest first.
 #[derive(Clone, Debug)]
 pub struct EventTree {
-    /// Nodes with the same parent lie together; the leaves first, then level by level the
-    /// earliest of each four.
-    groups: Vec<[u64; CHILDREN]>,
-    /// Where each level's groups begin.
-    levels: [u32; MOST_LEVELS],
-    depth: usize,
+    /// Node `n` is the earlier of its children `2 n` and `2 n + 1`; the leaves are the last.
+    /// The root is kept apart.
+    nodes: Vec<u64>,
+    /// The node of the first leaf, a power of two.
+    leaves: usize,
     first_of_units: u64,
     units: usize,
     side: [u64; SIDE_LEAVES],
@@ -86,21 +78,12 @@ impl EventTree {
     /// [`SIDE_LEAVES`] behind them, none with an event.
     #[must_use]
     pub fn new(units: usize) -> Self {
-        let units = units.max(1);
-        let (mut levels, mut depth, mut groups) = ([0; MOST_LEVELS], 0, 0);
-        let mut nodes = units;
-        while depth == 0 || nodes > 1 {
-            levels[depth] = groups as u32;
-            nodes = nodes.div_ceil(CHILDREN);
-            groups += nodes;
-            depth += 1;
-        }
+        let leaves = units.next_power_of_two().max(2);
         Self {
-            groups: vec![[NEVER; CHILDREN]; groups],
-            levels,
-            depth,
+            nodes: vec![NEVER; 2 * leaves],
+            leaves,
             first_of_units: NEVER,
-            units,
+            units: units.max(1),
             side: [NEVER; SIDE_LEAVES],
             first_of_side: NEVER,
             first_of_rest: NEVER,
@@ -109,7 +92,7 @@ impl EventTree {
 
     /// Forgets every event.
     pub fn clear(&mut self) {
-        self.groups.fill([NEVER; CHILDREN]);
+        self.nodes.fill(NEVER);
         self.first_of_units = NEVER;
         self.side.fill(NEVER);
         self.first_of_side = NEVER;
@@ -133,7 +116,7 @@ impl EventTree {
     #[inline(always)]
     pub fn postpone(&mut self, leaf: usize, time: u64) {
         let key = EventKey::new(time, leaf).0;
-        if key > self.groups[leaf / CHILDREN][leaf % CHILDREN] {
+        if key > self.nodes[self.leaves + leaf] {
             self.replace(leaf, key);
         }
     }
@@ -158,15 +141,22 @@ impl EventTree {
 
     #[inline(always)]
     fn replace(&mut self, leaf: usize, key: u64) {
-        let (mut node, mut least) = (leaf, key);
-        for &level in &self.levels[..self.depth] {
-            let group = &mut self.groups[level as usize + node / CHILDREN];
-            let place = node % CHILDREN;
-            group[place] = least;
-            // The others do not wait for the levels below.
-            let others = group[place ^ 1].min(group[place ^ 2]).min(group[place ^ 3]);
-            least = least.min(others);
-            node /= CHILDREN;
+        let mut node = self.leaves + leaf;
+        let nodes = &mut self.nodes[..];
+        assert!(node < nodes.len());
+        let mut least = key;
+        loop {
+            // SAFETY: the first node exists, and there is an even number of them: so do its
+            // sibling and all that come before.
+            let sibling = unsafe {
+                *nodes.get_unchecked_mut(node) = least;
+                *nodes.get_unchecked(node ^ 1)
+            };
+            least = least.min(sibling);
+            node /= 2;
+            if node <= 1 {
+                break;
+            }
         }
         self.first_of_units = least;
     }

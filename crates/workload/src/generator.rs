@@ -37,6 +37,7 @@ pub struct Generator {
     rng: Xoshiro256PlusPlus,
     write: Share,
     range_start: u64,
+    range_end: u64,
     /// By [`Direction::index`].
     cursors: [Cursor; 2],
 }
@@ -156,7 +157,7 @@ impl Cursor {
         slot * u64::from(self.size)
     }
 
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, rng: &mut Xoshiro256PlusPlus) -> u64 {
         let offset = if self.random.happens(rng) {
             uniform_below(rng, self.slots) * u64::from(self.size)
@@ -211,6 +212,7 @@ impl Generator {
             rng,
             write,
             range_start: range_start_bytes,
+            range_end: range_start_bytes + range_bytes,
             cursors,
         })
     }
@@ -234,6 +236,7 @@ impl Generator {
             write: Share::new(write, &mut rng),
             rng,
             range_start: pass.start_bytes,
+            range_end: pass.start_bytes + cursor.slots * u64::from(cursor.size),
             cursors: [cursor.clone(), cursor],
         })
     }
@@ -254,14 +257,40 @@ impl Generator {
             write: Share::new(1.0 - stimulus.read_ratio, &mut rng),
             rng,
             range_start,
+            range_end: range_start + range_bytes,
             cursors,
         }
+    }
+
+    /// The bytes in which its requests lie: the first, and that behind the last.
+    #[must_use]
+    pub const fn range(&self) -> (u64, u64) {
+        (self.range_start, self.range_end)
     }
 
     /// The next request; the stream never ends.
     #[inline(always)]
     pub fn next_request(&mut self) -> Request {
-        let direction = if self.write.happens(&mut self.rng) {
+        let mut rng = self.rng.clone();
+        let request = self.draw(&mut rng);
+        self.rng = rng;
+        request
+    }
+
+    /// The next requests, one for each of `places`.
+    #[inline(never)]
+    pub fn fill(&mut self, places: &mut [Request]) {
+        // The random numbers stay in registers.
+        let mut rng = self.rng.clone();
+        for place in places {
+            *place = self.draw(&mut rng);
+        }
+        self.rng = rng;
+    }
+
+    #[inline(always)]
+    fn draw(&mut self, rng: &mut Xoshiro256PlusPlus) -> Request {
+        let direction = if self.write.happens(rng) {
             Direction::Write
         } else {
             Direction::Read
@@ -269,7 +298,7 @@ impl Generator {
         let cursor = &mut self.cursors[direction.index()];
         // Going on may change it for the request after this one.
         let size = cursor.size;
-        let offset = cursor.advance(&mut self.rng);
+        let offset = cursor.advance(rng);
         Request {
             arrival: Nanos::ZERO,
             offset_bytes: self.range_start + offset,

@@ -12,8 +12,14 @@ use drivelab_workload::{Arrivals, Generator};
 
 use super::{Device, SimError};
 
-/// Requests drawn ahead; a power of two.
-const AHEAD: usize = 64;
+/// Requests drawn at once.
+const BATCH: usize = 64;
+
+/// Places of those that are drawn: two batches.
+const DRAWN: usize = 2 * BATCH;
+
+/// How many requests ahead a map entry is cached.
+const AHEAD: usize = BATCH;
 
 /// How far ahead the map entry of an overwrite is cached before what it points
 /// to is: half the distance leaves the first prefetch the time it needs.
@@ -243,10 +249,10 @@ enum Feed {
     Timed(std::vec::IntoIter<Command>),
 }
 
-/// Requests drawn ahead.
+/// Requests drawn ahead, a batch at a time.
 struct Drawn {
     generator: Generator,
-    ring: [Request; AHEAD],
+    ring: [Request; DRAWN],
     next: usize,
 }
 
@@ -261,19 +267,18 @@ impl Drawn {
 
     #[inline(always)]
     fn take<T: Tables>(&mut self, tables: &T, page_shift: u32) -> Request {
-        let request = self.ring[self.next];
-        let drawn = self.generator.next_request();
-        // Field by field: a copy of the whole would wait until every field has reached
-        // the cache.
-        let place = &mut self.ring[self.next];
-        place.offset_bytes = drawn.offset_bytes;
-        place.size_bytes = drawn.size_bytes;
-        place.direction = drawn.direction;
-        self.next = (self.next + 1) % AHEAD;
+        let at = self.next % DRAWN;
+        let request = self.ring[at];
+        self.next = at + 1;
+        let drawn = &self.ring[(at + AHEAD) % DRAWN];
         tables.hint((drawn.offset_bytes >> page_shift) as u32);
-        let nearer = &self.ring[(self.next + HALF) % AHEAD];
+        let nearer = &self.ring[(at + 1 + HALF) % DRAWN];
         if nearer.direction == Direction::Write {
             tables.hint_overwrite((nearer.offset_bytes >> page_shift) as u32);
+        }
+        if self.next.is_multiple_of(BATCH) {
+            let passed = self.next - BATCH..self.next;
+            self.generator.fill(&mut self.ring[passed]);
         }
         request
     }
@@ -291,7 +296,8 @@ pub(crate) struct Running {
     pub queue_pair: u16,
     writes: WriteMode,
     content: Content,
-    /// Generated requests are sent as they are, and nothing between them.
+    /// Generated requests are sent as they are, and nothing between them; they lie where
+    /// this stream may go.
     is_plain: bool,
     /// Writes until the next flush, and then again; 0 for none.
     until_flush: u32,
@@ -305,6 +311,13 @@ impl Running {
     pub fn new(stream: Stream, capacity_bytes: u64) -> Self {
         let (start, length) = stream.range.unwrap_or((0, capacity_bytes));
         let resubmits = matches!(stream.source, Source::Closed { .. });
+        let is_inside = match &stream.source {
+            Source::Closed { generator, .. } | Source::Open { generator, .. } => {
+                let (first, end) = generator.range();
+                first >= start && end <= start + length
+            }
+            Source::Timed { .. } => false,
+        };
         let feed = match stream.source {
             Source::Closed { generator, .. } => Feed::Drawn(Drawn::new(generator), None),
             Source::Open {
@@ -325,7 +338,8 @@ impl Running {
             queue_pair: stream.queue_pair,
             writes: stream.writes,
             content: stream.content,
-            is_plain: stream.writes == WriteMode::Plain
+            is_plain: is_inside
+                && stream.writes == WriteMode::Plain
                 && stream.flush_interval == 0
                 && stream.content == Content::Random,
             until_flush: stream.flush_interval,
@@ -336,8 +350,9 @@ impl Running {
         }
     }
 
-    /// The next request of a closed loop that is a request and nothing else: the short
-    /// way for what most streams are. `None` leaves everything to [`Running::take`].
+    /// The next request of a closed loop that is a request and nothing else, and
+    /// [lies inside](Running::holds): the short way for what most streams are. `None` leaves
+    /// everything to [`Running::take`].
     #[inline(always)]
     pub fn take_request<T: Tables>(&mut self, tables: &T, page_shift: u32) -> Option<Request> {
         match &mut self.feed {

@@ -19,7 +19,7 @@ use super::overtaking::Overtaking;
 use super::pipeline::Pipelines;
 use super::read_cache::ReadCache;
 use super::recorded::RecordedOperation;
-use super::split::{FLASH_PARTS, PARTS};
+use super::split::FLASH_PARTS;
 use super::timing::Timing;
 use super::{Plan, SimError, Standing, Watch, streams};
 use crate::event::{END_OF_TIME, EventKey, EventTree, MAX_LEAVES, SIDE_LEAVES};
@@ -264,7 +264,9 @@ impl<F: Firmware> Engine<F> {
             ..Outcome::default()
         };
         self.background.reset();
-        self.flash.is_plain = self.flash.may_be_plain();
+        self.flash.is_plain = self.flash.may_be_plain()
+            && self.timing.ageing.is_none()
+            && !self.firmware.heeds_completions();
         self.flash.moves = self.may_move();
         self.failure = None;
         self.window = CompletionWindow::new(plan.window);
@@ -326,22 +328,33 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// A request of the host is complete.
+    /// The request of the host in `slot` is complete.
     #[inline(always)]
     pub fn count_completion(
         &mut self,
         slot: u32,
         stream: u16,
-        (kind, bytes): (CommandKind, u32),
+        command: (CommandKind, u32),
         latency: u64,
-        parts: &[u64; PARTS],
         now: u64,
     ) {
         self.streams[stream as usize].completed += 1;
         if self.clock.is_elsewhere() {
-            return self.count_elsewhere(slot, stream, (kind, bytes), latency, parts, now);
+            return self.count_elsewhere(slot, stream, command, latency, now);
         }
-        self.count((slot, stream), (kind, bytes), latency, parts, (now, now));
+        // Time has come to `now`: the window is told of time at its deadline.
+        let was_open = self.window.is_open();
+        if was_open {
+            let parts = &self.host.slots[slot as usize].parts;
+            self.counting.record(stream, command, latency, parts);
+            if self.counting.is_observed() {
+                let parts = *parts;
+                self.observe(slot, latency, &parts, now);
+            }
+        }
+        if self.window.tick(now, latency) {
+            self.window_decided(was_open, now, self.current);
+        }
     }
 
     /// The same where the host's time is another, or somebody else counts.
@@ -352,48 +365,29 @@ impl<F: Firmware> Engine<F> {
         stream: u16,
         command: (CommandKind, u32),
         latency: u64,
-        parts: &[u64; PARTS],
         now: u64,
     ) {
+        let parts = self.host.slots[slot as usize].parts;
         if !self.clock.differs() {
             return self.told.push(Completion {
                 tag: slot,
                 at: now,
-                parts: *parts,
+                parts,
             });
         }
-        let told = self.clock.told(latency, parts, now);
-        self.count(
-            (slot, stream),
-            command,
-            told.latency,
-            &told.parts,
-            (told.at, now),
-        );
-        self.clock.forget(|| self.host.oldest_submission(), now);
-    }
-
-    /// Counts a completion at a moment of the host's time and of the drive's.
-    #[inline(always)]
-    fn count(
-        &mut self,
-        (slot, stream): (u32, u16),
-        (kind, bytes): (CommandKind, u32),
-        latency: u64,
-        parts: &[u64; PARTS],
-        (at, now): (u64, u64),
-    ) {
-        // Time has come to `now`: the window is told of time at its deadline.
+        let told = self.clock.told(latency, &parts, now);
         let was_open = self.window.is_open();
         if was_open {
-            self.counting.record(stream, (kind, bytes), latency, parts);
+            self.counting
+                .record(stream, command, told.latency, &told.parts);
             if self.counting.is_observed() {
-                self.observe(slot, latency, parts, at);
+                self.observe(slot, told.latency, &told.parts, told.at);
             }
         }
-        if self.window.tick(at, latency) {
+        if self.window.tick(told.at, told.latency) {
             self.window_decided(was_open, now, self.current);
         }
+        self.clock.forget(|| self.host.oldest_submission(), now);
     }
 
     /// Time comes to `now`, at or after the deadline, before what happens then.

@@ -1,6 +1,7 @@
 //! What the flash consists of: units, channels, dispatch.
 //! Their ways are in [`super::operation`].
 
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use drivelab_ftl::{Cause, Operation, OperationKind};
@@ -12,6 +13,7 @@ use super::pipeline::Pipelines;
 use super::queue::{Account, Pool, Queue, Task};
 use super::recorded::RecordedOperation;
 use super::ring::Ring;
+use super::timing::Timing;
 use crate::event::EventKey;
 
 /// Operations queued at once: some 200 MB, far above what a controller queues.
@@ -74,7 +76,8 @@ impl Unit {
     /// Time spent on collection until `now`, the operation in hand included.
     #[inline]
     pub fn collected_until(&self, now: u64) -> u64 {
-        let collects = self.phase != Phase::Idle && self.task.cause != Cause::Host;
+        // Without a branch: it is as good as random.
+        let collects = (self.phase != Phase::Idle) & (self.task.cause != Cause::Host);
         self.collected + u64::from(collects) * now.saturating_sub(self.began)
     }
 
@@ -96,6 +99,60 @@ impl Unit {
             cause: operation.cause,
             tag: 0,
         }
+    }
+
+    /// The operation in hand, which starts at `at`, is in line for its channel; answers when it
+    /// ends at the earliest, if it is to ask later than `now`.
+    #[inline(always)]
+    pub fn ask(
+        &mut self,
+        channels: &mut [Channel],
+        timing: &Timing,
+        unit: u32,
+        (at, now): (u64, u64),
+    ) -> Option<u64> {
+        self.began = at;
+        self.took = at;
+        let Task { kind, ppn, .. } = self.task;
+        let asks_at = at + timing.before_transfer(kind, ppn);
+        if asks_at <= now || self.task.stays_in_place() {
+            return None;
+        }
+        let channel = &mut channels[self.channel as usize];
+        let key = EventKey::new(asks_at, unit as usize);
+        let moved = channel.ask(key, timing.register[kind as usize]);
+        let mut end = moved + timing.after_transfer(kind, ppn);
+        if self.task.account == Account::MOVE {
+            end += timing.shortest_program;
+        }
+        self.phase = Phase::Asked;
+        self.end = end;
+        Some(end)
+    }
+
+    /// The operation in hand asked `channel` at `asked_at`, and is promised its next time;
+    /// answers when that begins and ends.
+    #[inline(always)]
+    pub fn take_channel(
+        &mut self,
+        channel: &mut Channel,
+        timing: &Timing,
+        asked_at: u64,
+    ) -> (u64, u64) {
+        let Task { kind, ppn, .. } = self.task;
+        let (start, moved) = channel.reserve(asked_at, timing.register[kind as usize]);
+        self.end = moved + timing.after_transfer(kind, ppn);
+        self.phase = Phase::Promised;
+        (start, moved)
+    }
+
+    /// The operation in hand is over.
+    #[inline(always)]
+    pub fn put_down(&mut self, now: u64) {
+        let worked = now - self.began;
+        self.busy += worked;
+        self.collected += worked * u64::from(self.task.cause != Cause::Host);
+        self.phase = Phase::Idle;
     }
 
     /// Whether the operation in hand is the program of a move.
@@ -147,7 +204,7 @@ impl Channel {
     /// Gives the next `time` from `now` on; answers when it begins and ends.
     #[inline(always)]
     pub fn reserve(&mut self, now: u64, time: u64) -> (u64, u64) {
-        let start = self.free_at.max(now);
+        let start = select_unpredictable(self.free_at > now, self.free_at, now);
         self.free_at = start + time;
         self.busy += time;
         (start, self.free_at)
@@ -191,13 +248,9 @@ impl Channel {
             return None;
         }
         self.asks.pop();
-        match self.asks.front() {
-            Some(&next) => self.first_ask = next,
-            None => {
-                self.first_ask = EventKey::NEVER;
-                self.last_ask = EventKey::default();
-            }
-        }
+        self.first_ask = self.asks.front_or(EventKey::NEVER);
+        let is_last = self.asks.is_empty();
+        self.last_ask = select_unpredictable(is_last, EventKey::default(), self.last_ask);
         Some(first)
     }
 
@@ -225,7 +278,8 @@ pub(super) struct Flash {
     /// Where the tasks of all queues are.
     pub pool: Pool,
     /// Operations are dispatched to their units' own queues, keep their order there, take
-    /// the channel and are not recorded: nothing else is asked about them then.
+    /// the channel and are not recorded, nor are pages worn or the firmware told of their end:
+    /// nothing else is asked about them then.
     pub is_plain: bool,
     /// Moves are tasks ([`super::moves`]).
     pub moves: bool,

@@ -13,7 +13,7 @@
 use std::sync::atomic::Ordering;
 
 use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun, prefetch};
-use drivelab_request::{Command, CommandKind};
+use drivelab_request::{Command, CommandKind, Nanos};
 
 use super::SimError;
 use super::engine::{ARRIVAL, Engine, INTERRUPT, LINK};
@@ -108,10 +108,10 @@ impl Host {
     }
 
     #[cold]
-    fn new_slot(&mut self, command: Command, run: PageRun) -> u32 {
+    fn new_slot(&mut self) -> u32 {
         self.slots.push(Slot {
-            command,
-            run,
+            command: Command::flush(Nanos::ZERO),
+            run: PageRun::whole(Action::Trim, Lpn(0), 0),
             stream: 0,
             pair: 0,
             submitted: 0,
@@ -158,9 +158,18 @@ impl<F: Firmware> Engine<F> {
     /// The host submits the next command of a stream, if there is one.
     #[inline(never)]
     pub(super) fn submit_next(&mut self, stream: u16, now: u64) {
+        self.submit_following(stream, now);
+    }
+
+    #[inline(always)]
+    fn submit_following(&mut self, stream: u16, now: u64) {
         let running = &mut self.streams[stream as usize];
         match running.take_request(&self.firmware, self.page_shift) {
-            Some(request) => self.submit(stream, request.into(), now),
+            Some(request) => {
+                running.submitted += 1;
+                let pair = running.queue_pair;
+                self.place((stream, pair), request.into(), now);
+            }
             None => self.submit_other(stream, now),
         }
     }
@@ -189,6 +198,12 @@ impl<F: Firmware> Engine<F> {
         }
         running.submitted += 1;
         let pair = running.queue_pair;
+        self.place((stream, pair), command, now);
+    }
+
+    /// The same of a command that is allowed and counted.
+    #[inline(always)]
+    fn place(&mut self, (stream, pair): (u16, u16), command: Command, now: u64) {
         if self.submitted.is_multiple_of(STOP_INTERVAL) {
             self.failure = self.reason_to_stop(now);
             if self.failure.is_some() {
@@ -213,7 +228,7 @@ impl<F: Firmware> Engine<F> {
         let host = &mut self.host;
         let slot = match host.vacant.pop() {
             Some(slot) => slot,
-            None => host.new_slot(command, run),
+            None => host.new_slot(),
         };
         // Field by field: a copy of the whole would wait until every field has reached
         // the cache.
@@ -480,31 +495,30 @@ impl<F: Firmware> Engine<F> {
         let entry = &mut self.host.slots[slot as usize];
         entry.pending -= 1;
         if entry.pending == 0 {
+            parts.put_latency(entry.since, &mut entry.parts);
             if has_link && entry.command.kind == CommandKind::Read {
-                parts.put_latency(entry.since, &mut entry.parts);
                 self.send_data(slot, now);
             } else if self.timing.has_interrupts {
-                parts.put_latency(entry.since, &mut entry.parts);
                 self.post(slot, now);
             } else {
-                let parts = parts.of_latency(entry.since);
-                self.complete(slot, parts, now);
+                self.complete(slot, now);
             }
         }
     }
 
+    #[inline(always)]
     pub(super) fn send_data(&mut self, slot: u32, now: u64) {
         let bytes = u64::from(self.host.slots[slot as usize].command.size_bytes);
         self.put_on_link(slot, Job::ReadData, self.timing.link_transfer(bytes), now);
     }
 
     /// A request is complete that did not go straight from the flash to the host.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn complete_at_host(&mut self, slot: u32, now: u64) {
         if self.timing.has_interrupts {
             self.post(slot, now);
         } else {
-            self.complete_told(slot, now);
+            self.complete(slot, now);
         }
     }
 
@@ -521,14 +535,10 @@ impl<F: Firmware> Engine<F> {
     /// The host serves an interrupt, or completions have waited long enough for one.
     pub(super) fn interrupt_event(&mut self, now: u64) {
         while let Some(slot) = self.host.pairs.told(now, self.timing.interrupt) {
-            self.complete_told(slot, now);
+            self.complete(slot, now);
         }
         self.events
             .set_side(INTERRUPT, self.host.pairs.next_event());
-    }
-
-    fn complete_told(&mut self, slot: u32, now: u64) {
-        self.complete(slot, self.host.slots[slot as usize].parts, now);
     }
 
     /// Tells a request of the window by itself: to the time series, to the log.
@@ -548,22 +558,21 @@ impl<F: Firmware> Engine<F> {
 
     /// A request is complete. What of its latency lies neither in buffer nor flash
     /// is the host's.
-    #[inline(always)]
-    fn complete(&mut self, slot: u32, mut parts: [u64; PARTS], now: u64) {
-        let entry = &self.host.slots[slot as usize];
+    #[inline(never)]
+    fn complete(&mut self, slot: u32, now: u64) {
+        let entry = &mut self.host.slots[slot as usize];
         let (kind, bytes) = (entry.command.kind, entry.command.size_bytes);
-        let stream = entry.stream;
+        let (stream, pair) = (entry.stream, entry.pair);
         let latency = now - entry.submitted;
+        entry.parts[Part::Host as usize] = latency - entry.parts.iter().sum::<u64>();
         self.background.last_completion = now;
-        parts[Part::Host as usize] = latency - parts.iter().sum::<u64>();
-        let pair = entry.pair;
         self.host.vacant.push(slot);
-        self.count_completion(slot, stream, (kind, bytes), latency, &parts, now);
+        self.count_completion(slot, stream, (kind, bytes), latency, now);
         if let Some(next) = self.host.pairs.leaves(pair) {
             self.enter_device(next, now);
         }
         if self.streams[stream as usize].resubmits && self.window.closed_by().is_none() {
-            self.submit_next(stream, now);
+            self.submit_following(stream, now);
         }
     }
 }

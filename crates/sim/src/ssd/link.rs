@@ -1,5 +1,7 @@
 //! The link between host and drive: one way at a time, or both at once.
 
+use std::hint::select_unpredictable;
+
 use super::ring::Ring;
 use crate::event::EventKey;
 use crate::preset::HostInterface;
@@ -65,53 +67,47 @@ impl LinkJob {
 /// One way at a time: the job that crosses, and those that wait behind it.
 #[derive(Clone, Debug)]
 struct Lane {
-    /// Its end is [`NEVER`] where there is none.
-    crossing: LinkJob,
-    waiting: Ring<LinkJob>,
+    jobs: Ring<LinkJob>,
+    /// When the first of them has crossed; [`NEVER`] where there is none.
+    end: u64,
     free_at: u64,
 }
 
 impl Lane {
     fn idle() -> Self {
-        let mut lane = Self {
-            crossing: LinkJob::default(),
-            waiting: Ring::default(),
+        Self {
+            jobs: Ring::default(),
+            end: NEVER,
             free_at: 0,
-        };
-        lane.reset();
-        lane
+        }
     }
 
     fn reset(&mut self) {
-        self.crossing.end = NEVER;
-        self.waiting.clear();
+        self.jobs.clear();
+        self.end = NEVER;
         self.free_at = 0;
     }
 
+    /// Answers when the job ends.
     #[inline(always)]
-    fn put(&mut self, kind_and_slot: u64, pages: u64, time: u64, now: u64) {
+    fn put(&mut self, kind_and_slot: u64, pages: u64, time: u64, now: u64) -> u64 {
         let end = self.free_at.max(now) + time;
         self.free_at = end;
-        if self.crossing.end == NEVER {
-            self.crossing.end = end;
-            self.crossing.kind_and_slot = kind_and_slot;
-            self.crossing.pages = pages;
-        } else {
-            self.waiting.push(LinkJob {
-                end,
-                kind_and_slot,
-                pages,
-            });
-        }
+        // Those before it end before.
+        self.end = self.end.min(end);
+        self.jobs.push(LinkJob {
+            end,
+            kind_and_slot,
+            pages,
+        });
+        end
     }
 
     #[inline(always)]
     fn take(&mut self) -> LinkJob {
-        let done = self.crossing;
-        match self.waiting.pop() {
-            Some(next) => self.crossing = next,
-            None => self.crossing.end = NEVER,
-        }
+        let done = self.jobs.pop().unwrap_or_default();
+        let nothing = LinkJob { end: NEVER, ..done };
+        self.end = self.jobs.front_or(nothing).end;
         done
     }
 }
@@ -152,18 +148,13 @@ impl Link {
     /// Whether nothing crosses to the drive: what takes no time is there at once.
     #[inline(always)]
     pub fn is_free(&self, now: u64) -> bool {
-        self.lanes[0].crossing.end == NEVER && self.lanes[0].free_at <= now
+        self.lanes[0].end == NEVER && self.lanes[0].free_at <= now
     }
 
     /// When the first job of all has crossed.
     #[inline(always)]
     pub fn next(&self) -> EventKey {
         self.next
-    }
-
-    #[inline(always)]
-    fn first_of_lanes(&self) -> u64 {
-        self.lanes[0].crossing.end.min(self.lanes[1].crossing.end)
     }
 
     #[inline(always)]
@@ -179,21 +170,19 @@ impl Link {
     pub fn put(&mut self, slot: u32, job: Job, time: u64, now: u64) {
         let lane = self.lane_of(job);
         let (kind, pages) = job.packed();
-        self.lanes[lane].put(kind << 32 | u64::from(slot), pages, time, now);
-        self.next = EventKey::new(self.first_of_lanes(), self.leaf);
+        let end = self.lanes[lane].put(kind << 32 | u64::from(slot), pages, time, now);
+        // Where something crosses already, that ends before.
+        self.next = self.next.min(EventKey::new(end, self.leaf));
     }
 
     /// Takes the job that ends first, that to the drive of two.
     #[inline(always)]
     pub fn take(&mut self) -> (u32, Job) {
-        let is_second = self.lanes[1].crossing.end < self.lanes[0].crossing.end;
+        let is_second = self.lanes[1].end < self.lanes[0].end;
         let done = self.lanes[usize::from(is_second)].take();
-        let first = self.first_of_lanes();
-        self.next = if first == NEVER {
-            EventKey::NEVER
-        } else {
-            EventKey::new(first, self.leaf)
-        };
+        let first = self.lanes[0].end.min(self.lanes[1].end);
+        let next = EventKey::new(first, self.leaf);
+        self.next = select_unpredictable(first == NEVER, EventKey::NEVER, next);
         done.unpacked()
     }
 }

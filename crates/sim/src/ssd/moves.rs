@@ -17,9 +17,10 @@
 
 use drivelab_ftl::{Cause, Firmware, Operation, OperationKind};
 
-use super::engine::Engine;
-use super::flash::{Phase, Unit};
+use super::engine::{Engine, Tally};
+use super::flash::{Channel, Phase, Unit};
 use super::queue::{Account, Task};
+use super::timing::Timing;
 use crate::event::EventKey;
 
 /// Whether two operations, emitted one after the other, move a page for nobody. A page of
@@ -100,29 +101,6 @@ impl<F: Firmware> Engine<F> {
         moves
     }
 
-    /// The read of a move on `unit` ends at `end`: its program begins. Whoever asked for the
-    /// channel until `latest` is in line. Answers when the move ends, if that is known.
-    #[inline(always)]
-    pub(super) fn follow(&mut self, unit: u32, end: u64, latest: EventKey) -> Option<u64> {
-        let state = &mut self.flash.units[unit as usize];
-        self.tally.operations[OperationKind::Read as usize][state.task.cause as usize] += 1;
-        state.task.become_program();
-        state.took = end;
-        let channel = &mut self.flash.channels[state.channel as usize];
-        let key = EventKey::new(end, unit as usize);
-        let kind = OperationKind::Program;
-        let time = self.timing.register[kind as usize];
-        let after = self.timing.cell(kind, state.task.ppn);
-        if key <= latest && channel.is_next(key) {
-            state.phase = Phase::Promised;
-            state.end = channel.reserve(end, time).1 + after;
-            return Some(state.end);
-        }
-        state.phase = Phase::Asked;
-        state.end = channel.ask(key, time) + after;
-        None
-    }
-
     /// The causes of reads that are counted already and end after `served`.
     pub(super) fn counted_early(&self, served: EventKey) -> Vec<Cause> {
         let units = self.flash.units.iter().enumerate();
@@ -131,5 +109,34 @@ impl<F: Firmware> Engine<F> {
         };
         let early = units.filter(is_early);
         early.map(|(_, state)| state.task.cause).collect()
+    }
+}
+
+impl Unit {
+    /// The read of the move in hand ends at [`Unit::end`]: its program begins. Whoever asked
+    /// for `channel` until `latest` is in line. Answers whether it is known when the move ends.
+    #[inline(always)]
+    pub fn follow(
+        &mut self,
+        unit: usize,
+        channel: &mut Channel,
+        timing: &Timing,
+        tally: &mut Tally,
+        latest: EventKey,
+    ) -> bool {
+        tally.operations[OperationKind::Read as usize][self.task.cause as usize] += 1;
+        let end = self.end;
+        self.task.become_program();
+        self.took = end;
+        let key = EventKey::new(end, unit);
+        if key <= latest && channel.is_next(key) {
+            self.take_channel(channel, timing, end);
+            return true;
+        }
+        let kind = OperationKind::Program;
+        let moved = channel.ask(key, timing.register[kind as usize]);
+        self.phase = Phase::Asked;
+        self.end = moved + timing.after_transfer(kind, self.task.ppn);
+        false
     }
 }

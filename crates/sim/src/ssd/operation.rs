@@ -19,7 +19,7 @@ use drivelab_ftl::{Cause, Firmware, NOTHING, Operation, OperationKind};
 
 use super::SimError;
 use super::engine::{DISPATCH, Engine};
-use super::flash::{MAX_QUEUED, Phase};
+use super::flash::{Flash, MAX_QUEUED, Phase};
 use super::queue::{Account, Beneficiary, Task};
 use super::recorded::RecordedOperation;
 use super::split::Parts;
@@ -47,13 +47,14 @@ impl<F: Firmware> Engine<F> {
         let dispatch = &mut self.flash.dispatch;
         let available = dispatch.free_at.max(now) + self.timing.dispatch[operation.kind as usize];
         dispatch.free_at = available;
-        let state = &mut self.flash.units[unit as usize];
+        let Flash { units, pool, .. } = &mut self.flash;
+        let state = &mut units[unit as usize];
         let task = state.task_of(operation, account, (available, now));
         if state.phase == Phase::Idle {
             task.put(&mut state.task);
             self.start(unit, available, now);
         } else {
-            state.queue.push(task, &mut self.flash.pool);
+            state.queue.push(task, pool);
             self.check_queued();
         }
     }
@@ -192,28 +193,24 @@ impl<F: Firmware> Engine<F> {
         if !self.flash.is_plain {
             self.record_sensing(unit, at);
         }
-        let state = &mut self.flash.units[unit as usize];
-        state.began = at;
-        state.took = at;
-        let Task { kind, account, .. } = state.task;
-        if kind == OperationKind::Erase || account == Account::COPYBACK {
-            return self.start_in_place(unit, at);
+        let Flash {
+            units, channels, ..
+        } = &mut self.flash;
+        let state = &mut units[unit as usize];
+        match state.ask(channels, &self.timing, unit, (at, now)) {
+            Some(end) => self.events.set(unit as usize, end),
+            None => self.start_at_once(unit, at, now),
         }
-        let page = state.task.ppn;
-        let asks_at = at + self.timing.before_transfer(kind, page);
-        if asks_at <= now {
-            return self.transfer(unit, now);
+    }
+
+    /// The same of a task that asks for the channel now or never.
+    #[inline(always)]
+    fn start_at_once(&mut self, unit: u32, at: u64, now: u64) {
+        if self.flash.units[unit as usize].task.stays_in_place() {
+            self.start_in_place(unit, at);
+        } else {
+            self.transfer(unit, now);
         }
-        let channel = &mut self.flash.channels[state.channel as usize];
-        let key = EventKey::new(asks_at, unit as usize);
-        let moved = channel.ask(key, self.timing.register[kind as usize]);
-        state.phase = Phase::Asked;
-        let mut end = moved + self.timing.after_transfer(kind, page);
-        if account == Account::MOVE {
-            end += self.timing.shortest_program;
-        }
-        state.end = end;
-        self.events.set(unit as usize, end);
     }
 
     /// The task of `unit`, of which nothing crosses the channel, starts at `at`.
@@ -256,7 +253,11 @@ impl<F: Firmware> Engine<F> {
         }
         let state = &self.flash.units[unit as usize];
         if state.end <= now {
-            self.finish(unit, now);
+            if self.flash.is_plain {
+                self.finish_plain(unit, now);
+            } else {
+                self.finish(unit, now);
+            }
         } else if was_asked {
             self.events.postpone(unit as usize, state.end);
         } else {
@@ -269,46 +270,58 @@ impl<F: Firmware> Engine<F> {
     fn transfer(&mut self, unit: u32, now: u64) {
         let channel = self.flash.units[unit as usize].channel;
         self.settle(channel, self.current);
+        let Flash {
+            units, channels, ..
+        } = &mut self.flash;
+        let state = &mut units[unit as usize];
         // Moves ask by an event, so that this is no move: its end is known now.
-        if let Some(end) = self.promise(unit, now, self.current) {
-            self.events.set(unit as usize, end);
+        let transfer = state.take_channel(&mut channels[channel as usize], &self.timing, now);
+        self.events.set(unit as usize, state.end);
+        if !self.flash.is_plain {
+            self.record_transfer(unit, transfer);
         }
     }
 
     /// Promises its transfer to everybody who asked `channel` until `latest`.
     #[inline(always)]
     pub(super) fn settle(&mut self, channel: u16, latest: EventKey) {
-        while let Some(key) = self.flash.channels[channel as usize].next_ask(latest) {
+        let Flash {
+            units,
+            channels,
+            is_plain,
+            ..
+        } = &mut self.flash;
+        let is_plain = *is_plain;
+        let channel = &mut channels[channel as usize];
+        while let Some(key) = channel.next_ask(latest) {
             let unit = key.leaf();
-            if let Some(end) = self.promise(unit as u32, key.time(), latest) {
-                self.events.postpone(unit, end);
+            let state = &mut units[unit];
+            let transfer = state.take_channel(channel, &self.timing, key.time());
+            if state.task.account == Account::MOVE {
+                let tally = &mut self.tally;
+                if !state.follow(unit, channel, &self.timing, tally, latest) {
+                    continue;
+                }
+            }
+            self.events.postpone(unit, state.end);
+            if !is_plain {
+                return self.settle_otherwise(unit as u32, transfer, latest);
             }
         }
     }
 
-    /// Promises the next time of its channel to `unit`, which asked at `asked_at`; whoever
-    /// asked until `latest` is in line. Answers when it ends, if that is known then.
-    #[inline(always)]
-    fn promise(&mut self, unit: u32, asked_at: u64, latest: EventKey) -> Option<u64> {
-        let state = &mut self.flash.units[unit as usize];
-        let Task { kind, ppn, .. } = state.task;
-        let channel = &mut self.flash.channels[state.channel as usize];
-        let (start, moved) = channel.reserve(asked_at, self.timing.register[kind as usize]);
-        let end = moved + self.timing.after_transfer(kind, ppn);
-        if state.task.account == Account::MOVE {
-            return self.follow(unit, end, latest);
-        }
-        state.end = end;
-        state.phase = Phase::Promised;
-        if !self.flash.is_plain {
-            self.record_transfer(unit, (start, moved, end));
-        }
-        Some(end)
+    /// Goes on with [`Engine::settle`] behind the transfer of `unit`, which is recorded.
+    #[inline(never)]
+    fn settle_otherwise(&mut self, unit: u32, transfer: (u64, u64), latest: EventKey) {
+        let channel = self.flash.units[unit as usize].channel;
+        self.record_transfer(unit, transfer);
+        self.settle(channel, latest);
     }
 
     #[inline(never)]
-    fn record_transfer(&mut self, unit: u32, (start, moved, end): (u64, u64, u64)) {
-        let tag = self.flash.units[unit as usize].task.tag;
+    fn record_transfer(&mut self, unit: u32, (start, moved): (u64, u64)) {
+        let state = &self.flash.units[unit as usize];
+        let (end, tag) = (state.end, state.task.tag);
         if let Some(record) = self.flash.recorded(unit, tag) {
             record.transfer = (start, moved);
             if record.operation.kind == OperationKind::Program {
@@ -329,16 +342,38 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// The operation on `unit` is complete: the unit takes its next one, and
-    /// whoever waited for it is told.
+    /// The operation on `unit` is complete where [the flash is plain](Flash::is_plain): the
+    /// unit takes its next one, and whoever waited for it is told.
+    #[inline(never)]
+    fn finish_plain(&mut self, unit: u32, now: u64) {
+        let Flash {
+            units,
+            channels,
+            pool,
+            ..
+        } = &mut self.flash;
+        let state = &mut units[unit as usize];
+        let (task, began, collected) = (state.task, state.began, state.collected);
+        state.put_down(now);
+        if state.task.next_move() || state.queue.pop_to(&mut state.task, pool) {
+            let at = state.task.available.max(now);
+            match state.ask(channels, &self.timing, unit, (at, now)) {
+                Some(end) => self.events.set(unit as usize, end),
+                None => self.start_at_once(unit, at, now),
+            }
+        } else {
+            self.events.cancel(unit as usize);
+        }
+        self.tell_completion(&task, (began, None, collected), now);
+    }
+
+    /// The same wherever there is more to an operation.
     #[inline(never)]
     fn finish(&mut self, unit: u32, now: u64) {
         let state = &mut self.flash.units[unit as usize];
         let (task, mut began) = (state.task, state.began);
         let collected_before = state.collected;
-        state.busy += now - began;
-        state.collected += (now - began) * u64::from(task.cause != Cause::Host);
-        state.phase = Phase::Idle;
+        state.put_down(now);
         let cell = self
             .timing
             .ageing
@@ -370,7 +405,6 @@ impl<F: Firmware> Engine<F> {
         (began, cell, collected): (u64, Option<u64>, u64),
         now: u64,
     ) {
-        let kind = task.kind as usize;
         if self.firmware.heeds_completions() {
             self.firmware.completed(&Operation {
                 kind: task.kind,
@@ -382,6 +416,18 @@ impl<F: Firmware> Engine<F> {
                 request: 0,
             });
         }
+        self.tell_completion(task, (began, cell, collected), now);
+    }
+
+    /// The same of an operation that the firmware does not heed.
+    #[inline(always)]
+    fn tell_completion(
+        &mut self,
+        task: &Task,
+        (began, cell, collected): (u64, Option<u64>, u64),
+        now: u64,
+    ) {
+        let kind = task.kind as usize;
         self.tally.operations[kind][task.cause as usize] += 1;
         let beneficiary = task.account.beneficiary();
         match beneficiary {

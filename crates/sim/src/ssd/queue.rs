@@ -130,6 +130,12 @@ impl Task {
         tag: 0,
     };
 
+    /// Nothing of it crosses the channel.
+    #[inline(always)]
+    pub fn stays_in_place(&self) -> bool {
+        self.kind == OperationKind::Erase || self.account == Account::COPYBACK
+    }
+
     /// The read of a move is over.
     #[inline(always)]
     pub fn become_program(&mut self) {
@@ -292,17 +298,16 @@ impl Queue {
         self.len -= 1;
         self.first += 1;
         pool.waiting -= 1;
-        if self.len == 0 {
-            // The chunk in hand is the last one, and is filled anew.
-            self.first = 0;
-            self.end = 0;
-        } else {
-            if self.first as usize == CHUNK {
-                self.shrink(pool);
-            }
-            let chunk = &pool.chunks[self.head as usize].0;
-            prefetch(chunk, self.first as usize % CHUNK);
+        // Of an empty queue the chunk in hand is the last one, and is filled anew; without a
+        // branch, which would be as good as random.
+        let goes_on = u16::from(self.len > 0);
+        self.first *= goes_on;
+        self.end *= goes_on;
+        if self.first as usize == CHUNK {
+            self.shrink(pool);
         }
+        let chunk = &pool.chunks[self.head as usize].0;
+        prefetch(chunk, self.first as usize % CHUNK);
         true
     }
 

@@ -71,7 +71,10 @@ struct QueuePair {
 pub(super) struct QueuePairs {
     settings: PairSettings,
     pairs: Vec<QueuePair>,
+    /// Commands that may still enter; of one pair, by its depth too.
     free_commands: u32,
+    /// There is but one pair: its own `free` stands still.
+    is_one: bool,
     /// Waiting in all pairs.
     waiting: u32,
     /// Whose turn it is, and for how many commands more.
@@ -91,9 +94,15 @@ impl QueuePairs {
             gathered: 0,
             host_free_at: 0,
         };
+        let is_one = settings.weights.len() == 1;
         Self {
             pairs: settings.weights.iter().map(pair).collect(),
-            free_commands: settings.commands,
+            free_commands: if is_one {
+                settings.commands.min(settings.depth)
+            } else {
+                settings.commands
+            },
+            is_one,
             waiting: 0,
             turn: 0,
             credit: settings.weights.first().copied().unwrap_or(1),
@@ -108,6 +117,10 @@ impl QueuePairs {
     /// Whether a command of `pair` enters the drive now; if not, it waits.
     #[inline(always)]
     pub fn enters(&mut self, pair: u16, slot: u32) -> bool {
+        if self.is_one && self.free_commands > 0 {
+            self.free_commands -= 1;
+            return true;
+        }
         let place = &mut self.pairs[pair as usize];
         if self.free_commands > 0 && place.free > 0 {
             self.free_commands -= 1;
@@ -123,7 +136,9 @@ impl QueuePairs {
     #[inline(always)]
     pub fn leaves(&mut self, pair: u16) -> Option<u32> {
         self.free_commands += 1;
-        self.pairs[pair as usize].free += 1;
+        if !self.is_one {
+            self.pairs[pair as usize].free += 1;
+        }
         if self.waiting == 0 {
             None
         } else {
@@ -139,7 +154,7 @@ impl QueuePairs {
                 && pair.free > 0
                 && let Some(slot) = pair.waiting.pop_front()
             {
-                pair.free -= 1;
+                pair.free -= u32::from(!self.is_one);
                 self.credit -= 1;
                 self.free_commands -= 1;
                 self.waiting -= 1;

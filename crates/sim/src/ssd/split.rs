@@ -84,7 +84,7 @@ impl Parts {
         [0, 0, left, dispatch, channel, cell, collection]
     }
 
-    /// Writes [`Parts::of_latency`] to `parts`.
+    /// Writes the parts of a latency from `emitted` on, without host and buffer, to `parts`.
     /// Field by field: a copy of the whole would wait until every field has reached the
     /// cache.
     #[inline(always)]
@@ -98,21 +98,5 @@ impl Parts {
         parts[Part::Channel as usize] = self.channel;
         parts[Part::Cell as usize] = self.cell;
         parts[Part::Collection as usize] = collection;
-    }
-
-    /// The parts of a latency from `emitted` on, without host and buffer.
-    #[inline(always)]
-    pub fn of_latency(&self, emitted: u64) -> [u64; PARTS] {
-        let waited = self.began - emitted - self.dispatch;
-        let collection = self.collected.min(waited);
-        [
-            0,
-            0,
-            waited - collection,
-            self.dispatch,
-            self.channel,
-            self.cell,
-            collection,
-        ]
     }
 }

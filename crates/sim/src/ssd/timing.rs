@@ -47,7 +47,9 @@ pub(crate) struct Timing {
     /// Command cost on the host link, by kind of command.
     pub command: [u64; CommandKind::ALL.len()],
     /// Rate of the host link, 0 if the link is free.
-    pub link_bytes_per_second: u64,
+    link_bytes_per_second: u64,
+    /// Bytes of a page, and their time on it.
+    page_transfer: (u64, u64),
     /// From a buffered write's last byte to its completion.
     pub acknowledge: u64,
     /// From a hit in the controller's memory to its data.
@@ -86,6 +88,7 @@ impl Timing {
         let ageing = Ageing::new(config, scale);
         // A slower run has a slower link.
         let rate = (host.link_bytes_per_second as f64 / factor).round() as u64;
+        let page_bytes = u64::from(config.geometry.page_size_bytes);
         Self {
             dispatch: [
                 scale(timing.read_dispatch_ns),
@@ -118,6 +121,7 @@ impl Timing {
                 scale(host.flush_command_ns.unwrap_or(host.write_command_ns)),
             ],
             link_bytes_per_second: rate,
+            page_transfer: (page_bytes, transfer(page_bytes, rate)),
             acknowledge: scale(host.write_acknowledge_ns),
             memory: scale(config.buffer.memory_ns),
             memory_bytes_per_second: (config.buffer.memory_bytes_per_second.unwrap_or(0) as f64
@@ -212,6 +216,10 @@ impl Timing {
     /// Time of `bytes` on the host link, rounded up to whole nanoseconds.
     #[inline]
     pub fn link_transfer(&self, bytes: u64) -> u64 {
+        // Most requests are of a page, and a division takes long.
+        if bytes == self.page_transfer.0 {
+            return self.page_transfer.1;
+        }
         transfer(bytes, self.link_bytes_per_second)
     }
 
