@@ -18,7 +18,7 @@ from drivelab._core import available_cores, preset_names
 from drivelab.drives.presets import read_preset
 from drivelab.drives.sessions import open_session
 from drivelab.errors import UsageError
-from drivelab.pts.reference import REFERENCE_TESTS, read_reference, write_reference
+from drivelab.pts.reference import REFERENCE_TESTS, read_reference, reference_path, write_reference
 from drivelab.pts.registry import test_named
 from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings
@@ -35,6 +35,8 @@ def main(asked: list[str]) -> int:
         for preset in presets
         if not _is_there(preset, test)
     ]
+    stale = sum(reference_path(*each).is_file() for each in missing)
+    sys.stdout.write(f"{len(missing)} to make, {stale} of them of another version or damaged\n")
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(available_cores(), mp_context=context) as pool:
         waiting = {pool.submit(make, *each): each for each in missing}

@@ -56,7 +56,10 @@ def read_reference(name: str, test: str) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, lzma.LZMAError) as error:
         raise UsageError(f"the reference result {path} is damaged; {make}") from error
     if found != fingerprint(preset):
-        raise UsageError(f"the reference result of {name} is of another version of it; {make}")
+        raise UsageError(
+            f"the reference result of {name} in {test} is of another version of it; {make}, and "
+            f'`make reference-results PRESETS="{preset}"` in a checkout the one that ships'
+        )
     return result
 
 
