@@ -12,7 +12,7 @@ from fake_test_run import SETTLED
 
 from drivelab.cli import main as cli
 from drivelab.drives import sessions, shared_device
-from drivelab.errors import RunError
+from drivelab.errors import RunError, TerminatedError
 from drivelab.pts import registry
 
 SMALL_DRIVE = f"sim:{Path(__file__).parents[1] / 'small_drive.toml'}"
@@ -127,6 +127,25 @@ def test_all_leaves_out_what_the_drive_cannot_run(
     monkeypatch.setattr(registry, "SPECIFIED", {"ecw": few["ecw"]})
     assert run("all", "sim:x25m", "--client", "--out", "none") == 2
     assert not Path("none").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(KeyboardInterrupt(), 130), (TerminatedError(15), 143)]
+)
+def test_stopped_before_the_first_step_it_says_so_and_how_to_begin(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: BaseException,
+    code: int,
+) -> None:
+    def stop(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(sessions, "open_session", stop)
+    assert run("throughput", "sim:x25m", "--out", "run") == code
+    told = capsys.readouterr().err
+    assert " before the first step: nothing was measured; begin again with: drivelab pts" in told
+    assert run("all", "sim:x25m", "--out", "runs") == code
 
 
 def test_an_error_in_round_seventeen_is_one_line_and_the_rest_is_reported(

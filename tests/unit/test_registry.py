@@ -38,8 +38,9 @@ def test_a_misspelt_drive_is_guessed(
     with pytest.raises(UsageError) as caught:
         open_drive(name)
     text = str(caught.value)
-    assert f"did you mean {meant}?" in text
-    assert "sim:x25m-fob" in text or "analytic:x25m-yoo2014-planes" in text
+    assert f"did you mean {meant}" in text
+    assert "`drivelab drives` lists all" in text
+    assert len(text) < 250
     assert "\n" not in text
     assert list(tmp_path.iterdir()) == []
 

@@ -174,7 +174,7 @@ def test_screen_fits_eighty_columns(drive: str, capsys, monkeypatch, tmp_path) -
     [
         (["analytic:x25m-yoo2014"], "is a formula, and nothing runs in it; simulate sim:x25m-"),
         (["/dev/null"], "is a real drive, and only simulated ones can be simulated"),
-        (["x25m"], "did you mean sim:x25m?"),
+        (["x25m"], "did you mean sim:x25m or "),
         (["sim:nope"], "there is no drive 'sim:nope'"),
         (["sim:x25m", "--seconds", "0"], "--seconds is 0; allowed: more than 0"),
         (["sim:x25m", "--requests", "0"], "it takes a whole number from 1"),

@@ -167,8 +167,8 @@ def default_run(drive: str, design: str, seed: int) -> Path:
 
 def _text(answer: dict[str, Any], model: Any) -> str:
     lines = [
-        f"{answer['drive']} under {answer['workloads']:,} workloads, seed {answer['seed']}: "
-        f"{parts_text(answer['parts'], answer['design'])}"
+        f"{answer['drive']} under {answer['workloads']:,} workloads, seed {answer['seed']}",
+        f"  {parts_text(answer['parts'], answer['design'])}",
     ]
     if answer["left_out_workloads"]:
         left_out = f"{answer['left_out_workloads']:,}"

@@ -143,7 +143,7 @@ def accuracy_text(model: PerformanceModel) -> str:
     from drivelab.report.quantities import ESTIMATOR_LABELS, METRICS, share_text
 
     evaluation = model.evaluation
-    head = ["mean relative error", "", "in-sample", "unseen  "]
+    head = ["relative error", "", "in-sample", "unseen  "]
     rows = [head if evaluation.check is None else [*head, "off-grid"]]
     for metric, quantity in METRICS.items():
         of_metric = [key for key in evaluation.cross_validated if key.metric == metric]
@@ -170,9 +170,16 @@ def accuracy_text(model: PerformanceModel) -> str:
 
 def _meaning(model: PerformanceModel) -> list[str]:
     evaluation = model.evaluation
-    told = "(unseen: cross-validated, * is the best; in-sample: on the workloads fitted to"
+    told = [
+        "(means; unseen: cross-validated, * is the best;",
+        " in-sample: on the workloads fitted to",
+    ]
     if evaluation.check is None:
-        return [f"{told})"]
+        return [told[0], f"{told[1]})"]
     rows = next(iter(evaluation.check.values())).rows
     outside = f", {evaluation.check_outside} others lie outside" if evaluation.check_outside else ""
-    return [f"{told};", f" off-grid: on {rows:,} workloads between the design's values{outside})"]
+    return [
+        told[0],
+        f"{told[1]};",
+        f" off-grid: on {rows:,} workloads between the design's values{outside})",
+    ]

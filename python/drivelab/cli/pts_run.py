@@ -24,7 +24,7 @@ from drivelab.cli.drive_options import (
 )
 from drivelab.cli.pts_run_text import left_out, raise_what_went_wrong, tell, text_of
 from drivelab.cli.terminal import show
-from drivelab.errors import CannotAnswerError, UsageError
+from drivelab.errors import CannotAnswerError, TerminatedError, UsageError
 
 if TYPE_CHECKING:
     from drivelab.drives.session import DriveSession
@@ -200,9 +200,33 @@ def _told_of(args: argparse.Namespace, settings: Settings) -> list[dict[str, Any
     from drivelab.pts.registry import TESTS
 
     path = args.out or _default_run(args, settings)
-    if args.test == _ALL:
-        return _run_all(args, settings, path)
-    return [tell(_run(args, TESTS[args.test], settings, path))]
+    try:
+        if args.test == _ALL:
+            return _run_all(args, settings, path)
+        return [tell(_run(args, TESTS[args.test], settings, path))]
+    except KeyboardInterrupt as interrupt:
+        if str(interrupt):
+            raise
+        raise KeyboardInterrupt(f"stopped{_kept(path, args.command)}") from interrupt
+    except TerminatedError as terminated:
+        if str(terminated) != str(TerminatedError(terminated.number)):
+            raise
+        message = f"{terminated}{_kept(path, args.command)}"
+        raise TerminatedError(terminated.number, message) from terminated
+
+
+def _kept(path: Path, command: str) -> str:
+    """Say what a run that was stopped outside of its steps holds, and how to go on."""
+    from drivelab.store import RunStore, is_run
+
+    steps = 0
+    for run in [path, *path.glob("*/")]:
+        if is_run(run):
+            with RunStore.open(run) as store:
+                steps += len(store.done())
+    if not steps:
+        return f" before the first step: nothing was measured; begin again with: {command}"
+    return f"; {steps} steps are kept in {path}; go on with: {command}"
 
 
 def _run_all(args: argparse.Namespace, settings: Settings, path: Path) -> list[dict[str, Any]]:

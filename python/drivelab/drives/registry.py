@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _PRESET_SUFFIX: Final = ".toml"
 _FILE_EXAMPLE: Final = "bench.bin"
+#: So many drives are guessed from a name that is none.
+_NEAREST: Final = 3
 
 
 @dataclass(frozen=True)
@@ -210,16 +212,15 @@ def _refuse_what_is_no_path(name: str) -> None:
 
 
 def _suggestion(name: str) -> str:
-    """Say which drives there are, beginning with one whose name is close."""
+    """Name the drives whose names are close, and say how to see all of them."""
     known = [preset.name for preset in list_presets()]
     prefix = next((prefix for prefix in OPENERS if name.startswith(prefix)), "sim:")
     asked = name if ":" in name else f"{prefix}{name}"
-    near = difflib.get_close_matches(asked.lower(), known, n=1)
-    meant = f"did you mean {near[0]}? There are" if near else "there are"
-    listed = ", ".join(each for each in known if each.startswith(prefix))
+    near = difflib.get_close_matches(asked.lower(), known, n=_NEAREST)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
     return (
-        f"{meant} {listed}, {prefix}FILE.toml, block devices, and files, named by a "
-        f"path such as ./{_FILE_EXAMPLE}"
+        f"{meant}`drivelab drives` lists all; {prefix}FILE.toml and files, named by a path such as "
+        f"./{_FILE_EXAMPLE}, are drives too"
     )
 
 

@@ -52,11 +52,12 @@ class TestProgress:
         if self._told is not None and now - self._told < self._every:
             return
         self._told = now
-        parts = [f"{self._name}: step {position + 1}, {text}"]
+        parts = [f"{self._name}: step {position + 1}"]
         if self._done and most is not None and most > position:
             left = (most - position) * (now - self._began) / self._done
             parts.append(f"at most {format_time_left(left)} left")
-        self._line.show(", ".join(parts))
+        # Last what a narrow terminal has no room for.
+        self._line.show(", ".join([*parts, text]))
 
     def advance(self) -> None:
         """Count a step that is done."""
