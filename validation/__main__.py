@@ -21,6 +21,7 @@ from validation.papers import huang2011, yoo2014
 from validation.published import published_figures, simulated_figures, sources_of_values
 from validation.published_table import TARGET as PUBLISHED_TABLE
 from validation.published_table import table_text
+from validation.serra import profiles
 from validation.snia2010 import coughlin2010, steady_state_rule
 from validation.speed import main_job_speed, simulator_speed
 from validation.steady_state import steady_state
@@ -36,6 +37,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "huang2011": huang2011,
     "published": published_figures,
     "boito2015": whole_passes,
+    "serra": profiles,
     "snia2010": coughlin2010,
     "pts": steady_state_rule,
     "sources": sources_of_values,

@@ -47,6 +47,17 @@ def test_the_table_marks_what_was_measured_and_says_what_the_result_belongs_to(
     assert "nobody knows how sure" in out
 
 
+def test_a_full_profile_says_how_many_tests_are_not_known(drive, capsys) -> None:
+    words = (drive, *QUICK, "--full", "--max-repetitions")
+    few, many = (json.loads(run(capsys, *words, most, "--json")[1]) for most in ("6", "200"))
+    # A spread of 20 % takes about a dozen repetitions.
+    assert 0 < few["tests_not_known"] <= 4 * 7
+    assert many["tests_not_known"] == 0
+    told = f"{few['tests_not_known']} of 28 tests are not known within 10 % after 6 repetitions"
+    assert told in run(capsys, *words, "6")[1]
+    assert "not known within" not in run(capsys, *words, "200")[1]
+
+
 def test_everything_is_written_and_the_ratio_table_is_what_json_says(drive, capsys) -> None:
     code, out, _ = run(capsys, drive, *QUICK, "--out", "p", "--json", "--optimization-cost", "1.5")
     assert code == 0

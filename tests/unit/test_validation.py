@@ -11,6 +11,8 @@ from made_study import course, study
 
 from drivelab.drives.published import UNITS, Compared
 from drivelab.drives.simulated import SimulatedDrive
+from drivelab.report.table import Table
+from drivelab.reproduce.claims import Ordering, Reproduction
 from drivelab.reproduce.snia2010 import Study, reproduction_of
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -18,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from validation import __main__ as validation
 from validation import published
 from validation.document import Section
+from validation.serra import section_of as profiles_of
 from validation.snia2010 import section_of
 
 PRESETS = Path(__file__).parents[2] / "presets"
@@ -78,6 +81,28 @@ def test_a_figure_outside_its_tolerance_fails(monkeypatch: pytest.MonkeyPatch) -
     assert not any(claim.holds for claim in claims)
     fitted = {claim.statement for claim in claims if claim.fitted and "apex, " in claim.statement}
     assert {statement.split()[1] for statement in fitted} == {"sequential_read", "sequential_write"}
+
+
+def test_profiles_keep_what_was_fitted_apart_and_tell_shortfalls() -> None:
+    def made(error: float, *, repetitions: float) -> Reproduction:
+        known = "random read: share of estimates more than 20 % off, with the paper's settings"
+        table = Table(
+            "table_1", ("class", "repetitions"), tuple(("HDD", repetitions + d) for d in (-2, 0, 2))
+        )
+        orderings = (
+            Ordering(known, 6.8, 2.0, "%", "section 4.2"),
+            Ordering("reads: median error", error, 6.0, "%", "abstract"),
+        )
+        return Reproduction("boito2015", "Boito et al. 2015", (table,), (), orderings)
+
+    claims = profiles_of(made(5.0, repetitions=17)).claims
+    assert [(claim.holds, claim.fitted) for claim in claims] == [(True, False), (True, True)]
+    assert "17.0 repetitions" in claims[1].statement
+    # Within 30 % of 17: up to 22.1.
+    claims = profiles_of(made(7.0, repetitions=22.2)).claims
+    assert [claim.holds for claim in claims] == [False, False, False]
+    assert "reads: median error" in claims[0].statement
+    assert "random read: share" in profiles_of(made(5.0, repetitions=17)).markdown()
 
 
 def test_a_shortfall_that_is_told_is_none_of_the_validation_and_another_is() -> None:

@@ -497,6 +497,7 @@ def _values(
         "passes": len(found.measured),
         "measured_sizes_bytes": sorted({one.whole_pass.request_bytes for one in found.measured}),
         "measuring_ns": found.measuring_ns,
+        "tests_not_known": found.tests_not_known if plan.is_full else None,
         "ratios": {
             direction: {
                 "mean_ratio": ratios.mean,

@@ -35,6 +35,12 @@ def profile_text(
         )
     if any(ratios.half_width_ratio is None for ratios in found.ratios.values()):
         lines.append("nothing was repeated, so nobody knows how sure this is")
+    if plan.is_full and found.tests_not_known:
+        lines.append(
+            f"{found.tests_not_known} of {2 * len(plan.sizes) * len(plan.directions)} tests "
+            f"are not known within 10 % after {plan.most_repetitions} repetitions "
+            "(--max-repetitions)"
+        )
     if answers:
         lines += ["", _asked(head), *_answers(answers)]
     return "\n".join(lines)

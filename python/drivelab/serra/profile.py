@@ -93,6 +93,15 @@ class Profile:
         """Time that the passes took."""
         return sum(each.duration_ns for each in self.measured)
 
+    @property
+    def tests_not_known(self) -> int:
+        """Tests and sizes whose mean is not known within 10 % (section 4.2), by all passes."""
+        return sum(
+            not is_known(times)
+            for by_size in gathered(self.measured).values()
+            for times in by_size.values()
+        )
+
 
 def profile(drive: PassDrive, plan: ProfilePlan) -> Profile:
     """Measure and estimate.
