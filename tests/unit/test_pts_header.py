@@ -83,6 +83,11 @@ def test_drives_that_ran_at_the_same_time_are_named(tmp_path: Path) -> None:
     assert not any("at the same time" in each for each in cautions(record))
 
 
+def test_blocks_left_out_are_told_of_tests_that_have_them(tmp_path: Path) -> None:
+    result = run(tmp_path / "run", FakeSession(block_bytes=4096, **SETTLED))
+    assert not any("left out" in each for each in result["cautions"])
+
+
 def test_a_scaled_run_is_stamped_and_shorter(tmp_path: Path) -> None:
     session = FakeSession(**SETTLED)
     result = run(tmp_path / "run", session, scale=0.25)

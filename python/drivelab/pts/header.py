@@ -25,6 +25,11 @@ _OF_HOST: Final = ("host", "operating system", "driver")
 _OF_REAL_DRIVES: Final = ("software", "I/O scheduler", "file system")
 
 
+#: Tests that leave out blocks below the drive's, and the smallest of theirs.
+_OF_SMALL_BLOCKS: Final = ("iops", "latency", "blocks")
+_SMALLEST_BYTES: Final = 512
+
+
 def header_fields(record: Record, test: PtsTest) -> tuple[tuple[str, str], ...]:
     """Give fields and values in the specification's order."""
     drive, session = record.header["drive"], record.header["session"]
@@ -120,7 +125,7 @@ def cautions(record: Record) -> list[str]:
         told.append(f"Written data was {settings.content}; the specification wants random data.")
     if drive["kind"] == "real":
         told += _disturbances(record)
-    if drive["block_bytes"] > 512:
+    if drive["block_bytes"] > _SMALLEST_BYTES and record.test in _OF_SMALL_BLOCKS:
         told.append(
             f"Blocks of 0.5 KiB are left out: the drive's logical block is "
             f"{format_size(drive['block_bytes'])}."
