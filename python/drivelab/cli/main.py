@@ -14,6 +14,7 @@ import errno
 import importlib
 import io
 import os
+import shutil
 import signal
 import sys
 import textwrap
@@ -254,8 +255,14 @@ def _run(command: Command, arguments: list[str]) -> int:
 
 
 def _paragraph(text: str) -> str:
+    """Fill a docstring's paragraphs to the terminal; what is indented stays as it stands."""
     first, _, rest = text.partition("\n")
-    return first + "\n" + textwrap.dedent(rest)
+    width = shutil.get_terminal_size().columns - 2
+    parts = (first + "\n" + textwrap.dedent(rest)).strip().split("\n\n")
+    return "\n\n".join(
+        part if "\n " in part or part.startswith(" ") else textwrap.fill(part, max(width, 40))
+        for part in parts
+    )
 
 
 def _unforeseen(error: Exception) -> str:

@@ -97,7 +97,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("of single tests")
     group.add_argument(
-        "--workload", choices=tuple(WORKLOADS), help="what wsat sends [4k-random: all writes]"
+        "--workload",
+        choices=tuple(WORKLOADS),
+        metavar="NAME",
+        help=f"what wsat sends: {', '.join(WORKLOADS)} [4k-random: all writes]",
     )
     group.add_argument(
         "--idle", type=duration, metavar="TIME", help="wsat rests so long after every minute [0]"
@@ -134,7 +137,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--purge",
         choices=tuple(METHODS),
-        help="purge by this command of the drive's own; needs --allow-destructive [no purge]",
+        metavar="METHOD",
+        help=f"purge by this command of the drive's own: {', '.join(METHODS)}; needs "
+        "--allow-destructive [no purge]",
     )
     add_json(parser)
 
