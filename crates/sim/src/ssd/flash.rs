@@ -248,7 +248,7 @@ impl Channel {
             return None;
         }
         self.asks.pop();
-        self.first_ask = self.asks.front_or(EventKey::NEVER);
+        self.first_ask = self.asks.of_front(|&key| key, EventKey::NEVER);
         let is_last = self.asks.is_empty();
         self.last_ask = select_unpredictable(is_last, EventKey::default(), self.last_ask);
         Some(first)

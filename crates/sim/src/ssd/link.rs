@@ -106,8 +106,7 @@ impl Lane {
     #[inline(always)]
     fn take(&mut self) -> LinkJob {
         let done = self.jobs.pop().unwrap_or_default();
-        let nothing = LinkJob { end: NEVER, ..done };
-        self.end = self.jobs.front_or(nothing).end;
+        self.end = self.jobs.of_front(|job| job.end, NEVER);
         done
     }
 }
@@ -170,7 +169,7 @@ impl Link {
     pub fn put(&mut self, slot: u32, job: Job, time: u64, now: u64) {
         let lane = self.lane_of(job);
         let (kind, pages) = job.packed();
-        let end = self.lanes[lane].put(kind << 32 | u64::from(slot), pages, time, now);
+        let end = self.lanes[lane % 2].put(kind << 32 | u64::from(slot), pages, time, now);
         // Where something crosses already, that ends before.
         self.next = self.next.min(EventKey::new(end, self.leaf));
     }

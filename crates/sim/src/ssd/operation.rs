@@ -445,17 +445,19 @@ impl<F: Firmware> Engine<F> {
             Beneficiary::Request(_) | Beneficiary::Forced(_) | Beneficiary::Cache => {}
         }
         let cell = cell.unwrap_or_else(|| self.timing.cell(task.kind, task.ppn));
-        let parts = Parts {
+        let dispatch = self.timing.dispatch[kind];
+        // Made where they are used: in one place they would be written to memory first.
+        let parts = || Parts {
             began,
-            dispatch: self.timing.dispatch[kind],
+            dispatch,
             cell,
             channel: now - began - cell,
             collected: collected - task.collected,
         };
         match beneficiary {
-            Beneficiary::Request(slot) => self.page_done(slot, parts, now),
-            Beneficiary::Forced(slot) => self.forced_page_done(slot, task.lpn, parts, now),
-            _ => self.page_came(task.lpn, parts, now),
+            Beneficiary::Request(slot) => self.page_done(slot, parts(), now),
+            Beneficiary::Forced(slot) => self.forced_page_done(slot, task.lpn, parts(), now),
+            _ => self.page_came(task.lpn, parts(), now),
         }
     }
 

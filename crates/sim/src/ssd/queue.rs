@@ -9,6 +9,8 @@
 //! are filled next, so that they are still in the cache, and a task lies in one line
 //! of it.
 
+use std::hint::select_unpredictable;
+
 use drivelab_ftl::{Cause, NOTHING, OperationKind, Ppn, prefetch};
 
 /// Tasks of a chunk.
@@ -300,9 +302,9 @@ impl Queue {
         pool.waiting -= 1;
         // Of an empty queue the chunk in hand is the last one, and is filled anew; without a
         // branch, which would be as good as random.
-        let goes_on = u16::from(self.len > 0);
-        self.first *= goes_on;
-        self.end *= goes_on;
+        let (goes_on, first, end) = (self.len > 0, self.first, self.end);
+        self.first = select_unpredictable(goes_on, first, 0);
+        self.end = select_unpredictable(goes_on, end, 0);
         if self.first as usize == CHUNK {
             self.shrink(pool);
         }

@@ -61,10 +61,11 @@ impl<T: Copy + Default> Ring<T> {
         (self.len > 0).then(|| self.at(0))
     }
 
-    /// The first, or `otherwise`: without a branch, where that would be as good as random.
+    /// `of` the first, or `otherwise`: without a branch, which would be as good as random.
     #[inline(always)]
-    pub fn front_or(&self, otherwise: T) -> T {
-        select_unpredictable(self.len > 0, *self.at(0), otherwise)
+    pub fn of_front<U>(&self, of: impl Fn(&T) -> U, otherwise: U) -> U {
+        // Whatever lies there where there is no first.
+        select_unpredictable(self.len > 0, of(self.at(0)), otherwise)
     }
 
     #[inline(always)]
@@ -152,7 +153,8 @@ mod tests {
                     oracle.push_back(value);
                 }
                 prop_assert_eq!(ring.front(), oracle.front());
-                prop_assert_eq!(ring.front_or(100), oracle.front().copied().unwrap_or(100));
+                let first = oracle.front().copied().unwrap_or(100);
+                prop_assert_eq!(ring.of_front(|&value| value, 100), first);
                 prop_assert_eq!((ring.len(), ring.is_empty()), (oracle.len(), oracle.is_empty()));
             }
         }
