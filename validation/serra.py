@@ -13,7 +13,7 @@ from validation.document import Section
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.report.table import Table
+    from drivelab.report.table import Cell, Table
     from drivelab.reproduce.claims import Reproduction
 
 #: What is known not to hold; the reproduction says why.
@@ -99,11 +99,14 @@ def section_of(found: Reproduction) -> Section:
 
 def _cells(table: Table) -> tuple[Sequence[str], list[list[str]]]:
     header = [column.replace("_", " ").replace(" percent", ", %") for column in table.columns]
-    rows = [
-        [cell if isinstance(cell, str) else "" if cell is None else f"{cell:,.3g}" for cell in row]
-        for row in table.rows
-    ]
+    rows = [[_text(cell) for cell in row] for row in table.rows]
     return header, rows
+
+
+def _text(cell: Cell) -> str:
+    if isinstance(cell, float):
+        return f"{cell:,.3g}" if cell < 1000 else f"{cell:,.0f}"
+    return "" if cell is None else f"{cell:,}" if isinstance(cell, int) else cell
 
 
 def _repetitions(table: Table) -> dict[str, float]:

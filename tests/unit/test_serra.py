@@ -349,7 +349,7 @@ def test_partial_writes_settle_longer_with_large_requests() -> None:
     # Half of the way at a quarter of the largest size.
     sent = {size: plan.one_pass("write", True, size).requests for size in (4 * MIB, MIB)}
     assert sent == {4 * MIB: 32, MIB: 80}
-    assert plan.one_pass("write", False, MIB).requests == 4
+    assert plan.one_pass("write", False, 4 * MIB).requests == 4
 
     def pilot(is_random: bool, marks: tuple[int, ...]) -> PassMeasurement:
         each = WholePass("write", is_random, 4 * MIB, 400 * MIB)
@@ -392,10 +392,20 @@ def test_sizes_are_chosen_where_the_curve_bends() -> None:
 
 def test_partial_passes_send_a_share_of_the_file() -> None:
     plan = ProfilePlan(share=0.01, repetitions=1)
-    sent = {one.request_bytes: (one.requests, one.whole_requests) for one in plan.passes()}
-    assert sent == {8 * KIB: (1536, 153_600), 64 * KIB: (192, 19_200), 4 * MIB: (4, 300)}
-    small = profile(LineDrive(LINES), ProfilePlan(share=0.01, repetitions=1))
-    assert small.ratios["read"].by_size[MIB] == pytest.approx(truth("read", MIB))
+    sent = {
+        is_random: {
+            one.request_bytes: (one.requests, one.whole_requests)
+            for one in plan.passes()
+            if one.is_random is is_random
+        }
+        for is_random in (False, True)
+    }
+    small = {8 * KIB: (1536, 153_600), 64 * KIB: (192, 19_200)}
+    # At least 16 of the random ones; in order four, and 8 MiB.
+    assert sent == {False: small | {4 * MIB: (4, 300)}, True: small | {4 * MIB: (16, 300)}}
+    assert ProfilePlan(share=1e-6).one_pass("read", False, MIB).requests == 8
+    found = profile(LineDrive(LINES), ProfilePlan(share=0.01, repetitions=1))
+    assert found.ratios["read"].by_size[MIB] == pytest.approx(truth("read", MIB))
 
 
 @pytest.mark.parametrize(("most", "is_full"), [(5, True), (1, False)])
