@@ -78,6 +78,8 @@ def draw_cases(
         grid = figure.subplots(rows, 2, squeeze=False)
         for place, (title, points) in enumerate(panels):
             _draw_panel(grid[place // 2][place % 2], title, points, across, ticks)
+        # Dots may lie anywhere in the frames.
+        figure.legend(*grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
 
     return document(draw, (7.4, 3.4 * ((len(panels) + 1) // 2)))
 
@@ -110,4 +112,3 @@ def _draw_panel(
     axes.set_xlabel(across)
     axes.set_ylabel("absolute error (%)")
     axes.set_title(title)
-    axes.legend(loc="upper right", ncols=3, handletextpad=0.2, columnspacing=0.8)
