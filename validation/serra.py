@@ -9,6 +9,7 @@ from drivelab.report.table import number
 from drivelab.reproduce.boito2015 import CLASS_REPETITIONS
 from drivelab.reproduce.registry import reproduce
 from validation.document import Section
+from validation.reproduced import claim_all_but, tabulate_orderings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,33 +59,19 @@ def section_of(found: Reproduction) -> Section:
         "the smaller. None was fitted to. Every pass of the nine drives at five file sizes, and "
         "partial passes on the simulator, take about two minutes of processor time."
     )
-    section.tabulate(
-        (
-            "what the paper says, and what our profiles may take",
-            "the smaller",
-            "the larger",
-            "unit",
-        ),
-        (
-            (each.name, f"{each.smaller:,.4g}", f"{each.larger:,.4g}", each.unit)
-            for each in found.orderings
-        ),
-    )
+    tabulate_orderings(section, found, "what the paper says, and what our profiles may take")
     tables = {table.name: table for table in found.tables}
     for name, words in _TABLES:
         if name in tables:
             section.say(words)
             section.tabulate(*_cells(tables[name]))
-    section.say("\n".join(f"- {text}" for text in found.quoted))
-    section.say("What does not hold:")
-    section.say("\n".join(f"- {each.name}" for each in found.failures) or "- nothing")
-    for failure in found.failures:
-        if failure.name not in _SHORTFALLS:
-            section.claim(f"Boito et al. 2015, {failure.name}", holds=False)
-    section.claim(
-        "Boito et al. 2015: all that the paper says of its errors, and the time of our profiles, "
+    claim_all_but(
+        section,
+        found,
+        _SHORTFALLS,
+        paper="Boito et al. 2015",
+        statement="all that the paper says of its errors, and the time of our profiles, "
         "but the shortfall told above",
-        holds={each.name for each in found.failures} <= set(_SHORTFALLS),
     )
     for kind, repetitions in _repetitions(tables["table_1"]).items():
         published = CLASS_REPETITIONS[kind]

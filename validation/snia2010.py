@@ -10,6 +10,7 @@ import numpy as np
 from drivelab.pts.steady_state import PTS, WHITE_PAPER, SteadyStateRule, judge_window
 from drivelab.reproduce.registry import reproduce
 from validation.document import Section
+from validation.reproduced import claim_all_but, tabulate_orderings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,23 +51,13 @@ def section_of(found: Reproduction) -> Section:
             for each in found.claims
         ),
     )
-    section.tabulate(
-        ("what the paper says", "the smaller", "the larger", "unit"),
-        (
-            (each.name, f"{each.smaller:,.4g}", f"{each.larger:,.4g}", each.unit)
-            for each in found.orderings
-        ),
-    )
-    section.say("\n".join(f"- {text}" for text in found.quoted))
-    section.say("What does not hold:")
-    section.say("\n".join(f"- {each.name}" for each in found.failures) or "- nothing")
-    for failure in found.failures:
-        if failure.name not in _SHORTFALLS:
-            section.claim(f"Coughlin et al. 2010, {failure.name}", holds=False)
-    section.claim(
-        f"Coughlin et al. 2010: all that the paper says but the {len(_SHORTFALLS)} shortfalls "
-        "told above",
-        holds={each.name for each in found.failures} <= set(_SHORTFALLS),
+    tabulate_orderings(section, found, "what the paper says")
+    claim_all_but(
+        section,
+        found,
+        _SHORTFALLS,
+        paper="Coughlin et al. 2010",
+        statement=f"all that the paper says but the {len(_SHORTFALLS)} shortfalls told above",
     )
     return section
 
