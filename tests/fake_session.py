@@ -13,9 +13,9 @@ from typing import Any
 from drivelab._core import histogram_bin
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.drive import DriveKind
-from drivelab.drives.measurement import OperationResult
-from drivelab.drives.session import Purge, StepResult
-from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.drives.measurement import OperationResult, added_up
+from drivelab.drives.session import Purge, StepResult, check_end
+from drivelab.errors import CannotAnswerError, RunError
 from drivelab.workloads.stimulus import Stimulus
 
 MIB = 2**20
@@ -89,39 +89,51 @@ class FakeSession(ClosedOnExit):
         depth = min(stimulus.outstanding, 32) / 32
         return speed * depth * (1 + self._wobble(step)) / cost
 
-    def check(self, stimulus: Stimulus) -> None:
-        if stimulus.outstanding > 4096:
+    def check(self, *stimuli: Stimulus) -> None:
+        if sum(stimulus.outstanding for stimulus in stimuli) > 4096:
             raise CannotAnswerError("the toy drive ends at 4096 requests outstanding")
 
     def run(
         self,
-        stimulus: Stimulus,
-        *,
+        *stimuli: Stimulus,
         step: int,
         seconds: float | None = None,
         total_bytes: int | None = None,
     ) -> StepResult:
-        if seconds is None and total_bytes is None:
-            raise UsageError("nothing ends it")
+        """Several stimuli share the drive: each has an equal part of its time."""
+        check_end(stimuli, seconds, total_bytes)
         error = self._fails(step)
         if error is not None:
             raise error
         self.steps.append(step)
-        iops = self.iops(stimulus, step)
-        size = sum(share * each for each, share in stimulus.sizes)
-        if seconds is None:
-            seconds = (total_bytes or 0) / size / iops
-        elif total_bytes is not None:
-            seconds = min(seconds, total_bytes / size / iops)
+        rates = [self.iops(stimulus, step) / len(stimuli) for stimulus in stimuli]
+        if total_bytes is not None:
+            most = total_bytes / _mean_size(stimuli[0]) / rates[0]
+            seconds = most if seconds is None else min(seconds, most)
+        assert seconds is not None
+        done = [
+            self._answer(stimulus, iops, seconds)
+            for stimulus, iops in zip(stimuli, rates, strict=True)
+        ]
+        duration = max(int(seconds * 1e9), 1)
+        energy = {"energy_joules": 2.0 * seconds}
+        if len(stimuli) == 1:
+            return StepResult(duration, *done[0], energy)
+        reads, writes = zip(*done, strict=True)
+        streams = tuple(StepResult(duration, *each) for each in done)
+        return StepResult(duration, added_up(reads), added_up(writes), energy, streams)
+
+    def _answer(
+        self, stimulus: Stimulus, iops: float, seconds: float
+    ) -> tuple[OperationResult | None, OperationResult | None]:
+        size = _mean_size(stimulus)
         requests = int(iops * seconds)
         reads = round(requests * stimulus.read_ratio)
         latency_ns = int(1e9 * stimulus.outstanding / iops)
         self.written_bytes += int((requests - reads) * size)
-        return StepResult(
-            max(int(seconds * 1e9), 1),
+        return (
             _operation(reads, size, latency_ns),
             _operation(requests - reads, size, latency_ns),
-            {"energy_joules": 2.0 * seconds},
         )
 
     def idle(self, seconds: float) -> None:
@@ -140,6 +152,10 @@ class FakeSession(ClosedOnExit):
 
     def close(self) -> None:
         pass
+
+
+def _mean_size(stimulus: Stimulus) -> float:
+    return sum(share * each for each, share in stimulus.sizes)
 
 
 def _operation(requests: int, size: float, latency_ns: int) -> OperationResult | None:

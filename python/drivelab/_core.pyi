@@ -49,6 +49,7 @@ class BatchMeans:
 
 SECTOR_BYTES: int
 MAX_QUEUE_DEPTH: int
+MOST_STREAMS: int
 MAX_REQUEST_BYTES: int
 
 CharacteristicsTuple = tuple[float, int, int, int, float, float, int, int]
@@ -324,15 +325,16 @@ class Session:
 
     def run(
         self,
-        stimulus: StimulusTuple,
+        streams: list[tuple[StimulusTuple, str, bool]],
         *,
-        content: str,
-        is_forced: bool,
         place: int,
         duration_ns: int | None,
         total_bytes: int | None,
     ) -> dict[str, Any]:
-        """Send a stimulus; random numbers are keyed by the session's seed and the place."""
+        """Send stimuli at the same time, each with its content and whether it is forced.
+
+        Random numbers are keyed by the session's seed and the place.
+        """
 
     def idle(self, nanoseconds: int, place: int) -> None:
         """Leave the drive alone for so much simulated time."""

@@ -182,6 +182,47 @@ def test_what_cannot_be_asked_for_is_told(session: Any, values: Any, said: str) 
         session.run(stimulus(**values), step=0, seconds=1)
 
 
+def test_stimuli_at_the_same_time_are_told_each_and_all(session: Any, sent: Any) -> None:
+    half = CAPACITY // 2
+    pages = stimulus(read_ratio=0.5, queue_depth=4, threads=2, range_bytes=half)
+    log = stimulus(
+        size=8 * KIB, read_ratio=0, is_random=False, range_start_bytes=half, range_bytes=half
+    )
+    result = session.run(pages, log, step=10, seconds=0.5)
+    of_pages, of_log = result.streams
+    assert of_pages.read.requests > 0 < of_pages.write.requests
+    assert of_log.read is None
+    assert of_log.write.bytes == of_log.write.requests * 8 * KIB > 0
+    assert result.read == of_pages.read
+    assert result.write.requests == of_pages.write.requests + of_log.write.requests
+    assert result.bytes == of_pages.bytes + of_log.bytes
+    assert sum(result.histogram.values()) == result.requests
+    assert {each.duration_ns for each in result.streams} == {result.duration_ns}
+    # The last job alone writes a log here: in order, from where its range begins.
+    (rows,) = sent()
+    assert [row[2] for row in rows[:3]] == [half, half + 8 * KIB, half + 16 * KIB]
+    assert len(rows) == of_log.requests
+    assert StepResult.from_json(result.to_json()) == result
+
+
+def test_streams_have_random_numbers_of_their_own(session: Any, sent: Any) -> None:
+    assert len({step_seed(7, 6, stream) for stream in range(3)}) == 3
+    what = stimulus()
+    session.run(what, what, step=11, seconds=0.2)
+    (second,) = sent()
+    session.run(what, step=11, seconds=0.2)
+    assert [row[2] for row in second[:20]] != [row[2] for row in sent()[0][:20]]
+
+
+def test_streams_that_cannot_run_together_are_refused(session: Any) -> None:
+    large = stimulus(size=8 * MIB, threads=65)
+    session.check(large)
+    with pytest.raises(CannotAnswerError, match="130 requests of up to 8388608 bytes in flight"):
+        session.check(large, large)
+    with pytest.raises(UsageError, match="2 stimuli at the same time end by time"):
+        session.run(stimulus(), stimulus(), step=0, seconds=1, total_bytes=MIB)
+
+
 def test_something_must_end_a_step(session: Any) -> None:
     with pytest.raises(UsageError, match="nothing ends the step"):
         session.run(stimulus(), step=0)

@@ -319,7 +319,7 @@ def test_host_idle_recovery_that_never_settles_goes_on_after_twenty_five_rounds(
 
 
 @pytest.mark.parametrize(
-    ("name", "broken"), [("hir", 400), ("wsat", 35), ("ecw", 200), ("class", 9)]
+    ("name", "broken"), [("hir", 400), ("wsat", 35), ("ecw", 200), ("class", 4)]
 )
 def test_every_test_goes_on_to_the_same_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, broken: int

@@ -68,6 +68,42 @@ def test_a_step_is_told_as_json_and_back(session: SimulatedSession) -> None:
     assert result.bytes == 4096 * result.requests
 
 
+def test_streams_at_the_same_time_share_the_drive(session: SimulatedSession) -> None:
+    pages = stimulus(0.5, queue_depth=8)
+    log = Stimulus.of_size(
+        8192, 0.0, 64 * MIB, range_start_bytes=1024 * MIB, is_random=False, threads=2
+    )
+    session.purge()
+    before = session.save_state()
+    both = session.run(pages, log, step=0, seconds=1)
+    of_pages, of_log = both.streams
+    assert of_log.read is None
+    assert both.read == of_pages.read
+    assert both.write is not None
+    assert of_pages.write is not None
+    assert of_log.write is not None
+    assert both.write.requests == of_pages.write.requests + of_log.write.requests
+    assert both.bytes == of_pages.bytes + of_log.bytes
+    assert both.iops == pytest.approx(of_pages.iops + of_log.iops)
+    assert both.latency_ns_max == max(of_pages.latency_ns_max, of_log.latency_ns_max)
+    assert StepResult.from_json(both.to_json()) == both
+    # Each goes on beside the other, and feels it.
+    for alone, beside in ((pages, of_pages), (log, of_log)):
+        session.load_state(before)
+        by_itself = session.run(alone, step=0, seconds=1)
+        assert by_itself.streams == ()
+        assert 0.05 * by_itself.iops < beside.iops < by_itself.iops
+    session.load_state(before)
+    assert session.run(pages, log, step=0, seconds=1) == both
+
+
+def test_too_many_streams_are_refused(session: SimulatedSession) -> None:
+    many = Stimulus.of_size(4096, 0.0, 64 * MIB, is_random=False, threads=64)
+    session.check(many)
+    with pytest.raises(UsageError, match=r"65 streams .* allowed on simulated drives: at most 64"):
+        session.check(many, stimulus())
+
+
 def test_forced_writes_wait_for_the_flash(session: SimulatedSession) -> None:
     held = session.run(stimulus(), step=0, seconds=0.2)
     forced = session.run(stimulus(is_forced=True), step=1, seconds=0.2)

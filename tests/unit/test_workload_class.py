@@ -12,7 +12,7 @@ from fake_session import MIB, FakeSession
 from fake_test_run import run_fake
 
 from drivelab.cli import main as cli
-from drivelab.drives.fio_step import check_stimulus
+from drivelab.drives.fio_step import check_stimuli
 from drivelab.errors import UsageError
 from drivelab.pts.class_file import class_names, class_text, load_class
 from drivelab.pts.report import build
@@ -45,6 +45,7 @@ read_ratio = 0.0
 random_ratio = 0.0
 is_forced = true
 """
+IN_TURN = f'streams_run = "in turn"\n{TEXT}'
 
 
 def loaded(tmp_path: Path, text: str = TEXT) -> WorkloadClass:
@@ -67,14 +68,39 @@ def test_a_stream_in_both_orders_is_two_stimuli(tmp_path: Path) -> None:
     )
     assert random.sizes == in_order.sizes == ((4096, 0.5), (8192, 0.5))
     assert (random.zones, in_order.zones) == (((0.9, 0.1), (0.1, 0.9)), ((1.0, 1.0),))
-    assert (random.threads, random.queue_depth, random.content) == (2, 4, "database")
+    assert (random.queue_depth, in_order.queue_depth, random.content) == (4, 4, "database")
     assert (log.is_forced, log.read_ratio, log.threads, log.content) == (True, 0.0, 1, "random")
 
 
+@pytest.mark.parametrize(
+    ("threads", "random_ratio", "together"),
+    [(2, 0.8, (1, 1)), (8, 0.8, (6, 2)), (1, 0.5, (1, 1)), (4, 0.01, (1, 3)), (4, 0.99, (3, 1))],
+)
+def test_both_orders_together_share_the_threads(
+    tmp_path: Path, threads: int, random_ratio: float, together: tuple[int, int]
+) -> None:
+    text = TEXT.replace("threads = 2", f"threads = {threads}")
+    text = text.replace("random_ratio = 0.8", f"random_ratio = {random_ratio}")
+    mine = loaded(tmp_path, text)
+    assert mine.streams_run == "together"
+    assert tuple(part.threads for part in mine.parts[:2]) == together
+    in_turn = loaded(tmp_path, f'streams_run = "in turn"\n{text}')
+    assert [part.threads for part in in_turn.parts] == [threads, threads, 1]
+
+
 def test_the_figure_is_requests_over_the_time_that_they_take(tmp_path: Path) -> None:
-    # Of 100 requests 60 take 6 s at 10 a second, 15 take 5 s at 3, 25 take 1 s at 25.
-    assert loaded(tmp_path).figure([10, 3, 25]) == pytest.approx(100 / 12)
-    assert loaded(tmp_path).figure([10, 0, 25]) == 0
+    # Of 100 requests 60 take 6 s at 10 a second, 15 take 5 s at 3, 25 take 1 s at 25: in turn
+    # 12 s, and together 6 s, when all have their share.
+    assert loaded(tmp_path, IN_TURN).figure([10, 3, 25]) == pytest.approx(100 / 12)
+    assert loaded(tmp_path).figure([10, 3, 25]) == pytest.approx(100 / 6)
+    for text in (TEXT, IN_TURN):
+        assert loaded(tmp_path, text).figure([10, 0, 25]) == 0
+
+
+def test_a_class_of_an_earlier_run_ran_in_turn(tmp_path: Path) -> None:
+    values = loaded(tmp_path).to_json()
+    del values["streams_run"]
+    assert WorkloadClass.from_json(values) == loaded(tmp_path, IN_TURN)
 
 
 def test_weights_are_shares_of_requests_by_size_and_mix(tmp_path: Path) -> None:
@@ -88,7 +114,8 @@ def test_weights_are_shares_of_requests_by_size_and_mix(tmp_path: Path) -> None:
         ('title = "Mine"', "", "title is None; allowed: a text"),
         ('source = "assumed"', 'source = " "', "stream 2: source is ' '; .*'assumed' where nobody"),
         ("threads = 2", "thread = 2", "stream 1: unknown key 'thread'; allowed: name, source, .*"),
-        ("title =", "titel =", "unknown key 'titel'; allowed: title, summary, source, streams"),
+        ("title =", "titel =", "unknown key 'titel'; allowed: title, summary, source, streams_run"),
+        ("title", "streams_run = 1\ntitle", "streams_run is 1; allowed: together, in turn"),
         ("weight = 0.25", "weight = 0.3", "weights of the streams add up to 1.05; allowed: 1"),
         ("weight = 0.25", "weight = 0", "stream 2: weight is 0; allowed: above 0 to 1"),
         ("weight = 0.25", 'weight = "a"', "stream 2: weight is 'a'; allowed: a number"),
@@ -145,7 +172,7 @@ def test_the_classes_of_the_package() -> None:
             assert cited.search(source), source
         for part in of.parts:
             # Real drives take them too: whole per cent.
-            check_stimulus(Stimulus(range_bytes=2**40, **part.stimulus_values()))
+            check_stimuli([Stimulus(range_bytes=2**40, **part.stimulus_values())])
 
 
 def mean_bytes(name: str, stream: int) -> float:
@@ -166,19 +193,34 @@ def test_what_is_cited_is_what_the_source_says() -> None:
         assert load_class(name).streams[0].read_ratio == 0
 
 
-def test_a_class_runs_until_its_figure_is_steady(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", [TEXT, IN_TURN])
+def test_a_class_runs_until_its_figure_is_steady(tmp_path: Path, text: str) -> None:
     session = FakeSession(settles_bytes=512 * MIB)
-    mine = loaded(tmp_path)
+    mine = loaded(tmp_path, text)
     run_fake(tmp_path / "run", "class", session, workload_class=mine.to_json())
     report = build(tmp_path / "run")
     (section,) = report.result["sections"]
     assert (section["verdict"], section["rounds"]) == ("steady", 5)
     assert [cell["part"] for cell in section["cells"]] == [part.name for part in mine.parts]
-    # 100 MiB/s over the mean size and 64 KiB; of 32 outstanding requests it has 8, 8 and 1.
-    speeds = (100 * MIB / (70 * 1024) / 4, 100 * MIB / (70 * 1024) / 4, 100 * MIB / 73728 / 32)
+    # 100 MiB/s over the mean size and 64 KiB; of 32 outstanding requests it has 8, 8 and 1 in
+    # turn. Together it has 4, 4 and 1 of them, and each a third of the drive's time.
+    depths = (4 / 3, 4 / 3, 1 / 3) if mine.is_together else (8, 8, 1)
+    costs = (70 * 1024, 70 * 1024, 73728)
+    speeds = [100 * MIB / cost * depth / 32 for cost, depth in zip(costs, depths, strict=True)]
     expected = [int(speed * 60) / 60 for speed in speeds]
     assert [cell["iops_mean"] for cell in section["cells"]] == pytest.approx(expected)
     assert section["figure_iops_rounds"] == pytest.approx([mine.figure(expected)] * 5)
+    assert ("total" in section) == mine.is_together
+    if mine.is_together:
+        assert section["total"]["iops_mean"] == pytest.approx(sum(expected))
+        # The toy drive takes 2 W.
+        assert section["total"]["iops_per_watt"] == pytest.approx(sum(expected) / 2)
+        assert section["cells"][0]["iops_per_watt"] is None
+        (power,) = (page for page in report.pages if page.title == "Power efficiency")
+        (table,) = power.exhibits
+        assert [row[0] for row in table.rows] == ["all streams"]
+    # Two steps for preconditioning, then five rounds.
+    assert len(session.steps) == 1 + 5 * (1 if mine.is_together else 3)
     assert report.result["settings"]["workload_class"] == mine.to_json()
     assert dict(report.header)["specification"].endswith("none of its tests")
     assert dict(report.header)["test"].endswith(": Mine")

@@ -5,15 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_request::Nanos;
 use drivelab_sim::drive;
-use drivelab_sim::host::SimError;
-use drivelab_sim::host::step::Step;
+use drivelab_sim::host::step::{Step, StepStream};
+use drivelab_sim::host::{MOST_STREAMS, SimError};
 use drivelab_sim::preset::DriveConfig;
 use drivelab_workload::Stimulus;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::errors::usage_error;
+use crate::histogram::operation_dict;
 use crate::scenario::content_named;
 use crate::simulated::{outcome_dict, stoppable};
 
@@ -66,6 +67,7 @@ fn of_tuple(tuple: StimulusTuple) -> Stimulus {
 
 /// Adds the topic to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("MOST_STREAMS", MOST_STREAMS)?;
     module.add_function(wrap_pyfunction!(generate_stimulus, module)?)?;
     module.add_class::<Session>()
 }
@@ -79,7 +81,9 @@ fn generate_stimulus(
     step: u64,
     count: usize,
 ) -> PyResult<Vec<crate::workload::Columns<'_>>> {
-    let loops = of_tuple(stimulus).loops(seed, step).map_err(usage_error)?;
+    let loops = of_tuple(stimulus)
+        .loops(seed, step, 0)
+        .map_err(usage_error)?;
     let columns = |each: drivelab_workload::Loop| {
         let requests = each.generator.take(count);
         crate::workload::columns(
@@ -120,30 +124,41 @@ impl Session {
         self.with(py, drive::Session::purge)
     }
 
-    #[pyo3(signature = (stimulus, *, content, is_forced, place, duration_ns, total_bytes))]
-    #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
+    #[pyo3(signature = (streams, *, place, duration_ns, total_bytes))]
     fn run<'py>(
         &self,
         py: Python<'py>,
-        stimulus: StimulusTuple,
-        content: &str,
-        is_forced: bool,
+        streams: Vec<(StimulusTuple, String, bool)>,
         place: u64,
         duration_ns: Option<u64>,
         total_bytes: Option<u64>,
     ) -> PyResult<Bound<'py, PyDict>> {
+        let stream = |(stimulus, content, is_forced): (StimulusTuple, String, bool)| {
+            Ok(StepStream {
+                stimulus: of_tuple(stimulus),
+                content: content_named(&content)?,
+                is_forced,
+            })
+        };
         let step = Step {
-            stimulus: of_tuple(stimulus),
-            content: content_named(content)?,
-            is_forced,
+            streams: streams.into_iter().map(stream).collect::<PyResult<_>>()?,
             duration: duration_ns.map(Nanos),
             total_bytes,
         };
         let outcome = self.with(py, |session| session.run(&step, self.seed, place))?;
-        let told = outcome_dict(py, &outcome)?;
-        if let Some(energy) = &outcome.energy {
+        let told = outcome_dict(py, &outcome.whole)?;
+        if let Some(energy) = &outcome.whole.energy {
             told.set_item("energy_joules", energy.joules())?;
         }
+        let of_streams = PyList::empty(py);
+        for [read, write] in &outcome.streams {
+            let of_stream = PyDict::new(py);
+            for (name, part) in [("read", read), ("write", write)] {
+                of_stream.set_item(name, operation_dict(py, part.bytes, &part.latency)?)?;
+            }
+            of_streams.append(of_stream)?;
+        }
+        told.set_item("streams", of_streams)?;
         Ok(told)
     }
 

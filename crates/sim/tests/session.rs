@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use drivelab_request::{Content, Nanos};
+use drivelab_request::{Content, Counted, Nanos};
 use drivelab_sim::drive::Session;
-use drivelab_sim::host::step::Step;
-use drivelab_sim::host::{Outcome, SimError};
+use drivelab_sim::host::step::{Step, StepStream};
+use drivelab_sim::host::{MOST_STREAMS, Outcome, SimError};
 use drivelab_sim::preset::DriveConfig;
-use drivelab_workload::Stimulus;
+use drivelab_workload::{MAX_THREADS, Stimulus};
 
 /// One channel, one die, 64 blocks of 16 pages, half of them user data; a program takes 300 us,
 /// and nothing else anything but reads and erases.
@@ -28,19 +28,21 @@ fn session(more: &str) -> Session {
 
 fn step(read_ratio: f64, duration: Nanos) -> Step {
     Step {
-        stimulus: Stimulus {
-            read_ratio,
-            is_random: true,
-            sizes: vec![(4096, 1.0)],
-            zones: vec![(1.0, 1.0)],
-            threads: 1,
-            queue_depth: 1,
-            range_start: 0,
-            range_bytes: 512 * 4096,
-            begin_bytes: 0,
-        },
-        content: Content::Random,
-        is_forced: false,
+        streams: vec![StepStream {
+            stimulus: Stimulus {
+                read_ratio,
+                is_random: true,
+                sizes: vec![(4096, 1.0)],
+                zones: vec![(1.0, 1.0)],
+                threads: 1,
+                queue_depth: 1,
+                range_start: 0,
+                range_bytes: 512 * 4096,
+                begin_bytes: 0,
+            },
+            content: Content::Random,
+            is_forced: false,
+        }],
         duration: Some(duration),
         total_bytes: None,
     }
@@ -62,13 +64,19 @@ fn told(outcome: &Outcome) -> (u64, u64, u64) {
 fn a_purge_makes_writes_fast_again_and_steps_add_up() {
     let mut session = session("");
     session.purge().unwrap();
-    let fresh = session.run(&step(0.0, Nanos(100_000_000)), 1, 0).unwrap();
+    let fresh = session
+        .run(&step(0.0, Nanos(100_000_000)), 1, 0)
+        .unwrap()
+        .whole;
     // 100 ms at 300 us; the write under way when it closes is not counted.
     assert_eq!(told(&fresh), (333, 333, 0));
-    let used = session.run(&step(0.0, SECOND), 1, 1).unwrap();
+    let used = session.run(&step(0.0, SECOND), 1, 1).unwrap().whole;
     assert!(used.collection_programs > 100 && used.measured_requests < 3_000);
     session.purge().unwrap();
-    let again = session.run(&step(0.0, Nanos(100_000_000)), 1, 0).unwrap();
+    let again = session
+        .run(&step(0.0, Nanos(100_000_000)), 1, 0)
+        .unwrap()
+        .whole;
     assert_eq!(told(&again), told(&fresh));
 }
 
@@ -87,7 +95,7 @@ fn a_purged_drive_answers_reads_from_nowhere() {
     reads.duration = None;
     reads.total_bytes = Some(100 * 4096);
     // Nothing takes time on this drive but its flash.
-    let outcome = session.run(&reads, 1, 0).unwrap();
+    let outcome = session.run(&reads, 1, 0).unwrap().whole;
     assert_eq!((outcome.measured_requests, outcome.page_reads), (100, 0));
 }
 
@@ -97,17 +105,17 @@ fn a_state_taken_up_goes_on_as_if_it_had_not_been_left() {
     first.purge().unwrap();
     first.run(&step(0.0, SECOND), 1, 0).unwrap();
     let state = first.save().unwrap();
-    let expected = told(&first.run(&step(0.3, SECOND), 1, 1).unwrap());
+    let expected = told(&first.run(&step(0.3, SECOND), 1, 1).unwrap().whole);
     // On another drive of the kind, and on one that was used in between.
     let mut second = session("");
     second.load(&state).unwrap().unwrap();
     assert_eq!(
-        told(&second.run(&step(0.3, SECOND), 1, 1).unwrap()),
+        told(&second.run(&step(0.3, SECOND), 1, 1).unwrap().whole),
         expected
     );
     second.load(&state).unwrap().unwrap();
     assert_eq!(
-        told(&second.run(&step(0.3, SECOND), 1, 1).unwrap()),
+        told(&second.run(&step(0.3, SECOND), 1, 1).unwrap().whole),
         expected
     );
     assert!(second.load(&state[..state.len() - 1]).unwrap().is_err());
@@ -123,7 +131,10 @@ fn idle_time_is_used_by_drives_that_use_it() {
         session.run(&step(0.0, SECOND), 1, 0).unwrap();
         session.idle(Nanos(10 * SECOND.0), 1, 1).unwrap();
         // 30.1 ms of writes are 100 pages: the blocks of spare that idle time makes.
-        let outcome = session.run(&step(0.0, Nanos(30_100_000)), 1, 2).unwrap();
+        let outcome = session
+            .run(&step(0.0, Nanos(30_100_000)), 1, 2)
+            .unwrap()
+            .whole;
         (outcome.measured_requests, outcome.collection_programs)
     };
     let without = of("");
@@ -139,8 +150,69 @@ fn a_disk_has_sessions_too() {
     let config = DriveConfig::from_text(drivelab_sim::preset::text("spinpoint-m7").unwrap());
     let mut session = Session::new(config.unwrap(), &Arc::new(AtomicBool::new(false))).unwrap();
     session.purge().unwrap();
-    let first = session.run(&step(1.0, SECOND), 1, 0).unwrap();
+    let first = session.run(&step(1.0, SECOND), 1, 0).unwrap().whole;
     session.idle(SECOND, 1, 1).unwrap();
-    let again = session.run(&step(1.0, SECOND), 1, 0).unwrap();
+    let again = session.run(&step(1.0, SECOND), 1, 0).unwrap().whole;
     assert_eq!(first.measured_requests, again.measured_requests);
+}
+
+/// Random reads and writes beside writes in order: what all completed is what each did, and
+/// another stream at the same time is felt.
+#[test]
+fn streams_of_a_step_run_at_the_same_time() {
+    let mut both = step(0.5, SECOND);
+    let mut log = both.streams[0].clone();
+    log.stimulus.read_ratio = 0.0;
+    log.stimulus.is_random = false;
+    log.stimulus.threads = 2;
+    both.streams.push(log.clone());
+    let told_by = |step: &Step| session("").run(step, 1, 0).unwrap();
+    let outcome = told_by(&both);
+    let requests = |of: &[Counted; 2]| [of[0].latency.count(), of[1].latency.count()];
+    let [pages, log_alone] = outcome.streams.as_slice() else {
+        panic!("{:?}", outcome.streams)
+    };
+    let (pages, log_of_both) = (requests(pages), requests(log_alone));
+    let whole = &outcome.whole;
+    assert_eq!(pages[0] + log_of_both[0], whole.read.latency.count());
+    assert_eq!(pages[1] + log_of_both[1], whole.write.latency.count());
+    assert_eq!(log_of_both[0], 0);
+    // One random stream is one loop, two threads in order are two.
+    assert_eq!(whole.streams.len(), 3);
+    // The only die serves them in turn: nobody waits for ever, nobody is as fast as alone.
+    let alone = told_by(&step(0.5, SECOND));
+    let (beside, alone) = (pages.iter().sum::<u64>(), requests(&alone.streams[0]));
+    assert!(beside > 0 && log_of_both[1] > 0);
+    assert!(beside < alone.iter().sum::<u64>(), "{beside} {alone:?}");
+    // The same again is the same.
+    assert_eq!(told(&told_by(&both).whole), told(whole));
+}
+
+/// Streams that send alike do not send the same.
+#[test]
+fn streams_of_a_step_have_random_numbers_of_their_own() {
+    let stimulus = &step(0.5, SECOND).streams[0].stimulus;
+    let offsets = |first_thread| {
+        let generator = stimulus
+            .loops(1, 0, first_thread)
+            .unwrap()
+            .remove(0)
+            .generator;
+        generator
+            .take(20)
+            .map(|r| r.offset_bytes)
+            .collect::<Vec<_>>()
+    };
+    assert_ne!(offsets(0), offsets(1));
+    assert!(stimulus.loops(1, 0, MAX_THREADS).is_err());
+}
+
+#[test]
+fn a_step_of_no_or_too_many_streams_is_refused() {
+    let mut many = step(0.5, SECOND);
+    many.streams = vec![many.streams[0].clone(); MOST_STREAMS + 1];
+    let refused = session("").run(&many, 1, 0).unwrap_err();
+    assert!(matches!(refused, SimError::Streams { count: 65 }));
+    many.streams.clear();
+    assert!(session("").run(&many, 1, 0).is_err());
 }

@@ -53,14 +53,24 @@ pub const MAX_THREADS: u32 = 1024;
 
 impl Stimulus {
     /// Its closed loops: one for random accesses, whose threads do not differ, otherwise one a
-    /// thread, each in its part of the range. Keyed by `seed` and `step`.
+    /// thread, each in its part of the range. Keyed by `seed`, `step` and the number of each
+    /// thread, counted from `first_thread`: how many others send at the same time.
     ///
     /// # Errors
     ///
     /// [`CharacteristicsError`] where there is no such stimulus.
-    pub fn loops(&self, seed: u64, step: u64) -> Result<Vec<Loop>, CharacteristicsError> {
+    pub fn loops(
+        &self,
+        seed: u64,
+        step: u64,
+        first_thread: u32,
+    ) -> Result<Vec<Loop>, CharacteristicsError> {
         self.validate()?;
-        let key = |thread: u32| step * u64::from(MAX_THREADS) + u64::from(thread);
+        let last = first_thread.saturating_add(self.threads);
+        if last > MAX_THREADS {
+            return Err(CharacteristicsError::QueueDepth { value: last });
+        }
+        let key = |thread: u32| step * u64::from(MAX_THREADS) + u64::from(first_thread + thread);
         if self.is_random {
             return Ok(vec![Loop {
                 generator: self.random_generator(seed, key(0))?,

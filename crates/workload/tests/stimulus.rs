@@ -30,7 +30,7 @@ fn composite() -> Stimulus {
 }
 
 fn first(stimulus: &Stimulus, key: (u64, u64), count: usize) -> Vec<Request> {
-    let mut loops = stimulus.loops(key.0, key.1).unwrap();
+    let mut loops = stimulus.loops(key.0, key.1, 0).unwrap();
     assert_eq!(loops.len(), 1);
     loops.remove(0).generator.take(count).collect()
 }
@@ -85,7 +85,7 @@ fn one_size_and_one_zone_are_the_stream_of_characteristics() {
     assert!(requests.iter().all(|r| r.size_bytes == 4096));
     assert_ne!(requests, first(&stimulus, (7, 4), 1000));
     assert_ne!(requests, first(&stimulus, (8, 3), 1000));
-    assert_eq!(stimulus.loops(7, 3).unwrap()[0].queue_depth, 32);
+    assert_eq!(stimulus.loops(7, 3, 0).unwrap()[0].queue_depth, 32);
 }
 
 /// Two threads over 64 KiB: each goes round its half, from the middle of it on.
@@ -102,7 +102,7 @@ fn in_order_each_thread_goes_round_its_part() {
         range_bytes: 65_536,
         begin_bytes: 16_384,
     };
-    let loops = stimulus.loops(0, 0).unwrap();
+    let loops = stimulus.loops(0, 0, 0).unwrap();
     let offsets: Vec<Vec<u64>> = loops
         .into_iter()
         .map(|each| {
@@ -124,7 +124,7 @@ fn parts_are_whole_requests() {
     stimulus.threads = 4;
     stimulus.range_start = 0;
     stimulus.range_bytes = 80_026_361_856;
-    for each in stimulus.loops(0, 0).unwrap() {
+    for each in stimulus.loops(0, 0, 0).unwrap() {
         let first = each.generator.take(1).next().unwrap();
         assert!(first.offset_bytes.is_multiple_of(131_072));
     }
@@ -135,7 +135,7 @@ fn what_cannot_be_is_refused() {
     let refusal = |change: &dyn Fn(&mut Stimulus)| {
         let mut stimulus = composite();
         change(&mut stimulus);
-        stimulus.loops(0, 0).unwrap_err()
+        stimulus.loops(0, 0, 0).unwrap_err()
     };
     assert!(matches!(
         refusal(&|s| s.read_ratio = f64::NAN),
@@ -189,7 +189,7 @@ proptest! {
             begin_bytes: sectors * 256 / 512 * 512,
         };
         let end = stimulus.range_start + stimulus.range_bytes;
-        for each in stimulus.loops(key.0, u64::from(key.1)).unwrap() {
+        for each in stimulus.loops(key.0, u64::from(key.1), 0).unwrap() {
             for request in each.generator.take(300) {
                 let offset = request.offset_bytes - stimulus.range_start;
                 let size = u64::from(request.size_bytes);

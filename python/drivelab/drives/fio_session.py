@@ -14,20 +14,22 @@ cache; that one belongs to `drivelab.drives.write_cache`.
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.fio_program import run_fio
-from drivelab.drives.fio_step import milliseconds, step_options, step_seed
+from drivelab.drives.fio_step import check_stimuli, milliseconds, step_options
 from drivelab.drives.fio_step_result import step_result
 from drivelab.drives.purge import purge_drive
 from drivelab.drives.real_header import drive_header, host_header
-from drivelab.drives.session import StepResult
+from drivelab.drives.session import StepResult, check_end
 from drivelab.drives.write_cache import switch_write_cache
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from drivelab.drives.fio import FioDrive
     from drivelab.drives.purge import PurgeMethod
     from drivelab.drives.session import Purge
@@ -114,13 +116,12 @@ class FioSession(ClosedOnExit):
 
     def run(
         self,
-        stimulus: Stimulus,
-        *,
+        *stimuli: Stimulus,
         step: int,
         seconds: float | None = None,
         total_bytes: int | None = None,
     ) -> StepResult:
-        """Send one stimulus; see `DriveSession.run`.
+        """Send stimuli, several as a fio job each; see `DriveSession.run`.
 
         Raises
         ------
@@ -129,18 +130,17 @@ class FioSession(ClosedOnExit):
         RunError
             When fio fails, hangs, or answers what cannot be; or the drive goes away.
         """
-        if seconds is None and total_bytes is None:
-            raise UsageError("nothing ends the step: give seconds or total_bytes")
-        self.check(stimulus)
+        check_end(stimuli, seconds, total_bytes)
+        self.check(*stimuli)
         drive = self._drive
         drive.target.check_present()
-        if stimulus.read_ratio < 1:
+        if any(stimulus.read_ratio < 1 for stimulus in stimuli):
             drive.target.before_writing()
         options = step_options(
-            stimulus,
+            stimuli,
             engine=drive.engine,
             filename=f"/proc/self/fd/{drive.target.descriptor}",
-            seed=step_seed(self._seed, step),
+            key=(self._seed, step),
             seconds=seconds,
             total_bytes=total_bytes,
         )
@@ -149,12 +149,13 @@ class FioSession(ClosedOnExit):
             output = run_fio(
                 drive.program,
                 options,
-                deadline_seconds=self._deadline(stimulus, seconds, total_bytes),
+                deadline_seconds=self._deadline(stimuli, seconds, total_bytes),
                 descriptors=[drive.target.descriptor],
             )
             result = step_result(
                 output.report,
                 output.remarks,
+                streams=len(stimuli),
                 milliseconds=None if seconds is None else milliseconds(seconds),
                 total_bytes=total_bytes,
             )
@@ -197,35 +198,70 @@ class FioSession(ClosedOnExit):
         may_be = target.is_whole and target.write_refusal is None
         return switch_write_cache(target.device, wanted, is_whole=may_be)
 
-    def check(self, stimulus: Stimulus) -> None:
-        """Raise `UsageError` when the drive cannot be asked for a stimulus, or not by fio."""
-        end = stimulus.range_start_bytes + stimulus.range_bytes
-        if end > self.capacity_bytes:
-            raise UsageError(
-                f"the stimulus goes to {end} bytes of {self.name}; allowed: at most "
-                f"{self.capacity_bytes}"
-            )
+    def check(self, *stimuli: Stimulus) -> None:
+        """Raise `UsageError` when the drive cannot be asked for these at once, or not by fio."""
         refusal = self._drive.target.write_refusal
-        if stimulus.read_ratio < 1 and refusal is not None:
-            raise CannotAnswerError(f"no writes on {self.name}: {refusal}")
-        block = self.block_bytes
-        for size, _ in stimulus.sizes:
-            if size % block:
-                raise CannotAnswerError(
-                    f"a request of {size} bytes is no multiple of {block} bytes, the block of "
-                    f"direct requests to {self.name}"
-                )
-        if stimulus.range_start_bytes % block:
-            raise CannotAnswerError(
-                f"the range begins at {stimulus.range_start_bytes}, no multiple of {block} bytes, "
-                f"the block of direct requests to {self.name}"
-            )
-        self._drive.check_depth(stimulus.queue_depth)
+        check_on_target(self.name, self.capacity_bytes, self.block_bytes, stimuli, refusal)
+        for stimulus in stimuli:
+            self._drive.check_depth(stimulus.queue_depth)
 
     def _deadline(
-        self, stimulus: Stimulus, seconds: float | None, total_bytes: int | None
+        self, stimuli: Sequence[Stimulus], seconds: float | None, total_bytes: int | None
     ) -> float:
         if seconds is None:
             seconds = (total_bytes or 0) / _SLOWEST_BYTES_PER_SECOND
         slack = self._drive.slack_seconds + _START_SECONDS
-        return seconds + slack + stimulus.threads * _SECONDS_A_THREAD
+        threads = sum(stimulus.threads for stimulus in stimuli)
+        return seconds + slack + threads * _SECONDS_A_THREAD
+
+
+@dataclass(frozen=True)
+class UnmadeFile:
+    """A file that is about to be made for a session, and what it would be asked for.
+
+    Attributes
+    ----------
+    name
+        As the user named it.
+    capacity_bytes, block_bytes
+        Of the file, and of direct requests to it.
+    """
+
+    name: str
+    capacity_bytes: int
+    block_bytes: int
+    kind: Literal["real"] = "real"
+
+    def check(self, *stimuli: Stimulus) -> None:
+        """Raise `UsageError` when the file could not be asked for these at once."""
+        check_on_target(self.name, self.capacity_bytes, self.block_bytes, stimuli)
+
+
+def check_on_target(
+    name: str,
+    capacity_bytes: int,
+    block_bytes: int,
+    stimuli: Sequence[Stimulus],
+    write_refusal: str | None = None,
+) -> None:
+    """Raise `UsageError` when fio cannot send stimuli at once to a target of such a size."""
+    for stimulus in stimuli:
+        end = stimulus.range_start_bytes + stimulus.range_bytes
+        if end > capacity_bytes:
+            raise UsageError(
+                f"the stimulus goes to {end} bytes of {name}; allowed: at most {capacity_bytes}"
+            )
+        if stimulus.read_ratio < 1 and write_refusal is not None:
+            raise CannotAnswerError(f"no writes on {name}: {write_refusal}")
+        for size, _ in stimulus.sizes:
+            if size % block_bytes:
+                raise CannotAnswerError(
+                    f"a request of {size} bytes is no multiple of {block_bytes} bytes, the block "
+                    f"of direct requests to {name}"
+                )
+        if stimulus.range_start_bytes % block_bytes:
+            raise CannotAnswerError(
+                f"the range begins at {stimulus.range_start_bytes}, no multiple of {block_bytes} "
+                f"bytes, the block of direct requests to {name}"
+            )
+    check_stimuli(stimuli)

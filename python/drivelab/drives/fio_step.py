@@ -1,4 +1,4 @@
-"""fio's options for one step of a session: a stimulus sent by fio's own random numbers.
+"""fio's options for one step of a session: stimuli sent by fio's own random numbers.
 
 A step of the performance test specification is a minute of tens of millions of requests that nobody
 will send again one by one, from several threads: no log of requests could be read back fast
@@ -10,6 +10,7 @@ enough. What fio does otherwise than one would think, and what is done about it:
 - ``time_based`` ignores ``io_size``: where both may end a step, ``runtime`` alone is the limit of
   time. Before ``io_size`` is reached fio stops when less than its largest request is left.
 - ``io_size`` and ``size`` are of each thread.
+- Stimuli at the same time are a job each, and ``new_group`` keeps their figures apart.
 - Without ``refill_buffers`` a thread writes the same bytes again and again, which a drive may
   notice.
 """
@@ -24,6 +25,8 @@ from drivelab.drives.fio_job import MAX_BUFFER_BYTES
 from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from drivelab.workloads.stimulus import Stimulus
 
 _PAGE_BYTES: Final = 4096
@@ -39,11 +42,11 @@ _CONTENT_OPTIONS: Final = {
 
 
 def step_options(
-    stimulus: Stimulus,
+    stimuli: Sequence[Stimulus],
     *,
     engine: str,
     filename: str,
-    seed: int,
+    key: tuple[int, int],
     seconds: float | None,
     total_bytes: int | None,
 ) -> list[str]:
@@ -51,14 +54,14 @@ def step_options(
 
     Parameters
     ----------
-    stimulus
-        What is sent.
+    stimuli
+        What is sent: one, or several at the same time.
     engine
         fio's I/O engine.
     filename
         The file or device.
-    seed
-        Key of fio's random numbers, from `step_seed`.
+    key
+        Of fio's random numbers: the session's seed and the step's place.
     seconds, total_bytes
         What ends the step, whichever is first; at least one.
 
@@ -69,18 +72,34 @@ def step_options(
     UsageError
         When the range is too small for so many threads.
     """
-    check_stimulus(stimulus)
+    check_stimuli(stimuli)
+    jobs = [
+        [
+            f"name=stream{number}",
+            *(["new_group"] if number else []),
+            f"filename={filename}",
+            f"ioengine={engine}",
+            f"randseed={step_seed(*key, number)}",
+            *_job(stimulus),
+            *_end(stimulus, seconds, total_bytes),
+        ]
+        for number, stimulus in enumerate(stimuli)
+    ]
     return [
-        *(["readonly"] if stimulus.read_ratio == 1 else []),
-        "name=step",
-        f"filename={filename}",
+        *(["readonly"] if all(stimulus.read_ratio == 1 for stimulus in stimuli) else []),
+        *(option for job in jobs for option in job),
+        "output-format=json+",
+        "eta=never",
+    ]
+
+
+def _job(stimulus: Stimulus) -> list[str]:
+    return [
         *_pattern(stimulus),
         *_sizes(stimulus),
         *_range(stimulus),
-        *_end(stimulus, seconds, total_bytes),
         f"numjobs={stimulus.threads}",
         f"iodepth={stimulus.queue_depth}",
-        f"ioengine={engine}",
         *(["sync=dsync"] if stimulus.is_forced and stimulus.read_ratio < 1 else []),
         *_CONTENT_OPTIONS[stimulus.content],
         "direct=1",
@@ -89,23 +108,33 @@ def step_options(
         "allow_file_create=0",
         "invalidate=0",
         "randrepeat=0",
-        f"randseed={seed}",
         "lat_percentiles=1",
         "clat_percentiles=0",
         "disk_util=0",
-        "output-format=json+",
-        "eta=never",
     ]
 
 
-def step_seed(seed: int, step: int) -> int:
-    """Draw a number below 2**62 from the key of a step."""
-    digest = hashlib.blake2b(f"session {seed} {step}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 2
+def step_seed(seed: int, step: int, stream: int = 0) -> int:
+    """Draw a number below 2**62 from the key of a stream of a step."""
+    of_stream = f" {stream}" if stream else ""
+    key = f"session {seed} {step}{of_stream}".encode()
+    return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") >> 2
 
 
-def check_stimulus(stimulus: Stimulus) -> None:
-    """Raise when fio cannot be asked for a stimulus; see `step_options`."""
+def check_stimuli(stimuli: Sequence[Stimulus]) -> None:
+    """Raise when fio cannot be asked for stimuli at the same time; see `step_options`."""
+    for stimulus in stimuli:
+        _check_stimulus(stimulus)
+    outstanding = sum(stimulus.outstanding for stimulus in stimuli)
+    if sum(each.outstanding * each.largest_bytes for each in stimuli) > MAX_BUFFER_BYTES:
+        largest = max(stimulus.largest_bytes for stimulus in stimuli)
+        raise CannotAnswerError(
+            f"{outstanding} requests of up to {largest} bytes in flight need more than "
+            f"{MAX_BUFFER_BYTES} bytes of memory; ask for fewer threads or a lower queue depth"
+        )
+
+
+def _check_stimulus(stimulus: Stimulus) -> None:
     percent("read_ratio", stimulus.read_ratio)
     for size, share in stimulus.sizes:
         percent(f"share of requests of {size} bytes", share)
@@ -113,11 +142,6 @@ def check_stimulus(stimulus: Stimulus) -> None:
         percent("share of a zone's accesses", accesses)
         percent("share of a zone's range", part)
     largest = stimulus.largest_bytes
-    if stimulus.outstanding * largest > MAX_BUFFER_BYTES:
-        raise CannotAnswerError(
-            f"{stimulus.outstanding} requests of {largest} bytes in flight need more than "
-            f"{MAX_BUFFER_BYTES} bytes of memory; ask for fewer threads or a lower queue depth"
-        )
     if not stimulus.is_random and stimulus.part_bytes < largest:
         raise UsageError(
             f"{stimulus.range_bytes} bytes are no range for {stimulus.threads} threads of requests "

@@ -12,23 +12,27 @@ from typing import Any, Final
 
 from drivelab.drives.fio_program import message_of
 from drivelab.drives.fio_result import field_of, histogram_of
-from drivelab.drives.measurement import OperationResult
+from drivelab.drives.measurement import OperationResult, added_up
 from drivelab.drives.session import StepResult
 from drivelab.errors import RunError
 
 # fio looks at its clock, which has whole milliseconds, once a request.
 _CLOCK_MILLISECONDS: Final = 2
 _NANOSECONDS: Final = 1_000_000
+_NAMES: Final = ("read", "write")
+
+_Operations = tuple[OperationResult | None, OperationResult | None]
 
 
 def step_result(
     report: dict[str, Any],
     remarks: Sequence[str],
     *,
+    streams: int,
     milliseconds: int | None,
     total_bytes: int | None,
 ) -> StepResult:
-    """Read fio's JSON of one job, its threads reported as a group.
+    """Read fio's JSON of a step: a group for each stream, its threads reported together.
 
     Parameters
     ----------
@@ -36,6 +40,8 @@ def step_result(
         In the form ``json+`` with ``lat_percentiles=1``.
     remarks
         The lines around it.
+    streams
+        Stimuli that ran at the same time; several end by time.
     milliseconds, total_bytes
         What was to end the step.
 
@@ -47,19 +53,28 @@ def step_result(
         When its JSON lacks a field.
     """
     jobs = field_of(report, "jobs", list)
-    job = field_of(jobs, 0, dict)
-    if len(jobs) != 1:
-        raise RunError(f"fio tells of {len(jobs)} groups of threads; it was asked for one")
-    error = field_of(job, "error", int)
-    if error:
-        raise RunError(f"fio met an error: {message_of(remarks) or os.strerror(error)}")
-    parts = {name: _operation(field_of(job, name, dict), name) for name in ("read", "write")}
-    ran = max(field_of(field_of(job, name, dict), "runtime", int) for name in parts)
-    moved = sum(part.bytes for part in parts.values() if part is not None)
-    _check_end(ran, moved, milliseconds, total_bytes, remarks)
+    if len(jobs) != streams:
+        raise RunError(f"fio tells of {len(jobs)} groups of threads; it was asked for {streams}")
+    found: list[_Operations] = []
+    longest = 0
+    for place in range(streams):
+        job = field_of(jobs, place, dict)
+        error = field_of(job, "error", int)
+        if error:
+            raise RunError(f"fio met an error: {message_of(remarks) or os.strerror(error)}")
+        read, write = (_operation(field_of(job, name, dict), name) for name in _NAMES)
+        ran = max(field_of(field_of(job, name, dict), "runtime", int) for name in _NAMES)
+        moved = sum(part.bytes for part in (read, write) if part is not None)
+        _check_end(ran, moved, milliseconds, total_bytes, remarks)
+        found.append((read, write))
+        longest = max(longest, ran)
     # Without a completed request fio tells no run time.
-    duration = ran or milliseconds or 0
-    return StepResult(duration * _NANOSECONDS, parts["read"], parts["write"])
+    duration = (longest or milliseconds or 0) * _NANOSECONDS
+    if streams == 1:
+        return StepResult(duration, *found[0])
+    reads, writes = zip(*found, strict=True)
+    at_once = tuple(StepResult(duration, *each) for each in found)
+    return StepResult(duration, added_up(reads), added_up(writes), streams=at_once)
 
 
 def _operation(part: dict[str, Any], name: str) -> OperationResult | None:

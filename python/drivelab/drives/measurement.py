@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -108,6 +109,27 @@ class OperationResult:
             raise UsageError(f"this is no operation's result: {_reason(error)}") from error
         except RunError as error:
             raise UsageError(f"this is no operation's result: {error}") from error
+
+
+def added_up(parts: Sequence[OperationResult | None]) -> OperationResult | None:
+    """Add up what one direction did in several streams; ``None`` where it did nothing in any."""
+    done = [part for part in parts if part is not None]
+    if len(done) < 2:
+        # A mean that is multiplied and divided is rounded.
+        return done[0] if done else None
+    histogram: dict[int, int] = {}
+    for part in done:
+        for number, count in part.histogram.items():
+            histogram[number] = histogram.get(number, 0) + count
+    requests = sum(part.requests for part in done)
+    return OperationResult(
+        requests=requests,
+        bytes=sum(part.bytes for part in done),
+        latency_ns_mean=sum(part.latency_ns_mean * part.requests for part in done) / requests,
+        latency_ns_min=min(part.latency_ns_min for part in done),
+        latency_ns_max=max(part.latency_ns_max for part in done),
+        histogram=histogram,
+    )
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from drivelab.drives.completed import Completed
-from drivelab.drives.drive import OpenDrive
+from drivelab.drives.drive import NamedDrive, OpenDrive
 from drivelab.drives.measurement import OperationResult
-from drivelab.errors import RunError
+from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from drivelab.workloads.stimulus import Stimulus
 
 #: ``done``: the drive is as it left the factory. ``unavailable``: it has no such command, or none
@@ -43,24 +45,28 @@ class Purge:
 
 @dataclass(frozen=True)
 class StepResult(Completed):
-    """What a drive did under one stimulus.
+    """What a drive did under one stimulus, or several at the same time.
 
     Attributes
     ----------
     duration_ns
         Of the drive's time.
     read, write
-        What each direction did; ``None`` where nothing was asked of it. Both are ``None`` where
-        nothing completed in the time.
+        What each direction did, of all streams; ``None`` where nothing was asked of it. Both are
+        ``None`` where nothing completed in the time.
     extra
         What only some drives know: ``write_amplification_ratio``, ``energy_joules``, and of real
         ones ``began_unix_seconds``.
+    streams
+        Where several stimuli ran at the same time, what each of them did in the same duration;
+        empty of a single one.
     """
 
     duration_ns: int
     read: OperationResult | None
     write: OperationResult | None
     extra: dict[str, float] = field(default_factory=dict)
+    streams: tuple[StepResult, ...] = ()
 
     def __post_init__(self) -> None:
         if self.duration_ns < 1:
@@ -68,12 +74,15 @@ class StepResult(Completed):
 
     def to_json(self) -> dict[str, Any]:
         """Return the values under names that carry the unit."""
-        return {
+        values: dict[str, Any] = {
             "duration_ns": self.duration_ns,
             "read": None if self.read is None else self.read.to_json(),
             "write": None if self.write is None else self.write.to_json(),
             "extra": {name: self.extra[name] for name in sorted(self.extra)},
         }
+        if self.streams:
+            values["streams"] = [stream.to_json() for stream in self.streams]
+        return values
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> StepResult:
@@ -82,10 +91,30 @@ class StepResult(Completed):
             name: None if data[name] is None else OperationResult.from_json(data[name])
             for name in ("read", "write")
         }
-        return cls(data["duration_ns"], parts["read"], parts["write"], dict(data["extra"]))
+        streams = tuple(cls.from_json(stream) for stream in data.get("streams", ()))
+        extra = dict(data["extra"])
+        return cls(data["duration_ns"], parts["read"], parts["write"], extra, streams)
 
 
-class DriveSession(OpenDrive, Protocol):
+class Askable(NamedDrive, Protocol):
+    """A drive that says what it would take, whether it is open or not made yet."""
+
+    def check(self, *stimuli: Stimulus) -> None:
+        """Raise `UsageError` when the drive cannot be asked for these at once; nothing is sent."""
+        ...
+
+
+def check_end(stimuli: Sequence[Stimulus], seconds: float | None, total_bytes: int | None) -> None:
+    """Refuse a step that nothing ends, or whose streams would not end together."""
+    if seconds is None and total_bytes is None:
+        raise UsageError("nothing ends the step: give seconds or total_bytes")
+    if len(stimuli) != 1 and total_bytes is not None:
+        raise UsageError(
+            f"{len(stimuli)} stimuli at the same time end by time: give seconds, not total_bytes"
+        )
+
+
+class DriveSession(OpenDrive, Askable, Protocol):
     """A drive, step after step."""
 
     @property
@@ -106,31 +135,27 @@ class DriveSession(OpenDrive, Protocol):
         """Bring the drive back to how it left the factory, by its own command."""
         ...
 
-    def check(self, stimulus: Stimulus) -> None:
-        """Raise `UsageError` when the drive cannot be asked for a stimulus; nothing is sent."""
-        ...
-
     def run(
         self,
-        stimulus: Stimulus,
-        *,
+        *stimuli: Stimulus,
         step: int,
         seconds: float | None = None,
         total_bytes: int | None = None,
     ) -> StepResult:
-        """Send one stimulus for a time, or until so much was transferred, whichever is first.
+        """Send stimuli for a time, or one until so much was transferred, whichever is first.
 
         Parameters
         ----------
-        stimulus
-            What is sent, inside the drive.
+        stimuli
+            What is sent, inside the drive: one, or several at the same time, each by a program of
+            its own.
         step
             Its place in the session, the key of its random numbers: the same steps in the same
             order on the same simulated drive give the same results.
         seconds
             Of the drive's time.
         total_bytes
-            Transferred in both directions.
+            Transferred in both directions; of a single stimulus.
 
         Raises
         ------

@@ -5,9 +5,10 @@ from __future__ import annotations
 import platform
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from drivelab._core import MOST_STREAMS
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import OperationResult
-from drivelab.drives.session import Purge, StepResult
+from drivelab.drives.session import Purge, StepResult, check_end
 from drivelab.errors import UsageError
 from drivelab.units import format_size
 
@@ -79,34 +80,38 @@ class SimulatedSession(ClosedOnExit):
         self._session.purge()
         return Purge("done", "simulated: every block erased")
 
-    def check(self, stimulus: Stimulus) -> None:
-        """Raise `UsageError` when a stimulus goes beyond the drive."""
-        end = stimulus.range_start_bytes + stimulus.range_bytes
-        if end > self.capacity_bytes:
+    def check(self, *stimuli: Stimulus) -> None:
+        """Raise `UsageError` when a stimulus goes beyond the drive, or loops are too many."""
+        for stimulus in stimuli:
+            end = stimulus.range_start_bytes + stimulus.range_bytes
+            if end > self.capacity_bytes:
+                raise UsageError(
+                    f"the stimulus goes to {end} bytes of {self.name}; allowed: at most "
+                    f"{self.capacity_bytes}"
+                )
+        # Threads of random accesses do not differ, so they are one loop.
+        loops = sum(1 if each.is_random else each.threads for each in stimuli)
+        if loops > MOST_STREAMS:
             raise UsageError(
-                f"the stimulus goes to {end} bytes of {self.name}; allowed: at most "
-                f"{self.capacity_bytes}"
+                f"{loops} streams at the same time, each thread of accesses in order being one; "
+                f"allowed on simulated drives: at most {MOST_STREAMS}"
             )
 
     def run(
         self,
-        stimulus: Stimulus,
-        *,
+        *stimuli: Stimulus,
         step: int,
         seconds: float | None = None,
         total_bytes: int | None = None,
     ) -> StepResult:
-        """Send one stimulus in simulated time; see `DriveSession.run`.
+        """Send stimuli in simulated time; see `DriveSession.run`.
 
         Between two steps the write buffer drains: what a step finds is an idle drive.
         """
-        self.check(stimulus)
-        if seconds is None and total_bytes is None:
-            raise UsageError("nothing ends the step: give seconds or total_bytes")
+        self.check(*stimuli)
+        check_end(stimuli, seconds, total_bytes)
         told = self._session.run(
-            stimulus.as_tuple(),
-            content=stimulus.content,
-            is_forced=stimulus.is_forced,
+            [(each.as_tuple(), each.content, each.is_forced) for each in stimuli],
             place=step,
             duration_ns=None if seconds is None else max(1, round(seconds * 1e9)),
             total_bytes=total_bytes,
@@ -114,11 +119,10 @@ class SimulatedSession(ClosedOnExit):
         extra = {name: told["extra"][name] for name in _TOLD if name in told["extra"]}
         if "energy_joules" in told:
             extra["energy_joules"] = told["energy_joules"]
-        parts = {
-            name: None if told[name] is None else OperationResult(**told[name])
-            for name in ("read", "write")
-        }
-        return StepResult(max(1, told["duration_ns"]), parts["read"], parts["write"], extra)
+        duration_ns = max(1, told["duration_ns"])
+        streams = [StepResult(duration_ns, *_operations(each)) for each in told["streams"]]
+        at_once = tuple(streams) if len(stimuli) > 1 else ()
+        return StepResult(duration_ns, *_operations(told), extra, at_once)
 
     def idle(self, seconds: float) -> None:
         """Leave the drive alone; what it does then is its preset's."""
@@ -135,6 +139,13 @@ class SimulatedSession(ClosedOnExit):
 
     def close(self) -> None:
         """Nothing to release."""
+
+
+def _operations(told: dict[str, Any]) -> tuple[OperationResult | None, OperationResult | None]:
+    read, write = (
+        None if told[name] is None else OperationResult(**told[name]) for name in ("read", "write")
+    )
+    return read, write
 
 
 def _write_buffer(preset: dict[str, Any]) -> str:

@@ -142,12 +142,13 @@ class Bench:
                 self._shared.put(key, self._session.name, self._stored[-2:], state)
 
     def run(self, action: Action) -> Step:
-        """Send a stimulus."""
+        """Send a stimulus, or several at the same time."""
         if action.stimulus is None:
             raise ValueError(f"{action} sends nothing")
         position = self._next
         stimulus = self._going_on(action.stimulus)
-        action = replace(action, stimulus=stimulus)
+        beside = tuple(self._going_on(each) for each in action.beside)
+        action = replace(action, stimulus=stimulus, beside=beside)
         entry = self._take(action)
         return Step(position, action, stimulus, StepResult.from_json(entry["result"]))
 
@@ -159,11 +160,13 @@ class Bench:
 
     def _note_end(self, action: Action, result: dict[str, Any]) -> None:
         """Keep where accesses in order ended; after a purge they begin anew."""
-        stimulus = action.stimulus
         if action.kind == "purge":
             self._reached.clear()
-        elif stimulus is not None and not stimulus.is_random:
-            moved = max(each["bytes"] for each in (result["read"], result["write"], _NONE) if each)
+        results = result["streams"] if action.beside else [result]
+        for stimulus, told in zip(action.stimuli, results, strict=False):
+            if stimulus.is_random:
+                continue
+            moved = max(each["bytes"] for each in (told["read"], told["write"], _NONE) if each)
             whole = moved // stimulus.threads // stimulus.largest_bytes * stimulus.largest_bytes
             end = (stimulus.begin_bytes + whole) % stimulus.part_bytes
             self._reached[_course(stimulus)] = end
@@ -264,7 +267,7 @@ class Bench:
                 self._session.idle(action.seconds or 0.0)
             if action.kind == "run" and action.stimulus is not None:
                 result = self._session.run(
-                    action.stimulus,
+                    *action.stimuli,
                     step=position,
                     seconds=action.seconds,
                     total_bytes=action.total_bytes,

@@ -74,6 +74,12 @@ class CellResult:
             "is_random": stimulus.is_random,
             "threads": stimulus.threads,
             "queue_depth": stimulus.queue_depth,
+            **self.figures_json(),
+        }
+
+    def figures_json(self) -> dict[str, Any]:
+        """Return what the drive did, without what was sent."""
+        return {
             "iops_mean": self.iops,
             "iops_rounds": [step.iops for step in self.steps],
             "bandwidth_bytes_per_second_mean": self.megabytes_per_second * 1e6,

@@ -9,12 +9,12 @@ from dataclasses import fields
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from drivelab._core import MAX_REQUEST_BYTES, SECTOR_BYTES
 from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
-from drivelab.pts.workload_class import Stream, WorkloadClass, parts_of
+from drivelab.pts.workload_class import TOGETHER, Order, Stream, WorkloadClass, parts_of
 from drivelab.units import format_size, parse_size
 from drivelab.workloads.content import CONTENTS
 from drivelab.workloads.stimulus import Stimulus
@@ -24,7 +24,7 @@ _FOLDER: Final = "classes"
 _MOST_BYTES: Final = 2**20
 _MOST_STREAMS: Final = 50
 _SUM_TOLERANCE: Final = 1e-6
-_CLASS_KEYS: Final = ("title", "summary", "source", "streams")
+_CLASS_KEYS: Final = ("title", "summary", "source", "streams_run", "streams")
 
 
 def class_names() -> list[str]:
@@ -95,7 +95,11 @@ def _class_of(short: str, table: Mapping[str, Any], name: str) -> WorkloadClass:
         raise UsageError(f"{name}: two streams are called {twice!r}; allowed: names of their own")
     _check_sum([stream.weight for stream in made], f"{name}: weights of the streams")
     texts = {key: _text(table, key, name) for key in ("title", "summary", "source")}
-    return WorkloadClass(short, streams=made, **texts)
+    order = table.get("streams_run", TOGETHER)
+    if order not in get_args(Order):
+        words = ", ".join(get_args(Order))
+        raise UsageError(f"{name}: streams_run is {order!r}; allowed: {words}")
+    return WorkloadClass(short, streams=made, streams_run=order, **texts)
 
 
 def _stream_of(entry: Any, where: str) -> Stream:
@@ -138,7 +142,7 @@ def _demand_of(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 def _check_stimuli(stream: Stream, where: str) -> None:
     """Let `Stimulus` refuse what no drive could be asked for, however large it is."""
-    for part in parts_of(stream):
+    for part in parts_of(stream, "in turn"):
         try:
             Stimulus(range_bytes=2**50, **part.stimulus_values())
         except UsageError as error:

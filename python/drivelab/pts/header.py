@@ -69,8 +69,9 @@ def _outstanding(record: Record) -> str:
     settings = record.settings
     asked = _outstanding_text(settings.threads, settings.queue_depth)
     tested = {
-        (step.stimulus.threads, step.stimulus.queue_depth)
+        (stimulus.threads, stimulus.queue_depth)
         for step in record.steps
+        for stimulus in step.action.stimuli
         if step.action.phase != "preconditioning"
     }
     if tested <= {(settings.threads, settings.queue_depth)}:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
 from drivelab.drives.session import Purge, StepResult
@@ -37,6 +37,8 @@ class Action:
         What is sent, of a ``run``.
     seconds, total_bytes
         What ends it.
+    beside
+        What is sent at the same time, each by programs of its own.
     """
 
     kind: ActionKind
@@ -46,27 +48,47 @@ class Action:
     stimulus: Stimulus | None = None
     seconds: float | None = None
     total_bytes: int | None = None
+    beside: tuple[Stimulus, ...] = ()
+
+    @property
+    def stimuli(self) -> tuple[Stimulus, ...]:
+        """Everything that is sent at the same time."""
+        return () if self.stimulus is None else (self.stimulus, *self.beside)
 
     def to_json(self) -> dict[str, Any]:
         """Return the attributes, which carry their units."""
-        stimulus = None if self.stimulus is None else self.stimulus.to_json()
-        return {**asdict(self), "stimulus": stimulus}
+        values = asdict(self)
+        values["stimulus"] = None if self.stimulus is None else self.stimulus.to_json()
+        del values["beside"]
+        # Steps of one stimulus stay what they always were, in journals and in keys of states.
+        if self.beside:
+            values["beside"] = [stimulus.to_json() for stimulus in self.beside]
+        return values
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Action:
         """Read what `to_json` wrote."""
         stimulus = None if data["stimulus"] is None else Stimulus.from_json(data["stimulus"])
-        return cls(**{**data, "stimulus": stimulus})
+        beside = tuple(Stimulus.from_json(each) for each in data.get("beside", ()))
+        return cls(**{**data, "stimulus": stimulus, "beside": beside})
 
 
 @dataclass(frozen=True)
 class Step:
-    """One stimulus, and what the drive did."""
+    """One stimulus, and what the drive did; of several at the same time the first, and all."""
 
     position: int
     action: Action
     stimulus: Stimulus
     result: StepResult
+
+    @property
+    def streams(self) -> tuple[Step, ...]:
+        """Each of its stimuli with what the drive did for that one."""
+        if not self.action.beside:
+            return (self,)
+        parts = zip(self.action.stimuli, self.result.streams, strict=True)
+        return tuple(replace(self, stimulus=stimulus, result=each) for stimulus, each in parts)
 
     @property
     def iops(self) -> float:

@@ -12,7 +12,7 @@ from drivelab.units import format_size
 from drivelab.workloads.stimulus import Stimulus
 
 if TYPE_CHECKING:
-    from drivelab.drives.session import DriveSession
+    from drivelab.drives.session import Askable
 
 #: Preconditioning that no test depends on writes the capacity so often, in such requests.
 PRECONDITIONING_FILLS: Final = 2
@@ -76,19 +76,19 @@ class Plan:
         Whether the drive is; a real one's write cache is switched, a simulated one's writes
         are forced.
     accepts
-        Raises `UsageError` for what the drive cannot be asked for.
+        Raises `UsageError` for what the drive cannot be asked for at the same time.
     """
 
     settings: Settings
     extent: Extent
     is_simulated: bool
-    accepts: Callable[[Stimulus], None] = field(compare=False)
+    accepts: Callable[..., None] = field(compare=False)
 
     @classmethod
-    def of(cls, session: DriveSession, settings: Settings) -> Plan:
+    def of(cls, drive: Askable, settings: Settings) -> Plan:
         """Make the plan of a drive; a `UsageError` where nothing would be left of it."""
-        extent = Extent.of(session.capacity_bytes, session.block_bytes, settings)
-        return cls(settings, extent, session.kind == "simulated", session.check)
+        extent = Extent.of(drive.capacity_bytes, drive.block_bytes, settings)
+        return cls(settings, extent, drive.kind == "simulated", drive.check)
 
     def minutes(self, count: float) -> float:
         """Return the seconds of so many minutes, scaled."""

@@ -170,7 +170,9 @@ def efficiency_page(sections: Sequence[Section], *, is_simulated: bool) -> Page 
     """Show IOPS/W of every stimulus whose energy is known; ``None`` where it is of none."""
     rows = []
     for section in sections:
-        for cell in section.values.get("cells", ()):
+        total = section.values.get("total")
+        whole = [] if total is None else [{"part": "all streams", **total}]
+        for cell in (*section.values.get("cells", ()), *whole):
             efficiency = cell["iops_per_watt"]
             if efficiency:
                 iops = cell["iops_mean"]

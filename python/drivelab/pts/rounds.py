@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from drivelab.pts.journal import Action, Record, Step
@@ -88,6 +88,7 @@ def run_rounds(
     section: str = "",
     phase: str = "rounds",
     most_rounds: int = MOST_ROUNDS,
+    together: bool = False,
 ) -> Settled:
     """Run rounds until everything tracked is steady, at most so many.
 
@@ -103,18 +104,22 @@ def run_rounds(
         Under which the steps are kept.
     most_rounds
         When to give up.
+    together
+        Whether a round's stimuli, all of the same length, are sent at the same time: one step.
     """
     rounds: list[list[Step]] = []
     settled = settle(rounds, tracked, bench.plan.settings.steady_rule)
     while len(rounds) < most_rounds and not settled.is_steady:
         number = len(rounds) + 1
-        bench.expect((most_rounds - len(rounds)) * len(round_stimuli))
-        rounds.append(
-            [
-                bench.run(Action("run", phase, section, number, stimulus, seconds))
-                for stimulus, seconds in round_stimuli
-            ]
-        )
+        actions = [
+            Action("run", phase, section, number, stimulus, seconds)
+            for stimulus, seconds in round_stimuli
+        ]
+        if together:
+            others = tuple(stimulus for stimulus, _ in round_stimuli[1:])
+            actions = [replace(actions[0], beside=others)]
+        bench.expect((most_rounds - len(rounds)) * len(actions))
+        rounds.append([bench.run(action) for action in actions])
         settled = settle(rounds, tracked, bench.plan.settings.steady_rule)
         bench.save_if_due()
     return settled

@@ -23,6 +23,8 @@ def words_of(action: Action) -> str:
         return f"{where}: {action.seconds:g} s idle"
     if action.stimulus is None:
         return where
+    if action.beside:
+        return f"{where}: {len(action.stimuli)} streams together"
     return f"{where}: {stimulus_words(action.stimulus)}"
 
 

@@ -3,12 +3,13 @@
 ::
 
     class ── stream, weight 0.96 ── in random order, 0.96 ──┐
-        └─── stream, weight 0.04 ── in random order, 0.03 ──┼─ each a stimulus, one after the other
-                                └── in order, 0.01 ─────────┘
+        └─── stream, weight 0.04 ── in random order, 0.03 ──┼─ each a stimulus, all together
+                                └── in order, 0.01 ─────────┘  or in turn
 
 Weights are shares of the class's requests. A drive's figure for a class is the rate at which it
-serves that many requests of each stimulus, one kind after the other: the harmonic mean of their
-rates, weighted by requests.
+serves those requests. Together it is the rate at which every stimulus has its share: the smallest
+of their rates over their weights, as what others do beyond their shares helps nobody. In turn it
+is one kind after the other: the harmonic mean of their rates, weighted by requests.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final, Literal
+
+#: How the streams of a class run: at the same time, or one after another.
+Order = Literal["together", "in turn"]
+TOGETHER: Final = "together"
 
 
 @dataclass(frozen=True)
@@ -74,12 +79,15 @@ class Part:
         Which of its requests.
     weight
         Share of the class's requests.
+    threads
+        That send it.
     """
 
     name: str
     stream: Stream
     is_random: bool
     weight: float
+    threads: int
 
     def stimulus_values(self) -> dict[str, Any]:
         """Return what `Stimulus` takes beside its range and what the settings say."""
@@ -88,7 +96,7 @@ class Part:
             "sizes": stream.sizes,
             "read_ratio": stream.read_ratio,
             "is_random": self.is_random,
-            "threads": stream.threads,
+            "threads": self.threads,
             "queue_depth": stream.queue_depth,
         }
         if self.is_random:
@@ -112,6 +120,8 @@ class WorkloadClass:
         For people.
     streams
         Their weights add up to 1.
+    streams_run
+        ``together`` or ``in turn``.
     """
 
     name: str
@@ -119,11 +129,17 @@ class WorkloadClass:
     summary: str
     source: str
     streams: tuple[Stream, ...]
+    streams_run: Order = TOGETHER
+
+    @property
+    def is_together(self) -> bool:
+        """Whether its streams run at the same time."""
+        return self.streams_run == TOGETHER
 
     @property
     def parts(self) -> list[Part]:
         """The stimuli, in order."""
-        return [part for stream in self.streams for part in parts_of(stream)]
+        return [part for stream in self.streams for part in parts_of(stream, self.streams_run)]
 
     @property
     def weights(self) -> tuple[tuple[int, float, float], ...]:
@@ -141,10 +157,12 @@ class WorkloadClass:
 
     def figure(self, rates: Sequence[float]) -> float:
         """Return requests a second of the class from those of its parts; 0 where one is 0."""
-        weights = [part.weight for part in self.parts]
+        pairs = list(zip(rates, (part.weight for part in self.parts), strict=True))
         if any(rate <= 0 for rate in rates):
             return 0.0
-        return 1 / math.fsum(weight / rate for weight, rate in zip(weights, rates, strict=True))
+        if self.is_together:
+            return min(rate / weight for rate, weight in pairs)
+        return 1 / math.fsum(weight / rate for rate, weight in pairs)
 
     def to_json(self) -> dict[str, Any]:
         """Return the attributes, which carry their units."""
@@ -167,17 +185,26 @@ class WorkloadClass:
             )
             for stream in data["streams"]
         )
-        return cls(data["name"], data["title"], data["summary"], data["source"], streams)
+        # Runs of earlier versions do not say it: their streams ran in turn.
+        order = data.get("streams_run", "in turn")
+        texts = {name: data[name] for name in ("name", "title", "summary", "source")}
+        return cls(**texts, streams=streams, streams_run=order)
 
 
-def parts_of(stream: Stream) -> Iterator[Part]:
-    """Give the stimuli of a stream: its random requests, then those in order."""
+def parts_of(stream: Stream, order: Order) -> Iterator[Part]:
+    """Give the stimuli of a stream: its random requests, then those in order.
+
+    Together both have threads of their own, as their shares are, at least one each; in turn each
+    has all of them.
+    """
     random = stream.random_ratio
-    both = 0 < random < 1
-    if random > 0:
-        yield Part(
-            f"{stream.name}, random" if both else stream.name, stream, True, stream.weight * random
-        )
-    if random < 1:
-        name = f"{stream.name}, in order" if both else stream.name
-        yield Part(name, stream, False, stream.weight * (1 - random))
+    if not 0 < random < 1:
+        yield Part(stream.name, stream, random == 1, stream.weight, stream.threads)
+        return
+    threads = [stream.threads] * 2
+    if order == TOGETHER:
+        first = min(max(round(stream.threads * random), 1), max(stream.threads - 1, 1))
+        threads = [first, max(stream.threads - first, 1)]
+    yield Part(f"{stream.name}, random", stream, True, stream.weight * random, threads[0])
+    in_order = stream.weight * (1 - random)
+    yield Part(f"{stream.name}, in order", stream, False, in_order, threads[1])

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use drivelab_request::Nanos;
 
 use super::{Drive, Prepared};
-use crate::host::step::{self, Step};
+use crate::host::step::{self, Step, StepOutcome};
 use crate::host::{Load, Outcome, Plan, SimError};
 use crate::preset::DriveConfig;
 use crate::snapshot::SnapshotError;
@@ -72,13 +72,15 @@ impl Session {
         Ok(())
     }
 
-    /// Sends a stimulus. Random numbers are keyed by `seed` and `place`, the step's number.
+    /// Sends a step's stimuli at the same time. Random numbers are keyed by `seed` and `place`,
+    /// the step's number.
     ///
     /// # Errors
     /// [`SimError`] when it cannot be served; the state is then lost.
-    pub fn run(&mut self, step: &Step, seed: u64, place: u64) -> Result<Outcome, SimError> {
-        let (load, plan) = step.load(seed, place)?;
-        self.run_load(load, plan, seed, place)
+    pub fn run(&mut self, step: &Step, seed: u64, place: u64) -> Result<StepOutcome, SimError> {
+        let (load, plan, loops) = step.load(seed, place)?;
+        let whole = self.run_load(load, plan, seed, place)?;
+        Ok(step::by_stream(whole, &loops))
     }
 
     /// Leaves the drive alone for so long.

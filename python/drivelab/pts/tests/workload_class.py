@@ -1,4 +1,6 @@
-"""A class of workloads: its stimuli, a minute each, round after round until its figure is steady.
+"""A class of workloads: its stimuli together, or in turn, until its figure is steady.
+
+A round is a minute of all of them at the same time; in turn it is a minute of each.
 
 The flow is the specification's: purge, preconditioning, the test's own stimuli as what settles
 the drive. What is tracked is the class's figure (`drivelab.pts.workload_class`).
@@ -7,7 +9,8 @@ the drive. What is tracked is the class's figure (`drivelab.pts.workload_class`)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.errors import UsageError
 from drivelab.pts.cell_exhibits import block_text, mix_text
@@ -29,6 +32,18 @@ if TYPE_CHECKING:
     from drivelab.pts.settings import Settings
     from drivelab.workloads.stimulus import Stimulus
 
+_ORDER_WORDS: Final = {
+    "together": "All of them run at the same time.",
+    "in turn": "They run one after another.",
+}
+_FIGURE_WORDS: Final = {
+    "together": "The figure is the rate of the class's requests at which every stimulus has its "
+    "share: the smallest of IOPS over share, a mean of the rounds. What others do beyond their "
+    "shares is not in it.",
+    "in turn": "The figure is the harmonic mean of the stimuli's IOPS, weighted by their shares: a "
+    "mean of the rounds.",
+}
+
 
 def _class_of(settings: Settings) -> WorkloadClass:
     if settings.workload_class is None:
@@ -49,8 +64,11 @@ def _stimulus(plan: Plan, part: Part) -> Stimulus:
 
 
 def _stimuli(plan: Plan) -> list[tuple[Stimulus, float]]:
-    parts = _class_of(plan.settings).parts
-    return [(_stimulus(plan, part), plan.minutes(1)) for part in parts]
+    of = _class_of(plan.settings)
+    stimuli = [_stimulus(plan, part) for part in of.parts]
+    if of.is_together:
+        plan.accepts(*stimuli)
+    return [(stimulus, plan.minutes(1)) for stimulus in stimuli]
 
 
 def _tracked(of: WorkloadClass) -> tuple[Tracked, ...]:
@@ -58,34 +76,61 @@ def _tracked(of: WorkloadClass) -> tuple[Tracked, ...]:
 
 
 def _figure(of: WorkloadClass, steps: Sequence[Step]) -> float:
-    return of.figure([step.iops for step in steps])
+    return of.figure([step.iops for step in _by_part(steps)])
+
+
+def _figures(of: WorkloadClass, settled: Settled) -> list[float]:
+    return [_figure(of, steps) for steps in settled.window_rounds]
+
+
+def _by_part(steps: Sequence[Step]) -> list[Step]:
+    """Give a step for each part of a round, whether they ran together or in turn."""
+    return [stream for step in steps for stream in step.streams]
+
+
+def _total_iops(steps: Sequence[Step]) -> float:
+    return steps[0].iops
 
 
 def _check(plan: Plan) -> None:
+    plan.preconditioning()
     _stimuli(plan)
 
 
 def _carry_out(bench: Bench) -> None:
+    of = _class_of(bench.plan.settings)
     bench.precondition()
-    run_rounds(bench, _stimuli(bench.plan), _tracked(_class_of(bench.plan.settings)))
+    run_rounds(bench, _stimuli(bench.plan), _tracked(of), together=of.is_together)
 
 
 def _settled(record: Record) -> tuple[WorkloadClass, Settled]:
     of = _class_of(record.settings)
-    return of, recorded(record, len(of.parts), _tracked(of))
+    steps_a_round = 1 if of.is_together else len(of.parts)
+    return of, recorded(record, steps_a_round, _tracked(of))
+
+
+def _cells(settled: Settled) -> list[CellResult]:
+    return cell_results([_by_part(steps) for steps in settled.window_rounds])
+
+
+def _total(settled: Settled) -> CellResult:
+    """Give all streams of a class that runs together as one."""
+    return cell_results(settled.window_rounds)[0]
 
 
 def _sections(record: Record) -> list[Section]:
     of, settled = _settled(record)
-    cells = cell_results(settled.window_rounds)
-    values = {
+    cells = _cells(settled)
+    values: dict[str, Any] = {
         "windows": windows_json(settled),
         "cells": [
             {"part": part.name, "weight": part.weight, **cell.to_json()}
             for part, cell in zip(of.parts, cells, strict=False)
         ],
-        "figure_iops_rounds": [_figure(of, steps) for steps in settled.window_rounds],
+        "figure_iops_rounds": _figures(of, settled),
     }
+    if of.is_together and cells:
+        values["total"] = _total(settled).figures_json()
     verdict = settled_verdict(settled.is_steady, record.is_complete)
     return [Section("", verdict, len(settled.rounds), values)]
 
@@ -95,13 +140,15 @@ def _pages(record: Record) -> list[Page]:
     if not settled.rounds:
         return []
     parts = of.parts
-    cells = cell_results(settled.window_rounds)
+    cells = _cells(settled)
+    total = [("all streams", _total_iops)] if of.is_together else []
     convergence = convergence_figure(
         "class-convergence",
         f"Steady-state convergence: {of.title}",
         settled,
         [
             ("figure of the class", lambda steps: _figure(of, steps)),
+            *total,
             *((part.name, _iops_of(number)) for number, part in enumerate(parts)),
         ],
         Axis("throughput (IOPS)", "log10"),
@@ -118,7 +165,7 @@ def _pages(record: Record) -> list[Page]:
         Page(
             f"{of.title} - results",
             (
-                _results(of, parts, cells),
+                _results(of, settled),
                 levels_table("class-levels", "Confidence levels of response times", named),
             ),
         ),
@@ -131,7 +178,7 @@ def _pages(record: Record) -> list[Page]:
 
 
 def _iops_of(number: int) -> Callable[[Sequence[Step]], float]:
-    return lambda steps: steps[number].iops
+    return lambda steps: _by_part(steps)[number].iops
 
 
 def _made_of(of: WorkloadClass) -> Table:
@@ -146,7 +193,7 @@ def _made_of(of: WorkloadClass) -> Table:
                 ", ".join(f"{block_text(size)} {100 * share:g} %" for size, share in stream.sizes),
                 mix_text(read),
                 "random" if part.is_random else "in order",
-                f"{stream.threads} x {stream.queue_depth}",
+                f"{part.threads} x {stream.queue_depth}",
                 stream.source,
             )
         )
@@ -163,7 +210,7 @@ def _made_of(of: WorkloadClass) -> Table:
             "where its numbers come from",
         ),
         tuple(rows),
-        f"{of.summary}. Source: {of.source}.",
+        f"{of.summary}. Source: {of.source}. {_ORDER_WORDS[of.streams_run]}",
     )
 
 
@@ -179,20 +226,26 @@ def _weights(of: WorkloadClass) -> Table:
     )
 
 
-def _results(of: WorkloadClass, parts: Sequence[Part], cells: Sequence[CellResult]) -> Table:
+def _results(of: WorkloadClass, settled: Settled) -> Table:
+    named: list[tuple[str, str | None, CellResult]] = [
+        (part.name, f"{100 * part.weight:g} %", cell)
+        for part, cell in zip(of.parts, _cells(settled), strict=True)
+    ]
+    if of.is_together:
+        named.append(("all streams", None, _total(settled)))
     rows: list[tuple[Cell, ...]] = [
         (
-            part.name,
-            f"{100 * part.weight:g} %",
+            name,
+            share,
             cell.iops,
             cell.megabytes_per_second,
             cell.latency_ms_mean,
             cell.latency_ms(99.999),
             cell.latency_ms_max,
         )
-        for part, cell in zip(parts, cells, strict=True)
+        for name, share, cell in named
     ]
-    figure = of.figure([cell.iops for cell in cells])
+    figure = fmean(_figures(of, settled))
     rows.append((f"figure of {of.name}", "100 %", figure, None, None, None, None))
     return Table(
         "class-results",
@@ -207,7 +260,7 @@ def _results(of: WorkloadClass, parts: Sequence[Part], cells: Sequence[CellResul
             "maximum (ms)",
         ),
         tuple(rows),
-        "The figure is the harmonic mean of the stimuli's IOPS, weighted by their shares.",
+        _FIGURE_WORDS[of.streams_run],
     )
 
 
