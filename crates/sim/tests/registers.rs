@@ -4,7 +4,7 @@
 mod small_drive;
 
 use drivelab_request::{Command, Nanos};
-use drivelab_sim::ssd::Outcome;
+use drivelab_sim::ssd::{Load, Outcome, Plan};
 use small_drive::{ONE_DIE, drive, read, run, write};
 
 const COPYBACK: &str = "scheduling.copyback = true\n";
@@ -27,10 +27,14 @@ energy.idle_power_mw = 0
 /// The first two pages of every block are written again, which fills two blocks. The ninth
 /// write finds two free: the two valid pages of each of two blocks are moved.
 fn collect(more: &str, then: &[Command]) -> Outcome {
-    let pages = [0, 4, 8, 12, 1, 5, 9, 13, 0];
-    let mut commands: Vec<Command> = pages.map(|page| write(0, page)).to_vec();
+    let mut commands = nine_writes();
     commands.extend_from_slice(then);
     run(&drive(&[FEW_PAGES, more]), commands)
+}
+
+fn nine_writes() -> Vec<Command> {
+    let pages = [0, 4, 8, 12, 1, 5, 9, 13, 0];
+    pages.map(|page| write(0, page)).to_vec()
 }
 
 #[test]
@@ -55,6 +59,38 @@ fn a_move_within_a_plane_does_not_need_the_channel() {
         (channel / (9.0 * 4.096e-6) - 1.0).abs() < 1e-12,
         "{channel}"
     );
+}
+
+#[test]
+fn a_window_counts_the_halves_of_moves_that_end_in_it() {
+    let counted = |more: &str, begin: u64, end: Option<u64>| {
+        let mut plan = Plan::default();
+        plan.window.warmup = Nanos(begin);
+        plan.window.duration = end.map(|end| Nanos(end - begin));
+        plan.window.requests = Some(end.map_or(1, |_| 9));
+        let load = Load::timed(nine_writes());
+        let drive = drive(&[FEW_PAGES, more]);
+        let outcome = drive.worker().run(load, plan, 0, 0).unwrap();
+        [outcome.page_reads, outcome.collection_programs]
+    };
+    let until = |more: &str, end: u64| counted(more, 0, Some(end));
+    // To the end of the ninth write.
+    let from = |more: &str, begin: u64| counted(more, begin, None);
+    // Moves begin at 2480 us, two of a block. What ends at the end of a window is not in it.
+    let ends = [2_530_000, 2_830_000, 2_880_000, 3_180_000];
+    for (halves, end) in (0..).zip(ends) {
+        let before = [u64::div_ceil(halves, 2), halves / 2];
+        let after = [u64::div_ceil(halves + 1, 2), halves.div_ceil(2)];
+        assert_eq!(until(COPYBACK, end), before);
+        assert_eq!(until(COPYBACK, end + 1), after);
+        assert_eq!(from(COPYBACK, end), before.map(|count| 4 - count));
+        assert_eq!(from(COPYBACK, end + 1), after.map(|count| 4 - count));
+    }
+    // Over the channel the first read takes 60 us.
+    assert_eq!(until("", 2_540_000), [0, 0]);
+    assert_eq!(until("", 2_540_001), [1, 0]);
+    assert_eq!(from("", 2_540_000), [4, 4]);
+    assert_eq!(from("", 2_540_001), [3, 4]);
 }
 
 #[test]

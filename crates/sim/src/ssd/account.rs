@@ -10,6 +10,7 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn open_account(&mut self, at: u64, served: EventKey) {
         self.counts_before = self.out.counts;
         self.settle_channels(at);
+        self.count_copybacks_until(served);
         let mut early = Tally::default();
         for cause in self.counted_early(served) {
             early.operations[OperationKind::Read as usize][cause as usize] += 1;
@@ -24,6 +25,7 @@ impl<F: Firmware> Engine<F> {
     /// what the flash did in it.
     pub(super) fn close_account(&mut self, at: u64, served: EventKey) {
         self.settle_channels(at);
+        self.count_copybacks_until(served);
         let (units, channels) = self.flash.close_window(at);
         let worked = at - self.opened_at;
         let share = |busy: u64| match worked {

@@ -401,7 +401,7 @@ impl<F: Firmware> Engine<F> {
             let was_open = self.window.is_open();
             self.window.advance(host_at);
             // Nothing of that moment has happened yet.
-            let served = EventKey::new(at, 0);
+            let served = EventKey::new(at.saturating_sub(1), MAX_LEAVES - 1);
             self.window_decided(was_open, at, served);
         }
         if now > LAST_NOW {

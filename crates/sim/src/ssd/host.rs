@@ -436,6 +436,7 @@ impl<F: Firmware> Engine<F> {
             if self.flash.moves && operation.cause != Cause::Host {
                 let moves = self.enter_moves(operations, now);
                 if moves > 0 {
+                    before = operations.get(2 * moves - 1);
                     operations = &operations[2 * moves..];
                     continue;
                 }

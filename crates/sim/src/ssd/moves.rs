@@ -13,7 +13,8 @@
 //! That needs a drive in which nothing else depends on that moment: [`Engine::may_move`].
 //!
 //! A victim's moves follow each other on one unit. Where all pages take the same time
-//! nothing tells them apart, and a run of them waits as one task.
+//! nothing tells them apart, and a run of them waits as one task. If they stay in their plane
+//! it has a single event ([`super::registers`]).
 
 use drivelab_ftl::{Cause, Firmware, Operation, OperationKind};
 
@@ -40,10 +41,12 @@ impl<F: Firmware> Engine<F> {
     /// come later than its read ends.
     pub(super) fn may_move(&self) -> bool {
         self.timing.every_step_takes_time()
-            && self.timing.dispatch[1] <= self.timing.shortest_read()
+            && match self.flash.has_copyback {
+                true => self.timing.copybacks_follow(),
+                false => self.timing.dispatch[1] <= self.timing.shortest_read(),
+            }
             && self.flash.may_be_plain()
             && self.timing.ageing.is_none()
-            && !self.flash.has_copyback
             && !self.background.is_on()
             && !self.firmware.heeds_completions()
     }
@@ -77,14 +80,18 @@ impl<F: Firmware> Engine<F> {
         let start = dispatch.free_at.max(now);
         dispatch.free_at = start + moves as u64 * step;
         let available = start + read_dispatch;
+        let account = match self.flash.has_copyback {
+            true => Account::COPYBACKS,
+            false => Account::MOVE,
+        };
         let task = Task {
             available,
-            collected: if moves == 1 {
-                u64::from(program.ppn.0)
-            } else {
-                step
+            collected: match (account, moves) {
+                (Account::COPYBACKS, _) => 0,
+                (_, 1) => u64::from(program.ppn.0),
+                _ => step,
             },
-            account: Account::MOVE,
+            account,
             ppn: read.ppn,
             lpn: moves as u32,
             kind: OperationKind::Read,

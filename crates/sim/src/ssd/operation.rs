@@ -218,7 +218,11 @@ impl<F: Firmware> Engine<F> {
     fn start_in_place(&mut self, unit: u32, at: u64) {
         let state = &mut self.flash.units[unit as usize];
         let Task { kind, ppn, tag, .. } = state.task;
-        let end = at + self.timing.cell(kind, ppn);
+        let end = at
+            + match state.task.account {
+                Account::COPYBACKS => u64::from(state.task.lpn) * self.timing.copyback(),
+                _ => self.timing.cell(kind, ppn),
+            };
         state.phase = Phase::Promised;
         state.end = end;
         self.events.set(unit as usize, end);
@@ -427,6 +431,9 @@ impl<F: Firmware> Engine<F> {
         (began, cell, collected): (u64, Option<u64>, u64),
         now: u64,
     ) {
+        if task.account == Account::COPYBACKS {
+            return self.tally.count_copybacks(task, 2 * u64::from(task.lpn));
+        }
         let kind = task.kind as usize;
         self.tally.operations[kind][task.cause as usize] += 1;
         let beneficiary = task.account.beneficiary();

@@ -23,8 +23,8 @@ const CHUNK: usize = 16;
 ///   2^30 .. 2^31     the same, of a write whose pages lie in the write buffer
 ///   2^31 ..          a page of the write buffer goes; the stretch between two flushes
 ///   2^31 + 2^30 ..   a page of the map is read, for which others wait
-///   the largest five  the read cache; nobody waits: for half a copyback, for a move of the
-///                     collection, for its program, for others
+///   the largest six   the read cache; nobody waits: for copybacks, for half a one, for a move
+///                     of the collection, for its program, for others
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Account(u32);
@@ -50,7 +50,8 @@ pub(super) const STRETCHES: u32 = FORCED;
 const FORCED: u32 = 1 << 30;
 const BUFFER: u32 = 1 << 31;
 const LOOKUP: u32 = BUFFER | FORCED;
-const CACHE: u32 = u32::MAX - 4;
+const CACHE: u32 = u32::MAX - 5;
+const COPYBACKS: u32 = u32::MAX - 4;
 const COPYBACK: u32 = u32::MAX - 3;
 const MOVE: u32 = u32::MAX - 2;
 const MOVED: u32 = u32::MAX - 1;
@@ -60,6 +61,8 @@ impl Account {
     pub const NOBODY: Self = Self(u32::MAX);
     /// Nobody waits for a half of a move that stays in its plane.
     pub const COPYBACK: Self = Self(COPYBACK);
+    /// Nor for a run of such moves ([`super::registers`]).
+    pub const COPYBACKS: Self = Self(COPYBACKS);
     /// Nobody waits for a move: a read and the program of what it read ([`super::moves`]).
     pub const MOVE: Self = Self(MOVE);
     /// The same, its read is over.
@@ -92,7 +95,7 @@ impl Account {
     pub const fn beneficiary(self) -> Beneficiary {
         match self.0 {
             slot @ 0..FORCED => Beneficiary::Request(slot),
-            COPYBACK.. => Beneficiary::Nobody,
+            COPYBACKS.. => Beneficiary::Nobody,
             CACHE => Beneficiary::Cache,
             ticket @ LOOKUP.. => Beneficiary::Lookup(ticket ^ LOOKUP),
             stretch @ BUFFER.. => Beneficiary::Buffer(stretch ^ BUFFER),
@@ -108,7 +111,8 @@ pub(super) struct Task {
     /// When dispatch has handed it over.
     pub available: u64,
     /// How long its unit had collected when it was emitted; of a move, the page that is
-    /// programmed; of several, the time between their dispatches.
+    /// programmed; of several, the time between their dispatches; of copybacks, how many
+    /// halves are counted.
     pub collected: u64,
     pub account: Account,
     pub ppn: Ppn,
@@ -135,7 +139,8 @@ impl Task {
     /// Nothing of it crosses the channel.
     #[inline(always)]
     pub fn stays_in_place(&self) -> bool {
-        self.kind == OperationKind::Erase || self.account == Account::COPYBACK
+        self.kind == OperationKind::Erase
+            || matches!(self.account, Account::COPYBACK | Account::COPYBACKS)
     }
 
     /// The read of a move is over.

@@ -201,6 +201,19 @@ impl Timing {
         cell + self.register[read]
     }
 
+    /// Whether of moves that stay in their plane all take the same time and each half follows
+    /// the one before at once, as it is dispatched by then.
+    pub fn copybacks_follow(&self) -> bool {
+        let [read, program, _] = self.dispatch;
+        let sensing = self.cell[OperationKind::Read as usize][0];
+        self.is_uniform && program <= sensing && read + program <= self.copyback()
+    }
+
+    /// The time of a move that stays in its plane, where all pages take the same.
+    pub fn copyback(&self) -> u64 {
+        self.cell[OperationKind::Read as usize][0] + self.cell[OperationKind::Program as usize][0]
+    }
+
     /// Whether no step of an operation on its unit is over at once.
     pub fn every_step_takes_time(&self) -> bool {
         let times = self.register[..2].iter().chain(self.cell.iter().flatten());
