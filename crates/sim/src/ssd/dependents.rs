@@ -34,25 +34,85 @@ impl Held {
         let Operation { kind, cause, .. } = self.operation;
         kind == OperationKind::Read && matches!(cause, Cause::Host | Cause::Map)
     }
+
+    /// Whether it waits, with `before` in front of it, of which `ordered` are not free.
+    fn waits_behind(&self, before: &[Self], ordered: u32) -> bool {
+        let Operation { kind, lpn, .. } = self.operation;
+        let same = |before: &Self| before.operation.lpn == lpn;
+        self.ticket != NOTHING
+            || match kind {
+                _ if self.is_free() => {
+                    ordered > 0
+                        && before
+                            .iter()
+                            .any(|before| same(before) && !before.is_free())
+                }
+                OperationKind::Erase => !before.is_empty(),
+                OperationKind::Read | OperationKind::Program => {
+                    ordered > 0 || before.iter().any(same)
+                }
+            }
+    }
+}
+
+/// What waits for a unit, in the order of emission. Whatever need not wait has left.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    held: Vec<Held>,
+    /// How many of them are not free.
+    ordered: u32,
+}
+
+impl Line {
+    fn push(&mut self, held: Held) {
+        self.ordered += u32::from(!held.is_free());
+        self.held.push(held);
+    }
+
+    /// `ticket` is waited for no more: takes what may leave.
+    fn release(&mut self, ticket: u32, leaving: &mut Vec<Held>) {
+        let (mut staying, mut ordered) = (0, 0);
+        for place in 0..self.held.len() {
+            let mut held = self.held[place];
+            if held.ticket == ticket {
+                held.ticket = NOTHING;
+            }
+            if held.waits_behind(&self.held[..staying], ordered) {
+                ordered += u32::from(!held.is_free());
+                self.held[staying] = held;
+                staying += 1;
+            } else {
+                leaving.push(held);
+            }
+        }
+        self.held.truncate(staying);
+        self.ordered = ordered;
+    }
 }
 
 /// The lines of all units.
 #[derive(Clone, Debug)]
 pub(super) struct Dependents {
-    lines: Vec<Vec<Held>>,
+    lines: Vec<Line>,
     /// By ticket, the units on which somebody waits for it.
     tickets: Vec<Vec<u32>>,
     vacant: Vec<u32>,
     emitted: u64,
+    /// Empty, for its memory.
+    leaving: Vec<Held>,
+    /// Likewise: of each operation that is emitted the ticket, if others wait for it.
+    awaited: Vec<Option<u32>>,
 }
 
 impl Dependents {
     pub fn new(units: u32) -> Box<Self> {
         Box::new(Self {
-            lines: vec![Vec::new(); units as usize],
+            lines: vec![Line::default(); units as usize],
             tickets: Vec::new(),
             vacant: Vec::new(),
             emitted: 0,
+            leaving: Vec::new(),
+            awaited: Vec::new(),
         })
     }
 
@@ -63,45 +123,52 @@ impl Dependents {
         })
     }
 
-    /// Puts an operation in the line of `unit`.
-    fn hold(&mut self, unit: u32, operation: Operation, account: Account, ticket: u32) {
+    /// Puts an operation in the line of `unit`, if it has to wait; answers whether it has.
+    fn holds(&mut self, unit: u32, operation: &Operation, account: Account, ticket: u32) -> bool {
+        let line = &mut self.lines[unit as usize];
+        let held = Held {
+            place: self.emitted,
+            operation: *operation,
+            account,
+            ticket,
+        };
+        if !held.waits_behind(&line.held, line.ordered) {
+            return false;
+        }
+        line.push(held);
+        self.emitted += 1;
         if let Some(units) = self.tickets.get_mut(ticket as usize)
             && !units.contains(&unit)
         {
             units.push(unit);
         }
-        self.lines[unit as usize].push(Held {
-            place: self.emitted,
-            operation,
-            account,
-            ticket,
-        });
-        self.emitted += 1;
+        true
     }
 
-    /// Takes what may leave the line of `unit`.
-    fn leave(&mut self, unit: u32, leaving: &mut Vec<Held>) {
-        let mut staying: Vec<Held> = Vec::new();
-        for held in &self.lines[unit as usize] {
-            let Operation { kind, lpn, .. } = held.operation;
-            let same = |before: &Held| before.operation.lpn == lpn;
-            let is_kept = held.ticket != NOTHING
-                || match kind {
-                    _ if held.is_free() => staying
-                        .iter()
-                        .any(|before| !before.is_free() && same(before)),
-                    OperationKind::Erase => !staying.is_empty(),
-                    OperationKind::Read | OperationKind::Program => staying
-                        .iter()
-                        .any(|before| !before.is_free() || same(before)),
-                };
-            if is_kept {
-                staying.push(*held);
-            } else {
-                leaving.push(*held);
+    /// The operation that `ticket` stands for is complete: takes what waited for it, and what
+    /// waited behind that, in the order of emission.
+    fn release(&mut self, ticket: u32) -> Vec<Held> {
+        let mut leaving = std::mem::take(&mut self.leaving);
+        for &unit in &self.tickets[ticket as usize] {
+            self.lines[unit as usize].release(ticket, &mut leaving);
+        }
+        self.tickets[ticket as usize].clear();
+        self.vacant.push(ticket);
+        leaving.sort_unstable_by_key(|held| held.place);
+        leaving
+    }
+
+    /// No ticket yet, for those of `operations` that others wait for.
+    fn look_through(&mut self, operations: &[Operation]) -> Vec<Option<u32>> {
+        let mut awaited = std::mem::take(&mut self.awaited);
+        awaited.clear();
+        awaited.resize(operations.len(), None);
+        for operation in operations {
+            if let Some(has) = awaited.get_mut(operation.after as usize) {
+                *has = Some(NOTHING);
             }
         }
-        self.lines[unit as usize] = staying;
+        awaited
     }
 }
 
@@ -111,13 +178,10 @@ impl<F: Firmware> Engine<F> {
     pub(super) fn emit_in_turn(&mut self, account: Account, waits: Waits, now: u64) -> u32 {
         let emitted = self.out.take();
         let operations = emitted.as_slice();
-        let mut has_dependents = vec![false; operations.len()];
-        for operation in operations {
-            if let Some(has) = has_dependents.get_mut(operation.after as usize) {
-                *has = true;
-            }
-        }
-        let mut tickets = vec![NOTHING; operations.len()];
+        let Some(dependents) = &mut self.flash.dependents else {
+            return 0;
+        };
+        let mut awaited = dependents.look_through(operations);
         let (mut pending, mut place) = (0, 0);
         while let Some(operation) = operations.get(place) {
             let index = place;
@@ -133,7 +197,7 @@ impl<F: Firmware> Engine<F> {
             let is_of_host = operation.cause == Cause::Host;
             let is_awaited = match waits {
                 // What a read finds in the map may be that there is nothing to read.
-                Waits::All => is_of_host || (is_lookup(operation) && !has_dependents[index]),
+                Waits::All => is_of_host || (is_lookup(operation) && awaited[index].is_none()),
                 Waits::Host => is_of_host,
                 Waits::Programs => is_of_host && operation.kind == OperationKind::Program,
             };
@@ -150,19 +214,23 @@ impl<F: Firmware> Engine<F> {
             };
             let ticket = match operations.get(operation.after as usize) {
                 Some(source) if is_of_host && is_lookup(source) => {
-                    tickets[operation.after as usize]
+                    awaited[operation.after as usize].unwrap_or(NOTHING)
                 }
                 _ => NOTHING,
             };
-            if has_dependents[index] && is_lookup(operation) {
-                if let Some(dependents) = &mut self.flash.dependents {
-                    tickets[index] = dependents.take_ticket();
-                }
-                account = Account::awaited(tickets[index]);
+            if is_lookup(operation)
+                && let Some(taken) = &mut awaited[index]
+                && let Some(dependents) = &mut self.flash.dependents
+            {
+                *taken = dependents.take_ticket();
+                account = Account::awaited(*taken);
             }
             self.enter_in_turn(unit, operation, account, ticket, now);
         }
         self.out.put_back(emitted);
+        if let Some(dependents) = &mut self.flash.dependents {
+            dependents.awaited = awaited;
+        }
         if let Beneficiary::Request(slot) = account.beneficiary() {
             let entry = &mut self.host.slots[slot as usize];
             entry.pending = pending;
@@ -174,7 +242,7 @@ impl<F: Firmware> Engine<F> {
     /// Whether nothing waits in the line of `unit`.
     fn has_no_line(&self, unit: u32) -> bool {
         let dependents = self.flash.dependents.as_ref();
-        dependents.is_some_and(|dependents| dependents.lines[unit as usize].is_empty())
+        dependents.is_some_and(|dependents| dependents.lines[unit as usize].held.is_empty())
     }
 
     /// An operation goes on, or joins its unit's line.
@@ -186,49 +254,30 @@ impl<F: Firmware> Engine<F> {
         ticket: u32,
         now: u64,
     ) {
-        let Some(dependents) = &mut self.flash.dependents else {
-            return;
-        };
-        if ticket == NOTHING && dependents.lines[unit as usize].is_empty() {
-            return self.enter_flash(operation, account, now);
-        }
-        dependents.hold(unit, *operation, account, ticket);
-        if ticket == NOTHING {
-            self.let_go(&[unit], now);
+        let waits = self
+            .flash
+            .dependents
+            .as_mut()
+            .is_some_and(|dependents| dependents.holds(unit, operation, account, ticket));
+        if !waits {
+            self.enter_flash(operation, account, now);
         }
     }
 
-    /// The operation that `ticket` stands for is complete.
+    /// The operation that `ticket` stands for is complete: what need not wait any more goes on.
     #[cold]
     #[inline(never)]
     pub(super) fn looked_up(&mut self, ticket: u32, now: u64) {
         let Some(dependents) = &mut self.flash.dependents else {
             return;
         };
-        let units = std::mem::take(&mut dependents.tickets[ticket as usize]);
-        dependents.vacant.push(ticket);
-        for &unit in &units {
-            for held in &mut dependents.lines[unit as usize] {
-                if held.ticket == ticket {
-                    held.ticket = NOTHING;
-                }
-            }
-        }
-        self.let_go(&units, now);
-    }
-
-    /// What need not wait any more on `units` goes on, in the order of emission.
-    fn let_go(&mut self, units: &[u32], now: u64) {
-        let Some(dependents) = &mut self.flash.dependents else {
-            return;
-        };
-        let mut leaving = Vec::new();
-        for &unit in units {
-            dependents.leave(unit, &mut leaving);
-        }
-        leaving.sort_unstable_by_key(|held| held.place);
-        for held in leaving {
+        let mut leaving = dependents.release(ticket);
+        for held in &leaving {
             self.enter_flash(&held.operation, held.account, now);
+        }
+        leaving.clear();
+        if let Some(dependents) = &mut self.flash.dependents {
+            dependents.leaving = leaving;
         }
     }
 }
