@@ -59,19 +59,18 @@ impl<M: Memory> BlockMap<M> {
         let plane = self.placement.striped(turn);
         let first = logical * pages;
         let in_plane = (logical - plane * self.logical_blocks) * pages;
-        let mut copied = 0;
+        let places = (first + offsets.start) as usize..(first + offsets.end) as usize;
+        let (mut copied, mut next) = (0, NOTHING);
         out.reserve(2 * offsets.len());
-        for offset in offsets {
-            let place = (first + offset) as usize;
-            let old = self.map.get(place);
-            if old >= TRIMMED {
+        for (place, offset) in self.map.cells_mut(places).iter_mut().zip(offsets) {
+            if *place >= TRIMMED {
                 continue;
             }
             let mut operation = Operation {
                 kind: OperationKind::Read,
                 cause: Cause::Collection,
                 plane,
-                ppn: Ppn(old),
+                ppn: Ppn(*place),
                 lpn: (in_plane + offset) * self.layout.planes + turn,
                 after: NOTHING,
                 request,
@@ -80,9 +79,12 @@ impl<M: Memory> BlockMap<M> {
             operation.kind = OperationKind::Program;
             operation.ppn = Ppn(block * pages + offset);
             out.push(operation);
-            self.map.set(place, operation.ppn.0);
-            self.next.set(block as usize, offset + 1);
+            *place = operation.ppn.0;
+            next = offset + 1;
             copied += 1;
+        }
+        if copied > 0 {
+            self.next.set(block as usize, next);
         }
         out.counts.moves += u64::from(copied);
         copied
