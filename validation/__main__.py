@@ -18,6 +18,7 @@ from validation.coverage import simulated_coverage
 from validation.models import file_accuracy, simulated_accuracy
 from validation.oracles import simulator_oracles
 from validation.papers import huang2011, yoo2014
+from validation.profile_speed import profile_speed
 from validation.published import published_figures, simulated_figures, sources_of_values
 from validation.published_table import TARGET as PUBLISHED_TABLE
 from validation.published_table import table_text
@@ -49,6 +50,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "coverage": simulated_coverage,
     "file": file_accuracy,
     "job": main_job_speed,
+    "profile": profile_speed,
     "speed": simulator_speed,
 }
 _TARGET: Final = Path(__file__).parent.parent / "VALIDATION.md"

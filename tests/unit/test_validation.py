@@ -18,7 +18,7 @@ from drivelab.reproduce.snia2010 import Study, reproduction_of
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from validation import __main__ as validation
-from validation import published
+from validation import profile_speed, published
 from validation.document import Section
 from validation.serra import section_of as profiles_of
 from validation.snia2010 import section_of
@@ -114,3 +114,11 @@ def test_a_shortfall_that_is_told_is_none_of_the_validation_and_another_is() -> 
     new = section_of(reproduction_of(Study(saturation, changed.blocks, changed.contents)))
     assert [claim.holds for claim in new.claims] == [False, False]
     assert "mlc-e" in new.claims[0].statement
+
+
+def test_every_preset_has_its_time_of_a_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profile_speed, "preset_names", lambda: ["x25m-fob", "sas-15k"])
+    text = profile_speed.profile_speed().markdown()
+    assert "Reproduce with `.venv/bin/python -m validation profile`." in text
+    rows = [line.split(" | ")[:2] for line in text.splitlines() if line.startswith("| ")]
+    assert rows == [["| preset", "GB"], ["| x25m-fob", "80"], ["| sas-15k", "147"]]

@@ -111,6 +111,10 @@ class SimulatedDrive(ClosedOnExit):
         """
         return self._core.variability_factors(list(indices), seed, round(seconds * 1e9))
 
+    def prepare(self) -> None:
+        """Bring the drive into its condition, as the first run would."""
+        self._core.prepare()
+
     def check(self, workload: Characteristics) -> None:
         """Raise when the drive cannot answer for `workload`."""
         workload.validate(self.capacity_bytes)
@@ -255,7 +259,7 @@ class SimulatedDrive(ClosedOnExit):
             state = (from_state, read_file(from_state, "a state", most_bytes, instead))
         started = time.perf_counter()
         if firmware is None:
-            self._core.prepare()
+            self.prepare()
         prepared = time.perf_counter()
         told = self._core.simulate(
             scenario,

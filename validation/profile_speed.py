@@ -1,0 +1,49 @@
+"""Speed of `drivelab profile` as it is asked for without options, on every preset."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from drivelab._core import preset_names
+from drivelab.drives.simulated import SimulatedDrive
+from drivelab.serra.journal import Passes
+from drivelab.serra.plan import DIRECTIONS, ProfilePlan
+from drivelab.serra.profile import measured_profile
+from validation.document import Section
+
+_SMALL_BYTES: Final = 128 * 10**9
+#: Seconds of processor time from a prepared state, up to that capacity and above it.
+_TARGETS: Final = (5, 30)
+
+
+def profile_speed() -> Section:
+    """Time the profile of every preset from its prepared state, and the preparation."""
+    section = Section("Speed of the profile", ".venv/bin/python -m validation profile")
+    rows: list[tuple[str, ...]] = []
+    late: list[str] = []
+    for name in preset_names():
+        drive = SimulatedDrive.open(f"sim:{name}")
+        start = time.process_time()
+        drive.prepare()
+        prepared = time.process_time()
+        # Fresh out of the box it holds nothing to read.
+        directions = DIRECTIONS if drive.condition != "fresh" else ("write",)
+        plan = ProfilePlan(directions=directions)
+        measured_profile(Passes(drive, plan.seed), plan)
+        seconds = time.process_time() - prepared
+        target = _TARGETS[drive.capacity_bytes > _SMALL_BYTES]
+        if seconds > target:
+            late.append(f"{name} ({seconds:.1f} s instead of {target} s)")
+        capacity = f"{drive.capacity_bytes / 1e9:,.0f}"
+        rows.append((name, capacity, f"{prepared - start:.1f}", f"{seconds:.1f}"))
+        drive.close()
+    section.say(
+        "Processor time of `drivelab profile sim:PRESET` with its defaults (all four tests, whole "
+        "passes over a file of 1200 MiB), and before it of the drive's condition. From there the "
+        f"target is {_TARGETS[0]} s up to {_SMALL_BYTES // 10**9} GB and {_TARGETS[1]} s "
+        f"on larger presets; {len(rows) - len(late)} of {len(rows)} keep it"
+        + (f", all but {', '.join(late)}." if late else ".")
+    )
+    section.tabulate(("preset", "GB", "condition (s)", "profile (s)"), rows)
+    return section
