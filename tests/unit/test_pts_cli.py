@@ -11,7 +11,7 @@ from fake_session import MIB, FakeSession
 from fake_test_run import SETTLED
 
 from drivelab.cli import main as cli
-from drivelab.drives import sessions, shared_device
+from drivelab.drives import sessions, shared_device, target_file
 from drivelab.errors import RunError, TerminatedError
 from drivelab.pts import registry
 
@@ -273,3 +273,35 @@ def test_a_report_that_cannot_be_written_keeps_what_was_measured(
     assert run("throughput", "sim:x25m", "--client", "--out", "run") == 0
     assert len(fakes) == 1
     assert fakes[0].capacity_bytes == 256 * MIB
+
+
+@pytest.fixture
+def unwritten(monkeypatch: pytest.MonkeyPatch, require_tool: Any, drive_folder: Path) -> Path:
+    """Give a path on which a file may be made, with blocks of 4 KiB, and nothing written."""
+    require_tool("fio")
+    monkeypatch.setattr(target_file, "direct_block_bytes", lambda *_: 4096)
+    monkeypatch.setattr(target_file, "_fill", lambda *_: pytest.fail("it is written"))
+    return drive_folder / "refused.bin"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["ecw", "--size", "64MiB"], "drive's blocks are 4096 B"),
+        (["dirth", "--size", "64MiB", "--block-size", "2KiB"], "a request of 2048 bytes on a dr"),
+        (["xsr", "--size", "1MiB", "--client"], "is smaller than one request of 1 MiB"),
+        (["dirth", "--size", "1MiB", "--threads", "32"], "request of 128 KiB for each of 32"),
+        (["blocks", "--size", "1MiB", "--threads", "32"], "request of 128 KiB for each of 32"),
+        (["blocks", "--size", "64MiB", "--write-ratio", "0.335"], "allowed: whole per cent"),
+    ],
+)
+def test_what_a_file_cannot_take_is_refused_before_it_is_written(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str], unwritten: Path
+) -> None:
+    test, *others = words
+    assert run(test, str(unwritten), *others) == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert said.count("\n") == 1
+    assert not list(unwritten.parent.glob("refused*"))
+    assert not Path("runs").exists()

@@ -49,8 +49,12 @@ def test_a_path_that_does_not_exist_is_made_written_and_removed(
 
 
 def test_what_objects_to_the_size_prevents_the_file(tmp_path: Path, roots: SystemRoots) -> None:
-    def object_to(size_bytes: int) -> None:
-        raise UsageError(f"not with {size_bytes}")
+    def object_to(size_bytes: int, block_bytes: int) -> None:
+        # Allocated, so that direct reads can be tried, and nothing written.
+        content = (tmp_path / "bench.bin").read_bytes()
+        assert len(content) == size_bytes
+        assert not any(content)
+        raise UsageError(f"not with {size_bytes}" if block_bytes in (512, 4096) else "blocks")
 
     with pytest.raises(UsageError, match=f"not with {2 * MIB}"):
         make(tmp_path / "bench.bin", roots, before_filling=object_to)

@@ -27,7 +27,9 @@ from drivelab.cli.terminal import show
 from drivelab.errors import CannotAnswerError, TerminatedError, UsageError
 
 if TYPE_CHECKING:
-    from drivelab.drives.session import DriveSession
+    from collections.abc import Callable
+
+    from drivelab.drives.session import Askable, DriveSession
     from drivelab.pts.run import Outcome
     from drivelab.pts.settings import Settings
     from drivelab.pts.test import PtsTest
@@ -268,7 +270,7 @@ def _run(
 ) -> Outcome:
     from drivelab.cli.pts_drives import beside
     from drivelab.measure.header import this_start
-    from drivelab.pts.run import finished, run_test
+    from drivelab.pts.run import finished, refuse_impossible, run_test
     from drivelab.pts.shared_states import USUAL_BYTES, SharedStates, usual_folder
 
     outcome = finished(test, args.drive, settings, path)
@@ -277,7 +279,11 @@ def _run(
     most_bytes = USUAL_BYTES if args.keep_states is None else args.keep_states
     states = SharedStates(usual_folder(), most_bytes)
     origin = {**this_start(args.command), "beside": beside(args)}
-    with _open(args, settings) as session:
+
+    def refuse(drive: Askable) -> None:
+        refuse_impossible(test, drive, settings)
+
+    with _open(args, settings, refuse) as session:
         return run_test(
             test,
             session,
@@ -289,7 +295,9 @@ def _run(
         )
 
 
-def _open(args: argparse.Namespace, settings: Settings) -> DriveSession:
+def _open(
+    args: argparse.Namespace, settings: Settings, before_filling: Callable[[Askable], None]
+) -> DriveSession:
     from drivelab.drives.sessions import open_session
 
     return open_session(
@@ -301,6 +309,7 @@ def _open(args: argparse.Namespace, settings: Settings) -> DriveSession:
         keep=args.keep,
         purge=args.purge,
         write_cache="off" if settings.writes_are_forced else "on",
+        before_filling=before_filling,
     )
 
 

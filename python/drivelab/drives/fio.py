@@ -27,7 +27,7 @@ from drivelab.drives.fio_program import REMEDY, FioHungError, FioProgram, find_f
 from drivelab.drives.fio_result import UnknownReportError
 from drivelab.drives.measurement import Measurement, MeasurementPlan
 from drivelab.drives.target_device import open_target_device
-from drivelab.drives.target_file import open_target_file
+from drivelab.drives.target_file import BeforeFilling, open_target_file
 from drivelab.drives.whole_passes import PassMeasurement
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics
@@ -361,6 +361,7 @@ def open_real_drive(
     keep: bool = False,
     allow_destructive: str | None = None,
     intended: Sequence[Characteristics] = (),
+    before_filling: BeforeFilling | None = None,
     roots: SystemRoots = THIS_MACHINE,
 ) -> FioDrive:
     """Open a block device or a file to be measured; a path that does not exist is made.
@@ -373,6 +374,8 @@ def open_real_drive(
         As for `drivelab.drives.target_file.open_target_file`.
     intended
         Workloads that must be possible; else no file is made for nothing.
+    before_filling
+        As for `open_target_file`.
     roots
         The kernel's view of devices and mounts.
 
@@ -386,9 +389,11 @@ def open_real_drive(
         When making the file or reading it for a try fails.
     """
 
-    def check_intended(capacity_bytes: int) -> None:
+    def check_intended(capacity_bytes: int, block_bytes: int) -> None:
         for workload in intended:
             check_possible(workload, capacity_bytes)
+        if before_filling is not None:
+            before_filling(capacity_bytes, block_bytes)
 
     # Before a gibibyte is written for nothing.
     program = find_fio()

@@ -10,12 +10,13 @@ import difflib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
     from drivelab.drives.drive import Drive, DriveKind
+    from drivelab.drives.fio import FioDrive
     from drivelab.drives.real_preview import RealPreview
     from drivelab.drives.simulated import SimulatedDrive
     from drivelab.workloads.characteristics import Characteristics
@@ -119,16 +120,28 @@ def open_drive(
         if name.startswith(prefix):
             _refuse_unknown_preset(name, name.removeprefix(prefix))
             return opener(name, varies)
-    _refuse_what_is_no_path(name)
-    from drivelab.drives.fio import open_real_drive
-
-    return open_real_drive(
+    return open_real(
         name,
         allow_destructive=allow_destructive,
         size_bytes=size_bytes,
         keep=keep,
         intended=intended,
     )
+
+
+def open_real(name: str, **options: Any) -> FioDrive:
+    """Open the block device or file `name`; `options` as of `drivelab.drives.fio.open_real_drive`.
+
+    Raises
+    ------
+    UsageError
+        When it cannot be measured, or the path is a misspelt name.
+    """
+    _refuse_what_is_no_text(name)
+    _refuse_what_is_no_path(name)
+    from drivelab.drives.fio import open_real_drive
+
+    return open_real_drive(name, **options)
 
 
 def open_simulated(name: str, *, varies: bool = True) -> SimulatedDrive:

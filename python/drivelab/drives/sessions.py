@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from drivelab.drives.purge import check_method
-from drivelab.drives.registry import kind_of, open_drive, open_simulated
+from drivelab.drives.registry import kind_of, open_real, open_simulated
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
-    from drivelab.drives.session import DriveSession
+    from collections.abc import Callable
+
+    from drivelab.drives.session import Askable, DriveSession
     from drivelab.drives.write_cache import CacheState
 
 
@@ -23,6 +25,7 @@ def open_session(
     keep: bool = False,
     purge: str | None = None,
     write_cache: CacheState | None = None,
+    before_filling: Callable[[Askable], None] | None = None,
 ) -> DriveSession:
     """Open the drive that `name` stands for, to be used step after step.
 
@@ -42,6 +45,9 @@ def open_session(
     write_cache
         What a real drive's own write cache is switched to until the session is closed. Of a
         simulated drive whether writes are forced says the same, step by step.
+    before_filling
+        Asked of a file that would have to be made, before anything is written to it: what it
+        raises prevents the file.
 
     Raises
     ------
@@ -57,11 +63,19 @@ def open_session(
             raise UsageError(f"--purge={purge} is for real drives; {name} is purged without it")
         return SimulatedSession(simulated, seed=seed)
     method = None if purge is None else check_method(purge, allow_destructive)
-    drive = open_drive(name, allow_destructive=allow_destructive, size_bytes=size_bytes, keep=keep)
-    from drivelab.drives.fio import FioDrive
-    from drivelab.drives.fio_session import FioSession
+    from drivelab.drives.fio_session import FioSession, UnmadeFile
 
-    assert isinstance(drive, FioDrive)  # noqa: S101
+    def ask(capacity_bytes: int, block_bytes: int) -> None:
+        if before_filling is not None:
+            before_filling(UnmadeFile(name, capacity_bytes, block_bytes))
+
+    drive = open_real(
+        name,
+        allow_destructive=allow_destructive,
+        size_bytes=size_bytes,
+        keep=keep,
+        before_filling=ask,
+    )
     try:
         return FioSession(drive, seed=seed, purge_method=method, write_cache=write_cache)
     except BaseException:

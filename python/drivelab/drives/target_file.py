@@ -25,6 +25,7 @@ from typing import Any, Final
 
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.block_devices import THIS_MACHINE, BlockDevice, SystemRoots
+from drivelab.drives.direct_io import direct_block_bytes
 from drivelab.drives.file_location import FileLocation, locate_file
 from drivelab.drives.measuring_lock import lock_to_measure
 from drivelab.drives.side_file import (
@@ -43,6 +44,9 @@ MIN_SIZE_BYTES: Final = 2**20
 # Direct requests are multiples of the drive's block; this is the largest common one.
 ALIGNMENT: Final = 4096
 _FILL_BYTES: Final = 4 * 2**20
+
+#: Is told the size and the direct block of a file, in bytes, before anything is written to it.
+BeforeFilling = Callable[[int, int], None]
 
 
 @dataclass
@@ -131,7 +135,7 @@ def open_target_file(
     size_bytes: int | None = None,
     keep: bool = False,
     allow_destructive: str | None = None,
-    before_filling: Callable[[int], None] | None = None,
+    before_filling: BeforeFilling | None = None,
     roots: SystemRoots = THIS_MACHINE,
 ) -> TargetFile:
     """Open the file `name` to be measured; make it when it does not exist.
@@ -147,7 +151,8 @@ def open_target_file(
     allow_destructive
         The path that the user allowed to be overwritten, if any.
     before_filling
-        Called with the size in bytes before a file is filled; what it raises prevents that.
+        Called before anything is written to a file that is made, with its size and its direct
+        block in bytes; what it raises prevents the file.
     roots
         The kernel's view of what is mounted.
 
@@ -161,16 +166,18 @@ def open_target_file(
     place = locate_file(name, roots)
     check_named(place.path, allow_destructive)
     if place.exists:
-        return _open_existing(place, size_bytes, keep, allow_destructive)
+        return _open_existing(place, size_bytes, keep, allow_destructive, before_filling)
     size_bytes = DEFAULT_SIZE_BYTES if size_bytes is None else size_bytes
     check_makeable(place.path, size_bytes)
-    if before_filling is not None:
-        before_filling(size_bytes)
-    return _make(place, size_bytes, keep)
+    return _make(place, size_bytes, keep, before_filling)
 
 
 def _open_existing(
-    place: FileLocation, size_bytes: int | None, keep: bool, allow_destructive: str | None
+    place: FileLocation,
+    size_bytes: int | None,
+    keep: bool,
+    allow_destructive: str | None,
+    before_filling: BeforeFilling | None,
 ) -> TargetFile:
     path = place.path
     allowed = allow_destructive is not None
@@ -181,7 +188,7 @@ def _open_existing(
         made = side is not None and side["file"] == file_key(descriptor)
         if side is not None and made and side["state"] != "ready":
             # A killed run left it half written; the lock says that nobody works on it now.
-            return _finish(place, descriptor, side["size_bytes"], keep)
+            return _finish(place, descriptor, side["size_bytes"], keep, before_filling)
         made = made and side is not None and side["size_bytes"] == status.st_size
         check_content(path, descriptor, status.st_size, made, size_bytes)
         if made and side is not None:
@@ -281,7 +288,9 @@ def check_makeable(path: Path, size_bytes: int) -> None:
         raise UsageError(f"{side_path(path)} is in the way; move it or choose another path")
 
 
-def _make(place: FileLocation, size_bytes: int, keep: bool) -> TargetFile:
+def _make(
+    place: FileLocation, size_bytes: int, keep: bool, before_filling: BeforeFilling | None
+) -> TargetFile:
     path = place.path
     try:
         descriptor = os.open(
@@ -289,7 +298,7 @@ def _make(place: FileLocation, size_bytes: int, keep: bool) -> TargetFile:
         )
     except OSError as error:
         raise UsageError(f"{path} cannot be made: {error.strerror}") from error
-    return _finish(place, descriptor, size_bytes, keep)
+    return _finish(place, descriptor, size_bytes, keep, before_filling)
 
 
 def _check_space(folder: Path, size_bytes: int) -> None:
@@ -309,7 +318,13 @@ def _check_space(folder: Path, size_bytes: int) -> None:
         )
 
 
-def _finish(place: FileLocation, descriptor: int, size_bytes: int, keep: bool) -> TargetFile:
+def _finish(
+    place: FileLocation,
+    descriptor: int,
+    size_bytes: int,
+    keep: bool,
+    before_filling: BeforeFilling | None,
+) -> TargetFile:
     """Fill a file that is ours; whatever goes wrong, neither it nor its side file stays."""
     path = place.path
     try:
@@ -323,6 +338,10 @@ def _finish(place: FileLocation, descriptor: int, size_bytes: int, keep: bool) -
             "file": file_key(descriptor),
         }
         write_side(path, side)
+        # Allocated it shows a full disk and its direct block before a byte is written.
+        os.posix_fallocate(descriptor, 0, size_bytes)
+        if before_filling is not None:
+            before_filling(size_bytes, direct_block_bytes(path, descriptor))
         _fill(descriptor, size_bytes)
         write_side(path, {**side, "state": "ready"})
     except BaseException as error:
@@ -345,8 +364,6 @@ def _finish(place: FileLocation, descriptor: int, size_bytes: int, keep: bool) -
 
 
 def _fill(descriptor: int, size_bytes: int) -> None:
-    # Allocating first finds a full disk before anything was written.
-    os.posix_fallocate(descriptor, 0, size_bytes)
     for offset in range(0, size_bytes, _FILL_BYTES):
         block = memoryview(os.urandom(min(_FILL_BYTES, size_bytes - offset)))
         while block:

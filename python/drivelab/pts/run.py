@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from drivelab.drives.session import DriveSession
+from drivelab.drives.session import Askable, DriveSession
 from drivelab.errors import CannotAnswerError, RunError, TerminatedError, UsageError
 from drivelab.measure.comparison import refuse_other_campaign
 from drivelab.measure.header import this_start
@@ -91,7 +91,7 @@ def run_test(
     start = this_start(command) if origin is None else origin
     header = run_header(test, session, settings, start)
     progress = TestProgress(test.name, shown=shown)
-    _refuse_impossible(test, session, settings)
+    refuse_impossible(test, session, settings)
     with RunStore.open_to_append(path, header, durable=session.kind == "real") as store:
         stored = _as_of_today(store.header)
         refuse_other_campaign(path, stored, header, compared=_COMPARED, what="test")
@@ -202,11 +202,12 @@ def _as_of_today(header: dict[str, Any]) -> dict[str, Any]:
     return {**header, "pts": {**told, "settings": json.loads(json.dumps(settings))}}
 
 
-def _refuse_impossible(test: PtsTest, session: DriveSession, settings: Settings) -> None:
+def refuse_impossible(test: PtsTest, drive: Askable, settings: Settings) -> None:
+    """Raise `CannotAnswerError` when a drive, or a file not made yet, cannot run a test."""
     try:
-        test.check(Plan.of(session, settings))
+        test.check(Plan.of(drive, settings))
     except UsageError as error:
-        raise CannotAnswerError(f"{session.name} cannot run {test.name}: {error}") from error
+        raise CannotAnswerError(f"{drive.name} cannot run {test.name}: {error}") from error
 
 
 def _kept(bench: Bench, path: Path, command: str | None) -> str:

@@ -55,6 +55,7 @@ def _stimuli(plan: Plan) -> list[tuple[Stimulus, float]]:
 
 
 def _check(plan: Plan) -> None:
+    plan.preconditioning()
     _stimuli(plan)
 
 
