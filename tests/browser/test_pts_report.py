@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from made_pts_report import HEADER, made_report
+from made_pts_report import HEADER, convergence, made_report, window_table
 from made_pts_results import drive
 from opened_page import LABELS_TOUCHING, TEXTS_OUTSIDE, Opened
 
 from drivelab.pts.comparison import compare
+from drivelab.pts.exhibits import Page, Report
 from drivelab.pts.merit import merit_classes
 from drivelab.report.build_pts import write_test_report
 
@@ -161,16 +163,38 @@ def test_a_head_is_below_a_quarter_of_a_sheet(
     window.context.close()
 
 
+def sheets_of(pdf: Path, pdftotext: Path) -> list[str]:
+    command = [pdftotext, "-layout", pdf, "-"]
+    text = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    return text.split("\f")[:-1]
+
+
+def test_short_tables_share_a_sheet(tmp_path: Path, require_tool: Callable[[str], Path]) -> None:
+    tables = [replace(window_table(), name=f"table-{number}") for number in range(4)]
+    pages = (
+        Page("Summary", (tables[0],)),
+        Page("Efficiency", (tables[1], tables[2])),
+        Page("Convergence", (convergence(),)),
+        Page("Levels", (tables[3],)),
+    )
+    report = Report(title="Short", header=HEADER, stamp=STAMP, pages=pages, result={})
+    write_test_report(report, tmp_path, chromium=str(require_tool("chromium")))
+    sheets = sheets_of(tmp_path / "report.pdf", require_tool("pdftotext"))
+    # The drawing takes most of the second one.
+    assert len(sheets) == 2
+    first, second = (" ".join(sheet.split()) for sheet in sheets)
+    for sheet in (first, second):
+        assert STAMP in sheet
+        assert all(name in sheet for name, _ in HEADER)
+    # Its list of pages names all of them.
+    assert first.count("Efficiency") == 2
+    assert (second.count("Convergence"), second.count("Levels")) == (1, 1)
+
+
 def test_every_sheet_of_the_pdf_has_header_and_stamp(
     folder: Path, require_tool: Callable[[str], Path]
 ) -> None:
-    text = subprocess.run(
-        [require_tool("pdftotext"), "-layout", folder / "report.pdf", "-"],
-        capture_output=True,
-        check=True,
-        text=True,
-    ).stdout
-    sheets = text.split("\f")[:-1]
+    sheets = sheets_of(folder / "report.pdf", require_tool("pdftotext"))
     # Five pages, the last of which has a table of 70 rows, on two sheets or three.
     assert 6 <= len(sheets) <= 7
     for number, sheet in enumerate(sheets, start=1):

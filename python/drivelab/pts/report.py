@@ -57,8 +57,9 @@ def report_of(record: Record) -> Report:
         stamp=record.settings.stamp,
         pages=(
             _summary(record, sections),
-            *(page for page in test.pages(record) if page.exhibits),
+            # A table as short as the summary, which it shares a sheet with.
             *([] if efficiency is None else [efficiency]),
+            *(page for page in test.pages(record) if page.exhibits),
         ),
         result=_result(record, test, sections),
     )

@@ -1,8 +1,13 @@
 """The page of a performance test: its header on every sheet, its exhibits drawn and set.
 
-It is laid out for a screen and for paper at once: each page of the report begins a sheet, and
-what does not fit goes on below the same header on the next. A test's pages hold a figure or two,
-so its sheets lie across; bars of many drives are tall, so a comparison's stand upright.
+It is laid out for a screen and for paper at once: a page with drawings begins a sheet, pages of
+text and tables share one with their neighbours, and what does not fit goes on below the same
+header on the next. A test's pages hold a figure or two, so its sheets lie across; bars of many
+drives are tall, so a comparison's stand upright.
+
+::
+
+    | summary, convergence |  | window, tables, 3-D |  | histogram, power |    each below a header
 """
 
 from __future__ import annotations
@@ -14,6 +19,8 @@ from drivelab.report.exhibits.drawn import drawn
 from drivelab.report.page import Report, render_page
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from drivelab.pts.exhibits import Report as TestReport
 
 
@@ -45,6 +52,8 @@ def render_test(report: TestReport, statement: str = "") -> Report:
         }
         for page in report.pages
     ]
+    for page in pages:
+        page["is_drawn"] = any(exhibit.panels for exhibit in page["exhibits"])
     exhibits = [exhibit for page in pages for exhibit in page["exhibits"]]
     names = [exhibit.name for exhibit in exhibits]
     if len(set(names)) < len(names):
@@ -61,8 +70,21 @@ def render_test(report: TestReport, statement: str = "") -> Report:
         stamp=report.stamp,
         header=report.header,
         pages=pages,
+        sheets=_sheets(pages),
         has_result=bool(report.result),
         paper="portrait" if is_upright else "landscape",
         data={"csv": {table.name: table.csv() for table in tables}, "tips": tips},
     )
     return Report(html, tables)
+
+
+def _sheets(pages: Sequence[dict[str, Any]]) -> list[list[int]]:
+    """Group pages, by their numbers: two with drawings are never neighbours in a group."""
+    groups: list[list[int]] = []
+    was_drawn = True
+    for number, page in enumerate(pages, start=1):
+        if was_drawn and (page["is_drawn"] or not groups):
+            groups.append([])
+        groups[-1].append(number)
+        was_drawn = page["is_drawn"]
+    return groups
