@@ -25,7 +25,6 @@ LARGEST_BYTES = 128 * 10**9
 #: What `make reference-results` has yet to make.
 NOT_MADE: dict[str, set[str]] = {
     "iops": {"mlc-h", "slc-g"},
-    "wsat": {"mlc-h"},
 }
 SHIPPED = [(preset, test) for test in REFERENCE_TESTS for preset in reference_presets(test)]
 
