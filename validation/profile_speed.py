@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Final
 
@@ -44,6 +45,8 @@ def profile_speed() -> Section:
         f"target is {_TARGETS[0]} s up to {_SMALL_BYTES // 10**9} GB and {_TARGETS[1]} s "
         f"on larger presets; {len(rows) - len(late)} of {len(rows)} keep it"
         + (f", all but {', '.join(late)}." if late else ".")
+        + f" The load was {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores: what others do at "
+        "the same time makes it longer."
     )
     section.tabulate(("preset", "GB", "condition (s)", "profile (s)"), rows)
     return section
