@@ -333,9 +333,14 @@ def test_what_auto_adds_keeps_to_the_time() -> None:
         return profile(NoisyDrive(0.1, 5, (0.0, 1)), plan)
 
     least, free = measured(0.0), measured(None)
-    # Both ends of both intervals, twice, and none that disagrees.
-    assert len(least.measured) == 2 * 4 * 3
-    limit = 2.0 * least.measuring_ns
+    # Both ends of both intervals, once.
+    assert len(least.measured) == 4 * 3
+    assert not least.ratios["read"].bounds
+    # More often the larger two, of which a pass takes a seventh of the time and less.
+    pair = measured(1.6 * least.measuring_ns).centres["read"].repetitions["read", True]
+    assert pair[8 * KIB] == 1
+    assert min(pair[64 * KIB], pair[4 * MIB]) >= 2
+    limit = 4.0 * least.measuring_ns
     limited = measured(limit)
     assert len(least.measured) < len(limited.measured) < len(free.measured)
     # Single passes are a tenth longer or shorter than they should be.
@@ -362,15 +367,18 @@ def test_partial_writes_settle_longer_with_large_requests() -> None:
 
 
 class BentDrive(LineDrive):
-    """Requests above 1 MiB take five times as long a byte in random order."""
+    """Requests above 1 MiB take so many ns a byte more in random order."""
+
+    more_ns: float = 8
 
     def measure_passes(
         self, work: Sequence[tuple[int, WholePass]], *, seed: int
     ) -> Iterator[PassMeasurement]:
         for one in super().measure_passes(work, seed=seed):
             what = one.whole_pass
-            more = what.requests * max(0, what.request_bytes - MIB) * 8 * what.is_random
-            yield PassMeasurement(one.index, what, one.duration_ns + more, None)
+            more = what.requests * max(0, what.request_bytes - MIB) * what.is_random
+            more_ns = round(self.more_ns * more)
+            yield PassMeasurement(one.index, what, one.duration_ns + more_ns, None)
 
 
 def test_sizes_are_chosen_where_the_curve_bends() -> None:
@@ -388,6 +396,24 @@ def test_sizes_are_chosen_where_the_curve_bends() -> None:
         exact = base + slope * size + max(0, size - MIB) * 8
         near = abs(bent.access_times_ns["read", True][size] / exact - 1)
         assert near < 0.06 < abs(two.access_times_ns["read", True][size] / exact - 1)
+
+
+class SlightlyBentDrive(BentDrive):
+    """Two to three per cent off the lines at the middle of the second interval."""
+
+    more_ns = 0.3
+
+
+def test_within_a_time_slighter_bends_are_looked_at() -> None:
+    def sizes(limit_ns: float | None) -> int:
+        plan = ProfilePlan(
+            points="auto", repetitions=1, file_bytes=40 * MIB, most_measuring_ns=limit_ns
+        )
+        return len({one.whole_pass.request_bytes for one in profile(drive, plan).measured})
+
+    drive = SlightlyBentDrive(LINES)
+    assert sizes(None) == 5
+    assert sizes(1e15) > 5
 
 
 def test_partial_passes_send_a_share_of_the_file() -> None:

@@ -52,10 +52,30 @@ if TYPE_CHECKING:
     #: Measures passes, whose indices are their places, and gives their results in order.
     Measure = Callable[[Sequence[WholePass]], Sequence[PassMeasurement]]
 
-# A curve bends where the middle of a gap is further from its line than this and its noise.
-_BEND_RATIO: Final = 0.04
-_BEND_ERRORS: Final = 3.0
-_MOST_POINTS: Final = 20
+
+@dataclass(frozen=True)
+class _Bends:
+    """Where a curve bends: the middle of a gap is further from its line than both.
+
+    Attributes
+    ----------
+    ratio
+        Of the line.
+    errors
+        In standard errors of the distance.
+    most_points
+        So many sizes of an interval are measured at most.
+    """
+
+    ratio: float
+    errors: float
+    most_points: int
+
+
+_SURE: Final = _Bends(ratio=0.04, errors=3.0, most_points=20)
+# Where time is limited it ends the search; a size too many costs a repetition of others, and no
+# repetition heals a bend that was missed.
+_LIMITED: Final = _Bends(ratio=0.02, errors=1.0, most_points=40)
 # Fewer degrees of freedom end nothing: a spread that is small by luck would.
 _LEAST_DEGREES: Final = 12
 # Bends may take this part of a limited time; the rest is for repetitions.
@@ -134,7 +154,7 @@ def measured_profile(measure: Measure, plan: ProfilePlan) -> Profile:
     plan.check()
     found = list(measure(plan.pilots()))
     plan = plan.after(found)
-    found += measure(plan.passes())
+    found += _measured_first(found, measure, plan)
     _settle(found, measure, plan)
     done = plan.first_repetitions
     if plan.is_full:
@@ -148,6 +168,19 @@ def measured_profile(measure: Measure, plan: ProfilePlan) -> Profile:
         if done == before and not has_more:
             break
     return from_passes(found, plan.intervals, scheme=plan.scheme, centre=plan.centre)
+
+
+def _measured_first(
+    found: Sequence[PassMeasurement], measure: Measure, plan: ProfilePlan
+) -> list[PassMeasurement]:
+    """Measure what a plan begins with: all of it once, and then as often as there is time for."""
+    passes = plan.passes()
+    if plan.most_measuring_ns is None or plan.is_full or plan.repetitions != "auto":
+        return list(measure(passes))
+    once = list(measure(passes[: len(passes) // plan.first_repetitions]))
+    more = plan.first_repetitions - 1
+    some = _affordable([*found, *once], plan, plan.first_sizes(), more)
+    return once + list(measure(_passes_of(plan, plan.directions, some, more)))
 
 
 def from_passes(
@@ -188,11 +221,12 @@ def _add_bends(
     Begins with each whole interval; so what is measured by now decides what is asked for.
     """
     added = False
+    rule = _SURE if plan.most_measuring_ns is None else _LIMITED
     while True:
         measured = {one.whole_pass.request_bytes for one in found}
         sizes: set[int] = set()
         for interval in plan.intervals:
-            room = _MOST_POINTS - sum(size in interval.sizes for size in measured)
+            room = rule.most_points - sum(size in interval.sizes for size in measured)
             gaps, wanted = [(interval.low_bytes, interval.high_bytes)], []
             while gaps:
                 low, high = gaps.pop()
@@ -201,7 +235,7 @@ def _add_bends(
                     continue
                 if middle not in measured:
                     wanted.append(middle)
-                elif _bends(found, plan, low, middle, high):
+                elif _bends(found, plan, rule, (low, middle, high)):
                     gaps += [(low, middle), (middle, high)]
             sizes.update(sorted(wanted)[: max(0, room)])
         some = _affordable(found, plan, sorted(sizes), repetitions, _BEND_SHARE)
@@ -254,8 +288,12 @@ def _middle(interval: Interval, low: int, high: int) -> int | None:
 
 
 def _bends(
-    found: Sequence[PassMeasurement], plan: ProfilePlan, low: int, middle: int, high: int
+    found: Sequence[PassMeasurement],
+    plan: ProfilePlan,
+    rule: _Bends,
+    sizes: tuple[int, int, int],
 ) -> bool:
+    low, middle, high = sizes
     repeated = gathered(found)
     share = (middle - low) / (high - low)
     for direction in plan.directions:
@@ -267,7 +305,7 @@ def _bends(
             line = sum(weight * times[size] for size, weight in row.items())
             variance = summed.relative_variance(test, row)
             variance += summed.relative_variance(test, {middle: 1.0})
-            limit = max(_BEND_RATIO, _BEND_ERRORS * math.sqrt(variance))
+            limit = max(rule.ratio, rule.errors * math.sqrt(variance))
             if abs(times[middle] / line - 1) > limit:
                 return True
     return False
