@@ -15,6 +15,7 @@ from drivelab.drives.published import compare, figure_text
 from drivelab.drives.simulated import SimulatedDrive
 from drivelab.drives.whole_passes import PassMeasurement, ratios_by_size
 from drivelab.errors import CannotAnswerError, UsageError
+from drivelab.reproduce.boito2015_drives import MACHINES
 from drivelab.workloads.whole_pass import (
     BOITO2015_FILES,
     BOITO2015_SIZES,
@@ -161,20 +162,26 @@ def test_a_file_that_the_drive_cannot_hold_or_read_is_refused(small, tmp_path) -
 
 
 @pytest.mark.parametrize("name", BOITO2015)
-def test_presets_carry_table_6_and_the_variability_of_their_class(name: str) -> None:
+def test_presets_carry_table_6_and_vary(name: str) -> None:
     resolved, _ = read_preset(name).resolved()
     figures = resolved["published"]
     told = [figures[f"sequential_to_random_{which}"] for which in ("read", "write")]
     assert tuple(figure["sequential_to_random_ratio"] for figure in told) == BOITO2015[name]
     assert {figure["tolerance_ratio"] for figure in told} == {0.15}
     assert {figure["range_bytes"] for figure in told} == {1200 * MIB}
-    others = [
-        read_preset(other).resolved()[0]["variability"]
-        for other in BOITO2015
-        if read_preset(other).resolved()[0]["kind"] == resolved["kind"]
-    ]
-    assert all(other == resolved["variability"] for other in others)
     assert resolved["variability"]["sigma"] > 0
+
+
+def test_presets_vary_as_their_machines_did() -> None:
+    variability = {
+        each.preset: read_preset(each.preset).resolved()[0]["variability"] for each in MACHINES
+    }
+    factors = {name: settings.pop("outlier_factor") for name, settings in variability.items()}
+    # The assumed shape is one, and only the size of outliers tells the machines apart.
+    assert len({tuple(sorted(settings.items())) for settings in variability.values()}) == 1
+    for one, other in itertools.permutations(MACHINES, 2):
+        if one.kind == other.kind and one.repetitions > other.repetitions:
+            assert factors[one.preset] > factors[other.preset]
 
 
 # All nine drives stand in VALIDATION.md.

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drivelab.report.table import Cell
+    from drivelab.reproduce.boito2015_errors import Of
     from drivelab.reproduce.claims import Drawing
 
 REFERENCE: Final = "Boito et al. 2015, Towards Fast Profiling of Storage Devices"
@@ -73,6 +74,8 @@ CLASS_REPETITIONS: Final = {"HDD": 17, "RAID": 43, "SSD": 26}
 _MOST_ERROR: Final = 0.06
 _CASE: Final = 0.20
 _WANTED: Final = 0.02
+# The paper's, and what its own errors hide: see boito2015_errors.py.
+_YARDSTICKS: Final[tuple[Of, Of]] = ("full_error", "error")
 
 
 @dataclass(frozen=True)
@@ -148,9 +151,9 @@ def _measured(machines: Sequence[Machine], files: Sequence[int], half_width_rati
             file_bytes: drive.full_profile(file_bytes, 100 * seed + place)
             for place, file_bytes in enumerate(files)
         }
-        found.estimates.extend(estimation_errors(drive, seed))
-        found.ratios.extend(paper_errors(drive, seed))
         full = found.full[machine.name]
+        found.estimates.extend(estimation_errors(drive, seed, full))
+        found.ratios.extend(paper_errors(drive, seed, full))
         found.whole.extend(whole_errors(drive, seed, full))
         found.partial.extend(
             partial_errors(drive, seed, full, told=line.show, half_width_ratio=half_width_ratio)
@@ -173,12 +176,14 @@ def _table_1(found: _Found) -> Table:
                 once / 3600e9,
                 machine.profile_hours,
                 sum(each.measuring_ns for each in full.values()) / 3600e9,
+                machine.repetitions,
                 statistics.fmean(repetitions),
             )
         )
     columns = (
         *("drive", "class", "published_execution_hours", "execution_hours"),
-        *("published_profile_hours", "profile_hours", "repetitions"),
+        *("published_profile_hours", "profile_hours", "published_repetitions"),
+        "repetitions",
     )
     return Table("table_1", columns, tuple(rows))
 
@@ -288,17 +293,24 @@ def _cases(found: _Found) -> Table:
     """Return shares of cases of at most 20 % error."""
     rows: list[tuple[Cell, ...]] = []
     for test, name, published in zip(_OPERATIONS, _TEST_NAMES, ESTIMATES_BELOW, strict=True):
-        share = share_below(found.estimates, _CASE, direction=test[0], is_random=test[1])
-        rows.append((f"estimates, {name}", float(published), 100 * share, None, None))
+        shares = (
+            100 * share_below(found.estimates, _CASE, of=of, direction=test[0], is_random=test[1])
+            for of in _YARDSTICKS
+        )
+        rows.append((f"estimates, {name}", float(published), *shares, None, None))
     for direction, published in RATIOS_BELOW.items():
         shares = (
-            100 * share_below(errors, _CASE, direction=direction)
-            for errors in (found.ratios, found.whole, found.partial)
+            100 * share_below(errors, _CASE, of=of, direction=direction)
+            for errors, of in (
+                *((found.ratios, of) for of in _YARDSTICKS),
+                (found.whole, _YARDSTICKS[1]),
+                (found.partial, _YARDSTICKS[1]),
+            )
         )
         rows.append((f"ratios, {direction}", float(published), *shares))
     columns = (
         *("cases_of_at_most_20_percent", "published_share_percent", "share_percent"),
-        *("our_whole_share_percent", "our_partial_share_percent"),
+        *("share_by_truth_percent", "our_whole_share_percent", "our_partial_share_percent"),
     )
     return Table("cases", columns, tuple(rows))
 
@@ -334,6 +346,7 @@ def _beyond(found: _Found, errors: Sequence[RatioError], name: str) -> Table:
                 file_bytes // MIB,
                 100 * statistics.median(one.error for one in group),
                 100 * statistics.median(one.bound for one in group),
+                100 * statistics.median(one.shape for one in group),
                 statistics.median(
                     found.full_ns(one.machine, file_bytes) / one.measuring_ns for one in group
                 ),
@@ -342,7 +355,7 @@ def _beyond(found: _Found, errors: Sequence[RatioError], name: str) -> Table:
         )
     columns = (
         *("class", "operation", "file_mib", "error_percent", "bound_percent"),
-        *("times_faster", "passes"),
+        *("shape_percent", "times_faster", "passes"),
     )
     return Table(name, columns, tuple(rows))
 
@@ -390,14 +403,14 @@ def _chosen_claims(found: _Found) -> list[Ordering]:
             Ordering(
                 f"{direction}s: median error of ratios by partial passes, sizes and repetitions "
                 "chosen by the tool",
-                100 * median_of(found.partial, direction=direction),
+                100 * median_of(found.partial, of="error", direction=direction),
                 100 * _MOST_ERROR,
                 "%",
                 "abstract: approximately 5 %",
             ),
             Ordering(
                 f"{direction}s: share of these more than 20 % off",
-                100 * (1 - share_below(found.partial, _CASE, direction=direction)),
+                100 * (1 - share_below(found.partial, _CASE, of="error", direction=direction)),
                 100.0 - RATIOS_BELOW[direction],
                 "%",
                 f"section 4.3: {RATIOS_BELOW[direction]} % are within 20 %",
@@ -450,13 +463,15 @@ def _beyond_claims(found: _Found) -> list[Ordering]:
 def _quoted(found: _Found) -> tuple[str, ...]:
     return (
         "How the presets vary: passes are within a few per cent of each other but for one in a "
-        "hundred, which takes 9, 19 or 13 times as long (disks, arrays, SSDs). The shape is "
-        "assumed; these three numbers are fitted to the published 17, 43 and 26 repetitions, and "
-        "nothing to errors.",
-        "A pass without an outlier is 7, 15 or 11 % faster than the mean, which is the truth here: "
-        "estimates of times are at least so far off, and the ratio of two of them is not. Of cases "
-        "of 2 to 8 passes 5 % have an outlier among them, whatever the test; the paper's 98 % of "
-        "random reads leave room for 2 %.",
+        "hundred, which takes 7 to 24 times as long. The shape is assumed; how long was fitted to "
+        "the repetitions of each machine, those that section 4.2 tells and what they leave of "
+        "their class's mean (Edel's to that mean), and nothing to errors.",
+        "Errors of the paper's settings are from the full profile, as the paper's are; shares "
+        "stand beside those from the truth. Most tests of a full profile end after six repetitions "
+        "without an outlier, and a pass without one is 6 to 19 % faster than the mean, which is "
+        "the truth: by that yardstick every estimate of a time is at least so far off, while the "
+        "ratio of two is not.",
+        _outliers(found),
         _reached(found),
         "Ratios of table_6_fitted and repetitions of table 1 are what presets were fitted to; they "
         "test nothing.",
@@ -464,27 +479,51 @@ def _quoted(found: _Found) -> tuple[str, ...]:
     )
 
 
+def _outliers(found: _Found) -> str:
+    """Say why random reads are further off than the paper's."""
+    random = [one for one in found.estimates if (one.direction, one.is_random) == ("read", True)]
+    off = 100 * (1 - share_below(random, _CASE))
+    points = statistics.fmean(one.points for one in random)
+    return (
+        f"Random reads: {off:.1f} % of the estimates are more than 20 % off, and an outlier is "
+        f"among the {points:.0f} passes of about {points:.0f} % of the cases, whatever the test. "
+        "How rare outliers are is assumed, one in a hundred; the paper's 98 % leave room for fewer "
+        "of them in random reads than in its other tests, and it tells nothing to fit that to but "
+        "the errors themselves. The repetitions fix only how rare times how large they are."
+    )
+
+
 def _reached(found: _Found) -> str:
     """Count the cells of our tables that are where they should be."""
     told = []
     for name, errors in (("whole", found.whole), ("partial", found.partial)):
-        medians = [
-            (statistics.median(one.error for one in group), kind, direction, file_bytes)
+        cells = [
+            (statistics.median(one.error for one in group), group, (kind, direction, file_bytes))
             for kind, direction, file_bytes, group in _cells(found, errors)
         ]
-        good = sum(error <= _WANTED for error, *_ in medians)
-        error, kind, direction, file_bytes = max(medians)
+        over = [(error, group) for error, group, _ in cells if error > _WANTED]
+        error, _, (kind, direction, file_bytes) = max(cells, key=lambda cell: cell[0])
+        bounds = [statistics.median(one.bound for one in group) for _, group in over]
+        shaped = sum(
+            statistics.median(one.shape for one in group) > error / 2 for error, group in over
+        )
         told.append(
-            f"by {name} passes {good} of {len(medians)} medians, the largest is "
-            f"{100 * error:.1f} % ({kind}, {direction}s, {file_bytes // MIB} MiB)"
+            f"by {name} passes {len(cells) - len(over)} of {len(cells)} medians, the largest is "
+            f"{100 * error:.1f} % ({kind}, {direction}s, {file_bytes // MIB} MiB); of the others "
+            f"none has a bound above {100 * max(bounds, default=0.0):.2f} %, and {shaped} of "
+            f"{len(over)} have more than half of their error by shape alone"
         )
     return (
         f"Wanted of our own profiles is a median error of at most {100 * _WANTED:.0f} % in each "
         f"class, operation and file size, in the time claimed: {'; '.join(told)}. The tables put "
-        "each beside its bound, the error that so many passes have by variability alone if "
-        "nothing but the level of the ratio had to be found. What is above lies where the ratio "
-        "jumps from one size to the next (arrays, whose stripes cut requests; small files, where "
-        "few requests make chance large) or where writes have to fill a cache first."
+        "each beside its bound, the error that variability leaves the best estimator in the same "
+        "simulated time: one that knows both curves but for a factor each and makes nothing but "
+        "the shortest passes; a median above it is none that variability excuses. Beside it stands "
+        "the error that the same sizes leave without any variability, the shape of what lies "
+        "between them: the ratio jumps from "
+        "one size to the next in arrays, whose stripes cut requests, and in small files, where few "
+        "requests make chance large; no estimator knows a jump at a size that it has no time to "
+        "measure."
     )
 
 
@@ -520,7 +559,7 @@ def _drawings(found: _Found) -> dict[str, Drawing]:
                 (
                     f"{direction} ratios",
                     [
-                        (one.kind, REPETITIONS.index(int(one.setting)), one.error)
+                        (one.kind, REPETITIONS.index(int(one.setting)), one.full_error)
                         for one in ratios
                         if one.direction == direction
                     ],
@@ -537,7 +576,7 @@ def _points(
     estimates: Sequence[EstimationError], direction: str, is_random: bool
 ) -> list[tuple[str, int, float]]:
     return [
-        (one.kind, one.points - 2, one.error)
+        (one.kind, one.points - 2, one.full_error)
         for one in estimates
         if (one.direction, one.is_random) == (direction, is_random)
     ]
