@@ -7,7 +7,6 @@ use super::variability::HostTime;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostClock {
     time: Option<Box<HostTime>>,
-    is_elsewhere: bool,
 }
 
 /// A completion in the host's time.
@@ -20,26 +19,12 @@ pub(crate) struct Told {
 impl HostClock {
     pub fn new(time: Option<HostTime>) -> Self {
         Self {
-            is_elsewhere: time.is_some(),
             time: time.map(Box::new),
         }
     }
 
-    /// Of a drive whose completions somebody else counts.
-    pub const fn of_another() -> Self {
-        Self {
-            time: None,
-            is_elsewhere: true,
-        }
-    }
-
-    /// Whether completions are counted in another time than the drive's, or by somebody else.
-    #[inline(always)]
-    pub const fn is_elsewhere(&self) -> bool {
-        self.is_elsewhere
-    }
-
     /// Whether the host's time is another than the drive's.
+    #[inline(always)]
     pub const fn differs(&self) -> bool {
         self.time.is_some()
     }

@@ -22,6 +22,7 @@ mod series;
 mod split;
 pub mod step;
 pub(crate) mod streams;
+pub(crate) mod users;
 mod variability;
 mod watch;
 

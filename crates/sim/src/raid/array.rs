@@ -11,6 +11,7 @@
 use drivelab_request::{Command, CommandKind};
 
 use super::joined::join;
+use super::state;
 use super::stripes::{Piece, Stripes};
 use crate::host::{Completion, Device, HostTime, Outcome, PartNames, SimError};
 use crate::snapshot::SnapshotError;
@@ -78,24 +79,6 @@ impl Array {
             stripes,
             pending: Vec::new(),
             vacant: Vec::new(),
-        }
-    }
-
-    fn take_up_members(&mut self, mut changes: &[u8]) -> Result<(), SnapshotError> {
-        for member in &mut self.members {
-            let (bytes, rest) = changes.split_first_chunk().ok_or(SnapshotError::Checksum)?;
-            let bytes = usize::try_from(u64::from_le_bytes(*bytes));
-            let (own, rest) = bytes
-                .ok()
-                .and_then(|bytes| rest.split_at_checked(bytes))
-                .ok_or(SnapshotError::Checksum)?;
-            member.device.take_up(own)?;
-            changes = rest;
-        }
-        if changes.is_empty() {
-            Ok(())
-        } else {
-            Err(SnapshotError::Checksum)
         }
     }
 
@@ -332,19 +315,13 @@ impl Device for Array {
         }
     }
 
-    /// Of every member how many bytes, then these.
     fn changes(&self) -> Vec<u8> {
-        let mut all = Vec::new();
-        for member in &self.members {
-            let changes = member.device.changes();
-            all.extend((changes.len() as u64).to_le_bytes());
-            all.extend(changes);
-        }
-        all
+        state::changes(self.members.iter().map(|member| &*member.device))
     }
 
     fn take_up(&mut self, changes: &[u8]) -> Result<(), SnapshotError> {
-        let taken = self.take_up_members(changes);
+        let devices = self.members.iter_mut().map(|member| &mut *member.device);
+        let taken = state::take_up(devices, changes);
         if taken.is_err() {
             self.reset();
         }

@@ -3,6 +3,8 @@
 mod array;
 mod joined;
 mod run;
+mod state;
+mod striped;
 mod stripes;
 
 pub use array::Array;

@@ -3,14 +3,26 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use drivelab_ftl::{AnyMap, PageMap, Undo};
 use drivelab_workload::Characteristics;
 
 use super::array::Array;
+use super::striped::Striped;
 use crate::hdd::{Disk, Hdd};
-use crate::host::{Device, Load, Outcome, Plan, Runner, SimError, Watch};
+use crate::host::{Device, Load, Outcome, Plan, Runner, SimError, Watch, plan};
 use crate::preset::{HddConfig, MemberConfig, RaidConfig};
 use crate::snapshot::{self, SnapshotError};
-use crate::ssd;
+use crate::ssd::{self, Workers};
+
+macro_rules! with {
+    ($array:expr, $members:ident => $what:expr) => {
+        match $array {
+            Members::Page($members) => $what,
+            Members::Other($members) => $what,
+            Members::Disks($members) => $what,
+        }
+    };
+}
 
 /// An array whose members are in their preset's condition, shared by every worker.
 pub struct PreparedArray {
@@ -65,20 +77,28 @@ impl PreparedArray {
     pub fn worker(&self, stop: &Arc<AtomicBool>) -> Raid {
         let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(mut raid) = resting.pop() {
-            raid.runner.stopped_by(stop);
+            with!(&mut raid.members, members => members.stopped_by(stop));
             return raid;
         }
         drop(resting);
-        let member = |_| -> Box<dyn Device + Send> {
-            match &self.member {
-                Member::Ssd(prepared) => prepared.device(),
-                Member::Hdd(config) => Box::new(Hdd::new(HddConfig::clone(config))),
+        let members = match &self.member {
+            Member::Ssd(prepared) => match prepared.workers(self.members) {
+                Workers::Page(workers) => {
+                    Members::Page(Striped::new(workers, self.stripe_bytes, stop))
+                }
+                Workers::Other(workers) => {
+                    Members::Other(Striped::new(workers, self.stripe_bytes, stop))
+                }
+            },
+            Member::Hdd(config) => {
+                let disk =
+                    |_| -> Box<dyn Device + Send> { Box::new(Hdd::new(HddConfig::clone(config))) };
+                let disks = (0..self.members).map(disk).collect();
+                Members::Disks(Runner::new(Array::new(disks, self.stripe_bytes), stop))
             }
         };
-        let members = (0..self.members).map(member).collect();
-        let array = Array::new(members, self.stripe_bytes);
         Raid {
-            runner: Runner::new(array, stop),
+            members,
             state_of: self.state_of.clone(),
         }
     }
@@ -90,9 +110,17 @@ impl PreparedArray {
     }
 }
 
+/// The members with their users. Those of flash have a loop of their own, for speed: the page
+/// map as a type of its own too, as in a drive alone.
+enum Members {
+    Page(Striped<PageMap<Undo>>),
+    Other(Striped<AnyMap<Undo>>),
+    Disks(Runner<Array>),
+}
+
 /// A simulated array: one worker's drive.
 pub struct Raid {
-    runner: Runner<Array>,
+    members: Members,
     state_of: (String, String),
 }
 
@@ -100,12 +128,12 @@ impl Raid {
     /// Bytes that the host can address.
     #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
-        self.runner.device().capacity_bytes()
+        with!(&self.members, members => members.capacity_bytes())
     }
 
     /// Tells `watch` where every run from here on stands.
     pub fn watch(&mut self, watch: &Arc<Watch>) {
-        self.runner.watch(watch);
+        with!(&mut self.members, members => members.watch(watch));
     }
 
     /// Measures one workload over the whole array, from its members' prepared state, and
@@ -120,14 +148,15 @@ impl Raid {
         index: u64,
         plan: Plan,
     ) -> Result<Outcome, SimError> {
-        let outcome = self.runner.measure(workload, seed, index, plan);
+        let load = plan::load_of(workload, plan, self.capacity_bytes(), seed, index)?;
+        let outcome = self.run(load, plan, seed, index);
         self.reset();
-        outcome
+        outcome.and_then(plan::told)
     }
 
     /// Returns to its members' prepared state.
     pub fn reset(&mut self) {
-        self.runner.device_mut().reset();
+        with!(&mut self.members, members => members.reset());
     }
 
     /// Runs any load and keeps the state it leaves, unless it fails.
@@ -142,7 +171,7 @@ impl Raid {
         seed: u64,
         index: u64,
     ) -> Result<Outcome, SimError> {
-        let outcome = self.runner.run(load, plan, seed, index);
+        let outcome = with!(&mut self.members, members => members.run(load, plan, seed, index));
         outcome.inspect_err(|_| self.reset())
     }
 
@@ -150,7 +179,8 @@ impl Raid {
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let (name, hash) = &self.state_of;
-        snapshot::framed(name, hash, &self.runner.device().changes())
+        let changes = with!(&self.members, members => members.changes());
+        snapshot::framed(name, hash, &changes)
     }
 
     /// Takes up the state that [`Raid::save`] wrote on an array of the same configuration.
@@ -159,9 +189,10 @@ impl Raid {
     /// [`SnapshotError`] where the bytes are of another configuration or version, or damaged;
     /// the members have then returned to their prepared state.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
-        let array = self.runner.device_mut();
-        array.reset();
+        self.reset();
         let (name, hash) = &self.state_of;
-        array.take_up(snapshot::unframed(name, hash, bytes)?)
+        let changes = snapshot::unframed(name, hash, bytes)?;
+        let taken = with!(&mut self.members, members => members.take_up(changes));
+        taken.inspect_err(|_| self.reset())
     }
 }

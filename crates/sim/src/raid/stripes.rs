@@ -101,6 +101,14 @@ impl Stripes {
         })
     }
 
+    /// Where on the array a byte of a member lies.
+    #[must_use]
+    pub const fn offset(&self, member: u32, offset: u64) -> u64 {
+        let turn = offset / self.stripe_bytes;
+        let stripe = turn * self.members as u64 + member as u64;
+        stripe * self.stripe_bytes + offset % self.stripe_bytes
+    }
+
     /// Bytes of an array whose members have `member_bytes` each: whole stripes only.
     #[must_use]
     pub const fn capacity_bytes(self, member_bytes: u64) -> u64 {
@@ -168,6 +176,8 @@ mod tests {
                 let offset = stripe * stripe_bytes + 100;
                 let piece = stripes.pieces(offset, 412).next();
                 assert_eq!(stripes.only(offset, 412), piece);
+                let back = piece.map(|piece| stripes.offset(piece.member, piece.offset));
+                assert_eq!(back, Some(offset));
                 assert_eq!(stripes.only(offset, stripe_bytes - 99), None);
             }
         }

@@ -5,54 +5,68 @@
 //! drive does not know whether commands are still to come, so it does nothing in idle time.
 
 use drivelab_ftl::{Firmware, Lpn, Restorable};
-use drivelab_request::{Command, CompletionWindow, WindowPlan};
+use drivelab_request::Command;
 
 use super::engine::{ARRIVAL, Engine};
-use super::load::{Running, Source};
+use super::host::Slot;
+use super::load::{Load, Source};
 use super::outcome::Outcome;
 use super::prepare::Worker;
 use super::split::FLASH_PARTS;
 use super::timing::Timing;
 use super::{Plan, SimError, SnapshotError, Stream, run};
 use crate::event::{EventKey, MAX_LEAVES};
-use crate::host::clock::HostClock;
 use crate::host::{Completion, Device, HostTime, PartNames, measurement_factor};
 
 impl<F: Firmware> Engine<F> {
-    /// A run begins whose commands come from outside.
-    pub(super) fn begin_outside(&mut self, timing: Timing) {
-        self.reset(Plan::default(), timing);
-        // One that never opens or closes: nothing is counted here.
-        self.window = CompletionWindow::new(WindowPlan::default());
-        self.clock = HostClock::of_another();
-        let nothing = Source::Timed {
-            commands: Vec::new(),
+    /// A run begins whose commands come from outside, of streams with these priorities.
+    fn begin_outside(&mut self, timing: Timing, priorities: impl Iterator<Item = u8>) {
+        self.reset(timing);
+        self.is_owned = true;
+        // A window that never opens or closes: nothing is counted here.
+        let stream = |priority| Stream {
+            priority,
+            ..Stream::new(
+                "owner",
+                Source::Timed {
+                    commands: Vec::new(),
+                },
+            )
         };
-        self.streams = vec![Running::new(
-            Stream::new("all", nothing),
-            self.capacity_bytes,
-        )];
+        let load = Load {
+            streams: priorities.map(stream).collect(),
+        };
+        self.users.begin(load, Plan::default(), self.capacity_bytes);
     }
 
-    #[inline]
-    fn submit_outside(&mut self, command: &Command, now: u64) -> Result<u32, SimError> {
-        let slot = self.host.next_slot();
+    /// Takes a command of `stream` from the drive's owner at `now`.
+    #[inline(always)]
+    fn take_outside(&mut self, stream: u16, command: &Command, number: u32, now: u64) {
         if self.current.time() < now {
             // As an arrival: everything before this moment has been served.
             self.current = EventKey::new(now, self.units as usize + ARRIVAL);
         }
-        self.submit(0, *command, now);
-        self.failure.take().map_or(Ok(slot), Err)
+        self.place((stream, 0), *command, number, now);
     }
 
+    /// What went wrong, if anything did.
     #[inline(always)]
-    fn next_outside(&self) -> Option<u64> {
-        if let Some(waiting) = self.told.first() {
-            // Complete as soon as it was submitted.
-            return Some(waiting.at);
+    fn failed(&mut self) -> Result<(), SimError> {
+        if self.failure.is_none() {
+            return Ok(());
         }
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// When something happens next, [`u64::MAX`] for nothing.
+    #[inline(always)]
+    fn next_outside(&self) -> u64 {
         let next = self.host.link.next().min(self.events.first());
-        (next != EventKey::NEVER).then(|| next.time())
+        if next == EventKey::NEVER {
+            u64::MAX
+        } else {
+            next.time()
+        }
     }
 
     #[inline(always)]
@@ -60,31 +74,23 @@ impl<F: Firmware> Engine<F> {
         &mut self,
         limit: u64,
         completions: &mut Vec<Completion>,
-    ) -> Result<Option<u64>, SimError> {
-        if !self.told.is_empty() {
-            completions.append(&mut self.told);
-            return Ok(self.next_outside());
-        }
-        let before = completions.len();
+    ) -> Result<(), SimError> {
         let until = EventKey::new(limit, MAX_LEAVES - 1);
-        // What is complete is put where its owner wants it, not copied there.
-        let own = std::mem::replace(&mut self.told, std::mem::take(completions));
-        let mut result = Ok(true);
-        while self.told.len() == before
-            && self.host.link.next().min(self.events.first()) <= until
-            && self.failure.is_none()
-        {
-            result = self.step();
-            if result.is_err() {
+        while self.failure.is_none() && self.completed.is_empty() {
+            if self.host.link.next().min(self.events.first()) > until {
                 break;
             }
+            self.step()?;
         }
-        *completions = std::mem::replace(&mut self.told, own);
-        result?;
-        match self.failure.take() {
-            Some(error) => Err(error),
-            None => Ok(self.next_outside()),
+        for slot in self.completed.drain(..) {
+            completions.push(Completion {
+                tag: slot,
+                at: self.current.time(),
+                parts: self.host.slots[slot as usize].parts,
+            });
+            self.host.vacant.push(slot);
         }
+        self.failed()
     }
 
     pub(super) fn drain_outside(&mut self, now: u64) -> bool {
@@ -98,6 +104,77 @@ impl<F: Firmware> Engine<F> {
     /// Up to where events have been served at `at`.
     pub(super) fn served_until(&self, at: u64) -> EventKey {
         self.current.max(EventKey::new(at, 0))
+    }
+}
+
+/// For an owner that counts what is complete from the slots.
+impl<F: Restorable> Worker<F> {
+    /// As [`Device::begin`], for streams with these priorities.
+    pub(crate) fn begin_streams(
+        &mut self,
+        seed: u64,
+        index: u64,
+        priorities: impl Iterator<Item = u8>,
+    ) -> f64 {
+        let factor = measurement_factor(&self.config.variability, seed, index);
+        let timing = Timing::new(&self.config, factor);
+        self.engine.begin_outside(timing, priorities);
+        factor
+    }
+
+    /// When something happens next, [`u64::MAX`] for nothing.
+    #[inline(always)]
+    pub(crate) fn next(&self) -> u64 {
+        self.engine.next_outside()
+    }
+
+    /// Serves what happens next.
+    ///
+    /// # Errors
+    /// [`SimError`] when a command cannot be served.
+    #[inline(always)]
+    pub(crate) fn step(&mut self) -> Result<(), SimError> {
+        self.engine.step()?;
+        self.engine.failed()
+    }
+
+    /// Takes a command of a stream of the owner's at `now`, which knows it by `number`.
+    ///
+    /// # Errors
+    /// [`SimError`] when it cannot be served.
+    #[inline(always)]
+    pub(crate) fn submit_of(
+        &mut self,
+        stream: u16,
+        command: &Command,
+        number: u32,
+        now: u64,
+    ) -> Result<(), SimError> {
+        self.engine.take_outside(stream, command, number, now);
+        self.engine.failed()
+    }
+
+    /// The slots whose commands are complete.
+    #[inline(always)]
+    pub(crate) const fn completed(&mut self) -> &mut Vec<u32> {
+        &mut self.engine.completed
+    }
+
+    /// What is in a slot.
+    #[inline(always)]
+    pub(crate) fn slot(&self, slot: u32) -> &Slot {
+        &self.engine.host.slots[slot as usize]
+    }
+
+    /// A slot whose command is complete was taken from there: another may be in it.
+    #[inline(always)]
+    pub(crate) fn vacate(&mut self, slot: u32) {
+        self.engine.host.vacant.push(slot);
+    }
+
+    /// When the first command was submitted that is still on its way.
+    pub(crate) fn oldest_submission(&self) -> Option<u64> {
+        self.engine.host.oldest_submission()
     }
 }
 
@@ -115,10 +192,7 @@ impl<F: Restorable> Device for Worker<F> {
     }
 
     fn begin(&mut self, seed: u64, index: u64) -> f64 {
-        let factor = measurement_factor(&self.config.variability, seed, index);
-        let timing = Timing::new(&self.config, factor);
-        self.engine.begin_outside(timing);
-        factor
+        self.begin_streams(seed, index, [0].into_iter())
     }
 
     fn host_time(&self, seed: u64, index: u64) -> Option<HostTime> {
@@ -143,7 +217,9 @@ impl<F: Restorable> Device for Worker<F> {
     }
 
     fn submit(&mut self, command: &Command, now: u64) -> Result<u32, SimError> {
-        self.engine.submit_outside(command, now)
+        let slot = self.engine.host.next_slot();
+        self.engine.take_outside(0, command, slot, now);
+        self.engine.failed().map(|()| slot)
     }
 
     fn hint(&self, offset_bytes: u64) {
@@ -159,7 +235,12 @@ impl<F: Restorable> Device for Worker<F> {
     }
 
     fn next_event(&self) -> Option<u64> {
-        self.engine.next_outside()
+        if !self.engine.completed.is_empty() {
+            // Complete as soon as it was submitted.
+            return Some(self.engine.current.time());
+        }
+        let next = self.engine.next_outside();
+        (next != u64::MAX).then_some(next)
     }
 
     fn serve_until(
@@ -167,7 +248,8 @@ impl<F: Restorable> Device for Worker<F> {
         limit: u64,
         completions: &mut Vec<Completion>,
     ) -> Result<Option<u64>, SimError> {
-        self.engine.serve_outside(limit, completions)
+        self.engine.serve_outside(limit, completions)?;
+        Ok(self.next_event())
     }
 
     fn drain(&mut self, now: u64) -> bool {

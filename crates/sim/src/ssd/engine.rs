@@ -1,19 +1,15 @@
 //! The event loop of a simulated SSD, and what it counts.
 
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use drivelab_ftl::{Cause, Counts, Divisor, Firmware, OperationBuffer, OperationKind};
-use drivelab_request::{CommandKind, CompletionWindow, Nanos, WindowPlan};
 
 use super::background::Background;
 use super::buffer::{BufferSettings, WriteBuffer};
-use super::counting::Counting;
 use super::dependents::Dependents;
 use super::flash::{Flash, Recording};
 use super::host::Host;
-use super::load::{Load, Running};
+use super::load::Load;
 use super::outcome::Outcome;
 use super::overtaking::Overtaking;
 use super::pipeline::Pipelines;
@@ -21,14 +17,10 @@ use super::read_cache::ReadCache;
 use super::recorded::RecordedOperation;
 use super::split::FLASH_PARTS;
 use super::timing::Timing;
-use super::{Plan, SimError, Standing, Watch, streams};
-use crate::event::{END_OF_TIME, EventKey, EventTree, MAX_LEAVES, SIDE_LEAVES};
-use crate::host::Completion;
-use crate::host::clock::HostClock;
+use super::{Plan, SimError};
+use crate::event::{EventKey, EventTree, MAX_LEAVES, SIDE_LEAVES};
+use crate::host::users::{Edge, Users};
 use crate::preset::{Dispatch, SsdConfig};
-
-/// Later than this a run is refused: queues may reach as far again.
-const LAST_NOW: u64 = END_OF_TIME / 2;
 
 /// Whether to stop is looked up in such steps of time too: what was submitted may take long
 /// after the last submission.
@@ -85,31 +77,18 @@ pub(super) struct Engine<F> {
     pub tally: Tally,
     /// What the firmware had counted when the window opened.
     pub counts_before: Counts,
-    pub window: CompletionWindow,
-    /// The host's time: the window's, arrivals' and latencies'. All else is the drive's.
-    pub clock: HostClock,
-    /// What is complete and has not been told, where somebody else submits and counts.
-    pub told: Vec<Completion>,
+    /// Those who submit and count.
+    pub users: Users,
+    /// Somebody else submits and counts: the users are none.
+    pub is_owned: bool,
+    /// Of one that is owned the slots whose commands are complete, until the owner takes them.
+    pub completed: Vec<u32>,
     /// When the window opened, in the drive's time.
     pub opened_at: u64,
-    /// From this time on something other than an event is due: the window opens
-    /// or closes, simulated time ends, or whether to stop is looked up.
-    deadline: u64,
-    pub submitted: u64,
-    /// A moment, and how many were submitted then or before: while time stands still,
-    /// the last one.
-    pub stood: (u64, u64),
-    pub streams: Vec<Running>,
-    /// What the window counted.
-    pub counting: Counting,
     pub background: Background,
     /// Reads of what was never written are answered, from nowhere.
     pub answers_unwritten: bool,
     pub failure: Option<SimError>,
-    /// Set from outside when nobody wants the result any more.
-    pub stop: Arc<AtomicBool>,
-    /// Told where the run stands, if somebody watches.
-    pub watch: Option<Arc<Watch>>,
     pub outcome: Outcome,
     pub capacity_bytes: u64,
     pub page_shift: u32,
@@ -156,20 +135,13 @@ impl<F: Firmware> Engine<F> {
             out: OperationBuffer::with_capacity(1024),
             tally: Tally::default(),
             counts_before: Counts::default(),
-            window: CompletionWindow::new(WindowPlan::default()),
-            clock: HostClock::default(),
-            told: Vec::new(),
+            users: Users::new(STOP_STEP_NS),
+            is_owned: false,
+            completed: Vec::new(),
             opened_at: 0,
-            deadline: 0,
-            submitted: 0,
-            stood: (0, 0),
-            streams: Vec::new(),
-            counting: Counting::default(),
             background: Background::new(config.idle_ns()),
             answers_unwritten: config.is_purged,
             failure: None,
-            stop: Arc::default(),
-            watch: None,
             outcome: Outcome::default(),
             page_shift: page_bytes.trailing_zeros(),
             by_plane_pages: Divisor::new(geometry.blocks_per_plane * geometry.pages_per_block),
@@ -187,29 +159,24 @@ impl<F: Firmware> Engine<F> {
     /// [`SimError`] when a request cannot be served or simulated time ends; the
     /// drive's state is then unspecified until the firmware is rolled back.
     pub fn run(&mut self, load: Load, plan: Plan, timing: Timing) -> Result<Outcome, SimError> {
-        self.told.clear();
-        self.reset(plan, timing);
-        self.begin_load(load, plan);
+        self.is_owned = false;
+        self.reset(timing);
+        let depths = self.users.begin(load, plan, self.capacity_bytes);
+        self.begin_streams(depths);
         self.advance()?;
         // What still waits for others to fill the buffer goes too.
         while self.buffer.gathered.len() > 0 {
             self.push_gathered(0, self.current.time());
             self.advance()?;
         }
-        if let Some(error) = self.stalled() {
-            return Err(error);
-        }
         let mut outcome = std::mem::take(&mut self.outcome);
+        self.users.end(self.buffer.is_empty(), &mut outcome)?;
         outcome.all_programs += self.tally.programs();
-        streams::end(&self.streams, self.window.completed(), &mut outcome);
         Ok(outcome)
     }
 
-    /// The streams of `load` begin.
-    fn begin_load(&mut self, load: Load, plan: Plan) {
-        self.counting = Counting::new(load.streams.len(), plan);
-        let (running, depths) = streams::begin(load, self.capacity_bytes);
-        self.streams = running;
+    /// Streams begin with so many commands each.
+    fn begin_streams(&mut self, depths: Vec<u32>) {
         for (stream, depth) in depths.into_iter().enumerate() {
             for _ in 0..depth {
                 self.submit_next(stream as u16, 0);
@@ -221,13 +188,7 @@ impl<F: Firmware> Engine<F> {
         self.schedule_arrival();
     }
 
-    /// What was submitted and never completed.
-    fn stalled(&self) -> Option<SimError> {
-        let is_over = self.window.closed_by().is_some() && self.buffer.is_empty();
-        streams::stalled(&self.streams, is_over)
-    }
-
-    pub(super) fn reset(&mut self, plan: Plan, timing: Timing) {
+    pub(super) fn reset(&mut self, timing: Timing) {
         self.timing = timing;
         if let Some(ageing) = &mut self.timing.ageing {
             let blocks = 0..self.firmware.layout().blocks();
@@ -256,8 +217,7 @@ impl<F: Firmware> Engine<F> {
         self.out = OperationBuffer::with_capacity(1024);
         self.tally = Tally::default();
         self.counts_before = Counts::default();
-        self.submitted = 0;
-        self.stood = (0, 0);
+        self.opened_at = 0;
         self.outcome = Outcome {
             part_names: FLASH_PARTS,
             variability_factor: 1.0,
@@ -268,15 +228,8 @@ impl<F: Firmware> Engine<F> {
             && self.timing.ageing.is_none()
             && !self.firmware.heeds_completions();
         self.flash.moves = self.may_move();
+        self.completed.clear();
         self.failure = None;
-        self.window = CompletionWindow::new(plan.window);
-        self.deadline = self.next_deadline(0);
-    }
-
-    fn next_deadline(&mut self, now: u64) -> u64 {
-        let latest = (now + STOP_STEP_NS).min(LAST_NOW + 1);
-        let decides = self.window.next_time().map_or(u64::MAX, |at| at.0);
-        self.clock.drive_ns_until(decides, latest)
     }
 
     fn advance(&mut self) -> Result<(), SimError> {
@@ -310,7 +263,7 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     fn come_to(&mut self, key: EventKey) -> Result<(), SimError> {
         self.current = self.current.max(key);
-        if key.time() >= self.deadline {
+        if key.time() >= self.users.deadline {
             self.pass_time(key.time())?;
         }
         Ok(())
@@ -330,117 +283,33 @@ impl<F: Firmware> Engine<F> {
 
     /// The request of the host in `slot` is complete.
     #[inline(always)]
-    pub fn count_completion(
-        &mut self,
-        slot: u32,
-        stream: u16,
-        command: (CommandKind, u32),
-        latency: u64,
-        now: u64,
-    ) {
-        self.streams[stream as usize].completed += 1;
-        if self.clock.is_elsewhere() {
-            return self.count_elsewhere(slot, stream, command, latency, now);
+    pub fn count_completion(&mut self, slot: u32, stream: u16, latency: u64, now: u64) {
+        let entry = &self.host.slots[slot as usize];
+        let of = (stream, &entry.command);
+        let edge = self.users.count(of, latency, &entry.parts, now);
+        if let Some(edge) = edge {
+            self.window_decided(edge, now, self.current);
         }
-        // Time has come to `now`: the window is told of time at its deadline.
-        let was_open = self.window.is_open();
-        if was_open {
-            let parts = &self.host.slots[slot as usize].parts;
-            self.counting.record(stream, command, latency, parts);
-            if self.counting.is_observed() {
-                let parts = *parts;
-                self.observe(slot, latency, &parts, now);
-            }
-        }
-        if self.window.tick(now, latency) {
-            self.window_decided(was_open, now, self.current);
-        }
-    }
-
-    /// The same where the host's time is another, or somebody else counts.
-    #[inline(never)]
-    fn count_elsewhere(
-        &mut self,
-        slot: u32,
-        stream: u16,
-        command: (CommandKind, u32),
-        latency: u64,
-        now: u64,
-    ) {
-        let parts = self.host.slots[slot as usize].parts;
-        if !self.clock.differs() {
-            return self.told.push(Completion {
-                tag: slot,
-                at: now,
-                parts,
-            });
-        }
-        let told = self.clock.told(latency, &parts, now);
-        let was_open = self.window.is_open();
-        if was_open {
-            self.counting
-                .record(stream, command, told.latency, &told.parts);
-            if self.counting.is_observed() {
-                self.observe(slot, told.latency, &told.parts, told.at);
-            }
-        }
-        if self.window.tick(told.at, told.latency) {
-            self.window_decided(was_open, now, self.current);
-        }
-        self.clock.forget(|| self.host.oldest_submission(), now);
     }
 
     /// Time comes to `now`, at or after the deadline, before what happens then.
     #[cold]
     fn pass_time(&mut self, now: u64) -> Result<(), SimError> {
-        let host_now = self.clock.host_ns(now);
-        while let Some(Nanos(host_at)) = self.window.next_time()
-            && host_at <= host_now
-        {
-            let at = self.clock.drive_ns(host_at);
-            let was_open = self.window.is_open();
-            self.window.advance(host_at);
+        while let Some((edge, at)) = self.users.next_edge(now) {
             // Nothing of that moment has happened yet.
             let served = EventKey::new(at.saturating_sub(1), MAX_LEAVES - 1);
-            self.window_decided(was_open, at, served);
+            self.window_decided(edge, at, served);
         }
-        if now > LAST_NOW {
-            return Err(SimError::EndOfTime { nanos: now });
-        }
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(SimError::Stopped);
-        }
-        if let Some(watch) = &self.watch {
-            watch.tell(Standing {
-                completed: self.window.completed(),
-                outstanding: self.host.outstanding() as u64,
-                simulated_ns: host_now,
-                drains: self.window.closed_by().is_some(),
-            });
-        }
-        self.deadline = self.next_deadline(now);
-        Ok(())
+        self.users.come_to(now, || self.host.oldest_submission())
     }
 
     #[cold]
-    fn window_decided(&mut self, was_open: bool, at: u64, served: EventKey) {
-        if self.window.is_open() && !was_open {
-            self.open_account(at, served);
-            self.counting.open(self.clock.host_ns(at));
-        } else if was_open && !self.window.is_open() {
-            self.close_window(at, served);
-        }
-        self.deadline = self.next_deadline(at);
-    }
-
-    fn close_window(&mut self, at: u64, served: EventKey) {
-        self.counting
-            .close(&self.window, &self.streams, &mut self.outcome);
-        self.close_account(at, served);
-        let worked = at - self.opened_at;
-        if self.clock.differs() && worked > 0 {
-            let window = self.window.duration();
-            self.outcome.variability_factor = window.0 as f64 / worked as f64;
+    fn window_decided(&mut self, edge: Edge, at: u64, served: EventKey) {
+        self.users.passed(edge, at, &mut self.outcome);
+        match edge {
+            Edge::Opened => self.open_account(at, served),
+            Edge::Closed => self.close_account(at, served),
+            Edge::Neither => {}
         }
     }
 

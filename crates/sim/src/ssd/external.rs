@@ -54,7 +54,7 @@ impl ExternalSsd {
             write_in_order(&mut firmware, &config, stop)?;
         }
         let mut engine = Engine::new(&config, firmware);
-        engine.stop = Arc::clone(stop);
+        engine.users.stop = Arc::clone(stop);
         Ok(Self { engine, config })
     }
 
@@ -66,7 +66,7 @@ impl ExternalSsd {
 
     /// Tells `watch` where every run from here on stands.
     pub fn watch(&mut self, watch: &Arc<Watch>) {
-        self.engine.watch = Some(Arc::clone(watch));
+        self.engine.users.watch = Some(Arc::clone(watch));
     }
 
     /// Runs any load and keeps the state it leaves.

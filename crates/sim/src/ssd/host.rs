@@ -10,8 +10,6 @@
 //! interface that is `free` costs nothing and has a command slot for everybody.
 //! A write larger than the space in the buffer is taken in pieces.
 
-use std::sync::atomic::Ordering;
-
 use drivelab_ftl::{Action, Cause, Firmware, Lpn, OperationKind, PageRun, prefetch};
 use drivelab_request::{Command, CommandKind, Nanos};
 
@@ -22,23 +20,23 @@ use super::link::{Job, Link};
 use super::queue::{Account, Beneficiary};
 use super::queue_pair::{PairSettings, QueuePairs};
 use super::registers::is_copied_back;
-use super::request_log::LoggedRequest;
 use super::ring::Ring;
 use super::split::{PARTS, Part, Parts};
-use super::streams::{self, MOST_IN_NO_TIME, STOP_INTERVAL};
 use crate::host::clock::oldest;
 use crate::preset::SsdConfig;
 
 /// A request between submission and completion; two lines of the cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(super) struct Slot {
+pub(crate) struct Slot {
     pub command: Command,
     pub run: PageRun,
     /// Whose it is, and through which queue pair it came.
-    stream: u16,
+    pub stream: u16,
     pair: u16,
-    submitted: u64,
+    /// What the owner of the drive knows it by, if it has one.
+    pub number: u32,
+    pub submitted: u64,
     /// When it came as far as it is: into the drive, into the flash.
     pub since: u64,
     /// Where its latency went so far; the host's part is what the others leave.
@@ -48,6 +46,8 @@ pub(super) struct Slot {
     /// Pages of a buffered write that have space in the buffer already.
     pub reserved: u32,
 }
+
+const _: () = assert!(size_of::<Slot>() == 128);
 
 /// For which of its operations a request waits.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,7 @@ pub(super) struct Host {
     /// Flushes that wait.
     pub barriers: Barriers,
     pub slots: Vec<Slot>,
-    vacant: Vec<u32>,
+    pub vacant: Vec<u32>,
 }
 
 impl Host {
@@ -114,6 +114,7 @@ impl Host {
             run: PageRun::whole(Action::Trim, Lpn(0), 0),
             stream: 0,
             pair: 0,
+            number: 0,
             submitted: 0,
             since: 0,
             parts: [0; PARTS],
@@ -163,12 +164,14 @@ impl<F: Firmware> Engine<F> {
 
     #[inline(always)]
     fn submit_following(&mut self, stream: u16, now: u64) {
-        let running = &mut self.streams[stream as usize];
+        let running = &mut self.users.streams[stream as usize];
         match running.take_request(&self.firmware, self.page_shift) {
             Some(request) => {
-                running.submitted += 1;
                 let pair = running.queue_pair;
-                self.place((stream, pair), request.into(), now);
+                match self.users.submit_inside(stream, now) {
+                    Ok(()) => self.place((stream, pair), request.into(), 0, now),
+                    Err(error) => self.failure = Some(error),
+                }
             }
             None => self.submit_other(stream, now),
         }
@@ -177,39 +180,27 @@ impl<F: Firmware> Engine<F> {
     /// The same where the next command is no request of a plain closed loop.
     #[inline(never)]
     fn submit_other(&mut self, stream: u16, now: u64) {
-        let running = &mut self.streams[stream as usize];
-        if let Some(command) = running.take(&self.firmware, self.page_shift) {
-            self.submit(stream, command, now);
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn submit(&mut self, stream: u16, command: Command, now: u64) {
-        let running = &mut self.streams[stream as usize];
-        if !running.holds(&command) {
-            let (start, end) = running.range();
-            self.failure = Some(SimError::Range {
-                stream: running.name.clone(),
-                command,
-                start,
-                end,
-            });
+        let running = &mut self.users.streams[stream as usize];
+        let Some(command) = running.take(&self.firmware, self.page_shift) else {
             return;
-        }
-        running.submitted += 1;
+        };
         let pair = running.queue_pair;
-        self.place((stream, pair), command, now);
+        match self.users.submit(stream, &command, now) {
+            Ok(()) => self.place((stream, pair), command, 0, now),
+            Err(error) => self.failure = Some(error),
+        }
     }
 
-    /// The same of a command that is allowed and counted.
+    /// Takes a command that is allowed and counted, of a stream and its queue pair; an owner
+    /// knows it by a number.
     #[inline(always)]
-    fn place(&mut self, (stream, pair): (u16, u16), command: Command, now: u64) {
-        if self.submitted.is_multiple_of(STOP_INTERVAL) {
-            self.failure = self.reason_to_stop(now);
-            if self.failure.is_some() {
-                return;
-            }
-        }
+    pub(super) fn place(
+        &mut self,
+        (stream, pair): (u16, u16),
+        command: Command,
+        number: u32,
+        now: u64,
+    ) {
         let action = match command.kind {
             CommandKind::Read => Action::Read,
             CommandKind::Write => Action::Write,
@@ -224,7 +215,6 @@ impl<F: Firmware> Engine<F> {
         if self.firmware.packs_pages() {
             run.content = command.content;
         }
-        self.submitted += 1;
         let host = &mut self.host;
         let slot = match host.vacant.pop() {
             Some(slot) => slot,
@@ -248,6 +238,7 @@ impl<F: Firmware> Engine<F> {
         }
         entry.stream = stream;
         entry.pair = pair;
+        entry.number = number;
         entry.submitted = now;
         entry.since = now;
         entry.parts = [0; PARTS];
@@ -256,23 +247,6 @@ impl<F: Firmware> Engine<F> {
         if host.pairs.enters(pair, slot) {
             self.enter(slot, run, now);
         }
-    }
-
-    /// Looked up now and then: whether to go on has become pointless.
-    fn reason_to_stop(&mut self, now: u64) -> Option<SimError> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Some(SimError::Stopped);
-        }
-        let overloaded = streams::overloaded(&self.streams, now);
-        if overloaded.is_some() {
-            return overloaded;
-        }
-        if now != self.stood.0 {
-            self.stood = (now, self.submitted);
-        }
-        // A window that waits for time would do so for ever.
-        let stands_still = self.submitted - self.stood.1 > MOST_IN_NO_TIME;
-        (stands_still && self.window.next_time().is_some()).then_some(SimError::NoTime)
     }
 
     /// The next command of an open loop arrives.
@@ -284,7 +258,9 @@ impl<F: Firmware> Engine<F> {
     }
 
     pub(super) fn schedule_arrival(&mut self) {
-        let next = self.next_arrival().map(|(at, _)| self.clock.drive_ns(at));
+        let next = self
+            .next_arrival()
+            .map(|(at, _)| self.users.clock.drive_ns(at));
         self.events.set_side(ARRIVAL, next);
         self.await_idleness();
     }
@@ -292,10 +268,7 @@ impl<F: Firmware> Engine<F> {
     /// When the next command of an open loop arrives, and in which stream; none does
     /// once the window is closed.
     pub(super) fn next_arrival(&self) -> Option<(u64, u16)> {
-        if self.window.closed_by().is_some() {
-            return None;
-        }
-        streams::next_arrival(&self.streams)
+        self.users.next_arrival()
     }
 
     pub(super) fn run_of(&self, slot: u32) -> PageRun {
@@ -542,38 +515,34 @@ impl<F: Firmware> Engine<F> {
             .set_side(INTERRUPT, self.host.pairs.next_event());
     }
 
-    /// Tells a request of the window by itself: to the time series, to the log.
-    #[inline(never)]
-    pub(super) fn observe(&mut self, slot: u32, latency: u64, parts: &[u64; PARTS], now: u64) {
-        let Slot {
-            command, stream, ..
-        } = self.host.slots[slot as usize];
-        let request = LoggedRequest {
-            command,
-            stream,
-            submitted_ns: now - latency,
-            parts: *parts,
-        };
-        self.counting.observe(request, now);
-    }
-
     /// A request is complete. What of its latency lies neither in buffer nor flash
     /// is the host's.
     #[inline(never)]
     fn complete(&mut self, slot: u32, now: u64) {
         let entry = &mut self.host.slots[slot as usize];
-        let (kind, bytes) = (entry.command.kind, entry.command.size_bytes);
         let (stream, pair) = (entry.stream, entry.pair);
         let latency = now - entry.submitted;
         entry.parts[Part::Host as usize] = latency - entry.parts.iter().sum::<u64>();
         self.background.last_completion = now;
+        if self.is_owned {
+            // The slot is vacant when its owner has taken what is in it.
+            self.completed.push(slot);
+            self.take_next(pair, now);
+            return;
+        }
         self.host.vacant.push(slot);
-        self.count_completion(slot, stream, (kind, bytes), latency, now);
+        self.count_completion(slot, stream, latency, now);
+        self.take_next(pair, now);
+        if self.users.goes_on(stream) {
+            self.submit_following(stream, now);
+        }
+    }
+
+    /// A command has left a queue pair.
+    #[inline(always)]
+    fn take_next(&mut self, pair: u16, now: u64) {
         if let Some(next) = self.host.pairs.leaves(pair) {
             self.enter_device(next, now);
-        }
-        if self.streams[stream as usize].resubmits && self.window.closed_by().is_none() {
-            self.submit_following(stream, now);
         }
     }
 }

@@ -38,7 +38,7 @@ mod split;
 mod timing;
 mod writes;
 
-use crate::host::{counting, load, outcome, plan, request_log, streams};
+use crate::host::{load, outcome, plan};
 use crate::snapshot;
 
 pub use crate::host::{
@@ -49,6 +49,8 @@ pub use crate::host::{
 pub use crate::snapshot::SnapshotError;
 pub use energy::Energy;
 pub use external::ExternalSsd;
+pub(crate) use host::Slot;
 pub use prepare::{Prepared, Ssd};
+pub(crate) use prepare::{Worker, Workers};
 pub use recorded::RecordedOperation;
 pub use split::{FLASH_PARTS, Part};

@@ -251,7 +251,7 @@ impl<F: Firmware> Engine<F> {
                 Order::FirstCome => IN_ORDER,
                 Order::ReadsFirst => 0,
                 Order::Priority => {
-                    let priority = self.streams[stream as usize].priority;
+                    let priority = self.users.streams[stream as usize].priority;
                     (priority as usize).min(IN_ORDER - 1)
                 }
             },

@@ -158,6 +158,19 @@ impl Prepared {
         }
     }
 
+    /// So many drives, each with a state of its own.
+    pub(crate) fn workers(&self, count: u32) -> Workers {
+        let config = &self.0.config;
+        match &self.0.state {
+            State::Page(state) => {
+                Workers::Page((0..count).map(|_| Worker::new(config, state)).collect())
+            }
+            State::Other(state) => {
+                Workers::Other((0..count).map(|_| Worker::new(config, state)).collect())
+            }
+        }
+    }
+
     /// A worker with a state of its own, whose runs end soon after `stop` is set.
     #[must_use]
     pub fn worker_stopped_by(&self, stop: &Arc<AtomicBool>) -> Ssd {
@@ -265,10 +278,10 @@ pub(super) fn write_in_order(
 }
 
 /// One worker's drive with a firmware of a given type.
-pub(super) struct Worker<F> {
-    pub engine: Engine<F>,
-    pub config: Arc<SsdConfig>,
-    pub prepared: Arc<F>,
+pub(crate) struct Worker<F> {
+    pub(super) engine: Engine<F>,
+    pub(super) config: Arc<SsdConfig>,
+    pub(super) prepared: Arc<F>,
 }
 
 impl<F: Restorable> Worker<F> {
@@ -287,6 +300,12 @@ impl<F: Restorable> Worker<F> {
     pub fn reset(&mut self) {
         self.engine.firmware.rollback(&self.prepared);
     }
+}
+
+/// Drives alike.
+pub(crate) enum Workers {
+    Page(Vec<Box<Worker<PageMap<Undo>>>>),
+    Other(Vec<Box<Worker<AnyMap<Undo>>>>),
 }
 
 pub(super) enum Drive {
@@ -323,12 +342,12 @@ impl Ssd {
     }
 
     fn stop_by(&mut self, stop: &Arc<AtomicBool>) {
-        with!(&mut self.drive, worker => worker.engine.stop = Arc::clone(stop));
+        with!(&mut self.drive, worker => worker.engine.users.stop = Arc::clone(stop));
     }
 
     /// Tells `watch` where every run from here on stands.
     pub fn watch(&mut self, watch: &Arc<Watch>) {
-        with!(&mut self.drive, worker => worker.engine.watch = Some(Arc::clone(watch)));
+        with!(&mut self.drive, worker => worker.engine.users.watch = Some(Arc::clone(watch)));
     }
 
     /// Measures one workload over the whole drive, from the prepared state,

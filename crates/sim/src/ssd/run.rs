@@ -31,7 +31,7 @@ pub(super) fn run<F: Firmware>(
     index: u64,
 ) -> Result<Outcome, SimError> {
     let factor = measurement_factor(&config.variability, seed, index);
-    engine.clock = HostClock::new(HostTime::new(&config.variability, seed, index));
+    engine.users.clock = HostClock::new(HostTime::new(&config.variability, seed, index));
     let mut outcome = engine.run(load, plan, Timing::new(config, factor))?;
     outcome.variability_factor *= factor;
     end(engine, config, &mut outcome)?;

@@ -1,0 +1,452 @@
+//! SSDs side by side under the same users, in one loop.
+//!
+//! ```text
+//!   users ── command ──> stripes ──┬─> member 0 ─┐
+//!     ^                            └─> member 1 ─┴─> counted, with the last of its pieces
+//!     └────────────── following ───────────┘
+//! ```
+//!
+//! What an [`Array`](super::Array) of such drives does, event for event: the members' events
+//! in turn of time, of one moment the first member's first, and what a completion submits
+//! before anything else. What is complete is counted from where the member keeps it, so that a
+//! command on one member costs little more than on a drive alone.
+
+use std::hint::select_unpredictable;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use drivelab_ftl::Restorable;
+use drivelab_request::{Command, CommandKind};
+
+use super::joined::join;
+use super::state;
+use super::stripes::{Piece, Stripes};
+use crate::host::clock::HostClock;
+use crate::host::load::{SECTOR_SHIFT, Tables};
+use crate::host::users::{Edge, Users};
+use crate::host::{Device, Load, Outcome, Plan, SimError, Watch, plan};
+use crate::snapshot::SnapshotError;
+use crate::ssd::{Slot, Worker};
+
+const NEVER: u64 = u64::MAX;
+
+/// Of a command that is on one member alone.
+const WHOLE: u32 = u32::MAX;
+
+/// What is looked up now and then is so in such steps of time.
+const LOOK_STEP_NS: u64 = 1_000_000;
+
+/// A command on several members.
+#[derive(Clone, Copy, Debug)]
+struct Parted {
+    command: Command,
+    stream: u16,
+    /// Pieces that are not complete.
+    pending: u32,
+}
+
+/// Drives of flash side by side, with their users.
+pub(super) struct Striped<F> {
+    members: Vec<Box<Worker<F>>>,
+    /// When something happens next in each, [`NEVER`] for nothing.
+    next: Vec<u64>,
+    stripes: Stripes,
+    capacity_bytes: u64,
+    users: Users,
+    /// Commands of some streams come at their own times.
+    has_arrivals: bool,
+    parted: Vec<Parted>,
+    vacant: Vec<u32>,
+    outcome: Outcome,
+    /// When the last event was.
+    now: u64,
+    /// What is complete, and the streams whose next commands are due; kept for their memory.
+    completed: Vec<u32>,
+    following: Vec<u16>,
+}
+
+/// What the members will look up.
+struct TablesOf<'a, F> {
+    members: &'a [Box<Worker<F>>],
+    stripes: Stripes,
+}
+
+impl<F: Restorable> Tables for TablesOf<'_, F> {
+    #[inline(always)]
+    fn hint(&self, sector: u32) {
+        if let Some(piece) = self.stripes.only(u64::from(sector) << SECTOR_SHIFT, 1) {
+            self.members[piece.member as usize].hint(piece.offset);
+        }
+    }
+
+    #[inline(always)]
+    fn hint_overwrite(&self, sector: u32) {
+        if let Some(piece) = self.stripes.only(u64::from(sector) << SECTOR_SHIFT, 1) {
+            self.members[piece.member as usize].hint_overwrite(piece.offset);
+        }
+    }
+}
+
+impl<F: Restorable> Striped<F> {
+    /// Workers, at least one, all alike, whose runs end soon after `stop` is set.
+    pub fn new(workers: Vec<Box<Worker<F>>>, stripe_bytes: u64, stop: &Arc<AtomicBool>) -> Self {
+        let stripes = Stripes::new(workers.len() as u32, stripe_bytes);
+        let smallest = workers.iter().map(|worker| worker.capacity_bytes()).min();
+        let mut users = Users::new(LOOK_STEP_NS);
+        users.stop = Arc::clone(stop);
+        Self {
+            next: vec![NEVER; workers.len()],
+            capacity_bytes: stripes.capacity_bytes(smallest.unwrap_or(0)),
+            members: workers,
+            stripes,
+            users,
+            has_arrivals: false,
+            parted: Vec::new(),
+            vacant: Vec::new(),
+            outcome: Outcome::default(),
+            now: 0,
+            completed: Vec::new(),
+            following: Vec::new(),
+        }
+    }
+
+    pub const fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    pub fn stopped_by(&mut self, stop: &Arc<AtomicBool>) {
+        self.users.stop = Arc::clone(stop);
+    }
+
+    pub fn watch(&mut self, watch: &Arc<Watch>) {
+        self.users.watch = Some(Arc::clone(watch));
+    }
+
+    pub fn reset(&mut self) {
+        self.members.iter_mut().for_each(|worker| worker.reset());
+    }
+
+    /// Between two runs, what differs from the members' prepared state.
+    pub fn changes(&self) -> Vec<u8> {
+        state::changes(self.members.iter().map(|worker| &**worker))
+    }
+
+    /// Takes up what [`Striped::changes`] answered; after an error some members have it.
+    pub fn take_up(&mut self, changes: &[u8]) -> Result<(), SnapshotError> {
+        state::take_up(self.members.iter_mut().map(|worker| &mut **worker), changes)
+    }
+
+    /// Runs any load until every command is complete and the members are drained.
+    ///
+    /// # Errors
+    /// [`SimError`] when a command cannot be served or simulated time ends.
+    pub fn run(
+        &mut self,
+        load: Load,
+        plan: Plan,
+        seed: u64,
+        index: u64,
+    ) -> Result<Outcome, SimError> {
+        plan::check(&load, plan, self.capacity_bytes, 1)?;
+        self.begin(load, plan, seed, index)?;
+        self.advance()?;
+        while self.drain() {
+            self.advance()?;
+        }
+        let mut outcome = std::mem::take(&mut self.outcome);
+        self.users.end(true, &mut outcome)?;
+        for (member, told) in self.members.iter_mut().zip(&mut outcome.members) {
+            member.end(told)?;
+        }
+        join(&mut outcome);
+        Ok(outcome)
+    }
+
+    fn begin(&mut self, load: Load, plan: Plan, seed: u64, index: u64) -> Result<(), SimError> {
+        self.outcome = Outcome::default();
+        let priorities = || load.streams.iter().map(|stream| stream.priority);
+        // All have the array's variability, and so the same factor and the same time.
+        for worker in &mut self.members {
+            self.outcome.variability_factor = worker.begin_streams(seed, index, priorities());
+            self.outcome.part_names = worker.part_names();
+            self.users.clock = HostClock::new(worker.host_time(seed, index));
+        }
+        self.next.fill(NEVER);
+        self.parted.clear();
+        self.vacant.clear();
+        self.now = 0;
+        let depths = self.users.begin(load, plan, self.capacity_bytes);
+        self.has_arrivals = self.users.next_arrival().is_some();
+        for (stream, depth) in (0..).zip(depths) {
+            for _ in 0..depth {
+                self.submit_next(stream)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self) -> Result<(), SimError> {
+        loop {
+            let (turn, at) = self.first();
+            if self.has_arrivals && self.arrives_before(at)? {
+                continue;
+            }
+            if at == NEVER {
+                return Ok(());
+            }
+            self.come_to(at)?;
+            self.serve(turn)?;
+        }
+    }
+
+    /// The member in which something happens next, the first of several, and when.
+    #[inline(always)]
+    fn first(&self) -> (usize, u64) {
+        let (mut first, mut earliest) = (0, self.next[0]);
+        for (turn, &next) in self.next.iter().enumerate().skip(1) {
+            let is_earlier = next < earliest;
+            first = select_unpredictable(is_earlier, turn, first);
+            earliest = earliest.min(next);
+        }
+        (first, earliest)
+    }
+
+    /// Submits what arrives before `event`, if anything does.
+    #[inline(never)]
+    fn arrives_before(&mut self, event: u64) -> Result<bool, SimError> {
+        let Some((host_at, stream)) = self.users.next_arrival() else {
+            return Ok(false);
+        };
+        let at = self.users.clock.drive_ns(host_at);
+        if event <= at {
+            return Ok(false);
+        }
+        self.come_to(at)?;
+        self.submit_next(stream)?;
+        Ok(true)
+    }
+
+    #[inline(always)]
+    fn come_to(&mut self, now: u64) -> Result<(), SimError> {
+        self.now = now;
+        if now >= self.users.deadline {
+            self.pass_time(now)?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn pass_time(&mut self, now: u64) -> Result<(), SimError> {
+        while let Some((edge, at)) = self.users.next_edge(now) {
+            self.window_decided(edge, at);
+        }
+        let oldest = |member: &Box<Worker<F>>| member.oldest_submission();
+        let members = &self.members;
+        self.users
+            .come_to(now, || members.iter().filter_map(oldest).min())
+    }
+
+    #[cold]
+    fn window_decided(&mut self, edge: Edge, at: u64) {
+        self.users.passed(edge, at, &mut self.outcome);
+        match edge {
+            Edge::Opened => self
+                .members
+                .iter_mut()
+                .for_each(|worker| worker.open_window(at)),
+            Edge::Closed => {
+                let window = self.outcome.window;
+                let told = |worker: &mut Box<Worker<F>>| {
+                    let mut told = Outcome {
+                        window,
+                        ..Outcome::default()
+                    };
+                    worker.close_window(at, &mut told);
+                    told
+                };
+                self.outcome.members = self.members.iter_mut().map(told).collect();
+            }
+            Edge::Neither => {}
+        }
+    }
+
+    /// Serves the next event of a member, and what follows from it.
+    #[inline(always)]
+    fn serve(&mut self, turn: usize) -> Result<(), SimError> {
+        let worker = &mut self.members[turn];
+        if worker.completed().is_empty() {
+            worker.step()?;
+        }
+        self.next[turn] = worker.next();
+        match worker.completed()[..] {
+            [] => Ok(()),
+            [one] => {
+                worker.completed().clear();
+                match self.take(turn, one) {
+                    Some(stream) => self.submit_next(stream),
+                    None => Ok(()),
+                }
+            }
+            _ => self.take_all(turn),
+        }
+    }
+
+    /// Takes several that are complete at once, and then submits what follows.
+    #[inline(never)]
+    fn take_all(&mut self, turn: usize) -> Result<(), SimError> {
+        let mut completed = std::mem::take(&mut self.completed);
+        let mut following = std::mem::take(&mut self.following);
+        completed.append(self.members[turn].completed());
+        following.extend(completed.drain(..).filter_map(|slot| self.take(turn, slot)));
+        let mut streams = following.drain(..);
+        let submitted = streams.try_for_each(|stream| self.submit_next(stream));
+        drop(streams);
+        (self.completed, self.following) = (completed, following);
+        submitted
+    }
+
+    /// Takes from its slot what is complete on a member, and counts it unless other pieces of
+    /// its command are not. Answers the stream whose next command is due.
+    #[inline(always)]
+    fn take(&mut self, turn: usize, slot: u32) -> Option<u16> {
+        let worker = &mut self.members[turn];
+        let entry = worker.slot(slot);
+        let (stream, number, now) = (entry.stream, entry.number, self.now);
+        let latency = now - entry.submitted;
+        let edge = if number == WHOLE && !self.users.counting.is_observed() {
+            let of = (stream, &entry.command);
+            self.users.count(of, latency, &entry.parts, now)
+        } else {
+            let command = self.whole_of(turn, slot)?;
+            let parts = &self.members[turn].slot(slot).parts;
+            self.users.count((stream, &command), latency, parts, now)
+        };
+        self.members[turn].vacate(slot);
+        if let Some(edge) = edge {
+            self.window_decided(edge, now);
+        }
+        self.users.goes_on(stream).then_some(stream)
+    }
+
+    /// The command of which a part is complete, as it came to the array, if no other part is left.
+    #[inline(never)]
+    fn whole_of(&mut self, turn: usize, slot: u32) -> Option<Command> {
+        let Slot {
+            number, command, ..
+        } = *self.members[turn].slot(slot);
+        if number == WHOLE {
+            let offset_bytes = self.stripes.offset(turn as u32, command.offset_bytes);
+            return Some(Command {
+                offset_bytes,
+                ..command
+            });
+        }
+        let parted = &mut self.parted[number as usize];
+        parted.pending -= 1;
+        if parted.pending > 0 {
+            self.members[turn].vacate(slot);
+            return None;
+        }
+        self.vacant.push(number);
+        Some(parted.command)
+    }
+
+    /// Submits the next command of a stream now, if there is one.
+    #[inline(always)]
+    fn submit_next(&mut self, stream: u16) -> Result<(), SimError> {
+        let tables = TablesOf {
+            members: &self.members,
+            stripes: self.stripes,
+        };
+        let Some(command) = self.users.next_command(stream, &tables, SECTOR_SHIFT) else {
+            return Ok(());
+        };
+        self.users.submit(stream, &command, self.now)?;
+        let size = command.size_bytes.into();
+        match self.stripes.only(command.offset_bytes, size) {
+            Some(piece) if command.kind != CommandKind::Flush => {
+                self.submit(stream, &command, piece, WHOLE)
+            }
+            _ => self.submit_parted(stream, &command),
+        }
+    }
+
+    /// Submits what of `command` is `piece`, of a parted command of this number or [`WHOLE`].
+    #[inline(always)]
+    fn submit(
+        &mut self,
+        stream: u16,
+        command: &Command,
+        piece: Piece,
+        number: u32,
+    ) -> Result<(), SimError> {
+        let part = Command {
+            offset_bytes: piece.offset,
+            size_bytes: piece.size as u32,
+            ..*command
+        };
+        let turn = piece.member as usize;
+        let worker = &mut self.members[turn];
+        let taken = worker.submit_of(stream, &part, number, self.now);
+        // What is complete at once is taken before time goes on.
+        self.next[turn] = if worker.completed().is_empty() {
+            worker.next()
+        } else {
+            self.now
+        };
+        taken
+    }
+
+    /// Submits a command to more than one member, or to all those of a flush.
+    #[inline(never)]
+    fn submit_parted(&mut self, stream: u16, command: &Command) -> Result<(), SimError> {
+        let parted = Parted {
+            command: *command,
+            stream,
+            pending: 0,
+        };
+        let number = self.vacant.pop().unwrap_or(self.parted.len() as u32);
+        if number as usize == self.parted.len() {
+            self.parted.push(parted);
+        } else {
+            self.parted[number as usize] = parted;
+        }
+        if command.kind == CommandKind::Flush {
+            for member in 0..self.stripes.members() {
+                let nothing = Piece {
+                    member,
+                    offset: 0,
+                    size: 0,
+                };
+                self.submit_piece(number, nothing)?;
+            }
+            return Ok(());
+        }
+        let size = u64::from(command.size_bytes);
+        for piece in self.stripes.pieces(command.offset_bytes, size) {
+            self.submit_piece(number, piece)?;
+        }
+        Ok(())
+    }
+
+    fn submit_piece(&mut self, number: u32, piece: Piece) -> Result<(), SimError> {
+        let parted = &mut self.parted[number as usize];
+        parted.pending += 1;
+        let Parted {
+            command, stream, ..
+        } = *parted;
+        self.submit(stream, &command, piece, number)
+    }
+
+    /// Nothing happens any more: what the members hold back is written. Answers whether there
+    /// is such.
+    fn drain(&mut self) -> bool {
+        let now = self.now;
+        let mut is_left = false;
+        for (member, next) in self.members.iter_mut().zip(&mut self.next) {
+            is_left |= member.drain(now);
+            *next = member.next();
+        }
+        is_left
+    }
+}
