@@ -43,7 +43,7 @@ impl EventKey {
         Self(time.min(END_OF_TIME - 1) << LEAF_BITS | leaf as u64)
     }
 
-    /// When.
+    /// When; [`END_OF_TIME`] of [`EventKey::NEVER`].
     #[inline(always)]
     #[must_use]
     pub const fn time(self) -> u64 {

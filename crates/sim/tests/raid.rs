@@ -13,7 +13,7 @@ use drivelab_sim::preset::DriveConfig;
 use drivelab_sim::raid::Array;
 use drivelab_sim::ssd::{Prepared, SnapshotError};
 use drivelab_workload::{Characteristics, Generator};
-use small_drive::{LINK, ONE_DIE, PAGE, command, drive, read, write};
+use small_drive::{BASE, LINK, ONE_DIE, PAGE, command, drive, read, write};
 
 const STRIPE: u64 = 4 * PAGE as u64;
 
@@ -100,6 +100,62 @@ fn an_array_of_one_is_its_member_to_the_nanosecond() {
             assert_eq!(outcome.erase_counts, expected.erase_counts);
             let factors = (outcome.variability_factor, expected.variability_factor);
             assert_eq!(factors.0.to_bits(), factors.1.to_bits());
+        }
+    }
+}
+
+/// A worker of an array of such drives, as presets make it.
+fn worker(changes: &[&str], members: u32) -> drive::Drive {
+    let member = format!("base = \"base\"\nname = \"member\"\n{}", changes.join("\n"));
+    let resolve = |name: &str| match name {
+        "base" => Some(BASE.to_owned()),
+        _ => (name == "member").then(|| member.clone()),
+    };
+    let varies = changes.iter().find(|line| line.contains("variability"));
+    let array = format!(
+        "name = \"array\"\nkind = \"raid0\"\nsummary = \"-\"\nmember = \"member\"\n\
+         members = {members}\nstripe_bytes = {STRIPE}\n{}\n",
+        varies.unwrap_or(&"variability.sigma = 0.0")
+    );
+    let config = DriveConfig::from_toml(&array, resolve).unwrap();
+    let prepared = drive::Prepared::stoppable(config, &AtomicBool::new(false)).unwrap();
+    prepared.worker(&Arc::default())
+}
+
+#[test]
+fn members_of_flash_in_one_loop_are_devices_side_by_side() {
+    let buffered = "buffer.write_buffer_bytes = 65_536\nhost.interface = \"sata\"\n";
+    let worn = "condition = \"preconditioned\"\n";
+    let drifts = "variability.sigma = 0.2\nvariability.correlated_sigma = 0.1\n\
+                  variability.correlation_time_ns = 100_000_000\n";
+    for changes in [
+        &[worn][..],
+        &[buffered, LINK, worn],
+        &["scheduling.cache_operations = true\n", worn],
+        &["host.interface = \"nvme\"\n", LINK, drifts],
+    ] {
+        let member = drive(changes);
+        for (members, write_ratio, pages) in [(1, 0.5, 1), (2, 0.4, 1), (2, 1.0, 7), (3, 0.3, 4)] {
+            let mut devices = array(&member, members, STRIPE);
+            let mut one_loop = worker(changes, members);
+            let capacity = one_loop.capacity_bytes();
+            assert_eq!(capacity, devices.device().capacity_bytes());
+            let mixed = workload(write_ratio, 9, pages * PAGE, 0.7);
+            let work = || {
+                let mut work = load(&mixed, capacity);
+                work.streams[0].flush_interval = 50;
+                let arriving = (0..200).map(|place| write(place * 700, place % 64));
+                work.streams.extend(Load::timed(arriving).streams);
+                work.streams[1].name = "arriving".to_owned();
+                work
+            };
+            let plan = Plan {
+                log_requests: Some(2_000),
+                ..Plan::counting(100, 2_000)
+            };
+            let expected = devices.run(work(), plan, 1, 3).unwrap();
+            let outcome = one_loop.run(work(), plan, 1, 3).unwrap();
+            assert_eq!(format!("{outcome:?}"), format!("{expected:?}"));
         }
     }
 }

@@ -21,6 +21,7 @@ use drivelab_request::{Command, CommandKind};
 use super::joined::join;
 use super::state;
 use super::stripes::{Piece, Stripes};
+use crate::event::END_OF_TIME;
 use crate::host::clock::HostClock;
 use crate::host::load::{SECTOR_SHIFT, Tables};
 use crate::host::users::{Edge, Users};
@@ -28,7 +29,8 @@ use crate::host::{Device, Load, Outcome, Plan, SimError, Watch, plan};
 use crate::snapshot::SnapshotError;
 use crate::ssd::{Slot, Worker};
 
-const NEVER: u64 = u64::MAX;
+/// When something happens where nothing does.
+const NEVER: u64 = END_OF_TIME;
 
 /// Of a command that is on one member alone.
 const WHOLE: u32 = u32::MAX;
@@ -240,10 +242,11 @@ impl<F: Restorable> Striped<F> {
         while let Some((edge, at)) = self.users.next_edge(now) {
             self.window_decided(edge, at);
         }
-        let oldest = |member: &Box<Worker<F>>| member.oldest_submission();
+        let oldest = |member: &Worker<F>| member.oldest_submission();
         let members = &self.members;
-        self.users
-            .come_to(now, || members.iter().filter_map(oldest).min())
+        self.users.come_to(now, || {
+            members.iter().filter_map(|member| oldest(member)).min()
+        })
     }
 
     #[cold]

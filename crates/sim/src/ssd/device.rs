@@ -58,15 +58,10 @@ impl<F: Firmware> Engine<F> {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    /// When something happens next, [`u64::MAX`] for nothing.
+    /// What happens next.
     #[inline(always)]
-    fn next_outside(&self) -> u64 {
-        let next = self.host.link.next().min(self.events.first());
-        if next == EventKey::NEVER {
-            u64::MAX
-        } else {
-            next.time()
-        }
+    fn next_outside(&self) -> EventKey {
+        self.host.link.next().min(self.events.first())
     }
 
     #[inline(always)]
@@ -77,7 +72,7 @@ impl<F: Firmware> Engine<F> {
     ) -> Result<(), SimError> {
         let until = EventKey::new(limit, MAX_LEAVES - 1);
         while self.failure.is_none() && self.completed.is_empty() {
-            if self.host.link.next().min(self.events.first()) > until {
+            if self.next_outside() > until {
                 break;
             }
             self.step()?;
@@ -103,7 +98,8 @@ impl<F: Firmware> Engine<F> {
 
     /// Up to where events have been served at `at`.
     pub(super) fn served_until(&self, at: u64) -> EventKey {
-        self.current.max(EventKey::new(at, 0))
+        let served = EventKey::new(at.saturating_sub(1), MAX_LEAVES - 1);
+        self.current.max(served)
     }
 }
 
@@ -122,10 +118,10 @@ impl<F: Restorable> Worker<F> {
         factor
     }
 
-    /// When something happens next, [`u64::MAX`] for nothing.
+    /// When something happens next, [`END_OF_TIME`](crate::event::END_OF_TIME) for nothing.
     #[inline(always)]
     pub(crate) fn next(&self) -> u64 {
-        self.engine.next_outside()
+        self.engine.next_outside().time()
     }
 
     /// Serves what happens next.
@@ -240,7 +236,7 @@ impl<F: Restorable> Device for Worker<F> {
             return Some(self.engine.current.time());
         }
         let next = self.engine.next_outside();
-        (next != u64::MAX).then_some(next)
+        (next != EventKey::NEVER).then(|| next.time())
     }
 
     fn serve_until(

@@ -13,7 +13,7 @@ pub const PAGE: u32 = 4096;
 
 /// Two dies on two channels, queues at the dies, dispatch, host and buffer free: a read takes
 /// 50 + 10 us, a write 10 + 300 us; even pages lie on die 0.
-const BASE: &str = "
+pub const BASE: &str = "
 name = \"base\"
 kind = \"ssd\"
 summary = \"for tests\"
