@@ -1,13 +1,14 @@
 //! What every kind of simulated drive shares: its users, and what is told of them.
 //!
 //! ```text
-//!   Load ─> streams ─> Runner ── submit ──> Device (a disk, an array, an SSD)
-//!                        │ <─ completions ─────┘
-//!                        └─> window ─> counting ─> Outcome
+//!   Load ─> users ─> Runner ── submit ──> Device (a disk, an array, an SSD)
+//!             ^        │ <─ completions ─────┘
+//!             └────────┴─> window ─> counting ─> Outcome
 //! ```
 //!
-//! A [`Device`] is a drive in simulated time without its users; [`Runner`] is the loop that
-//! brings both together. The SSD alone has an event loop of its own, for speed.
+//! A [`Device`] is a drive in simulated time without its users, and users are the streams of a
+//! load with the window that counts them; [`Runner`] is the loop that brings both together. The
+//! SSD, and an array of SSDs, have a loop of their own, for speed.
 
 pub(crate) mod clock;
 pub(crate) mod counting;
