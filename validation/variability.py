@@ -113,15 +113,12 @@ def variability() -> Section:
         "here for the others, on disks 13, the fewest that they tell of any. In their presets "
         "most passes are within a few per cent of each other and one in a hundred takes several "
         "times as long. That shape is assumed: section 4.3 tells of outliers, not of how many. One "
-        "setting was then fitted to each machine's number, `outlier_factor`, but for Edel's, which "
-        "is fitted to its class's (results of performance tests of that preset ship); that they "
-        "are met proves that the parts of the variability do what their settings say, no more. A "
-        "test is a pass over a file of 1200 MiB, in order or random, reads or writes, at one of "
-        "the "
-        "paper's 134 request sizes, and lasts as long as on that drive; each repetition starts "
-        "where the drift of the one before is forgotten. Reads and writes of an SSD vary alike "
-        "here: the paper says that maintenance during writes makes SSDs vary, but tells no number "
-        "of either."
+        "setting was then fitted to each machine's number, `outlier_factor`; that they are met "
+        "proves that the parts of the variability do what their settings say, no more. A test is a "
+        "pass over a file of 1200 MiB, in order or random, reads or writes, at one of the paper's "
+        "134 request sizes, and lasts as long as on that drive; each repetition starts where the "
+        "drift of the one before is forgotten. Reads and writes of an SSD vary alike here: the "
+        "paper says that maintenance during writes makes SSDs vary, but tells no number of either."
     )
     counts = {
         each.name: counted_repetitions(each.preset, seed=seed)

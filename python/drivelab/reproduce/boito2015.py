@@ -465,7 +465,7 @@ def _quoted(found: _Found) -> tuple[str, ...]:
         "How the presets vary: passes are within a few per cent of each other but for one in a "
         "hundred, which takes 7 to 24 times as long. The shape is assumed; how long was fitted to "
         "the repetitions of each machine, those that section 4.2 tells and what they leave of "
-        "their class's mean (Edel's to that mean), and nothing to errors.",
+        "their class's mean, and nothing to errors.",
         "Errors of the paper's settings are from the full profile, as the paper's are; shares "
         "stand beside those from the truth. Most tests of a full profile end after six repetitions "
         "without an outlier, and a pass without one is 6 to 19 % faster than the mean, which is "
