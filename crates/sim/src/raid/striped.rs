@@ -242,11 +242,11 @@ impl<F: Restorable> Striped<F> {
         while let Some((edge, at)) = self.users.next_edge(now) {
             self.window_decided(edge, at);
         }
-        let oldest = |member: &Worker<F>| member.oldest_submission();
-        let members = &self.members;
-        self.users.come_to(now, || {
-            members.iter().filter_map(|member| oldest(member)).min()
-        })
+        let submitted = self
+            .members
+            .iter()
+            .filter_map(|worker| worker.oldest_submission());
+        self.users.come_to(now, || submitted.min())
     }
 
     #[cold]
