@@ -42,7 +42,7 @@ def section_of(found: Reproduction) -> Section:
     section.say(
         f"{held} of {len(found.statements)} statements hold. No value of the eighteen drives was "
         "fitted to any. Write saturation and the cells of 35 % writes of all of them take about "
-        "40 minutes of processor time, in as many processes as there are cores."
+        "20 minutes of processor time, in as many processes as there are cores."
     )
     section.tabulate(
         ("claim", "ours", "published", "unit", "tolerance", "reason"),
