@@ -37,6 +37,7 @@ pub(crate) enum Edge {
     Neither,
 }
 
+/// The streams of a load, the window that counts them, and the host's clock.
 pub(crate) struct Users {
     pub streams: Vec<Running>,
     pub window: CompletionWindow,
