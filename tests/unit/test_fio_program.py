@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -18,7 +19,8 @@ import pytest
 from fake_fio import NAMES, Row, log_of, operation, report_of
 
 from drivelab._core import Completions
-from drivelab.drives import fio_program
+from drivelab.cli import main as cli
+from drivelab.drives import fio_program, target_file
 from drivelab.drives.block_devices import SystemRoots
 from drivelab.drives.fio import FioDrive, open_real_drive
 from drivelab.drives.fio_job import Segment
@@ -452,19 +454,59 @@ def test_an_unknown_report_is_found_before_anything_is_measured(
         FioDrive("x", target, find_fio())
 
 
+WITHOUT_LIBAIO = (
+    "if '--ioengine=libaio' in sys.argv:\n"
+    "    print('fio: io_setup failed', file=sys.stderr)\n"
+    "    sys.exit(1)\nanswer()\n"
+)
+
+
 def test_an_engine_that_is_forbidden_is_passed_over(
     install: Callable[..., Path], target: TargetFile
 ) -> None:
-    install(
-        "if '--ioengine=libaio' in sys.argv:\n"
-        "    print('fio: io_setup failed', file=sys.stderr)\n"
-        "    sys.exit(1)\nanswer()\n"
-    )
+    install(WITHOUT_LIBAIO)
     with FioDrive("x", target, find_fio()) as drive:
         assert drive.identity()["io_engine"] == "io_uring"
         drive.check(Characteristics(queue_depth=64))
         with pytest.raises(CannotAnswerError, match=r"queue_depth is 12; .* powers of two only"):
             drive.check(Characteristics(queue_depth=12))
+
+
+def never_filled(*_: object) -> None:
+    pytest.fail("the file was written")
+
+
+@pytest.mark.parametrize("words", [("measure",), ("pts", "run", "iops")])
+def test_a_depth_that_the_engine_does_not_keep_prevents_the_file(
+    words: Sequence[str],
+    install: Callable[..., Path],
+    drive_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    install(WITHOUT_LIBAIO)
+    monkeypatch.chdir(drive_folder)
+    monkeypatch.setattr(target_file, "_fill", never_filled)
+    path = drive_folder / "deep.bin"
+    options = ("--size", "16MiB", "--queue-depth")
+    assert cli.main([*words, str(path), *options, "12"]) == 2
+    assert re.search(r"queue_depth is 12; .* powers of two only", capsys.readouterr().err)
+    assert not path.exists()
+    with pytest.raises(pytest.fail.Exception, match="the file was written"):
+        cli.main([*words, str(path), *options, "16"])
+
+
+def test_a_request_smaller_than_the_direct_block_prevents_the_file(
+    install: Callable[..., Path], drive_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install()
+    monkeypatch.setattr(target_file, "_fill", never_filled)
+    monkeypatch.setattr(target_file, "direct_block_bytes", lambda *_: 4096)
+    path = drive_folder / "small.bin"
+    small = Characteristics(read_size=512)
+    with pytest.raises(CannotAnswerError, match="read_size 512 is no multiple of 4096"):
+        open_real_drive(str(path), size_bytes=2**20, intended=[READS, small])
+    assert not path.exists()
 
 
 def test_no_engine_is_an_error(install: Callable[..., Path], target: TargetFile) -> None:

@@ -12,7 +12,12 @@ from pathlib import Path
 import pytest
 
 from drivelab.drives.block_devices import SystemRoots
-from drivelab.drives.target_file import DEFAULT_SIZE_BYTES, TargetFile, open_target_file
+from drivelab.drives.target_file import (
+    DEFAULT_SIZE_BYTES,
+    TargetFile,
+    UnfilledFile,
+    open_target_file,
+)
 from drivelab.errors import RunError, UsageError
 
 MIB = 2**20
@@ -49,12 +54,13 @@ def test_a_path_that_does_not_exist_is_made_written_and_removed(
 
 
 def test_what_objects_to_the_size_prevents_the_file(tmp_path: Path, roots: SystemRoots) -> None:
-    def object_to(size_bytes: int, block_bytes: int) -> None:
+    def object_to(file: UnfilledFile) -> None:
         # Allocated, so that direct reads can be tried, and nothing written.
         content = (tmp_path / "bench.bin").read_bytes()
-        assert len(content) == size_bytes
+        assert len(content) == file.capacity_bytes == os.fstat(file.descriptor).st_size
         assert not any(content)
-        raise UsageError(f"not with {size_bytes}" if block_bytes in (512, 4096) else "blocks")
+        possible = file.block_bytes in (512, 4096)
+        raise UsageError(f"not with {file.capacity_bytes}" if possible else "blocks")
 
     with pytest.raises(UsageError, match=f"not with {2 * MIB}"):
         make(tmp_path / "bench.bin", roots, before_filling=object_to)

@@ -11,7 +11,7 @@ import contextlib
 import errno
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
@@ -19,28 +19,24 @@ from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.block_devices import THIS_MACHINE, BlockDevice, SystemRoots
 from drivelab.drives.direct_io import direct_block_bytes
 from drivelab.drives.file_location import FileLocation
+from drivelab.drives.fio_engine import check_depth, find_engine
 from drivelab.drives.fio_files import FioFiles
 from drivelab.drives.fio_job import MAX_BUFFER_BYTES
 from drivelab.drives.fio_measurement import FioSetup, measure_with_fio
 from drivelab.drives.fio_passes import check_pass, pass_with_fio
-from drivelab.drives.fio_program import REMEDY, FioHungError, FioProgram, find_fio
-from drivelab.drives.fio_result import UnknownReportError
+from drivelab.drives.fio_program import FioProgram, find_fio
 from drivelab.drives.measurement import Measurement, MeasurementPlan
 from drivelab.drives.target_device import open_target_device
-from drivelab.drives.target_file import BeforeFilling, open_target_file
+from drivelab.drives.target_file import UnfilledFile, open_target_file
 from drivelab.drives.whole_passes import PassMeasurement
-from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.errors import CannotAnswerError, RunError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.whole_pass import WholePass
 
-# In this order. fio 3.33 keeps more requests in flight than asked by io_uring, up to the next
-# power of two: it is for machines that forbid libaio, and for powers of two.
-IO_ENGINES: Final = ("libaio", "io_uring")
 # From 1024 on the latency log of fio 3.33 fails, and few queues of the kernel are deeper.
 MAX_QUEUE_DEPTH: Final = 1023
 # Requests in flight at the end of the run time: drives try for seconds to read a bad block.
 SLACK_SECONDS: Final = 15.0
-_PROBE_PLAN: Final = MeasurementPlan(warmup_requests=0, requests=16, seconds=5.0)
 
 
 class Target(Protocol):
@@ -109,6 +105,8 @@ class FioDrive(ClosedOnExit):
         What is measured; closed with the drive.
     program
         A checked fio.
+    engine
+        fio's I/O engine, where it is known that the target takes it.
     slack_seconds
         How long requests in flight may take beyond the run time before fio is killed.
 
@@ -119,7 +117,7 @@ class FioDrive(ClosedOnExit):
     capacity_bytes
         Bytes that requests may address.
     engine
-        fio's I/O engine, found by a short read.
+        The one given, or found by a short read.
     """
 
     kind: Literal["real"] = "real"
@@ -130,6 +128,7 @@ class FioDrive(ClosedOnExit):
         target: Target,
         program: FioProgram,
         *,
+        engine: str | None = None,
         slack_seconds: float = SLACK_SECONDS,
     ) -> None:
         self.name = name
@@ -138,12 +137,13 @@ class FioDrive(ClosedOnExit):
         self.program = program
         self.slack_seconds = slack_seconds
         self._block_bytes = direct_block_bytes(target.path, target.descriptor)
+        if engine is None:
+            with self._told_when_gone():
+                engine = find_engine(
+                    name, target.descriptor, target.capacity_bytes, program, slack_seconds
+                )
+        self.engine = engine
         self._files = FioFiles()
-        try:
-            self.engine = self._choose_engine()
-        except BaseException:
-            self._files.close()
-            raise
 
     @property
     def block_bytes(self) -> int:
@@ -176,15 +176,7 @@ class FioDrive(ClosedOnExit):
         check_on_drive(
             workload, self.name, self.capacity_bytes, self._block_bytes, self.target.write_refusal
         )
-        self.check_depth(workload.queue_depth)
-
-    def check_depth(self, queue_depth: int) -> None:
-        """Raise `CannotAnswerError` when fio would keep another number of requests in flight."""
-        if self.engine == "io_uring" and queue_depth & (queue_depth - 1):
-            raise CannotAnswerError(
-                f"queue_depth is {queue_depth}; without libaio, which does not work on "
-                f"{self.name}, fio keeps powers of two only"
-            )
+        check_depth(self.engine, self.name, workload.queue_depth)
 
     def measure(
         self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
@@ -262,23 +254,6 @@ class FioDrive(ClosedOnExit):
             # A file that went away is the reason, and fio's words for it are others.
             self.target.check_present()
             raise
-
-    def _choose_engine(self) -> str:
-        """Try each engine with a short read; it also proves the shape of fio's JSON."""
-        failures = []
-        for engine in IO_ENGINES:
-            self.engine = engine
-            try:
-                self._measure_one(0, Characteristics(queue_depth=2), _PROBE_PLAN)
-            except UnknownReportError as error:
-                raise UsageError(f"{self.program.version}: {error}; {REMEDY}") from error
-            except FioHungError:
-                raise  # no engine is quicker on a drive that does not answer
-            except RunError as error:
-                failures.append(f"{engine}: {error}")
-            else:
-                return engine
-        raise RunError(f"fio cannot read {self.name} ({'; '.join(failures)})")
 
 
 def clear_caches(target: Target) -> None:
@@ -361,7 +336,7 @@ def open_real_drive(
     keep: bool = False,
     allow_destructive: str | None = None,
     intended: Sequence[Characteristics] = (),
-    before_filling: BeforeFilling | None = None,
+    before_filling: Callable[[int, int, str], None] | None = None,
     roots: SystemRoots = THIS_MACHINE,
 ) -> FioDrive:
     """Open a block device or a file to be measured; a path that does not exist is made.
@@ -375,7 +350,8 @@ def open_real_drive(
     intended
         Workloads that must be possible; else no file is made for nothing.
     before_filling
-        As for `open_target_file`.
+        Called before a file that is made is filled, with its size and its direct block in bytes
+        and fio's I/O engine; what it raises prevents the file.
     roots
         The kernel's view of devices and mounts.
 
@@ -388,12 +364,17 @@ def open_real_drive(
     RunError
         When making the file or reading it for a try fails.
     """
+    engine: str | None = None
 
-    def check_intended(capacity_bytes: int, block_bytes: int) -> None:
+    def check_intended(file: UnfilledFile) -> None:
+        nonlocal engine
+        size, block = file.capacity_bytes, file.block_bytes
+        engine = find_engine(name, file.descriptor, size, program, SLACK_SECONDS)
         for workload in intended:
-            check_possible(workload, capacity_bytes)
+            check_on_drive(workload, name, size, block, None)
+            check_depth(engine, name, workload.queue_depth)
         if before_filling is not None:
-            before_filling(capacity_bytes, block_bytes)
+            before_filling(size, block, engine)
 
     # Before a gibibyte is written for nothing.
     program = find_fio()
@@ -416,7 +397,7 @@ def open_real_drive(
             roots=roots,
         )
     try:
-        return FioDrive(name, target, program)
+        return FioDrive(name, target, program, engine=engine)
     except BaseException:
         target.close()
         raise

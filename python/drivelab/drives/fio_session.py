@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab.closed_on_exit import ClosedOnExit
+from drivelab.drives.fio_engine import check_depth
 from drivelab.drives.fio_program import run_fio
 from drivelab.drives.fio_step import check_stimuli, milliseconds, step_options
 from drivelab.drives.fio_step_result import step_result
@@ -200,10 +201,14 @@ class FioSession(ClosedOnExit):
 
     def check(self, *stimuli: Stimulus) -> None:
         """Raise `UsageError` when the drive cannot be asked for these at once, or not by fio."""
-        refusal = self._drive.target.write_refusal
-        check_on_target(self.name, self.capacity_bytes, self.block_bytes, stimuli, refusal)
-        for stimulus in stimuli:
-            self._drive.check_depth(stimulus.queue_depth)
+        check_on_target(
+            self.name,
+            self.capacity_bytes,
+            self.block_bytes,
+            stimuli,
+            engine=self._drive.engine,
+            write_refusal=self._drive.target.write_refusal,
+        )
 
     def _deadline(
         self, stimuli: Sequence[Stimulus], seconds: float | None, total_bytes: int | None
@@ -225,16 +230,21 @@ class UnmadeFile:
         As the user named it.
     capacity_bytes, block_bytes
         Of the file, and of direct requests to it.
+    engine
+        fio's I/O engine.
     """
 
     name: str
     capacity_bytes: int
     block_bytes: int
+    engine: str
     kind: Literal["real"] = "real"
 
     def check(self, *stimuli: Stimulus) -> None:
         """Raise `UsageError` when the file could not be asked for these at once."""
-        check_on_target(self.name, self.capacity_bytes, self.block_bytes, stimuli)
+        check_on_target(
+            self.name, self.capacity_bytes, self.block_bytes, stimuli, engine=self.engine
+        )
 
 
 def check_on_target(
@@ -242,6 +252,8 @@ def check_on_target(
     capacity_bytes: int,
     block_bytes: int,
     stimuli: Sequence[Stimulus],
+    *,
+    engine: str,
     write_refusal: str | None = None,
 ) -> None:
     """Raise `UsageError` when fio cannot send stimuli at once to a target of such a size."""
@@ -264,4 +276,5 @@ def check_on_target(
                 f"the range begins at {stimulus.range_start_bytes}, no multiple of {block_bytes} "
                 f"bytes, the block of direct requests to {name}"
             )
+        check_depth(engine, name, stimulus.queue_depth)
     check_stimuli(stimuli)

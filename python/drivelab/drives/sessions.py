@@ -65,9 +65,9 @@ def open_session(
     method = None if purge is None else check_method(purge, allow_destructive)
     from drivelab.drives.fio_session import FioSession, UnmadeFile
 
-    def ask(capacity_bytes: int, block_bytes: int) -> None:
+    def ask(capacity_bytes: int, block_bytes: int, engine: str) -> None:
         if before_filling is not None:
-            before_filling(UnmadeFile(name, capacity_bytes, block_bytes))
+            before_filling(UnmadeFile(name, capacity_bytes, block_bytes, engine))
 
     drive = open_real(
         name,

@@ -45,8 +45,25 @@ MIN_SIZE_BYTES: Final = 2**20
 ALIGNMENT: Final = 4096
 _FILL_BYTES: Final = 4 * 2**20
 
-#: Is told the size and the direct block of a file, in bytes, before anything is written to it.
-BeforeFilling = Callable[[int, int], None]
+
+@dataclass(frozen=True)
+class UnfilledFile:
+    """A file that is allocated, and to which nothing was written yet.
+
+    Attributes
+    ----------
+    descriptor
+        Open for reading and writing, and locked.
+    capacity_bytes, block_bytes
+        Of the file, and of direct requests to it.
+    """
+
+    descriptor: int
+    capacity_bytes: int
+    block_bytes: int
+
+
+BeforeFilling = Callable[[UnfilledFile], None]
 
 
 @dataclass
@@ -151,8 +168,8 @@ def open_target_file(
     allow_destructive
         The path that the user allowed to be overwritten, if any.
     before_filling
-        Called before anything is written to a file that is made, with its size and its direct
-        block in bytes; what it raises prevents the file.
+        Called before anything is written to a file that is made; what it raises prevents the
+        file.
     roots
         The kernel's view of what is mounted.
 
@@ -341,7 +358,8 @@ def _finish(
         # Allocated it shows a full disk and its direct block before a byte is written.
         os.posix_fallocate(descriptor, 0, size_bytes)
         if before_filling is not None:
-            before_filling(size_bytes, direct_block_bytes(path, descriptor))
+            block_bytes = direct_block_bytes(path, descriptor)
+            before_filling(UnfilledFile(descriptor, size_bytes, block_bytes))
         _fill(descriptor, size_bytes)
         write_side(path, {**side, "state": "ready"})
     except BaseException as error:
