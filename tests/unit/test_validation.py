@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,24 @@ def test_a_failing_claim_fails_the_command(
     captured = capsys.readouterr()
     assert f"{1 + holds} of 2 claims hold, {int(holds)} of them used for fitting." in captured.out
     assert ("FAILS: the claim" in captured.err) is not holds
+    assert "<!-- section made -->\n\n## A title\n" in captured.out
+
+
+def test_the_document_holds_every_section_once_and_in_order() -> None:
+    text = (PRESETS.parent / "VALIDATION.md").read_text()
+    parts = re.split(r"^<!-- section (\w+) -->$", text, flags=re.MULTILINE)
+    assert parts[1::2] == list(validation.SECTIONS)
+    headings = [re.findall("^## (.+)$", part, re.MULTILINE) for part in parts[2::2]]
+    assert [len(each) for each in headings] == [1] * len(validation.SECTIONS)
+    assert len({each[0] for each in headings}) == len(headings)
+    assert all(part.count("\nReproduce with `") == 1 for part in parts[2::2])
+    found = re.search(r"^([0-9]+) of ([0-9]+) claims hold", parts[0], re.MULTILINE)
+    assert found is not None
+    holds, fails = (
+        len(re.findall(rf"^- {re.escape(word)}: ", text, re.MULTILINE))
+        for word in ("holds", "**FAILS**")
+    )
+    assert (int(found[1]), int(found[2])) == (holds, holds + fails)
 
 
 def test_an_unknown_section_is_refused() -> None:
