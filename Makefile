@@ -15,6 +15,8 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON := $(PYTHON)
 export UV_PYTHON_DOWNLOADS := never
+# Else whoever runs first compiles numpy and the like, and where nothing may be kept everybody does.
+export UV_COMPILE_BYTECODE := 1
 CARGO := PYO3_PYTHON=$(CURDIR)/.venv/bin/python cargo
 
 define section
