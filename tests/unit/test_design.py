@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -13,20 +14,27 @@ from drivelab.workloads.characteristics import FIELDS, Characteristics
 from drivelab.workloads.design import DESIGNS, design_spellings, parse_design
 from drivelab.workloads.huang2011 import PATTERNS, QUEUE_DEPTHS, SIZES, STRIDES, WRITE_RATIOS
 from drivelab.workloads.parts import Parts
+from drivelab.workloads.selection import Selection
 
 
 @pytest.fixture(scope="module")
 def everything() -> list[Characteristics]:
-    return parse_design("huang2011").select(seed=3).workloads
+    return selected("huang2011", 1).workloads
+
+
+@cache
+def selected(design: str, seed: int) -> Selection:
+    """Select once for all tests: the whole design takes seconds."""
+    return parse_design(design).select(seed)
 
 
 def training(design: str, seed: int) -> list[Characteristics]:
-    selection = parse_design(design).select(seed)
+    selection = selected(design, seed)
     return [selection.workloads[index] for index in selection.parts.range("training")]
 
 
 def calibration(design: str, seed: int) -> list[Characteristics]:
-    selection = parse_design(design).select(seed)
+    selection = selected(design, seed)
     return [selection.workloads[index] for index in selection.parts.range("calibration")]
 
 
@@ -213,7 +221,7 @@ def test_every_design_parses_as_it_is_spelt() -> None:
     for spelling in spellings:
         written = spelling.replace(":N", ":10")
         assert parse_design(written).name == written
-        selection = parse_design(written).select(seed=0)
+        selection = selected(written, 1)
         assert selection.parts.total == len(selection.workloads)
         assert selection.population
         if written != spelling:

@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import Final
 
 from drivelab._core import SECTOR_BYTES
@@ -42,12 +42,9 @@ class GridDesign:
     population: str
     count: int | None = None
 
-    @cached_property
+    @property
     def _everything(self) -> tuple[Characteristics, ...]:
-        distinct: dict[object, Characteristics] = {}
-        for workload in self.combinations():
-            distinct.setdefault(workload.key(), workload.without_ineffective())
-        return tuple(distinct.values())
+        return _distinct(self.combinations)
 
     @property
     def distinct(self) -> int:
@@ -94,8 +91,8 @@ class GridDesign:
         # Set aside whatever is asked for, so that a larger count keeps a smaller one's parts.
         order = shuffled(possible, seed)
         calibration = order[: calibration_count(count)]
-        reserved = {workload.key() for workload in order[: calibration_count(len(possible))]}
-        pool = [each for each in possible if each.key() not in reserved]
+        reserved = set(order[: calibration_count(len(possible))])
+        pool = [each for each in possible if each not in reserved]
         training = balanced_sample(pool, count - len(calibration), seed)
         return Selection(
             workloads=training + calibration,
@@ -104,6 +101,17 @@ class GridDesign:
             left_out=left_out,
             population=narrowed(self.population, left_out),
         )
+
+
+@cache
+def _distinct(
+    combinations: Callable[[], Iterable[Characteristics]],
+) -> tuple[Characteristics, ...]:
+    """Expand combinations once for all designs that are made of them."""
+    distinct: dict[object, Characteristics] = {}
+    for workload in combinations():
+        distinct.setdefault(workload.key(), workload.without_ineffective())
+    return tuple(distinct.values())
 
 
 def balanced_sample(
