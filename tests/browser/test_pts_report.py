@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -189,6 +190,25 @@ def test_short_tables_share_a_sheet(tmp_path: Path, require_tool: Callable[[str]
     # Its list of pages names all of them.
     assert first.count("Efficiency") == 2
     assert (second.count("Convergence"), second.count("Levels")) == (1, 1)
+
+
+def test_drawings_of_one_page_share_a_sheet(
+    tmp_path: Path, require_tool: Callable[[str], Path]
+) -> None:
+    first, second = (
+        replace(convergence(), name=name, title=f"The {name} one") for name in ("first", "second")
+    )
+    report = Report(
+        title="Two",
+        header=HEADER,
+        stamp=STAMP,
+        pages=(Page("Both", (first, second, window_table())),),
+        result={},
+    )
+    write_test_report(report, tmp_path, chromium=str(require_tool("chromium")))
+    (sheet,) = sheets_of(tmp_path / "report.pdf", require_tool("pdftotext"))
+    # Beside each other, on one line.
+    assert re.search(r"^The first one +The second one$", sheet, re.MULTILINE)
 
 
 def test_every_sheet_of_the_pdf_has_header_and_stamp(
