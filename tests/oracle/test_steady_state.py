@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -70,10 +72,18 @@ def test_the_line_is_that_of_scipy(values: list[float], first: int, name: str) -
     assert window.intercept == pytest.approx(line.intercept, rel=1e-9, abs=1e-10 * scale)
     assert window.mean == pytest.approx(np.mean(values), rel=1e-12)
     assert window.data_excursion == pytest.approx(np.ptp(values), rel=1e-12)
-    if np.ptp(values) > 1e-3 * scale:
+    # scipy squares the differences, and squares of smaller ones are 0 to it.
+    if np.ptp(values) > max(1e-3 * scale, 1e-100):
         assert window.correlation == pytest.approx(line.rvalue, abs=1e-9)
     if len(set(values)) == 1:
         assert window.correlation is None
+
+
+def test_the_correlation_of_the_smallest_rates_is_known() -> None:
+    # Sums of products 2 v, of squares 10 and 4 v^2 / 5.
+    for value in (1.0, 1e-200, 5e-324):
+        window = judge_window([0, 0, 0, 0, value])
+        assert window.correlation == pytest.approx(2 / math.sqrt(8), rel=1e-15)
 
 
 def test_the_first_steady_window_of_a_series_counts() -> None:

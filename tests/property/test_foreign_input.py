@@ -98,6 +98,7 @@ def test_characteristics(data: object) -> None:
 
 
 @given(documents | changed(MEASUREMENT))
+@example(MEASUREMENT | {"stopped_by": "x" * 1000})
 def test_measurements(data: object) -> None:
     measurement = refused(lambda: Measurement.from_json(data))
     if measurement is not None:

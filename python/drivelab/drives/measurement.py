@@ -167,7 +167,7 @@ class Measurement(Completed):
     def __post_init__(self) -> None:
         if self.stopped_by not in get_args(StoppedBy):
             raise RunError(
-                f"measurement {self.index} was stopped by {self.stopped_by!r}; allowed: "
+                f"measurement {self.index} was stopped by {shown(self.stopped_by)}; allowed: "
                 + ", ".join(get_args(StoppedBy))
             )
         if self.read is None and self.write is None:

@@ -155,9 +155,14 @@ def judge_window(
         intercept=float(mean - slope * middle),
         slope_excursion=float(slope_excursion),
         allowed_slope_excursion=float(allowed_slope),
-        correlation=float(products) / math.sqrt(squares * deviations) if deviations else None,
+        correlation=_correlation(products, squares * deviations) if deviations else None,
         is_steady=mean > 0 and data_excursion <= allowed_data and slope_excursion <= allowed_slope,
     )
+
+
+def _correlation(products: Fraction, variances: Fraction) -> float:
+    # The share is exact: squares of the smallest floats are none.
+    return math.copysign(math.sqrt(products**2 / variances), products)
 
 
 def find_steady_state(values: Sequence[float], rule: SteadyStateRule = PTS) -> Window | None:
