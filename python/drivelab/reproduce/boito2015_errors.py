@@ -106,6 +106,8 @@ class RatioError:
         one that knows both curves but for a factor each and makes nothing but the shortest passes.
     shape
         Error that the same sizes leave without variability: what lies between them.
+    undisturbed
+        Error of the ratios of measured sizes if every pass takes what one without an outlier does.
     """
 
     machine: str
@@ -120,6 +122,7 @@ class RatioError:
     passes: int
     bound: float
     shape: float
+    undisturbed: float
 
 
 def estimation_errors(
@@ -266,6 +269,7 @@ def ratio_errors(
                 sum(found.centres[direction].repetitions[direction, True].values()),
                 _bound(drive.sigma, found, direction),
                 _shape_error(drive, found, direction, truth),
+                _undisturbed_error(drive, found, direction),
             )
         )
     return errors
@@ -304,6 +308,23 @@ def _shape_error(
         for is_random in (False, True)
     )
     return _median_error(ratios(in_order, random).by_size, truth)
+
+
+def _undisturbed_error(drive: KnownDrive, found: Profile, direction: Direction) -> float:
+    """Return how far ratios are off where outliers end in the longer passes only.
+
+    A mean of 1 at any length makes passes without one faster than the truth until it would end, so
+    the ratio of a short one and a long one is off; only many outliers could tell by how much.
+    """
+    durations: dict[tuple[int, bool], list[int]] = {}
+    for one in found.measured:
+        what = one.whole_pass
+        if what.direction == direction:
+            durations.setdefault((what.request_bytes, what.is_random), []).append(one.duration_ns)
+    took = {key: drive.undisturbed(statistics.median(each)) for key, each in durations.items()}
+    return statistics.median(
+        abs(took[size, True] / took[size, False] - 1) for size, is_random in took if is_random
+    )
 
 
 def median_of(errors: Sequence[Any], *, of: Of = "full_error", **where: object) -> float:

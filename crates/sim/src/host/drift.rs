@@ -1,0 +1,143 @@
+//! A factor that drifts in the course of a measurement.
+//!
+//! It is exp(s x - s^2 / 2), where x is an Ornstein-Uhlenbeck process with mean 0, variance 1 and
+//! correlation exp(-t / T), drawn [`STEPS`] times in each correlation time T (its transition is
+//! exact: Gillespie 1996, equation 1.9). Its mean is 1.
+//!
+//! Left out: a drift that goes on from one measurement to the next.
+
+use std::collections::VecDeque;
+
+use drivelab_workload::keyed_rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::variability::{lengthened, log_normal, normal};
+use crate::preset::Variability;
+
+/// Stream of the keyed random numbers that the drift draws from.
+const STREAM: u64 = 0x6472_6966;
+
+/// In how many steps a correlation time is drawn: within one the correlation falls by 6 %.
+const STEPS: u64 = 16;
+
+/// So many steps of the past are kept before what nobody asks for any more is forgotten.
+const KEPT: usize = 1 << 12;
+
+/// A step of the drive's time: how long it takes in the host's.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// When it begins in the host's time.
+    begin: u64,
+    factor: f64,
+}
+
+/// The host's time beside the drive's own, which drifts; both in ns from the beginning of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Drift {
+    rng: Xoshiro256PlusPlus,
+    sigma: f64,
+    /// From one step to the next: what is left of the process, and what is added to it.
+    decay: f64,
+    noise: f64,
+    /// The process in the last step drawn.
+    state: f64,
+    /// Length of a step in the drive's time.
+    step_ns: u64,
+    /// Steps drawn, without the first [`Drift::forgotten`] of them.
+    steps: VecDeque<Step>,
+    forgotten: u64,
+    /// So many are kept before the next look at which are needed.
+    most_kept: usize,
+}
+
+impl Drift {
+    /// That of measurement `index`; nothing where the preset has none.
+    pub(super) fn new(variability: &Variability, seed: u64, index: u64) -> Option<Self> {
+        let correlation_ns = variability.correlation_time_ns?;
+        let mut rng = keyed_rng(seed, index, STREAM);
+        let state = normal(&mut rng);
+        let decay = libm::exp(-1.0 / STEPS as f64);
+        let mut time = Self {
+            rng,
+            sigma: variability.correlated_sigma,
+            decay,
+            noise: libm::sqrt(1.0 - decay * decay),
+            state,
+            step_ns: (correlation_ns / STEPS).max(1),
+            steps: VecDeque::new(),
+            forgotten: 0,
+            most_kept: KEPT,
+        };
+        time.steps.push_back(Step {
+            begin: 0,
+            factor: log_normal(time.sigma, state),
+        });
+        Some(time)
+    }
+
+    /// The next step of the process.
+    fn draw(&mut self) {
+        let Some(&last) = self.steps.back() else {
+            return;
+        };
+        self.state = self.decay * self.state + self.noise * normal(&mut self.rng);
+        self.steps.push_back(Step {
+            begin: last.begin + lengthened(self.step_ns, last.factor).max(1),
+            factor: log_normal(self.sigma, self.state),
+        });
+    }
+
+    /// The host's time at `drive_ns`; never falls as that grows. What was
+    /// [forgotten](Drift::forget) is told as if its first step that is left had lasted.
+    pub(super) fn host_ns(&mut self, drive_ns: u64) -> u64 {
+        let step = drive_ns / self.step_ns;
+        // The next one's beginning too, which is where this one ends.
+        while step + 1 >= self.forgotten + self.steps.len() as u64 {
+            self.draw();
+        }
+        let Some(place) = step.checked_sub(self.forgotten) else {
+            let first = self.steps[0];
+            let before = self.forgotten * self.step_ns - drive_ns;
+            return first.begin.saturating_sub(lengthened(before, first.factor));
+        };
+        let Step { begin, factor } = self.steps[place as usize];
+        let end = self.steps[place as usize + 1].begin;
+        let inside = lengthened(drive_ns - step * self.step_ns, factor);
+        (begin + inside).min(end)
+    }
+
+    /// The first moment of the drive's time at which the host's is at least `host_ns`.
+    pub(super) fn drive_ns(&mut self, host_ns: u64) -> u64 {
+        while self.steps.back().is_some_and(|last| last.begin < host_ns) {
+            self.draw();
+        }
+        let after = self.steps.partition_point(|step| step.begin <= host_ns);
+        let place = after.saturating_sub(1);
+        let Step { begin, factor } = self.steps[place];
+        let start = (self.forgotten + place as u64) * self.step_ns;
+        let inside = (host_ns.saturating_sub(begin) as f64 / factor) as u64;
+        let mut at = start + inside.min(self.step_ns);
+        while at > start && self.host_ns(at - 1) >= host_ns {
+            at -= 1;
+        }
+        while self.host_ns(at) < host_ns {
+            at += 1;
+        }
+        at
+    }
+
+    /// Whether so much of the past is kept that what is not needed should be
+    /// [forgotten](Drift::forget).
+    pub(super) fn is_long(&self) -> bool {
+        self.steps.len() > self.most_kept
+    }
+
+    /// Nobody asks any more for drive times before `drive_ns`.
+    pub(super) fn forget(&mut self, drive_ns: u64) {
+        let needless = (drive_ns / self.step_ns).saturating_sub(self.forgotten);
+        let needless = (needless as usize).min(self.steps.len() - 1);
+        self.steps.drain(..needless);
+        self.forgotten += needless as u64;
+        self.most_kept = KEPT.max(2 * self.steps.len());
+    }
+}
