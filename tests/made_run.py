@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,12 @@ def between(count: int, seed: int = 4) -> list[Characteristics]:
     ]
 
 
+@cache
+def _answered(workload: Characteristics) -> Measurement:
+    # All metrics and most runs ask for the same ones.
+    return measurement(0, workload)
+
+
 def formula_effects(measurements: Sequence[Measurement], metric: str) -> tuple[Effect, ...]:
     """Return the formula's own partial dependence on each characteristic that varies."""
     found = []
@@ -147,7 +154,7 @@ def formula_effects(measurements: Sequence[Measurement], metric: str) -> tuple[E
         curve = []
         for value in values:
             asked = [replace(workload, **{name: value}) for workload in with_effect]
-            answers = [getattr(measurement(0, workload), metric) for workload in asked]
+            answers = [getattr(_answered(workload), metric) for workload in asked]
             curve.append(float(np.exp(np.mean(np.log(answers)))))
         found.append(Effect(name, UNITS[name], tuple(map(float, values)), tuple(curve)))
     return tuple(found)
