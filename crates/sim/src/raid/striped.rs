@@ -11,7 +11,6 @@
 //! before anything else. What is complete is counted from where the member keeps it, so that a
 //! command on one member costs little more than on a drive alone.
 
-use std::hint::select_unpredictable;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -55,8 +54,9 @@ pub(super) struct Striped<F> {
     stripes: Stripes,
     capacity_bytes: u64,
     users: Users,
-    /// Commands of some streams come at their own times.
-    has_arrivals: bool,
+    /// From this moment on something other than an event is due: a command arrives, or the
+    /// users' deadline is reached.
+    due: u64,
     parted: Vec<Parted>,
     vacant: Vec<u32>,
     outcome: Outcome,
@@ -102,7 +102,7 @@ impl<F: Restorable> Striped<F> {
             members: workers,
             stripes,
             users,
-            has_arrivals: false,
+            due: 0,
             parted: Vec::new(),
             vacant: Vec::new(),
             outcome: Outcome::default(),
@@ -178,65 +178,82 @@ impl<F: Restorable> Striped<F> {
         self.vacant.clear();
         self.now = 0;
         let depths = self.users.begin(load, plan, self.capacity_bytes);
-        self.has_arrivals = self.users.next_arrival().is_some();
         for (stream, depth) in (0..).zip(depths) {
             for _ in 0..depth {
                 self.submit_next(stream)?;
             }
         }
+        self.look_ahead();
         Ok(())
     }
 
+    /// Members take turns: each goes on until something happens before in another. Which one
+    /// is next is thus guessed by the processor, not computed before every event.
     fn advance(&mut self) -> Result<(), SimError> {
+        let mut turn = 0;
         loop {
-            let (turn, at) = self.first();
-            if self.has_arrivals && self.arrives_before(at)? {
+            let (other, before) = self.others(turn);
+            if self.serve(turn, before.min(self.due))? {
                 continue;
             }
-            if at == NEVER {
+            if self.next[turn] >= before {
+                turn = other;
+            } else if !self.users_turn(self.next[turn])? {
                 return Ok(());
             }
-            self.come_to(at)?;
-            self.serve(turn)?;
         }
     }
 
-    /// The member in which something happens next, the first of several, and when.
+    /// Which of the other members is next, and before which moment `turn` comes before it: of
+    /// one moment the first member is first.
     #[inline(always)]
-    fn first(&self) -> (usize, u64) {
-        let (mut first, mut earliest) = (0, self.next[0]);
-        for (turn, &next) in self.next.iter().enumerate().skip(1) {
-            let is_earlier = next < earliest;
-            first = select_unpredictable(is_earlier, turn, first);
-            earliest = earliest.min(next);
+    fn others(&self, turn: usize) -> (usize, u64) {
+        if self.next.len() != 2 {
+            return self.others_of_many(turn);
         }
-        (first, earliest)
+        let other = turn ^ 1;
+        (other, self.next[other] + u64::from(other > turn))
     }
 
-    /// Submits what arrives before `event`, if anything does.
     #[inline(never)]
-    fn arrives_before(&mut self, event: u64) -> Result<bool, SimError> {
-        let Some((host_at, stream)) = self.users.next_arrival() else {
-            return Ok(false);
-        };
-        let at = self.users.clock.drive_ns(host_at);
-        if event <= at {
-            return Ok(false);
+    fn others_of_many(&self, turn: usize) -> (usize, u64) {
+        let (mut first, mut before) = (turn, u64::MAX);
+        for (other, &next) in self.next.iter().enumerate() {
+            let until = next + u64::from(other > turn);
+            if other != turn && until < before {
+                (first, before) = (other, until);
+            }
         }
-        self.come_to(at)?;
-        self.submit_next(stream)?;
+        (first, before)
+    }
+
+    /// Something is due before the next event, or at it: a command arrives, the window decides,
+    /// or nothing happens any more. Answers whether the run goes on.
+    #[inline(never)]
+    fn users_turn(&mut self, event: u64) -> Result<bool, SimError> {
+        if let Some((host_at, stream)) = self.users.next_arrival() {
+            let at = self.users.clock.drive_ns(host_at);
+            if at < event {
+                self.now = at;
+                if at >= self.users.deadline {
+                    self.pass_time(at)?;
+                }
+                self.submit_next(stream)?;
+                self.look_ahead();
+                return Ok(true);
+            }
+        }
+        if event == NEVER {
+            let mut members = self.members.iter_mut();
+            return members
+                .try_for_each(|member| member.failed())
+                .map(|()| false);
+        }
+        self.pass_time(event)?;
         Ok(true)
     }
 
-    #[inline(always)]
-    fn come_to(&mut self, now: u64) -> Result<(), SimError> {
-        self.now = now;
-        if now >= self.users.deadline {
-            self.pass_time(now)?;
-        }
-        Ok(())
-    }
-
+    /// Time comes to `now`, at or after the deadline, before what happens then.
     #[cold]
     fn pass_time(&mut self, now: u64) -> Result<(), SimError> {
         while let Some((edge, at)) = self.users.next_edge(now) {
@@ -246,7 +263,19 @@ impl<F: Restorable> Striped<F> {
             .members
             .iter()
             .filter_map(|worker| worker.oldest_submission());
-        self.users.come_to(now, || submitted.min())
+        self.users.come_to(now, || submitted.min())?;
+        self.look_ahead();
+        // It has come, and goes on with the event.
+        self.due = self.due.max(now + 1);
+        Ok(())
+    }
+
+    /// Looks up from which moment on something other than an event is due.
+    fn look_ahead(&mut self) {
+        let arrival = self.users.next_arrival();
+        let arrival = arrival.map_or(NEVER, |(at, _)| self.users.clock.drive_ns(at));
+        // What happens when a command arrives comes before it.
+        self.due = self.users.deadline.min(arrival + 1);
     }
 
     #[cold]
@@ -271,27 +300,32 @@ impl<F: Restorable> Striped<F> {
             }
             Edge::Neither => {}
         }
+        self.look_ahead();
     }
 
-    /// Serves the next event of a member, and what follows from it.
+    /// Serves what happens in a member before a moment, until a command is complete, and then
+    /// what follows from that; answers whether one was.
     #[inline(always)]
-    fn serve(&mut self, turn: usize) -> Result<(), SimError> {
-        let worker = &mut self.members[turn];
-        if worker.completed().is_empty() {
-            worker.step()?;
+    fn serve(&mut self, turn: usize, before: u64) -> Result<bool, SimError> {
+        if self.next[turn] >= before {
+            return Ok(false);
         }
-        self.next[turn] = worker.next();
+        let worker = &mut *self.members[turn];
+        self.next[turn] = worker.serve_before(before);
+        if worker.completed().is_empty() {
+            return worker.failed().map(|()| false);
+        }
+        self.now = worker.now();
         match worker.completed()[..] {
-            [] => Ok(()),
             [one] => {
                 worker.completed().clear();
-                match self.take(turn, one) {
-                    Some(stream) => self.submit_next(stream),
-                    None => Ok(()),
+                if let Some(stream) = self.take(turn, one) {
+                    self.submit_next(stream)?;
                 }
             }
-            _ => self.take_all(turn),
+            _ => self.take_all(turn)?,
         }
+        Ok(true)
     }
 
     /// Takes several that are complete at once, and then submits what follows.
@@ -361,14 +395,40 @@ impl<F: Restorable> Striped<F> {
             members: &self.members,
             stripes: self.stripes,
         };
-        let Some(command) = self.users.next_command(stream, &tables, SECTOR_SHIFT) else {
+        let running = &mut self.users.streams[stream as usize];
+        match running.take_request(&tables, SECTOR_SHIFT) {
+            Some(request) => {
+                self.users.submit_inside(stream, self.now)?;
+                self.place(stream, request.into());
+                Ok(())
+            }
+            None => self.submit_other(stream),
+        }
+    }
+
+    /// The same where the next command is no request of a plain closed loop.
+    #[inline(never)]
+    fn submit_other(&mut self, stream: u16) -> Result<(), SimError> {
+        let tables = TablesOf {
+            members: &self.members,
+            stripes: self.stripes,
+        };
+        let running = &mut self.users.streams[stream as usize];
+        let Some(command) = running.take(&tables, SECTOR_SHIFT) else {
             return Ok(());
         };
         self.users.submit(stream, &command, self.now)?;
+        self.place(stream, command);
+        Ok(())
+    }
+
+    /// Submits a command that is allowed and counted.
+    #[inline(always)]
+    fn place(&mut self, stream: u16, command: Command) {
         let size = command.size_bytes.into();
         match self.stripes.only(command.offset_bytes, size) {
             Some(piece) if command.kind != CommandKind::Flush => {
-                self.submit(stream, &command, piece, WHOLE)
+                self.submit(stream, command, piece, WHOLE)
             }
             _ => self.submit_parted(stream, &command),
         }
@@ -376,33 +436,26 @@ impl<F: Restorable> Striped<F> {
 
     /// Submits what of `command` is `piece`, of a parted command of this number or [`WHOLE`].
     #[inline(always)]
-    fn submit(
-        &mut self,
-        stream: u16,
-        command: &Command,
-        piece: Piece,
-        number: u32,
-    ) -> Result<(), SimError> {
+    fn submit(&mut self, stream: u16, command: Command, piece: Piece, number: u32) {
         let part = Command {
             offset_bytes: piece.offset,
             size_bytes: piece.size as u32,
-            ..*command
+            ..command
         };
         let turn = piece.member as usize;
         let worker = &mut self.members[turn];
-        let taken = worker.submit_of(stream, &part, number, self.now);
+        worker.submit_of(stream, part, number, self.now);
         // What is complete at once is taken before time goes on.
         self.next[turn] = if worker.completed().is_empty() {
             worker.next()
         } else {
             self.now
         };
-        taken
     }
 
     /// Submits a command to more than one member, or to all those of a flush.
     #[inline(never)]
-    fn submit_parted(&mut self, stream: u16, command: &Command) -> Result<(), SimError> {
+    fn submit_parted(&mut self, stream: u16, command: &Command) {
         let parted = Parted {
             command: *command,
             stream,
@@ -421,24 +474,23 @@ impl<F: Restorable> Striped<F> {
                     offset: 0,
                     size: 0,
                 };
-                self.submit_piece(number, nothing)?;
+                self.submit_piece(number, nothing);
             }
-            return Ok(());
+            return;
         }
         let size = u64::from(command.size_bytes);
         for piece in self.stripes.pieces(command.offset_bytes, size) {
-            self.submit_piece(number, piece)?;
+            self.submit_piece(number, piece);
         }
-        Ok(())
     }
 
-    fn submit_piece(&mut self, number: u32, piece: Piece) -> Result<(), SimError> {
+    fn submit_piece(&mut self, number: u32, piece: Piece) {
         let parted = &mut self.parted[number as usize];
         parted.pending += 1;
         let Parted {
             command, stream, ..
         } = *parted;
-        self.submit(stream, &command, piece, number)
+        self.submit(stream, command, piece, number);
     }
 
     /// Nothing happens any more: what the members hold back is written. Answers whether there

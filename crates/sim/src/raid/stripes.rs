@@ -6,16 +6,13 @@
 //!   member 1 | 1 | 3 | 5 |
 //! ```
 
-use drivelab_ftl::Divisor;
-
 /// The stripes of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stripes {
     members: u32,
-    by_members: Divisor,
     stripe_bytes: u64,
-    /// Of stripes of a power of two bytes.
-    shift: Option<u32>,
+    /// Where both are powers of two, whose: of the bytes of a stripe, of the members.
+    shifts: Option<(u32, u32)>,
 }
 
 /// What of a range lies on one member: one piece, as its stripes follow each other there.
@@ -35,11 +32,9 @@ impl Stripes {
     pub fn new(members: u32, stripe_bytes: u64) -> Self {
         Self {
             members,
-            by_members: Divisor::new(members),
             stripe_bytes,
-            shift: stripe_bytes
-                .is_power_of_two()
-                .then(|| stripe_bytes.trailing_zeros()),
+            shifts: (stripe_bytes.is_power_of_two() && members.is_power_of_two())
+                .then(|| (stripe_bytes.trailing_zeros(), members.trailing_zeros())),
         }
     }
 
@@ -53,27 +48,24 @@ impl Stripes {
     #[inline(always)]
     #[must_use]
     pub fn only(&self, offset: u64, size: u64) -> Option<Piece> {
-        let stripe = match self.shift {
-            Some(shift) => offset >> shift,
-            None => offset / self.stripe_bytes,
+        let Some((stripe_shift, members_shift)) = self.shifts else {
+            return self.only_of_any(offset, size);
         };
-        let inside = offset - stripe * self.stripe_bytes;
-        if inside + size > self.stripe_bytes {
-            return None;
-        }
-        let (turn, member) = match u32::try_from(stripe) {
-            Ok(stripe) => (
-                u64::from(self.by_members.quotient(stripe)),
-                self.by_members.remainder(stripe),
-            ),
-            Err(_) => {
-                let members = u64::from(self.members);
-                (stripe / members, (stripe % members) as u32)
-            }
-        };
-        Some(Piece {
-            member,
-            offset: turn * self.stripe_bytes + inside,
+        let stripe = offset >> stripe_shift;
+        let inside = offset & (self.stripe_bytes - 1);
+        (inside + size <= self.stripe_bytes).then(|| Piece {
+            member: stripe as u32 & (self.members - 1),
+            offset: (stripe >> members_shift) << stripe_shift | inside,
+            size,
+        })
+    }
+
+    fn only_of_any(&self, offset: u64, size: u64) -> Option<Piece> {
+        let (stripe, inside) = (offset / self.stripe_bytes, offset % self.stripe_bytes);
+        let members = u64::from(self.members);
+        (inside + size <= self.stripe_bytes).then(|| Piece {
+            member: (stripe % members) as u32,
+            offset: stripe / members * self.stripe_bytes + inside,
             size,
         })
     }

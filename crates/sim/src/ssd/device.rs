@@ -41,21 +41,12 @@ impl<F: Firmware> Engine<F> {
 
     /// Takes a command of `stream` from the drive's owner at `now`.
     #[inline(always)]
-    fn take_outside(&mut self, stream: u16, command: &Command, number: u32, now: u64) {
+    fn take_outside(&mut self, stream: u16, command: Command, number: u32, now: u64) {
         if self.current.time() < now {
             // As an arrival: everything before this moment has been served.
             self.current = EventKey::new(now, self.units as usize + ARRIVAL);
         }
-        self.place((stream, 0), *command, number, now);
-    }
-
-    /// What went wrong, if anything did.
-    #[inline(always)]
-    fn failed(&mut self) -> Result<(), SimError> {
-        if self.failure.is_none() {
-            return Ok(());
-        }
-        self.failure.take().map_or(Ok(()), Err)
+        self.place((stream, 0), command, number, now);
     }
 
     /// What happens next.
@@ -75,7 +66,7 @@ impl<F: Firmware> Engine<F> {
             if self.next_outside() > until {
                 break;
             }
-            self.step()?;
+            self.step();
         }
         for slot in self.completed.drain(..) {
             completions.push(Completion {
@@ -124,29 +115,42 @@ impl<F: Restorable> Worker<F> {
         self.engine.next_outside().time()
     }
 
-    /// Serves what happens next.
+    /// When the last event was, or the last command was taken.
+    #[inline(always)]
+    pub(crate) const fn now(&self) -> u64 {
+        self.engine.current.time()
+    }
+
+    /// Serves what happens before a moment, until a command is complete; answers when something
+    /// happens next.
     ///
     /// # Errors
     /// [`SimError`] when a command cannot be served.
-    #[inline(always)]
-    pub(crate) fn step(&mut self) -> Result<(), SimError> {
-        self.engine.step()?;
-        self.engine.failed()
+    #[inline(never)]
+    pub(crate) fn serve_before(&mut self, before: u64) -> u64 {
+        let engine = &mut self.engine;
+        while engine.completed.is_empty() && engine.failure.is_none() {
+            let next = engine.next_outside().time();
+            if next >= before {
+                return next;
+            }
+            engine.step();
+        }
+        self.next()
     }
 
     /// Takes a command of a stream of the owner's at `now`, which knows it by `number`.
+    #[inline(always)]
+    pub(crate) fn submit_of(&mut self, stream: u16, command: Command, number: u32, now: u64) {
+        self.engine.take_outside(stream, command, number, now);
+    }
+
+    /// Whether a command could not be served.
     ///
     /// # Errors
-    /// [`SimError`] when it cannot be served.
+    /// What went wrong.
     #[inline(always)]
-    pub(crate) fn submit_of(
-        &mut self,
-        stream: u16,
-        command: &Command,
-        number: u32,
-        now: u64,
-    ) -> Result<(), SimError> {
-        self.engine.take_outside(stream, command, number, now);
+    pub(crate) fn failed(&mut self) -> Result<(), SimError> {
         self.engine.failed()
     }
 
@@ -214,7 +218,7 @@ impl<F: Restorable> Device for Worker<F> {
 
     fn submit(&mut self, command: &Command, now: u64) -> Result<u32, SimError> {
         let slot = self.engine.host.next_slot();
-        self.engine.take_outside(0, command, slot, now);
+        self.engine.take_outside(0, *command, slot, now);
         self.engine.failed().map(|()| slot)
     }
 

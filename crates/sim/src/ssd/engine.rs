@@ -233,40 +233,53 @@ impl<F: Firmware> Engine<F> {
     }
 
     fn advance(&mut self) -> Result<(), SimError> {
-        while self.failure.is_none() && self.step()? {}
+        while self.failure.is_none() && self.step() {}
+        self.failed()
+    }
+
+    /// What went wrong, if anything did.
+    #[inline(always)]
+    pub(super) fn failed(&mut self) -> Result<(), SimError> {
+        if self.failure.is_none() {
+            return Ok(());
+        }
         self.failure.take().map_or(Ok(()), Err)
     }
 
     /// Serves the next event; answers whether there was one.
     #[inline(always)]
-    pub(super) fn step(&mut self) -> Result<bool, SimError> {
+    pub(super) fn step(&mut self) -> bool {
         let link = self.host.link.next();
         let first = self.events.first();
         if link < first {
-            self.come_to(link)?;
-            self.link_event(link.time());
-            return Ok(true);
+            if self.come_to(link) {
+                self.link_event(link.time());
+            }
+            return true;
         }
         if first == EventKey::NEVER {
-            return Ok(false);
+            return false;
         }
-        self.come_to(first)?;
+        if !self.come_to(first) {
+            return true;
+        }
         let (now, leaf) = (first.time(), first.leaf());
         if leaf < self.units as usize {
             self.unit_event(leaf as u32, now);
         } else {
             self.host_event(leaf - self.units as usize, now);
         }
-        Ok(true)
+        true
     }
 
+    /// Time comes to an event; answers whether the run goes on.
     #[inline(always)]
-    fn come_to(&mut self, key: EventKey) -> Result<(), SimError> {
+    fn come_to(&mut self, key: EventKey) -> bool {
         self.current = self.current.max(key);
         if key.time() >= self.users.deadline {
-            self.pass_time(key.time())?;
+            return self.pass_time(key.time());
         }
-        Ok(())
+        true
     }
 
     #[inline(never)]
@@ -292,15 +305,17 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Time comes to `now`, at or after the deadline, before what happens then.
+    /// Time comes to `now`, at or after the deadline, before what happens then; answers whether
+    /// the run goes on.
     #[cold]
-    fn pass_time(&mut self, now: u64) -> Result<(), SimError> {
+    fn pass_time(&mut self, now: u64) -> bool {
         while let Some((edge, at)) = self.users.next_edge(now) {
             // Nothing of that moment has happened yet.
             let served = EventKey::new(at.saturating_sub(1), MAX_LEAVES - 1);
             self.window_decided(edge, at, served);
         }
-        self.users.come_to(now, || self.host.oldest_submission())
+        let passed = self.users.come_to(now, || self.host.oldest_submission());
+        passed.map_err(|error| self.failure = Some(error)).is_ok()
     }
 
     #[cold]
