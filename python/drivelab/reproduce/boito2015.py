@@ -526,14 +526,14 @@ def _reached(found: _Found) -> str:
         f"class, operation and file size, in the time claimed: {'; '.join(told)}. The tables put "
         "each beside its bound, the error that variability leaves the best estimator in the same "
         "simulated time: one that knows both curves but for a factor each and makes nothing but "
-        "the shortest passes; a median above it is none that variability excuses. Beside it stands "
-        "the error that the same sizes leave without any variability, the shape of what lies "
-        "between them: the ratio jumps from "
-        "one size to the next in arrays, whose stripes cut requests, and in small files, where few "
-        "requests make chance large; no estimator knows a jump at a size that it has no time to "
-        "measure. Undisturbed is the error of the measured sizes' ratios if every pass takes what "
-        "one without an outlier does: where the pass in order ends before an outlier would and the "
-        "random one does not, passes without outliers tell another ratio than the means of many."
+        "the shortest passes; a median above it is none that the spread of passes excuses. Beside "
+        "it stands the error that the same sizes leave without any variability, the shape of what "
+        "lies between them: the ratio jumps from one size to the next in arrays, whose stripes cut "
+        "requests, and in small files, where few requests make chance large; no estimator knows a "
+        "jump at a size that it has no time to measure. Undisturbed is by how much ratios change "
+        "if every pass takes what one without an outlier does: where the pass in order ends before "
+        "an outlier would and the random one does not, passes without outliers tell another ratio "
+        "than the means of many, which no estimator knows from less than those many."
     )
 
 
