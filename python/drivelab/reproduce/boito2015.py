@@ -27,6 +27,7 @@ from drivelab.reproduce.boito2015_drives import (
 )
 from drivelab.reproduce.boito2015_errors import (
     HALF_WIDTH,
+    OWN_PROFILES,
     PARTIAL_LIMIT,
     REPETITIONS,
     WHOLE_LIMIT,
@@ -522,8 +523,9 @@ def _reached(found: _Found) -> str:
             "because outliers end"
         )
     return (
-        f"Wanted of our own profiles is a median error of at most {100 * _WANTED:.0f} % in each "
-        f"class, operation and file size, in the time claimed: {'; '.join(told)}. The tables put "
+        f"Wanted of our own profiles, {OWN_PROFILES} of each drive and file, is a median error of "
+        f"at most {100 * _WANTED:.0f} % in each class, operation and file size, in the time "
+        f"claimed: {'; '.join(told)}. The tables put "
         "each beside its bound, the error that variability leaves the best estimator in the same "
         "simulated time: one that knows both curves but for a factor each and makes nothing but "
         "the shortest passes; a median above it is none that the spread of passes excuses. Beside "

@@ -20,7 +20,7 @@ from drivelab.serra.sizes import Interval, chosen
 from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_INTERVALS, WholePass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from drivelab.serra.profile import PassDrive, Profile
     from drivelab.workloads.whole_pass import Direction
@@ -38,6 +38,9 @@ SHARE: Final = 0.005
 #: Our profiles by whole passes may take one over this of the full profile's time, by class.
 WHOLE_LIMIT: Final = {"HDD": 20, "RAID": 20, "SSD": 100}
 PARTIAL_LIMIT: Final = 500
+#: Profiles of our own of each drive and file: one is off alike at most sizes, so that the median of
+#: a class's three drives with one each would be chance in good part.
+OWN_PROFILES: Final = 4
 # Of the limit: outliers take time that nobody foresees.
 _FORESEEN: Final = 0.9
 _INTERVALS: Final = tuple(Interval(*each) for each in BOITO2015_INTERVALS)
@@ -190,22 +193,12 @@ def paper_errors(drive: KnownDrive, seed: int, full: Mapping[int, FullProfile]) 
 
 def whole_errors(drive: KnownDrive, seed: int, full: dict[int, FullProfile]) -> list[RatioError]:
     """Profile by whole passes in the time of `WHOLE_LIMIT`, sizes and repetitions by the tool."""
-    limit = WHOLE_LIMIT[drive.machine.kind]
-    return [
-        one
-        for file_bytes in drive.files
-        for one in ratio_errors(
-            drive,
-            "whole",
-            profile(
-                drive,
-                _chosen_plan(
-                    file_bytes, _seed(seed, file_bytes, 8), full[file_bytes].measuring_ns / limit
-                ),
-            ),
-            full[file_bytes],
-        )
-    ]
+    found = []
+    for file_bytes, one_seed in _own_profiles(drive, seed, 8):
+        limit_ns = full[file_bytes].measuring_ns / WHOLE_LIMIT[drive.machine.kind]
+        plan = _chosen_plan(file_bytes, one_seed, limit_ns)
+        found += ratio_errors(drive, "whole", profile(drive, plan), full[file_bytes])
+    return found
 
 
 def partial_errors(
@@ -219,19 +212,23 @@ def partial_errors(
     """Profile by partial passes, likewise in that of `PARTIAL_LIMIT`, on the simulator itself."""
     found = []
     passes: PassDrive = drive.varying
-    for file_bytes in drive.files:
+    for file_bytes, one_seed in _own_profiles(drive, seed, 9):
+        limit_ns = full[file_bytes].measuring_ns / PARTIAL_LIMIT
         plan = replace(
-            _chosen_plan(
-                file_bytes,
-                _seed(seed, file_bytes, 9),
-                full[file_bytes].measuring_ns / PARTIAL_LIMIT,
-            ),
+            _chosen_plan(file_bytes, one_seed, limit_ns),
             half_width_ratio=half_width_ratio,
             share=SHARE,
         )
         found += ratio_errors(drive, "partial", profile(passes, plan), full[file_bytes])
-        told(f"{drive.machine.name}: partial passes over {file_bytes >> 20} MiB")
+        told(f"{drive.machine.name}: {len(found) // 2} profiles by partial passes")
     return found
+
+
+def _own_profiles(drive: KnownDrive, seed: int, setting: int) -> Iterator[tuple[int, int]]:
+    """File sizes and seeds of `OWN_PROFILES` profiles of each; drives have seeds below 100."""
+    for file_bytes in drive.files:
+        for number in range(OWN_PROFILES):
+            yield file_bytes, _seed(seed + 100 * number, file_bytes, setting)
 
 
 def _chosen_plan(file_bytes: int, seed: int, limit_ns: float) -> ProfilePlan:
