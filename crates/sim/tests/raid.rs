@@ -8,11 +8,11 @@ use std::sync::atomic::AtomicBool;
 
 use drivelab_request::{Command, CommandKind, Nanos};
 use drivelab_sim::drive;
-use drivelab_sim::host::{Device, Load, Outcome, Plan, Runner};
+use drivelab_sim::host::{Device, Load, Outcome, Plan, Runner, Source, Stream};
 use drivelab_sim::preset::DriveConfig;
 use drivelab_sim::raid::Array;
 use drivelab_sim::ssd::{Prepared, SnapshotError};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_workload::{Arrivals, Characteristics, Generator};
 use small_drive::{BASE, LINK, ONE_DIE, PAGE, command, drive, read, write};
 
 const STRIPE: u64 = 4 * PAGE as u64;
@@ -128,9 +128,11 @@ fn members_of_flash_in_one_loop_are_devices_side_by_side() {
     let worn = "condition = \"preconditioned\"\n";
     let drifts = "variability.sigma = 0.2\nvariability.correlated_sigma = 0.1\n\
                   variability.correlation_time_ns = 100_000_000\n";
+    let gathers = "buffer.flush_start_bytes = 49_152\nbuffer.flush_stop_bytes = 8_192\n";
     for changes in [
         &[worn][..],
         &[buffered, LINK, worn],
+        &[buffered, LINK, gathers],
         &["scheduling.cache_operations = true\n", worn],
         &["host.interface = \"nvme\"\n", LINK, drifts],
     ] {
@@ -147,13 +149,23 @@ fn members_of_flash_in_one_loop_are_devices_side_by_side() {
                 let arriving = (0..200).map(|place| write(place * 700, place % 64));
                 work.streams.extend(Load::timed(arriving).streams);
                 work.streams[1].name = "arriving".to_owned();
+                let drawn = Source::Open {
+                    generator: Generator::new(&mixed, 0, capacity, 2, 0).unwrap(),
+                    arrivals: Arrivals::poisson(2_000.0, 2, 0).unwrap(),
+                };
+                work.streams.push(Stream::new("drawn", drawn));
                 work
             };
-            // The second window is open from the beginning, on members that have worked before.
-            for warmup in [100, 0] {
+            // The second window is open from the beginning, on members that have worked before;
+            // the third opens and closes by time.
+            let mut timed = Plan::counting(0, 1);
+            timed.window.warmup = Nanos(3_000_000);
+            timed.window.requests = None;
+            timed.window.duration = Some(Nanos(20_000_000));
+            for plan in [Plan::counting(100, 2_000), Plan::counting(0, 2_000), timed] {
                 let plan = Plan {
                     log_requests: Some(2_000),
-                    ..Plan::counting(warmup, 2_000)
+                    ..plan
                 };
                 let expected = devices.run(work(), plan, 1, 3).unwrap();
                 let outcome = one_loop.run(work(), plan, 1, 3).unwrap();

@@ -60,7 +60,7 @@ pub(super) struct Striped<F> {
     parted: Vec<Parted>,
     vacant: Vec<u32>,
     outcome: Outcome,
-    /// When the last event was.
+    /// When the last command was submitted, or was complete.
     now: u64,
     /// What is complete, and the streams whose next commands are due; kept for their memory.
     completed: Vec<u32>,
@@ -496,7 +496,8 @@ impl<F: Restorable> Striped<F> {
     /// Nothing happens any more: what the members hold back is written. Answers whether there
     /// is such.
     fn drain(&mut self) -> bool {
-        let now = self.now;
+        let times = self.members.iter().map(|member| member.now());
+        let now = times.fold(self.now, u64::max);
         let mut is_left = false;
         for (member, next) in self.members.iter_mut().zip(&mut self.next) {
             is_left |= member.drain(now);
