@@ -79,9 +79,9 @@ def test_the_line_is_that_of_scipy(values: list[float], first: int, name: str) -
         assert window.correlation is None
 
 
-def test_the_correlation_of_the_smallest_rates_is_known() -> None:
+def test_the_correlation_of_the_smallest_and_largest_rates_is_known() -> None:
     # Sums of products 2 v, of squares 10 and 4 v^2 / 5.
-    for value in (1.0, 1e-200, 5e-324):
+    for value in (1.0, 1e-200, 5e-324, 1.7e308):
         window = judge_window([0, 0, 0, 0, value])
         assert window.correlation == pytest.approx(2 / math.sqrt(8), rel=1e-15)
 

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use drivelab_request::{Command, CommandKind, Nanos};
 use drivelab_sim::drive;
-use drivelab_sim::host::{Device, Load, Outcome, Plan, Runner, Source, Stream};
+use drivelab_sim::host::{Device, Load, Outcome, Plan, Runner, SimError, Source, Stream};
 use drivelab_sim::preset::DriveConfig;
 use drivelab_sim::raid::Array;
 use drivelab_sim::ssd::{Prepared, SnapshotError};
@@ -172,6 +172,48 @@ fn members_of_flash_in_one_loop_are_devices_side_by_side() {
                 assert_eq!(format!("{outcome:?}"), format!("{expected:?}"));
             }
         }
+    }
+}
+
+#[test]
+fn the_first_command_that_a_member_cannot_serve_ends_the_run() {
+    // Nothing was written, and who reads it nevertheless is told so at once.
+    let reads = |queue_depth| workload(0.0, queue_depth, PAGE, 1.0);
+    let fresh = ["condition = \"fresh\"\n"];
+    let member = drive(&fresh);
+    for members in [1, 2, 3] {
+        let mut devices = array(&member, members, STRIPE);
+        let mut one_loop = worker(&fresh, members);
+        let capacity = one_loop.capacity_bytes();
+        let drawn = Source::Open {
+            generator: Generator::new(&reads(1), 0, capacity, 2, 0).unwrap(),
+            arrivals: Arrivals::poisson(20_000.0, 2, 0).unwrap(),
+        };
+        let open = Load {
+            streams: vec![Stream::new("drawn", drawn)],
+        };
+        let timed = Load::timed((0..40).map(|place| read(place * 100, place)));
+        for work in [load(&reads(8), capacity), timed, open] {
+            let plan = Plan::counting(0, 40);
+            let expected = devices.run(work.clone(), plan, 1, 0).unwrap_err();
+            assert!(matches!(expected, SimError::Unmapped { .. }), "{expected}");
+            let error = one_loop.run(work, plan, 1, 0).unwrap_err();
+            assert_eq!(error.to_string(), expected.to_string());
+        }
+    }
+}
+
+#[test]
+fn a_command_after_the_end_of_time_is_told_as_that() {
+    for at in [1 << 50, u64::MAX] {
+        let arrival = Nanos(at);
+        let late = Load::timed([Command {
+            arrival,
+            ..write(0, 0)
+        }]);
+        let run = worker(&[], 2).run(late, Plan::counting(0, 1), 1, 0);
+        let error = run.unwrap_err();
+        assert!(matches!(error, SimError::EndOfTime { .. }), "{error}");
     }
 }
 

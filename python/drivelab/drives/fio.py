@@ -369,9 +369,10 @@ def open_real_drive(
     def check_intended(file: UnfilledFile) -> None:
         nonlocal engine
         size, block = file.capacity_bytes, file.block_bytes
-        engine = find_engine(name, file.descriptor, size, program, SLACK_SECONDS)
         for workload in intended:
             check_on_drive(workload, name, size, block, None)
+        engine = find_engine(name, file.descriptor, size, program, SLACK_SECONDS)
+        for workload in intended:
             check_depth(engine, name, workload.queue_depth)
         if before_filling is not None:
             before_filling(size, block, engine)

@@ -162,7 +162,8 @@ def judge_window(
 
 def _correlation(products: Fraction, variances: Fraction) -> float:
     # The share is exact: squares of the smallest floats are none.
-    return math.copysign(math.sqrt(products**2 / variances), products)
+    size = math.sqrt(products**2 / variances)
+    return -size if products < 0 else size
 
 
 def find_steady_state(values: Sequence[float], rule: SteadyStateRule = PTS) -> Window | None:

@@ -13,9 +13,9 @@
 //! moment, and a window of any length takes as long on average as without.
 //!
 //! It begins with the measurement, whose length nobody knows then. One at a random moment would
-//! come at a rate, and so more often to long measurements than to short ones: at rates that fit
-//! the repetitions and hours of Boito et al. 2015 as well, to up to every fourth random read of
-//! an array, of which they tell that they vary least.
+//! come at a rate, and so more often to long measurements than to short ones. At rates that fit
+//! the repetitions and hours of Boito et al. 2015 it would disturb up to every fourth random read
+//! of an array, and the paper's random reads vary least.
 
 use super::variability::lengthened;
 
@@ -45,7 +45,7 @@ impl Disturbance {
     pub(super) fn drive_ns(&self, nanos: u64) -> u64 {
         let end = lengthened(self.duration_ns, self.factor);
         if nanos > end {
-            return self.duration_ns + (nanos - end);
+            return self.duration_ns.saturating_add(nanos - end);
         }
         let mut at = ((nanos as f64 / self.factor) as u64).min(self.duration_ns);
         while at > 0 && self.lengthened(at - 1) >= nanos {

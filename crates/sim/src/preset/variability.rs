@@ -67,10 +67,10 @@ pub(super) fn variability(keys: &Keys<'_>) -> Result<Variability, PresetError> {
         outlier_factor: has_outliers
             .then(|| keys.ratio("variability.outlier_factor"))
             .transpose()?,
-        outlier_duration_ns: (has_outliers
-            && keys.entry("variability.outlier_duration_ns").is_some())
-        .then(|| keys.integer("variability.outlier_duration_ns"))
-        .transpose()?,
+        outlier_duration_ns: match has_outliers {
+            true => keys.optional_integer("variability.outlier_duration_ns")?,
+            false => None,
+        },
         correlated_sigma,
         correlation_time_ns: is_correlated
             .then(|| keys.integer("variability.correlation_time_ns"))

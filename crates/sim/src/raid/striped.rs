@@ -181,6 +181,7 @@ impl<F: Restorable> Striped<F> {
         for (stream, depth) in (0..).zip(depths) {
             for _ in 0..depth {
                 self.submit_next(stream)?;
+                self.failed()?;
             }
         }
         self.look_ahead();
@@ -227,30 +228,40 @@ impl<F: Restorable> Striped<F> {
         (first, before)
     }
 
-    /// Something is due before the next event, or at it: a command arrives, the window decides,
-    /// or nothing happens any more. Answers whether the run goes on.
+    /// Something is due before the next event: a command arrives, time comes to the deadline, or
+    /// nothing happens any more. Answers whether the run goes on.
     #[inline(never)]
     fn users_turn(&mut self, event: u64) -> Result<bool, SimError> {
-        if let Some((host_at, stream)) = self.users.next_arrival() {
-            let at = self.users.clock.drive_ns(host_at);
-            if at < event {
-                self.now = at;
-                if at >= self.users.deadline {
-                    self.pass_time(at)?;
-                }
-                self.submit_next(stream)?;
-                self.look_ahead();
-                return Ok(true);
+        if let Some((at, stream)) = self.next_arrival()
+            && at < event
+        {
+            self.now = at;
+            if at >= self.users.deadline {
+                self.pass_time(at)?;
             }
+            self.submit_next(stream)?;
+            self.look_ahead();
+            return self.failed().map(|()| true);
         }
         if event == NEVER {
-            let mut members = self.members.iter_mut();
-            return members
-                .try_for_each(|member| member.failed())
-                .map(|()| false);
+            // One may have failed when it wrote what it held back.
+            return self.failed().map(|()| false);
         }
         self.pass_time(event)?;
         Ok(true)
+    }
+
+    /// What went wrong in a member, if anything did.
+    fn failed(&mut self) -> Result<(), SimError> {
+        let mut members = self.members.iter_mut();
+        members.try_for_each(|member| member.failed())
+    }
+
+    /// When the next command arrives, before the end of time, and in which stream.
+    fn next_arrival(&mut self) -> Option<(u64, u16)> {
+        let (host_at, stream) = self.users.next_arrival()?;
+        let at = self.users.clock.drive_ns(host_at);
+        Some((at.min(END_OF_TIME - 1), stream))
     }
 
     /// Time comes to `now`, at or after the deadline, before what happens then.
@@ -272,8 +283,7 @@ impl<F: Restorable> Striped<F> {
 
     /// Looks up from which moment on something other than an event is due.
     fn look_ahead(&mut self) {
-        let arrival = self.users.next_arrival();
-        let arrival = arrival.map_or(NEVER, |(at, _)| self.users.clock.drive_ns(at));
+        let arrival = self.next_arrival().map_or(NEVER, |(at, _)| at);
         // What happens when a command arrives comes before it.
         self.due = self.users.deadline.min(arrival + 1);
     }
@@ -312,8 +322,9 @@ impl<F: Restorable> Striped<F> {
         }
         let worker = &mut *self.members[turn];
         self.next[turn] = worker.serve_before(before);
+        worker.failed()?;
         if worker.completed().is_empty() {
-            return worker.failed().map(|()| false);
+            return Ok(false);
         }
         self.now = worker.now();
         match worker.completed()[..] {
@@ -445,8 +456,8 @@ impl<F: Restorable> Striped<F> {
         let turn = piece.member as usize;
         let worker = &mut self.members[turn];
         worker.submit_of(stream, part, number, self.now);
-        // What is complete at once is taken before time goes on.
-        self.next[turn] = if worker.completed().is_empty() {
+        // What is complete at once, or has failed, is told before time goes on.
+        self.next[turn] = if worker.goes_on() {
             worker.next()
         } else {
             self.now

@@ -162,8 +162,9 @@ mod tests {
 
     #[test]
     fn stripes_of_a_power_of_two_and_far_away_lie_as_all_others() {
-        for stripe_bytes in [512, 3 * 512] {
-            let stripes = Stripes::new(3, stripe_bytes);
+        let members = [1, 2, 3, 4];
+        for (members, stripe_bytes) in members.into_iter().flat_map(|m| [(m, 512), (m, 3 * 512)]) {
+            let stripes = Stripes::new(members, stripe_bytes);
             for stripe in [0, 1, 5, 1 << 31, (1 << 32) + 1] {
                 let offset = stripe * stripe_bytes + 100;
                 let piece = stripes.pieces(offset, 412).next();

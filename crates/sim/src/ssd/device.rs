@@ -42,11 +42,21 @@ impl<F: Firmware> Engine<F> {
     /// Takes a command of `stream` from the drive's owner at `now`.
     #[inline(always)]
     fn take_outside(&mut self, stream: u16, command: Command, number: u32, now: u64) {
+        if self.failure.is_some() {
+            // The owner is told of the first that went wrong.
+            return;
+        }
         if self.current.time() < now {
             // As an arrival: everything before this moment has been served.
             self.current = EventKey::new(now, self.units as usize + ARRIVAL);
         }
         self.place((stream, 0), command, number, now);
+    }
+
+    /// Whether there is nothing to tell its owner.
+    #[inline(always)]
+    fn goes_on(&self) -> bool {
+        self.completed.is_empty() && self.failure.is_none()
     }
 
     /// What happens next.
@@ -62,7 +72,7 @@ impl<F: Firmware> Engine<F> {
         completions: &mut Vec<Completion>,
     ) -> Result<(), SimError> {
         let until = EventKey::new(limit, MAX_LEAVES - 1);
-        while self.failure.is_none() && self.completed.is_empty() {
+        while self.goes_on() {
             if self.next_outside() > until {
                 break;
             }
@@ -121,15 +131,12 @@ impl<F: Restorable> Worker<F> {
         self.engine.current.time()
     }
 
-    /// Serves what happens before a moment, until a command is complete; answers when something
-    /// happens next.
-    ///
-    /// # Errors
-    /// [`SimError`] when a command cannot be served.
+    /// Serves what happens before a moment, until a command is complete or cannot be served;
+    /// answers when something happens next.
     #[inline(never)]
     pub(crate) fn serve_before(&mut self, before: u64) -> u64 {
         let engine = &mut self.engine;
-        while engine.completed.is_empty() && engine.failure.is_none() {
+        while engine.goes_on() {
             let next = engine.next_outside().time();
             if next >= before {
                 return next;
@@ -152,6 +159,12 @@ impl<F: Restorable> Worker<F> {
     #[inline(always)]
     pub(crate) fn failed(&mut self) -> Result<(), SimError> {
         self.engine.failed()
+    }
+
+    /// Whether nothing is complete and nothing went wrong.
+    #[inline(always)]
+    pub(crate) fn goes_on(&self) -> bool {
+        self.engine.goes_on()
     }
 
     /// The slots whose commands are complete.
