@@ -158,6 +158,17 @@ def test_dependency_against_the_order_is_found(name: str, text: str) -> None:
     assert len(wrong_dependencies(name, tomllib.loads(text))) == 1
 
 
+def test_every_file_of_rust_tests_is_run() -> None:
+    # Cargo runs only what `all.rs` names, and says nothing of the rest.
+    programs = list((ROOT / "crates").glob("*/tests/all.rs"))
+    assert len(programs) >= 5
+    for program in programs:
+        named = set(re.findall(r"^mod (\w+);$", program.read_text(), re.MULTILINE))
+        assert named == {path.stem for path in program.parent.iterdir()} - {"all"}, program
+        manifest = tomllib.loads((program.parents[1] / "Cargo.toml").read_text())
+        assert manifest["test"] == [{"name": "all", "path": "tests/all.rs"}]
+
+
 def source_files() -> list[Path]:
     rooms = (
         "python",

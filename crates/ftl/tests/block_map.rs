@@ -1,16 +1,15 @@
 //! Block mapping and its logs: the contract, and merges counted by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod damage;
-mod requests;
-
 use drivelab_ftl::{
     Action, BlockMap, BlockPolicies, BlockScheme, Cause, Checked, Counts, Exclusive, Firmware,
     FlashLayout, Lpn, OperationBuffer, OperationKind, PageMap, PageRun, Policies, Restorable,
     StripingOrder, Undo,
 };
 use proptest::prelude::*;
-use requests::{Draw, draws, run};
+
+use crate::damage;
+use crate::requests::{Draw, draws, run};
 
 const PAGES: u32 = 8;
 

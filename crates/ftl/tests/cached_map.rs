@@ -2,9 +2,6 @@
 //! misses counted otherwise.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod damage;
-mod requests;
-
 use std::collections::VecDeque;
 
 use drivelab_ftl::{
@@ -13,7 +10,9 @@ use drivelab_ftl::{
     Restorable, Undo,
 };
 use proptest::prelude::*;
-use requests::{Draw, draws, run};
+
+use crate::damage;
+use crate::requests::{Draw, draws, run};
 
 /// 4 planes, 1024 logical pages in 16 translation pages of 64 entries.
 const LAYOUT: FlashLayout = FlashLayout {

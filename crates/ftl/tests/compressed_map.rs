@@ -1,15 +1,14 @@
 //! A map of compressed pages: programs counted by hand, and that no page is ever lost.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod requests;
-
 use drivelab_ftl::{
     Action, Cause, CompressedMap, CompressedPolicies, Exclusive, Firmware, FlashLayout, Lpn,
     NOTHING, OperationBuffer, OperationKind, Pace, PageRun, Policies, Restorable, Undo,
 };
 use drivelab_request::Content;
 use proptest::prelude::*;
-use requests::{draws, run};
+
+use crate::requests::{draws, run};
 
 /// Two planes of 12 blocks of 8 pages.
 const LAYOUT: FlashLayout = FlashLayout {

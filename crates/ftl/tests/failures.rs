@@ -2,16 +2,15 @@
 //! many of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod damage;
-mod requests;
-
 use drivelab_ftl::{
     Action, Cause, Checked, Exclusive, Failures, Firmware, FirmwareError, FlashLayout, IdleTime,
     Lpn, OperationBuffer, OperationKind, Pace, PageMap, PageRun, Policies, Restorable, Undo,
     VictimPolicy,
 };
 use proptest::prelude::*;
-use requests::{Draw, draws, run};
+
+use crate::damage;
+use crate::requests::{self, Draw, draws, run};
 
 const NONE: Failures = Failures {
     seed: 0,

@@ -1,15 +1,14 @@
 //! A pseudo-SLC region in front of a page map: the contract, and folds counted by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod damage;
-mod requests;
-
 use drivelab_ftl::{
     Action, Cause, Checked, Exclusive, Firmware, FlashLayout, IdleTime, Lpn, OperationBuffer,
     OperationKind, Pace, PageRun, Policies, Restorable, SlcMap, SlcPolicies, Undo,
 };
 use proptest::prelude::*;
-use requests::{Draw, draws, run};
+
+use crate::damage;
+use crate::requests::{Draw, draws, run};
 
 /// One plane: 4 SLC blocks of 4 pages, 20 dense ones of 12 pages.
 const LAYOUT: FlashLayout = FlashLayout {

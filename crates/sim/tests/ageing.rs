@@ -1,15 +1,14 @@
 //! What wear does to the times of the flash, against times and shares computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod small_drive;
-
 use std::collections::BTreeMap;
 
 use drivelab_ftl::OperationKind;
 use drivelab_request::CommandKind;
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
-use small_drive::{ONE_DIE, config, drive, read, run, write};
+
+use crate::small_drive::{self, ONE_DIE, config, drive, read, run, write};
 
 /// Programs get a third faster and erases twice as slow in 3,000 erases.
 const CELLS: &str = "ageing.rated_erases = 3_000\nageing.program_time_ratio = 0.7\n\

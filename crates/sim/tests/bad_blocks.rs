@@ -1,12 +1,11 @@
 //! Bad blocks of a simulated drive, from its preset to what a run tells.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod small_drive;
-
 use drivelab_ftl::OperationKind;
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError};
-use small_drive::{ONE_DIE, drive, run, write};
+
+use crate::small_drive::{self, ONE_DIE, drive, run, write};
 
 const FAILING: &str = "ageing.rated_erases = 1_000\nageing.erase_failure_probability = 0.02\n\
                        ageing.program_failure_probability = 0.02";

@@ -1,11 +1,10 @@
 //! The write buffer that gathers pages, against times and counts computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod small_drive;
-
 use drivelab_request::{Command, CommandKind, Nanos};
 use drivelab_sim::ssd::Outcome;
-use small_drive::{LINK, PAGE, drive, read, write};
+
+use crate::small_drive::{self, LINK, PAGE, drive, read, write};
 
 /// A link, and eight pages of buffer.
 const BUFFERED: &str = "host.interface = \"sata\"\nbuffer.write_buffer_bytes = 32_768\n";

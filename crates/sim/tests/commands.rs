@@ -2,14 +2,13 @@
 //! what TRIM is for.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod small_drive;
-
 use drivelab_request::{Command, CommandKind, Nanos};
 use drivelab_sim::ssd::{
     Load, Outcome, PARTS, Part, Plan, SimError, Source, Ssd, Stream, WriteMode,
 };
 use drivelab_workload::{Characteristics, Generator};
-use small_drive::{PAGE, command, drive, run, write};
+
+use crate::small_drive::{self, PAGE, command, drive, run, write};
 
 /// Commands cost 1 us, a trim 2 and a flush 3, an acknowledgement 7. A link of 409.6 MB/s moves
 /// a page in 10 us. Eight pages of buffer.

@@ -2,11 +2,10 @@
 //! on random drives under random loads.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod drives;
-
 use drivelab_sim::ssd::{Load, Plan, Prepared, SimError};
-use drives::{draws, fitted, placed, small_drives, workloads};
 use proptest::prelude::*;
+
+use crate::drives::{draws, fitted, placed, small_drives, workloads};
 
 /// The result, unless random times of 0 left the window without time.
 fn timed<T>(result: Result<T, SimError>) -> Option<T> {

@@ -1,11 +1,10 @@
 //! Energy of a run against sums made by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod small_drive;
-
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::Outcome;
-use small_drive::{ONE_DIE, drive, read, write};
+
+use crate::small_drive::{self, ONE_DIE, drive, read, write};
 
 const ENERGY: &str = "energy.read_page_nj = 50_000\nenergy.program_page_nj = 200_000\n\
                       energy.erase_block_nj = 2_000_000\nenergy.transfer_byte_pj = 10\n\

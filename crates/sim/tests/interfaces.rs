@@ -1,12 +1,11 @@
 //! Links, queue pairs and interrupts against times computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod small_drive;
-
 use drivelab_request::{Command, CommandKind, Nanos};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Load, Outcome, Plan, SimError, Source, Stream};
-use small_drive::{drive, read, write};
+
+use crate::small_drive::{self, drive, read, write};
 
 /// Eight dies on eight channels; commands and acknowledgements cost nothing.
 const EIGHT_DIES: &str = "geometry.channels = 8\ngeometry.blocks_per_plane = 32\n\

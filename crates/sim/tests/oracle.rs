@@ -3,15 +3,14 @@
 //! drives under random loads with collection at work.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod drives;
-
 use drivelab_sim::preset::{Ageing, Mapping, SsdConfig};
 use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError, Source, Ssd, Stream};
 use drivelab_workload::{Characteristics, Generator};
-use drives::story::Story;
-use drives::world::{Arrivals, World};
-use drives::{draws, fitted, placed, plans, small_drives, workloads};
 use proptest::prelude::*;
+
+use crate::drives::story::Story;
+use crate::drives::world::{Arrivals, World};
+use crate::drives::{draws, fitted, placed, plans, small_drives, workloads};
 
 /// One request a window: compares every latency and every completion time.
 fn assert_every_request_agrees(drive: &mut Ssd, load: &Load, story: &Story) {

@@ -1,12 +1,11 @@
 //! What overtakes what at a die, and pauses, against times computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod small_drive;
-
 use drivelab_request::{Command, Direction};
 use drivelab_sim::ssd::{Load, Outcome, Plan, Source, Stream};
 use drivelab_workload::{Characteristics, Generator};
-use small_drive::{ONE_DIE, drive, read, write};
+
+use crate::small_drive::{ONE_DIE, drive, read, write};
 
 fn run(more: &str, streams: Vec<Stream>, requests: u64) -> Outcome {
     let drive = drive(&[ONE_DIE, more]);

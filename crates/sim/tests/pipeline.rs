@@ -1,11 +1,10 @@
 //! Cache and multi-plane operations against times computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod small_drive;
-
 use drivelab_request::{Command, CommandKind, Direction, Nanos};
 use drivelab_sim::ssd::{Outcome, PARTS, Part};
-use small_drive::{ONE_DIE, command, drive, read, run, write};
+
+use crate::small_drive::{ONE_DIE, command, drive, read, run, write};
 
 const CACHE: &str = "scheduling.cache_operations = true\n";
 

@@ -1,12 +1,11 @@
 //! The simulator against what queueing theory and counting say of it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod small_drive;
-
 use drivelab_request::Direction;
 use drivelab_sim::ssd::{Load, Plan, Prepared, Source, Stream};
 use drivelab_workload::{Arrivals, Characteristics, Generator};
-use small_drive::PAGE;
+
+use crate::small_drive::{self, PAGE};
 
 /// So many channels with so many dies each; `times` are dispatch, register, cell in us.
 fn drive(dispatch: &str, channels: u32, dies: u32, times: [u64; 3]) -> Prepared {

@@ -1,8 +1,6 @@
 //! RAID-0 against its members, and against sums done by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod small_drive;
-
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -13,7 +11,8 @@ use drivelab_sim::preset::DriveConfig;
 use drivelab_sim::raid::Array;
 use drivelab_sim::ssd::{Prepared, SnapshotError};
 use drivelab_workload::{Arrivals, Characteristics, Generator};
-use small_drive::{BASE, LINK, ONE_DIE, PAGE, command, drive, read, write};
+
+use crate::small_drive::{BASE, LINK, ONE_DIE, PAGE, command, drive, read, write};
 
 const STRIPE: u64 = 4 * PAGE as u64;
 

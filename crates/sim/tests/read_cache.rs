@@ -1,11 +1,10 @@
 //! The read cache and reading ahead, against times and counts computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod small_drive;
-
 use drivelab_request::{Command, CommandKind};
 use drivelab_sim::ssd::{Outcome, Part};
-use small_drive::{LINK, drive, read, write};
+
+use crate::small_drive::{self, LINK, drive, read, write};
 
 fn run(buffer: &str, commands: Vec<Command>) -> Outcome {
     small_drive::run(

@@ -1,17 +1,14 @@
 //! The record of a span of a run is that part of the record of the whole run.
 #![allow(clippy::unwrap_used)]
 
-mod drives;
-mod small_drive;
-
 use drivelab_ftl::{Cause, OperationKind};
 use drivelab_request::Nanos;
 use drivelab_sim::ssd::{Load, Plan, Prepared, RecordedOperation, Source, Stream};
 use drivelab_workload::Generator;
 use proptest::prelude::*;
 
-use drives::{fitted, small_drives, workloads};
-use small_drive::{LINK, drive, read, write};
+use crate::drives::{fitted, small_drives, workloads};
+use crate::small_drive::{LINK, drive, read, write};
 
 fn begin(operation: &RecordedOperation) -> u64 {
     let stages = [operation.dispatch, operation.transfer, operation.cell];

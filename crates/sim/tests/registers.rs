@@ -1,11 +1,10 @@
 //! Copyback against times computed by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod small_drive;
-
 use drivelab_request::{Command, Nanos};
 use drivelab_sim::ssd::{Load, Outcome, Plan};
-use small_drive::{ONE_DIE, drive, read, run, write};
+
+use crate::small_drive::{ONE_DIE, drive, read, run, write};
 
 const COPYBACK: &str = "scheduling.copyback = true\n";
 

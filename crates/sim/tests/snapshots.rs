@@ -1,14 +1,13 @@
 //! A drive's state between two runs: written, read back, refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod drives;
-
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Load, Plan, Prepared, SnapshotError, Ssd};
 use drivelab_workload::{Characteristics, Generator};
-use drives::{draws, placed, small_drives};
 use proptest::prelude::*;
+
+use crate::drives::{draws, placed, small_drives};
 
 fn small(changes: &str) -> Prepared {
     named("snapshot", changes)

@@ -1,12 +1,11 @@
 //! Loads of several streams: whose commands are counted where, and when they come.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod small_drive;
-
 use drivelab_request::{Command, CommandKind, Nanos};
 use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError, Source, Stream};
 use drivelab_workload::{Arrivals, Characteristics, Generator};
-use small_drive::{read, write};
+
+use crate::small_drive::{self, read, write};
 
 const PAGE: u64 = 4096;
 const CAPACITY: u64 = 4_194_304;

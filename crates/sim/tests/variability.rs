@@ -1,14 +1,13 @@
 //! Variability against closed forms: moments, autocorrelation, what averaging leaves.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod small_drive;
-
 use drivelab_request::Nanos;
 use drivelab_sim::host::{HostTime, mean_factor, measurement_factor};
 use drivelab_sim::preset::Variability;
 use drivelab_sim::ssd::{Load, Plan, Prepared};
 use drivelab_workload::{Characteristics, Generator};
-use small_drive::{ONE_DIE, config, drive, read};
+
+use crate::small_drive::{self, ONE_DIE, config, drive, read};
 
 const SIGMA: f64 = 0.4;
 const T: u64 = 160_000_000;

@@ -1,11 +1,10 @@
 //! A run tells whoever watches it where it stands.
 
-mod small_drive;
-
 use std::sync::Arc;
 
 use drivelab_sim::ssd::{Load, Plan, Watch};
-use small_drive::{ONE_DIE, drive, write};
+
+use crate::small_drive::{ONE_DIE, drive, write};
 
 /// Twenty writes at once, one every 310 us; the window is closed after five of them.
 #[test]

@@ -1,8 +1,6 @@
 //! Passes over a file against times computed by hand.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod small_drive;
-
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -11,6 +9,8 @@ use drivelab_sim::drive::{Measuring, Prepared};
 use drivelab_sim::host::Outcome;
 use drivelab_sim::preset::DriveConfig;
 use drivelab_workload::{Generator, WholePass};
+
+use crate::small_drive;
 
 /// 6,000 rpm and 100 sectors on each of two tracks a cylinder: a revolution is 10 ms.
 const DISK: &str = "

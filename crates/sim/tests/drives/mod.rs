@@ -1,11 +1,5 @@
 //! Random drives and workloads for the tests of the simulator.
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "every test program takes what it needs"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod ledger;
 pub mod story;

@@ -1,9 +1,5 @@
 //! A drive small enough to compute its times by hand, and commands for it.
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    reason = "every test program takes what it needs"
-)]
+#![allow(clippy::unwrap_used)]
 
 use drivelab_request::{Command, CommandKind, Content, Nanos};
 use drivelab_sim::preset::SsdConfig;

@@ -1,0 +1,15 @@
+//! The firmware's tests in one program: what they share is compiled, and linked, once.
+
+mod block_map;
+mod cached_map;
+mod collection;
+mod compressed_map;
+mod contract;
+mod damage;
+mod failures;
+mod memory;
+mod placement;
+mod requests;
+mod slc_map;
+mod wear;
+mod write_amplification;

@@ -1,0 +1,4 @@
+//! The trees' tests in one program: what they share is compiled, and linked, once.
+
+mod fitting;
+mod stored_trees;

@@ -1,0 +1,7 @@
+//! Tests of generators and traces in one program: what they share is compiled, and linked, once.
+
+mod allocation;
+mod generator;
+mod replay;
+mod stimulus;
+mod whole_pass;
