@@ -35,10 +35,11 @@ def model() -> PerformanceModel:
     return PerformanceModel.fit(measured, parts=PARTS, provenance=PROVENANCE)
 
 
-@pytest.fixture
-def path(model: PerformanceModel, tmp_path: Path) -> Path:
-    model.save(tmp_path / "model.json")
-    return tmp_path / "model.json"
+@pytest.fixture(scope="module")
+def path(model: PerformanceModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "model.json"
+    model.save(path)
+    return path
 
 
 def ask(path: Path, capsys, *words: str) -> dict[str, Any]:

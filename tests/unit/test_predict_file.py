@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,9 +36,16 @@ def model() -> PerformanceModel:
     return PerformanceModel.fit(measured, parts=Parts(80, 20))
 
 
+@pytest.fixture(scope="module")
+def saved(model: PerformanceModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "model.json"
+    model.save(path)
+    return path
+
+
 @pytest.fixture
-def folder(model: PerformanceModel, tmp_path: Path, monkeypatch) -> Path:
-    model.save(tmp_path / "model.json")
+def folder(saved: Path, tmp_path: Path, monkeypatch) -> Path:
+    shutil.copy(saved, tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

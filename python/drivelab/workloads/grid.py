@@ -198,6 +198,7 @@ class _Tally:
             self._excess[cell] += self._unit
 
 
+@cache
 def _strata(workload: Characteristics) -> list[tuple[str, float]]:
     """Return the characteristics in effect; the stride only where nothing is random.
 
