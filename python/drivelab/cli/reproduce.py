@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
-from drivelab.cli.outputs import write_output
+from drivelab.cli.outputs import output_errors, write_output
 from drivelab.cli.terminal import show
 from drivelab.errors import RunError, UsageError
 
@@ -45,10 +45,14 @@ def run(args: argparse.Namespace) -> int:
     RunError
         When a claim fails, after everything was printed and written.
     """
-    from drivelab.reproduce.registry import reproduce
+    from drivelab.reproduce.registry import PAPERS, reproduce
 
     if args.out is not None and args.out.exists() and not args.out.is_dir():
         raise UsageError(f"{args.out} is no folder; --out names one")
+    if args.out is not None and args.paper in PAPERS:
+        # Before what may take an hour, not after it.
+        with output_errors(args.out):
+            args.out.mkdir(parents=True, exist_ok=True)
     reproduction = reproduce(args.paper, args.out)
     files = _write(reproduction, args.out) if args.out is not None else []
     if args.json:
