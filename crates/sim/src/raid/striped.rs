@@ -399,14 +399,21 @@ impl<F: Restorable> Striped<F> {
         Some(parted.command)
     }
 
-    /// Submits the next command of a stream now, if there is one.
+    /// Who asks, and what of their next commands the members are told.
     #[inline(always)]
-    fn submit_next(&mut self, stream: u16) -> Result<(), SimError> {
+    fn users_and_tables(&mut self) -> (&mut Users, TablesOf<'_, F>) {
         let tables = TablesOf {
             members: &self.members,
             stripes: self.stripes,
         };
-        let running = &mut self.users.streams[stream as usize];
+        (&mut self.users, tables)
+    }
+
+    /// Submits the next command of a stream now, if there is one.
+    #[inline(always)]
+    fn submit_next(&mut self, stream: u16) -> Result<(), SimError> {
+        let (users, tables) = self.users_and_tables();
+        let running = &mut users.streams[stream as usize];
         match running.take_request(&tables, SECTOR_SHIFT) {
             Some(request) => {
                 self.users.submit_inside(stream, self.now)?;
@@ -420,11 +427,8 @@ impl<F: Restorable> Striped<F> {
     /// The same where the next command is no request of a plain closed loop.
     #[inline(never)]
     fn submit_other(&mut self, stream: u16) -> Result<(), SimError> {
-        let tables = TablesOf {
-            members: &self.members,
-            stripes: self.stripes,
-        };
-        let running = &mut self.users.streams[stream as usize];
+        let (users, tables) = self.users_and_tables();
+        let running = &mut users.streams[stream as usize];
         let Some(command) = running.take(&tables, SECTOR_SHIFT) else {
             return Ok(());
         };

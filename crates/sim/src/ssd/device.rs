@@ -65,19 +65,23 @@ impl<F: Firmware> Engine<F> {
         self.host.link.next().min(self.events.first())
     }
 
+    /// Serves what happens before a moment, until a command is complete or cannot be served;
+    /// answers when something happens next.
     #[inline(always)]
-    fn serve_outside(
-        &mut self,
-        limit: u64,
-        completions: &mut Vec<Completion>,
-    ) -> Result<(), SimError> {
-        let until = EventKey::new(limit, MAX_LEAVES - 1);
+    fn serve_outside(&mut self, before: u64) -> u64 {
         while self.goes_on() {
-            if self.next_outside() > until {
-                break;
+            let next = self.next_outside().time();
+            if next >= before {
+                return next;
             }
             self.step();
         }
+        self.next_outside().time()
+    }
+
+    /// Tells the owner what is complete, or what went wrong.
+    #[inline(always)]
+    fn tell_completed(&mut self, completions: &mut Vec<Completion>) -> Result<(), SimError> {
         for slot in self.completed.drain(..) {
             completions.push(Completion {
                 tag: slot,
@@ -135,15 +139,7 @@ impl<F: Restorable> Worker<F> {
     /// answers when something happens next.
     #[inline(never)]
     pub(crate) fn serve_before(&mut self, before: u64) -> u64 {
-        let engine = &mut self.engine;
-        while engine.goes_on() {
-            let next = engine.next_outside().time();
-            if next >= before {
-                return next;
-            }
-            engine.step();
-        }
-        self.next()
+        self.engine.serve_outside(before)
     }
 
     /// Takes a command of a stream of the owner's at `now`, which knows it by `number`.
@@ -261,7 +257,8 @@ impl<F: Restorable> Device for Worker<F> {
         limit: u64,
         completions: &mut Vec<Completion>,
     ) -> Result<Option<u64>, SimError> {
-        self.engine.serve_outside(limit, completions)?;
+        self.engine.serve_outside(limit.saturating_add(1));
+        self.engine.tell_completed(completions)?;
         Ok(self.next_event())
     }
 
