@@ -198,6 +198,28 @@ def test_write_saturation_is_normalised_to_fresh_out_of_the_box() -> None:
         compare(drives)
 
 
+def test_a_test_over_time_is_told_on_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drives = [made.saturation("a", 1000.0, 100.0), made.saturation("b", 400.0, 300.0)]
+    names = saved(tmp_path, *(drive.result for drive in drives))
+    assert cli.main(["pts", "compare", *names, "--out", str(tmp_path / "out")]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [row[2:7] for row in rows if row and row[0] in ("a", "b")] == [
+        ["1,000", "100.0", "90.0", "%", "60"],
+        ["400.0", "300.0", "25.0", "%", "60"],
+    ]
+
+
+def test_the_drives_are_told_apart_in_a_line_each() -> None:
+    one, other = made.drive("a"), made.drive("b", kind="real")
+    one.result["header"]["purge"] = "done (simulated: every block erased)"
+    other.result["header"]["purge"] = "done (nvme-format)"
+    table = exhibits(compare([one, other]), Table)["drives"]
+    place = table.columns.index("purge")
+    assert [row[place] for row in table.rows] == ["done", "done (nvme-format)"]
+
+
 def test_efficiency_is_shown_where_a_drive_tells_its_energy() -> None:
     drives = [made.drive("a"), made.drive("b")]
     assert "efficiency" not in exhibits(compare(drives), BarFigure)

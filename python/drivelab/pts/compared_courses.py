@@ -46,7 +46,7 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
             _at_the_end(section),
             section["settled_iops"],
             None if section["lost_ratio"] is None else 100 * section["lost_ratio"],
-            section["steady_after_minutes"],
+            "never" if section["steady_after_minutes"] is None else section["steady_after_minutes"],
             section["run_minutes"],
             section["drive_fills"],
         )
@@ -56,11 +56,12 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
         "saturation-table",
         "Fresh, at the end, and settled",
         (
-            *("drive", "fresh (IOPS)", "at the end (IOPS)", "settled (IOPS)", "lost (%)"),
+            *("drive", "fresh (IOPS)", "at the end (IOPS)", "last window (IOPS)", "lost (%)"),
             *("settled after (min)", "run (min)", "drive fills"),
         ),
         rows,
-        f"At the end: mean of the last {_LAST_MINUTES} minutes, settled or not.",
+        f"At the end: mean of the last {_LAST_MINUTES} minutes. Last window: mean of the rounds by "
+        "which steady state is judged. Both settled or not; settled after tells whether.",
     )
     values = [
         {"label": drive.label, **{key: section[key] for key in keys}}

@@ -17,7 +17,7 @@ _VERDICTS: Final = {
     "steady": "steady",
     "not_steady": "never steady",
     "untested": "not tested",
-    "bounded": "ended before",
+    "bounded": "not reached",
     "incomplete": "INCOMPLETE",
 }
 
@@ -137,7 +137,7 @@ def _overview(drives: Sequence[Compared]) -> Page:
             drive.result["drive"]["capacity_bytes"] / 1e9,
             _header_of(drive.result, "firmware"),
             _header_of(drive.result, "date"),
-            _header_of(drive.result, "purge"),
+            _purge_of(drive.result),
             _VERDICTS.get(drive.result["verdict"], drive.result["verdict"]),
             drive.source,
         )
@@ -154,6 +154,12 @@ def _overview(drives: Sequence[Compared]) -> Page:
 
 def _header_of(result: Mapping[str, Any], name: str) -> str:
     return str(result["header"].get(name, "not known"))
+
+
+def _purge_of(result: Mapping[str, Any]) -> str:
+    """Say what became of it; what a simulated drive's is, the column before says."""
+    text = _header_of(result, "purge")
+    return text.partition(" (simulated")[0]
 
 
 def _cautions(drives: Sequence[Compared]) -> list[str]:
