@@ -157,3 +157,19 @@ def test_a_simulated_drive_with_an_energy_model_needs_no_log(tmp_path: Path) -> 
     # The toy drive takes 2 W.
     assert [row[2] for row in table.rows] == pytest.approx([2.0, 2.0], rel=1e-6)
     assert table.note == "Requests over the joules of the drive's energy model."
+
+
+def test_the_example_with_energy_tells_iops_per_watt(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "x25m-with-energy.toml"
+    words = ("latency", f"sim:{example}", "--scale", "0.001", "--keep-states", "0")
+    assert cli.main(["pts", "run", *words, "--out", str(tmp_path / "run")]) == 0
+    (section,) = json.loads((tmp_path / "run" / "result.json").read_text())["sections"]
+    (reads,) = (
+        cell
+        for cell in section["cells"]
+        if (cell["block_bytes"], cell["read_ratio"]) == (4096, 1.0)
+    )
+    # A page, its bytes on the channel, and the drive itself for 85 us, as x25m is fitted to.
+    joules = 2e-6 + 4096 * 80e-12 + 0.6 * 85e-6
+    # A step of 60 ms ends between two requests: one in 700.
+    assert reads["iops_per_watt"] == pytest.approx(1 / joules, rel=2 / 700)
