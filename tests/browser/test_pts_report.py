@@ -211,6 +211,34 @@ def test_drawings_of_one_page_share_a_sheet(
     assert re.search(r"^The first one +The second one$", sheet, re.MULTILINE)
 
 
+def test_three_drawings_and_their_table_share_a_sheet(
+    tmp_path: Path, require_tool: Callable[[str], Path]
+) -> None:
+    drawings = [replace(convergence(), name=f"drawing-{number}") for number in range(3)]
+    page = Page("Window", (*drawings, window_table()))
+    report = Report(title="Three", header=HEADER, stamp=STAMP, pages=(page,), result={})
+    write_test_report(report, tmp_path, chromium=str(require_tool("chromium")))
+    assert len(sheets_of(tmp_path / "report.pdf", require_tool("pdftotext"))) == 1
+
+
+def test_two_pages_of_two_drawings_share_a_sheet(
+    tmp_path: Path, require_tool: Callable[[str], Path]
+) -> None:
+    drawings = [replace(convergence(), name=f"drawing-{number}") for number in range(6)]
+    # A list of pages stands on the first sheet, and takes room there.
+    pages = tuple(
+        Page(f"Course {number}", tuple(drawings[2 * number : 2 * number + 2]))
+        for number in range(3)
+    )
+    report = Report(title="Courses", header=HEADER, stamp=STAMP, pages=pages, result={})
+    write_test_report(report, tmp_path, chromium=str(require_tool("chromium")))
+    sheets = sheets_of(tmp_path / "report.pdf", require_tool("pdftotext"))
+    assert len(sheets) == 2
+    assert all(STAMP in sheet for sheet in sheets)
+    assert "Course 1" in sheets[1]
+    assert "Course 2" in sheets[1]
+
+
 def test_every_sheet_of_the_pdf_has_header_and_stamp(
     folder: Path, require_tool: Callable[[str], Path]
 ) -> None:

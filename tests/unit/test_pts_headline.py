@@ -12,6 +12,7 @@ from fake_test_run import SETTLED
 from drivelab.cli.pts_run_text import tell, text_of
 from drivelab.pts.headline import Figure, headline
 from drivelab.pts.registry import SPECIFIED
+from drivelab.pts.report import build
 from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings
 
@@ -34,6 +35,10 @@ def test_the_headline_is_what_the_result_says(name: str, tmp_path: Path) -> None
     if name == "latency":
         longest = section["response_times"]["latency_ns_max"]
         assert figures["longest"] == Figure("longest", longest / 1e6, "ms")
+    summary = build(tmp_path / "run").pages[0]
+    assert summary.exhibits[0].rows == tuple(
+        (figure.name, figure.value, figure.unit) for figure in headline(outcome.result)
+    )
     told = tell(outcome)
     assert json.loads(json.dumps(told["headline"])) == told["headline"]
     text = text_of(told)
@@ -53,6 +58,21 @@ def test_what_was_not_reached_is_said() -> None:
         Figure("fresh out of the box", 12240.0, "IOPS"),
         Figure("settled", None, "IOPS"),
     ]
+
+
+def test_a_window_that_never_settled_is_not_called_settled() -> None:
+    section = {"fresh_iops": 100.0, "settled_iops": 20.0, "lost_ratio": 0.8}
+    for minutes, name in ((None, "in the last window, not settled"), (31, "settled")):
+        figures = headline(
+            {"test": "wsat", "sections": [{**section, "steady_after_minutes": minutes}]}
+        )
+        assert [figure.name for figure in figures][1] == name
+
+
+def test_sizes_are_named_as_in_the_windows() -> None:
+    cell = {"block_bytes": 2**20, "read_ratio": 1, "bandwidth_bytes_per_second_mean": 2e6}
+    (figure,) = headline({"test": "throughput", "sections": [{"cells": [cell]}]})
+    assert figure == Figure("1024 KiB sequential read", 2.0, "MB/s")
 
 
 def test_a_recovery_and_demands_are_told_with_their_units() -> None:

@@ -225,7 +225,9 @@ def test_a_class_runs_until_its_figure_is_steady(tmp_path: Path, text: str) -> N
     assert dict(report.header)["specification"].endswith("none of its tests")
     assert dict(report.header)["test"].endswith(": Mine")
     names = [page.title for page in report.pages]
-    assert sum("response times" in name for name in names) == 3
+    assert sum("response times" in name for name in names) == 2
+    (*_, last) = report.pages
+    assert [exhibit.name for exhibit in last.exhibits] == ["class-response-times-3", "class-levels"]
 
 
 def test_the_test_wants_a_class(tmp_path: Path) -> None:

@@ -11,12 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab.pts.cells import CellResult, cell_results
 from drivelab.pts.convergence import convergence_figure, window_exhibits, windows_json
-from drivelab.pts.exhibits import Axis, Line, LineFigure, Page, Table
+from drivelab.pts.exhibits import Axis, Exhibit, Line, LineFigure, Page, Table
 from drivelab.pts.journal import Action, Record, Step
 from drivelab.pts.response_times import levels_table, response_time_figure, response_times_json
 from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds
@@ -298,8 +298,8 @@ def _same_point(points: Sequence[CellResult]) -> str:
 
 
 def _histograms(record: Record, name: str, title: str, points: Sequence[CellResult]) -> list[Page]:
-    """Show response times, a point a page, and the confidence levels of all below the last."""
-    shown: list[Page] = []
+    """Show the response times of each operating point, and the confidence levels of all."""
+    figures: list[Exhibit] = []
     rows: list[tuple[str, list[Step]]] = []
     for label, point in operating_points(points).items():
         steps: list[Step] = record.of_phase("point", label)
@@ -314,8 +314,8 @@ def _histograms(record: Record, name: str, title: str, points: Sequence[CellResu
             steps,
         )
         if figure is not None:
-            shown.append(Page(f"{title} - response-time histogram, {label}", (figure,)))
-    if not shown:
+            figures.append(figure)
+    if not figures:
         return []
     levels = levels_table(f"{name}-levels", "Confidence levels", rows)
-    return [*shown[:-1], replace(shown[-1], exhibits=(*shown[-1].exhibits, levels))]
+    return [Page(f"{title} - response-time histograms", (*figures, levels))]

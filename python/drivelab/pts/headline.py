@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from drivelab.units import format_size
+from drivelab.pts.cell_exhibits import block_text
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,11 @@ def _windows(section: Mapping[str, Any]) -> Iterator[Figure]:
 
 def _saturation(section: Mapping[str, Any]) -> Iterator[Figure]:
     yield Figure("fresh out of the box", section.get("fresh_iops"), "IOPS")
-    yield Figure("settled", section.get("settled_iops"), "IOPS")
-    if section.get("settled_iops") is not None:
+    is_steady = section.get("steady_after_minutes") is not None
+    has_window = section.get("settled_iops") is not None
+    name = "in the last window, not settled" if has_window and not is_steady else "settled"
+    yield Figure(name, section.get("settled_iops"), "IOPS")
+    if has_window:
         yield Figure("lost by then", section["lost_ratio"], "ratio")
         yield Figure("steady after", section["steady_after_minutes"], "minutes")
 
@@ -60,7 +63,7 @@ def _saturation(section: Mapping[str, Any]) -> Iterator[Figure]:
 def _reads(section: Mapping[str, Any]) -> Iterator[Figure]:
     for cell in section.get("cells", ()):
         if cell["read_ratio"] == 1:
-            name = f"{format_size(cell['block_bytes'])} sequential read"
+            name = f"{block_text(cell['block_bytes'])} sequential read"
             yield Figure(name, cell["bandwidth_bytes_per_second_mean"] / 1e6, "MB/s")
 
 
@@ -81,7 +84,7 @@ def _recovery(section: Mapping[str, Any]) -> Iterator[Figure]:
 
 def _gains(section: Mapping[str, Any]) -> Iterator[Figure]:
     for state in section.get("wait_states", ()):
-        name = f"after idling {state['wait_ratio']:g} x as long, of before"
+        name = f"writes after idling {state['wait_ratio']:g} x as long, over writes without"
         yield Figure(name, state["gain_ratio"], "ratio")
 
 

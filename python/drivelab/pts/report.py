@@ -7,6 +7,7 @@ from typing import Any, Final, get_args
 
 from drivelab.pts.exhibits import Page, Report, Table
 from drivelab.pts.header import cautions, header_fields
+from drivelab.pts.headline import Figure, headline
 from drivelab.pts.journal import Record, read_record
 from drivelab.pts.power import POWER_LOG, efficiency_page, read_power_log, with_energy
 from drivelab.pts.registry import test_named
@@ -51,17 +52,18 @@ def report_of(record: Record) -> Report:
     sections = test.sections(record)
     is_simulated = record.header["drive"]["kind"] == "simulated"
     efficiency = efficiency_page(sections, is_simulated=is_simulated)
+    result = _result(record, test, sections)
     return Report(
         title=f"{test.title} ({EDITIONS[record.settings.edition]})",
         header=header_fields(record, test),
         stamp=record.settings.stamp,
         pages=(
-            _summary(record, sections),
+            _summary(record, sections, headline(result)),
             # A table as short as the summary, which it shares a sheet with.
             *([] if efficiency is None else [efficiency]),
             *(page for page in test.pages(record) if page.exhibits),
         ),
-        result=_result(record, test, sections),
+        result=result,
     )
 
 
@@ -116,7 +118,19 @@ def _result(record: Record, test: PtsTest, sections: list[Section]) -> dict[str,
     }
 
 
-def _summary(record: Record, sections: list[Section]) -> Page:
+def _summary(record: Record, sections: list[Section], figures: list[Figure]) -> Page:
     rows = tuple((each.name or "test", each.rounds, _VERDICTS[each.verdict]) for each in sections)
-    table = Table("summary", "Steady state", ("part", "rounds", "steady state"), rows)
-    return Page("Summary", (table,), tuple(cautions(record)))
+    states = Table("summary", "Steady state", ("part", "rounds", "steady state"), rows)
+    results = Table(
+        "results",
+        "Results",
+        ("of", "value", "unit"),
+        tuple((figure.name, figure.value, figure.unit) for figure in figures),
+        "A value that stands as a dash was not reached." if _has_gap(figures) else "",
+    )
+    exhibits = (results, states) if figures else (states,)
+    return Page("Summary", exhibits, tuple(cautions(record)))
+
+
+def _has_gap(figures: list[Figure]) -> bool:
+    return any(figure.value is None for figure in figures)

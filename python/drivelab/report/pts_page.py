@@ -1,9 +1,9 @@
 """The page of a performance test: its header on every sheet, its exhibits drawn and set.
 
 It is laid out for a screen and for paper at once: a page with drawings begins a sheet, pages of
-text and tables share one with their neighbours, and what does not fit goes on below the same
-header on the next. A test's pages hold a figure or two, so its sheets lie across; bars of many
-drives are tall, so a comparison's stand upright.
+text and tables share one with their neighbours, as do pages of two drawings each, and what does
+not fit goes on below the same header on the next. A test's pages hold a figure or two, so its
+sheets lie across; bars of many drives are tall, so a comparison's stand upright.
 
 ::
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drivelab.pts.exhibits import Report as TestReport
+    from drivelab.report.exhibits.looks import Drawn
 
 
 def render_test(report: TestReport, statement: str = "") -> Report:
@@ -54,6 +55,7 @@ def render_test(report: TestReport, statement: str = "") -> Report:
     ]
     for page in pages:
         page["is_drawn"] = any(exhibit.panels for exhibit in page["exhibits"])
+        page["is_half"] = _is_half(page["exhibits"])
     exhibits = [exhibit for page in pages for exhibit in page["exhibits"]]
     names = [exhibit.name for exhibit in exhibits]
     if len(set(names)) < len(names):
@@ -78,13 +80,20 @@ def render_test(report: TestReport, statement: str = "") -> Report:
     return Report(html, tables)
 
 
+def _is_half(exhibits: Sequence[Drawn]) -> bool:
+    """Tell whether two drawings beside each other are all of a page: half a sheet that lies."""
+    drawings = [each for each in exhibits if each.kind == "drawing" and each.columns == 1]
+    return len(exhibits) == len(drawings) == 2
+
+
 def _sheets(pages: Sequence[dict[str, Any]]) -> list[list[int]]:
-    """Group pages, by their numbers: two with drawings are never neighbours in a group."""
+    """Group pages, by their numbers: of two neighbours with drawings, both are halves."""
     groups: list[list[int]] = []
-    was_drawn = True
+    was_drawn, was_half = True, False
     for number, page in enumerate(pages, start=1):
-        if was_drawn and (page["is_drawn"] or not groups):
+        shares = was_half and page["is_half"]
+        if not groups or (was_drawn and page["is_drawn"] and not shares):
             groups.append([])
         groups[-1].append(number)
-        was_drawn = page["is_drawn"]
+        was_drawn, was_half = page["is_drawn"], page["is_half"]
     return groups

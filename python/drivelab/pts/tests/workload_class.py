@@ -154,27 +154,30 @@ def _pages(record: Record) -> list[Page]:
         Axis("throughput (IOPS)", "log10"),
     )
     named = [(part.name, cell.steps) for part, cell in zip(parts, cells, strict=True)]
-    histograms = [
-        (name, response_time_figure(f"class-response-times-{number}", name, steps))
-        for number, (name, steps) in enumerate(named, start=1)
-    ]
     return [
         Page(f"{of.title} - what it is made of", (_made_of(of), _weights(of))),
         Page(f"{of.title} - steady-state convergence", (convergence,)),
         Page(f"{of.title} - measurement window", tuple(window_exhibits("class", settled))),
-        Page(
-            f"{of.title} - results",
-            (
-                _results(of, settled),
-                levels_table("class-levels", "Confidence levels of response times", named),
-            ),
-        ),
-        *(
-            Page(f"{of.title} - response times: {name}", (figure,))
-            for name, figure in histograms
-            if figure is not None
-        ),
+        Page(f"{of.title} - results", (_results(of, settled),)),
+        *_response_pages(of, named),
     ]
+
+
+def _response_pages(of: WorkloadClass, named: Sequence[tuple[str, Sequence[Step]]]) -> list[Page]:
+    """Show the response times of two stimuli a page, below the last the levels of all."""
+    levels = levels_table("class-levels", "Confidence levels of response times", named)
+    pages = []
+    for first in range(0, len(named), 2):
+        beside = named[first : first + 2]
+        figures = [
+            response_time_figure(f"class-response-times-{number}", name, steps)
+            for number, (name, steps) in enumerate(beside, start=first + 1)
+        ]
+        is_last = first + 2 >= len(named)
+        shown = tuple(figure for figure in figures if figure is not None)
+        title = f"{of.title} - response times: {', '.join(name for name, _ in beside)}"
+        pages.append(Page(title, (*shown, levels) if is_last else shown))
+    return pages
 
 
 def _iops_of(number: int) -> Callable[[Sequence[Step]], float]:

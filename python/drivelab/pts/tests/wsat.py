@@ -217,7 +217,8 @@ def _pages(record: Record) -> list[Page]:
     fresh = iops[0] or 1.0
 
     def against(name: str, x: Axis, xs: Sequence[float], y: Axis) -> LineFigure:
-        title = f"Write saturation against {x.label.partition(' (')[0]}: {words}"
+        # The legend names the writes.
+        title = f"Write saturation against {x.label.partition(' (')[0]}"
         return course(f"wsat-{name}", title, x, y, [(words, xs, iops)])
 
     linear, log = Axis("throughput (IOPS)"), Axis("throughput (IOPS)", "log10")
