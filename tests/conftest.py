@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -13,6 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+# Up to here prepared drives are kept, the last three: of the package's smaller ones, x25m too.
+KEPT_STATE_BYTES = 200_000_000
 EXECUTABLES = {"chromium": ("chromium", "chromium-browser", "google-chrome")}
 _skipped: list[str] = []
 
@@ -39,6 +42,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep states of simulated drives out of the user's folder, and of other tests' way."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache" / "unused"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _drives_are_prepared_once() -> Iterator[None]:
+    """Share prepared states between tests, as workers do: a run never changes one.
+
+    Writing x25m full took longer than what some two hundred tests then asked of it.
+    """
+    from drivelab.drives import simulated
+
+    made = simulated._core.SimulatedDrive
+
+    @functools.lru_cache(maxsize=3)
+    def kept(text: str, bases: tuple[tuple[str, str], ...], *, varies: bool) -> Any:
+        return made(text, dict(bases), varies=varies)
+
+    def opened(text: str, bases: dict[str, str], *, varies: bool) -> Any:
+        drive = made(text, bases, varies=varies)
+        if drive.state_bytes > KEPT_STATE_BYTES:
+            return drive
+        return kept(text, tuple(bases.items()), varies=varies)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulated._core, "SimulatedDrive", opened)
+        yield
 
 
 @pytest.fixture(scope="session")
