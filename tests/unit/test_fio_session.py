@@ -48,6 +48,24 @@ def sent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], list[l
     return rows
 
 
+def test_a_session_tells_which_file_it_has(
+    require_tool: Callable[[str], Path], drive_folder: Path
+) -> None:
+    require_tool("fio")
+
+    def file_of(*, keep: bool) -> dict[str, Any]:
+        path = str(drive_folder / "which.bin")
+        with open_session(path, size_bytes=CAPACITY, keep=keep) as session:
+            told: dict[str, Any] = session.identity()["volatile"]["file"]
+        return told
+
+    removed, kept, again = file_of(keep=False), file_of(keep=True), file_of(keep=False)
+    assert kept == again
+    if removed["generation"] is None:
+        pytest.skip("this file system does not tell an inode from the next of its number")
+    assert removed != kept
+
+
 def stimulus(**values: Any) -> Stimulus:
     sizes = values.pop("size", 4 * KIB)
     given = {"read_ratio": 1.0, "range_bytes": CAPACITY, **values}

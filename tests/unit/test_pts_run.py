@@ -232,3 +232,19 @@ def test_steps_in_order_go_on_where_the_last_of_the_same_ended(tmp_path: Path) -
         each = result.bytes // stimulus.threads // 2**20 * 2**20
         reached[stimulus.read_ratio] = (stimulus.begin_bytes + each) % stimulus.part_bytes
     assert len({step.stimulus.begin_bytes for step in steps}) > 3
+
+
+@pytest.mark.parametrize("inode", [1, 2])
+def test_a_file_that_was_made_anew_on_the_way_is_told(tmp_path: Path, inode: int) -> None:
+    def session(inode: int, **options: Any) -> FakeSession:
+        identity = {"model": "fake", "volatile": {"file": {"inode": inode, "generation": 7}}}
+        return FakeSession("real", identity=identity, is_whole_device=False, **options)
+
+    def fails(step: int) -> RunError | None:
+        return RunError("gone") if step == 100 else None
+
+    run(tmp_path / "run", session(1, fails=fails, **SETTLED))
+    result = run(tmp_path / "run", session(inode, **SETTLED)).result
+    assert result["starts"] == 2
+    told = [each for each in result["cautions"] if "another file than it began with" in each]
+    assert len(told) == (inode == 2)

@@ -25,6 +25,8 @@ from drivelab.drives.fio_step_result import step_result
 from drivelab.drives.purge import purge_drive
 from drivelab.drives.real_header import drive_header, host_header
 from drivelab.drives.session import StepResult, check_end
+from drivelab.drives.side_file import file_key
+from drivelab.drives.target_file import TargetFile
 from drivelab.drives.write_cache import switch_write_cache
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 
@@ -83,8 +85,14 @@ class FioSession(ClosedOnExit):
         return self._drive.target.is_whole
 
     def identity(self) -> dict[str, Any]:
-        """Give everything that identifies the drive; see `FioDrive.identity`."""
-        return self._drive.identity()
+        """Give everything that identifies the drive; see `FioDrive.identity`.
+
+        Under ``volatile`` also which ``file`` it is: one may be made anew for another start.
+        """
+        told, target = self._drive.identity(), self._drive.target
+        if not isinstance(target, TargetFile):
+            return told
+        return {**told, "volatile": {**told["volatile"], "file": file_key(target.descriptor)}}
 
     def header(self) -> dict[str, str]:
         """Give what a report says of drive and host, by field in words; see `DriveSession`.

@@ -146,6 +146,11 @@ def _disturbances(record: Record) -> list[str]:
             f"The test was stopped and went on, {times}: the drive was idle between, where the "
             "specification wants no gap."
         )
+    if record.has_new_file:
+        told.append(
+            "It went on with another file than it began with (one that Drivelab made is removed "
+            "when a test stops, unless --keep is given): that one was never preconditioned."
+        )
     beside = record.header["origin"].get("beside")
     if beside:
         told.append(

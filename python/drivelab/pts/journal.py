@@ -133,6 +133,8 @@ class Record:
         What stopped it the last time, where that is known.
     starts
         How often it was started or went on.
+    has_new_file
+        Whether it went on with another file than it began with.
     """
 
     test: str
@@ -144,6 +146,7 @@ class Record:
     is_complete: bool
     failure: Failure | None = None
     starts: int = 1
+    has_new_file: bool = False
     _by_phase: dict[tuple[str, str], list[Step]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -209,7 +212,9 @@ def read_record(store: RunStore) -> Record:
             f"understand it ({type(error).__name__}: {error}): go on with that version, or begin "
             "again with another --out"
         ) from error
-    failures = store.failures()
+    failures, starts = store.failures(), store.starts()
+    # What an earlier version did not say is no other file.
+    files = [start["file"] for start in starts if start.get("file") is not None]
     return Record(
         test=test,
         settings=settings,
@@ -219,5 +224,6 @@ def read_record(store: RunStore) -> Record:
         purges=tuple(purges),
         is_complete=is_complete,
         failure=failures[-1] if failures else None,
-        starts=max(len(store.starts()), 1),
+        starts=max(len(starts), 1),
+        has_new_file=any(file != files[0] for file in files),
     )

@@ -90,6 +90,9 @@ def run_test(
     """
     start = this_start(command) if origin is None else origin
     header = run_header(test, session, settings, start)
+    file = header["drive"]["identity"].get("volatile", {}).get("file")
+    if file is not None:
+        start = {**start, "file": file}
     progress = TestProgress(test.name, shown=shown)
     refuse_impossible(test, session, settings)
     with RunStore.open_to_append(path, header, durable=session.kind == "real") as store:
