@@ -24,9 +24,6 @@ from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.design import parse_design
 
 REQUESTS = 40
-# A copy of such a state takes longer than everything that is asked of it: those drives are
-# measured once, and simulated by the tests of what they are for.
-LARGE_STATE_BYTES = 300_000_000
 # Longer than any work that the first part leaves, in simulated time.
 PAUSE_NS = 1_000_000_000_000
 
@@ -48,7 +45,6 @@ class Preset:
         monkeypatch.setattr(simulated.SimulatedDrive, "open", once)
         self.drive = once(self.name, varies=True)
         self.kind = self.drive.preset["kind"]
-        self.is_large = self.drive._core.state_bytes > LARGE_STATE_BYTES
         # What was never written is not read.
         self.least_writes = 1.0 if self.drive.condition == "fresh" else 0.0
 
@@ -76,8 +72,6 @@ def test_a_preset_answers_every_command(
     preset = Preset(name, monkeypatch, capsys)
     _measures(preset)
     _refuses(preset)
-    if preset.is_large:
-        return
     _runs_a_campaign(preset)
     _simulates(preset)
     if preset.kind == "ssd" and preset.drive.preset.get("slc") is None:
