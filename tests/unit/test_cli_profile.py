@@ -55,7 +55,10 @@ def test_a_full_profile_says_how_many_tests_are_not_known(drive, capsys) -> None
     assert many["tests_not_known"] == 0
     told = f"{few['tests_not_known']} of 28 tests are not known within 10 % after 6 repetitions"
     assert told in run(capsys, *words, "6")[1]
-    assert "not known within" not in run(capsys, *words, "200")[1]
+    known = run(capsys, *words, "200")[1]
+    assert "not known within" not in known
+    assert "* measured; sequential over random throughput\n" in known
+    assert "estimated at the others" in run(capsys, drive, *QUICK)[1]
 
 
 def test_everything_is_written_and_the_ratio_table_is_what_json_says(drive, capsys) -> None:

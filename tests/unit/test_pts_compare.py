@@ -328,7 +328,9 @@ def test_bad_input_is_one_clear_line(
     assert "no workload class 'x'; there are desktop-publishing, " in complaint(
         capsys, *names, "--class", "x"
     )
-    assert "outside of what was measured" in complaint(capsys, *names, "--block-size", "2MiB")
+    assert "2048 KiB with a read ratio of 0 is outside of what was measured" in complaint(
+        capsys, *names, "--block-size", "2MiB"
+    )
     assert "holds notes.txt, which no report made" in complaint(capsys, *names, "--out", "mine")
     Path("thesis").mkdir()
     Path("thesis/report.pdf").write_text("years of work")

@@ -84,6 +84,12 @@ def test_what_is_not_there_is_told_with_what_is(folder: Path) -> None:
     )
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_preset_that_is_none_is_not_to_be_run() -> None:
+    with pytest.raises(UsageError, match='no preset "x25n"; the presets are apex, '):
+        read_reference("sim:x25n", "iops")
+
+
 def test_one_of_another_version_of_a_preset_is_refused(folder: Path) -> None:
     write_reference(result(found="0123456789abcdef"))
     with pytest.raises(UsageError) as refused:

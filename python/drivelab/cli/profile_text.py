@@ -89,7 +89,9 @@ def _table(found: Profile) -> list[str]:
         "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
         for row in rows
     ]
-    note = "* measured; sequential over random throughput, estimated at the others"
+    note = "* measured; sequential over random throughput"
+    if not measured.issuperset(sizes):
+        note += ", estimated at the others"
     return [*(line.rstrip() for line in lines), note]
 
 

@@ -209,7 +209,7 @@ def at_size_and_mix(
         raise UsageError("the drives have no block size and mix in common")
     if not (sizes[0] <= block_bytes <= sizes[-1] and mixes[0] <= read_ratio <= mixes[-1]):
         raise UsageError(
-            f"{block_bytes} bytes with a read ratio of {read_ratio:g} is outside of what was "
+            f"{block_text(block_bytes)} with a read ratio of {read_ratio:g} is outside of what was "
             f"measured; allowed: {block_text(sizes[0])} to {block_text(sizes[-1])}, read ratios "
             f"{mixes[0]:g} to {mixes[-1]:g}"
         )

@@ -38,10 +38,12 @@ def read_reference(name: str, test: str) -> dict[str, Any]:
     Raises
     ------
     UsageError
-        Where there is none, saying which there are and how to make it; where it is damaged, or
-        of another version of the preset.
+        Where there is no such preset; where there is none of it, saying which there are and how
+        to make it; where it is damaged, or of another version of the preset.
     """
     preset = name.removeprefix(PREFIX)
+    # Where there is no such preset, nothing could make a result of it.
+    hash_now = fingerprint(preset)
     path = reference_path(preset, test)
     make = f"`drivelab pts run {test} {name}` makes one"
     if not path.is_file():
@@ -55,7 +57,7 @@ def read_reference(name: str, test: str) -> dict[str, Any]:
         found = result["drive"]["identity"]["config_hash"]
     except (OSError, ValueError, KeyError, TypeError, lzma.LZMAError) as error:
         raise UsageError(f"the reference result {path} is damaged; {make}") from error
-    if found != fingerprint(preset):
+    if found != hash_now:
         raise UsageError(
             f"the reference result of {name} in {test} is of another version of it; {make}, and "
             f'`make reference-results PRESETS="{preset}"` in a checkout the one that ships'
