@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from drivelab._core import histogram_bin
@@ -149,6 +150,9 @@ class FakeSession(ClosedOnExit):
             raise RunError("a real drive keeps its state itself")
         self.written_bytes = int(state)
         self.loads += 1
+
+    def leave(self) -> Path | None:
+        return Path("made.bin") if self.kind == "real" else None
 
     def close(self) -> None:
         pass

@@ -9,6 +9,7 @@ import pytest
 from fake_session import FakeSession
 from fake_test_run import SETTLED, run_fake
 
+from drivelab.drives.drive import DriveKind
 from drivelab.errors import RunError, UsageError
 from drivelab.pts.exhibits import Table
 from drivelab.pts.journal import read_record
@@ -134,6 +135,28 @@ def test_a_preconditioned_state_is_taken_up_and_not_made_again(tmp_path: Path) -
     again = FakeSession()
     run(tmp_path / "run", again)
     assert (again.loads, again.steps[0]) == (1, 2)
+
+
+@pytest.mark.parametrize("kind", ["real", "simulated"])
+def test_a_file_made_for_a_test_that_stops_is_left_to_it(tmp_path: Path, kind: DriveKind) -> None:
+    drive = FakeSession(kind, fails=lambda step: KeyboardInterrupt() if step == 40 else None)
+    with pytest.raises(KeyboardInterrupt, match="40 steps are kept") as stopped:
+        run(tmp_path / "run", drive)
+    said = "and made.bin until the test is complete; " in str(stopped.value)
+    assert said == (kind == "real")
+
+
+def test_a_file_to_which_nothing_was_done_is_not_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    drive = FakeSession("real")
+    monkeypatch.setattr(drive, "purge", stop)
+    with pytest.raises(KeyboardInterrupt, match="0 steps are kept") as stopped:
+        run(tmp_path / "run", drive)
+    assert "made.bin" not in str(stopped.value)
 
 
 def test_a_run_that_an_older_version_began_goes_on(tmp_path: Path) -> None:

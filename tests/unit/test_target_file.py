@@ -82,8 +82,8 @@ def test_a_kept_file_is_used_again_and_stays_kept(tmp_path: Path, roots: SystemR
 def test_keeping_can_be_asked_for_later(tmp_path: Path, roots: SystemRoots) -> None:
     path = tmp_path / "bench.bin"
     first = make(path, roots)
-    # What a kill leaves behind: the pair, not marked to be kept.
-    first._remove = False
+    # As a kill does: the pair stays, not marked to be kept.
+    assert first.leave() == path
     first.close()
     open_target_file(path, keep=True, roots=roots).close()
     assert path.exists()
@@ -91,17 +91,23 @@ def test_keeping_can_be_asked_for_later(tmp_path: Path, roots: SystemRoots) -> N
     assert path.exists()
 
 
-def test_what_a_kill_left_behind_is_used_again_and_removed(
-    tmp_path: Path, roots: SystemRoots
-) -> None:
+def test_what_was_left_behind_is_used_again_and_removed(tmp_path: Path, roots: SystemRoots) -> None:
     path = tmp_path / "bench.bin"
     first = make(path, roots)
-    first._remove = False
+    assert first.leave() == path
     first.close()
     with open_target_file(path, roots=roots) as target:
         assert target.write_refusal is None
     assert not path.exists()
     assert not Path(f"{path}.drivelab.json").exists()
+
+
+def test_what_stays_anyway_or_is_gone_is_not_left(tmp_path: Path, roots: SystemRoots) -> None:
+    with make(tmp_path / "kept.bin", roots, keep=True) as kept:
+        assert kept.leave() is None
+    with make(tmp_path / "gone.bin", roots) as gone:
+        gone.path.unlink()
+        assert gone.leave() is None
 
 
 def test_a_half_written_file_is_filled_again(tmp_path: Path, roots: SystemRoots) -> None:

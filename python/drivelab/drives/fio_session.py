@@ -32,6 +32,7 @@ from drivelab.errors import CannotAnswerError, RunError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from drivelab.drives.fio import FioDrive
     from drivelab.drives.purge import PurgeMethod
@@ -189,6 +190,11 @@ class FioSession(ClosedOnExit):
             f"{self.name} is a real drive and keeps its own state; a saved one of {len(state)} "
             "bytes is a simulated drive's"
         )
+
+    def leave(self) -> Path | None:
+        """Let a file made for the drive stay; see `DriveSession`."""
+        target = self._drive.target
+        return target.leave() if isinstance(target, TargetFile) else None
 
     def close(self) -> None:
         """Give the drive back, its write cache as it was found.

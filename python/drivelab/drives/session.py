@@ -16,6 +16,7 @@ from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from drivelab.workloads.stimulus import Stimulus
 
@@ -172,6 +173,13 @@ class DriveSession(OpenDrive, Askable, Protocol):
 
     def save_state(self) -> bytes | None:
         """Return the state as bytes; ``None`` where the drive keeps it itself."""
+        ...
+
+    def leave(self) -> Path | None:
+        """Let a file made for the drive stay, for a session that goes on; give its path.
+
+        It is removed when that one is closed. ``None`` where none would be removed.
+        """
         ...
 
     def load_state(self, state: bytes) -> None:

@@ -137,6 +137,9 @@ class SimulatedSession(ClosedOnExit):
         """Take up what `save_state` gave on the same drive; `UsageError` for anything else."""
         self._session.load(state)
 
+    def leave(self) -> None:
+        """Nothing is made."""
+
     def close(self) -> None:
         """Nothing to release."""
 

@@ -133,6 +133,13 @@ class TargetFile(ClosedOnExit):
     def before_writing(self) -> None:
         """Do nothing: who may write a file is settled when it is opened."""
 
+    def leave(self) -> Path | None:
+        """Let a file that would be removed stay for whoever opens it next; give its path."""
+        if not self._remove or not self.path.exists():
+            return None
+        self._remove = False
+        return self.path
+
     def close(self) -> None:
         """Close the file; remove it and its side file if it was made and is not kept."""
         atexit.unregister(self.close)

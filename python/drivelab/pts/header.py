@@ -148,8 +148,7 @@ def _disturbances(record: Record) -> list[str]:
         )
     if record.has_new_file:
         told.append(
-            "It went on with another file than it began with (one that Drivelab made is removed "
-            "when a test stops, unless --keep is given): that one was never preconditioned."
+            "It went on with another file than it began with: that one was never preconditioned."
         )
     beside = record.header["origin"].get("beside")
     if beside:

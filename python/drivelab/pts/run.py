@@ -112,6 +112,10 @@ def run_test(
         if not read_record(store).is_complete:
             store.record_start(start)
         problem = None
+
+        def kept() -> str:
+            return _kept(session, bench.done, path, command)
+
         try:
             with pause:
                 test.carry_out(bench)
@@ -119,12 +123,14 @@ def run_test(
                 if shared_states is None:
                     shared.clear()
         except KeyboardInterrupt as interrupt:
-            raise KeyboardInterrupt(f"stopped; {_kept(bench, path, command)}") from interrupt
+            raise KeyboardInterrupt(
+                f"stopped; {_kept(session, bench.done, path, command)}"
+            ) from interrupt
         except TerminatedError as terminated:
-            message = f"{terminated}; {_kept(bench, path, command)}"
+            message = f"{terminated}; {_kept(session, bench.done, path, command)}"
             raise TerminatedError(terminated.number, message) from terminated
         except RunError as error:
-            problem = RunError(f"{error}; {_kept(bench, path, command)}")
+            problem = RunError(f"{error}; {_kept(session, bench.done, path, command)}")
         finally:
             progress.end()
         try:
@@ -213,6 +219,9 @@ def refuse_impossible(test: PtsTest, drive: Askable, settings: Settings) -> None
         raise CannotAnswerError(f"{drive.name} cannot run {test.name}: {error}") from error
 
 
-def _kept(bench: Bench, path: Path, command: str | None) -> str:
+def _kept(session: DriveSession, done: int, path: Path, command: str | None) -> str:
     again = "run the same command again to go on" if command is None else f"go on with: {command}"
-    return f"{bench.done} steps are kept in {path}; {again}"
+    # It is in the state that those steps brought it to.
+    file = session.leave() if done else None
+    left = "" if file is None else f", and {file} until the test is complete"
+    return f"{done} steps are kept in {path}{left}; {again}"
