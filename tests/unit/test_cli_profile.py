@@ -180,6 +180,7 @@ def test_another_profile_or_drive_is_refused_in_the_same_folder(drive, capsys) -
         (["--optimization-cost", "cheap!"], "a time for each request with its unit"),
         (["--optimization-cost", "50"], "50us, or 50x for the ratio"),
         (["--optimization-cost", "0"], "no ratio that an optimisation needs"),
+        (["--optimization-cost", "0.99x"], "allowed: from 1x"),
         (["--keep"], "--keep is for files on real drives"),
         (["--file-size", "100GiB"], "allowed: at most the drive's"),
     ],

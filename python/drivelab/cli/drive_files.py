@@ -137,14 +137,17 @@ def imported(args: argparse.Namespace) -> dict[str, Any]:
 def _preset(name: str) -> PresetSource:
     from drivelab._core import preset_names
     from drivelab.drives.presets import SUFFIX, read_preset
-    from drivelab.drives.registry import kind_of
+    from drivelab.drives.registry import kind_of, meant
 
     reference = name.removeprefix("sim:").removeprefix("analytic:")
-    if not reference.endswith(SUFFIX) and reference not in preset_names():
-        presets = f"{', '.join(preset_names())}, and FILE.toml"
+    names = preset_names()
+    if not reference.endswith(SUFFIX) and reference not in names:
         if kind_of(name) == "real" and ("/" in name or "." in name):
             raise UsageError(f"{name} is no preset; `drivelab drives` tells of real drives")
-        raise UsageError(f"there is no preset {reference!r}; there are {presets}")
+        raise UsageError(
+            f"there is no preset {reference!r}; {meant(reference, names)}`drivelab drives` lists "
+            "all, and FILE.toml is one too"
+        )
     return read_preset(reference)
 
 

@@ -180,8 +180,10 @@ def cost(text: str) -> Cost:
                 "or the ratio that the optimisation needs, such as 1.5x"
             )
         return Cost(time_ns=parse_duration(text) * 1e9)
-    if not float(number[1]) > 0:
-        raise UsageError(f"{text!r} is no ratio that an optimisation needs; allowed: above 0")
+    if not float(number[1]) >= 1:
+        raise UsageError(
+            f"{text!r} is no ratio that an optimisation needs; allowed: from 1x, which is no slower"
+        )
     return Cost(ratio=float(number[1]))
 
 

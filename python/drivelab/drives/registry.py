@@ -229,12 +229,16 @@ def _suggestion(name: str) -> str:
     known = [preset.name for preset in list_presets()]
     prefix = next((prefix for prefix in OPENERS if name.startswith(prefix)), "sim:")
     asked = name if ":" in name else f"{prefix}{name}"
-    near = difflib.get_close_matches(asked.lower(), known, n=_NEAREST)
-    meant = f"did you mean {' or '.join(near)}? " if near else ""
     return (
-        f"{meant}`drivelab drives` lists all; {prefix}FILE.toml and files, named by a path such as "
-        f"./{_FILE_EXAMPLE}, are drives too"
+        f"{meant(asked, known)}`drivelab drives` lists all; {prefix}FILE.toml and files, named by "
+        f"a path such as ./{_FILE_EXAMPLE}, are drives too"
     )
+
+
+def meant(asked: str, known: Sequence[str]) -> str:
+    """Ask whether the nearest of what is known was meant; empty where nothing is near."""
+    near = difflib.get_close_matches(asked.lower(), known, n=_NEAREST)
+    return f"did you mean {' or '.join(near)}? " if near else ""
 
 
 def list_presets() -> Iterator[PresetDrive]:
