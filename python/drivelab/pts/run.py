@@ -123,14 +123,11 @@ def run_test(
                 if shared_states is None:
                     shared.clear()
         except KeyboardInterrupt as interrupt:
-            raise KeyboardInterrupt(
-                f"stopped; {_kept(session, bench.done, path, command)}"
-            ) from interrupt
+            raise KeyboardInterrupt(f"stopped; {kept()}") from interrupt
         except TerminatedError as terminated:
-            message = f"{terminated}; {_kept(session, bench.done, path, command)}"
-            raise TerminatedError(terminated.number, message) from terminated
+            raise TerminatedError(terminated.number, f"{terminated}; {kept()}") from terminated
         except RunError as error:
-            problem = RunError(f"{error}; {_kept(session, bench.done, path, command)}")
+            problem = RunError(f"{error}; {kept()}")
         finally:
             progress.end()
         try:
