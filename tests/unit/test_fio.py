@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,13 +85,15 @@ def test_the_queue_is_as_deep_as_asked(drive: FioDrive, queue_depth: int) -> Non
 
 
 def test_time_ends_a_measurement_in_one_segment(drive: FioDrive, outputs: list[FioOutput]) -> None:
-    (measurement,) = measure(drive, Characteristics(queue_depth=4))
+    # On a loaded machine a tenth of a second may pass without a request that is complete.
+    plan = replace(PLAN, seconds=0.5)
+    (measurement,) = drive.measure([(0, Characteristics(queue_depth=4))], plan)
     (job,) = outputs[0].report["jobs"]
     sent = job["read"]["total_ios"]
-    assert (measurement.stopped_by, measurement.duration_ns) == ("seconds", 100_000_000)
+    assert (measurement.stopped_by, measurement.duration_ns) == ("seconds", 500_000_000)
     assert 0 < measurement.requests < sent
     assert measurement.batches is not None
-    assert measurement.batches.ends_ns[-1] <= 100_000_000
+    assert measurement.batches.ends_ns[-1] <= 500_000_000
     assert measurement.extra == {"segments": 1}
 
 
