@@ -61,9 +61,8 @@ def test_a_session_tells_which_file_it_has(
 
     removed, kept, again = file_of(keep=False), file_of(keep=True), file_of(keep=False)
     assert kept == again
-    if removed["generation"] is None:
-        pytest.skip("this file system does not tell an inode from the next of its number")
-    assert removed != kept
+    # Without a generation, an inode may be that of the next file.
+    assert removed != kept or removed["generation"] is None
 
 
 def stimulus(**values: Any) -> Stimulus:

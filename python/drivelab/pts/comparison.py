@@ -137,7 +137,7 @@ def _overview(drives: Sequence[Compared]) -> Page:
             drive.result["drive"]["capacity_bytes"] / 1e9,
             _header_of(drive.result, "firmware"),
             _header_of(drive.result, "date"),
-            _purge_of(drive.result),
+            _purge_of(drive),
             _VERDICTS.get(drive.result["verdict"], drive.result["verdict"]),
             drive.source,
         )
@@ -156,10 +156,10 @@ def _header_of(result: Mapping[str, Any], name: str) -> str:
     return str(result["header"].get(name, "not known"))
 
 
-def _purge_of(result: Mapping[str, Any]) -> str:
-    """Say what became of it; what a simulated drive's is, the column before says."""
-    text = _header_of(result, "purge")
-    return text.partition(" (simulated")[0]
+def _purge_of(drive: Compared) -> str:
+    """Say what became of it; by which command, only of a real drive."""
+    text = _header_of(drive.result, "purge")
+    return text if drive.kind == "real" else text.partition(" (")[0]
 
 
 def _cautions(drives: Sequence[Compared]) -> list[str]:

@@ -113,8 +113,8 @@ def run_test(
             store.record_start(start)
         problem = None
 
-        def kept() -> str:
-            return _kept(session, bench.done, path, command)
+        def keep() -> str:
+            return _keep(session, bench.done, path, command)
 
         try:
             with pause:
@@ -123,11 +123,11 @@ def run_test(
                 if shared_states is None:
                     shared.clear()
         except KeyboardInterrupt as interrupt:
-            raise KeyboardInterrupt(f"stopped; {kept()}") from interrupt
+            raise KeyboardInterrupt(f"stopped; {keep()}") from interrupt
         except TerminatedError as terminated:
-            raise TerminatedError(terminated.number, f"{terminated}; {kept()}") from terminated
+            raise TerminatedError(terminated.number, f"{terminated}; {keep()}") from terminated
         except RunError as error:
-            problem = RunError(f"{error}; {kept()}")
+            problem = RunError(f"{error}; {keep()}")
         finally:
             progress.end()
         try:
@@ -216,7 +216,8 @@ def refuse_impossible(test: PtsTest, drive: Askable, settings: Settings) -> None
         raise CannotAnswerError(f"{drive.name} cannot run {test.name}: {error}") from error
 
 
-def _kept(session: DriveSession, done: int, path: Path, command: str | None) -> str:
+def _keep(session: DriveSession, done: int, path: Path, command: str | None) -> str:
+    """Leave the drive to a run that goes on; say what is kept, and how it does."""
     again = "run the same command again to go on" if command is None else f"go on with: {command}"
     # It is in the state that those steps brought it to.
     file = session.leave() if done else None

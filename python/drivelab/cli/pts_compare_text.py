@@ -1,0 +1,117 @@
+"""A comparison of performance tests as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+_UNKNOWN: Final = "-"
+
+
+def text_of(answer: Mapping[str, Any]) -> str:
+    """Write it: where the drives stand, or what each came to, and where the report is."""
+    lines = [f"{answer['test']}, {answer['edition']}{_stamp(answer)}", ""]
+    if "standings" in answer:
+        lines += _standings(answer)
+    else:
+        lines += _courses(answer)
+    lines += ["", f"report   {answer['report']}"]
+    if answer["pdf"]:
+        lines.append(f"pdf      {answer['pdf']}")
+    return "\n".join(lines)
+
+
+def _stamp(answer: Mapping[str, Any]) -> str:
+    return f" - {answer['stamp']}" if answer["stamp"] else ""
+
+
+def _standings(answer: Mapping[str, Any]) -> list[str]:
+    from drivelab.pts.cell_exhibits import block_text, mix_text
+    from drivelab.report.exhibits.axes import value_text
+
+    title = f"{answer['measure']} ({answer['unit']})"
+    if answer["block_bytes"] is not None:
+        mix = mix_text(round(100 * answer["read_ratio"]))
+        title += f" at {block_text(answer['block_bytes'])} {mix}"
+        title += "" if answer["is_measured"] else ", between measured cells"
+    rows = [("drive", "mean", "95 % interval", "wins", "losses", "undecided")]
+    for one in sorted(
+        answer["standings"], key=lambda one: one["mean"], reverse=not answer["is_less_better"]
+    ):
+        interval = (
+            "" if one["low"] is None else f"{value_text(one['low'])} to {value_text(one['high'])}"
+        )
+        counts = tuple(str(one[name]) for name in ("wins", "losses", "undecided"))
+        rows.append((one["label"], value_text(one["mean"]), interval, *counts))
+    return [title, *_aligned(rows)]
+
+
+def _courses(answer: Mapping[str, Any]) -> list[str]:
+    """Write what a test over time came to on each drive, in the order in which they are named."""
+    (course,) = _COURSES.keys() & answer.keys()
+    title, rows_of = _COURSES[course]
+    return [title, *_aligned(rows_of(answer[course]))]
+
+
+def _saturation(drives: Sequence[Mapping[str, Any]]) -> list[Sequence[str]]:
+    rows: list[Sequence[str]] = [
+        ("drive", "fresh (IOPS)", "last window (IOPS)", "lost", "steady after (min)")
+    ]
+    for one in drives:
+        lost = one["lost_ratio"]
+        rows.append(
+            (
+                one["label"],
+                _known(one["fresh_iops"]),
+                _known(one["settled_iops"]),
+                _UNKNOWN if lost is None else f"{100 * lost:.1f} %",
+                _minutes(one["steady_after_minutes"]),
+            )
+        )
+    return rows
+
+
+def _recovery(drives: Sequence[Mapping[str, Any]]) -> list[Sequence[str]]:
+    rows: list[Sequence[str]] = [("drive", "recovered after (min)")]
+    return rows + [(one["label"], _minutes(one["recovery_minutes"])) for one in drives]
+
+
+def _idle(drives: Sequence[Mapping[str, Any]]) -> list[Sequence[str]]:
+    ratios = list(
+        dict.fromkeys(state["wait_ratio"] for one in drives for state in one["wait_states"])
+    )
+    rows: list[Sequence[str]] = [("drive", *(f"idle {ratio:g} x" for ratio in ratios))]
+    for one in drives:
+        gains = {state["wait_ratio"]: state["gain_ratio"] for state in one["wait_states"]}
+        rows.append((one["label"], *(_known(gains.get(ratio)) for ratio in ratios)))
+    return rows
+
+
+#: By what a comparison over time has: its title, and a row for each drive below their headings.
+_COURSES: Final[dict[str, tuple[str, Callable[..., list[Sequence[str]]]]]] = {
+    "saturation": ("writes from fresh out of the box on", _saturation),
+    "recovery": ("writes in order after random ones", _recovery),
+    "idle_recovery": ("writes after idling so many times as long, over writes without", _idle),
+}
+
+
+def _minutes(value: float | None) -> str:
+    return "never" if value is None else f"{value:,g}"
+
+
+def _known(value: float | None) -> str:
+    from drivelab.report.exhibits.axes import value_text
+
+    return _UNKNOWN if value is None else value_text(value)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Set rows below each other, names to the left and the rest to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        f"{row[0]:<{widths[0]}}  "
+        + "  ".join(f"{text:>{width}}" for text, width in zip(row[1:], widths[1:], strict=True))
+        for row in rows
+    ]
