@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import statistics
 
 import pytest
@@ -115,31 +114,6 @@ def test_the_bound_is_the_least_that_the_shortest_passes_leave(graphene) -> None
     ]
     assert read.bound == pytest.approx(min(tried), rel=1e-3)
     assert read.bound < read.error
-
-
-@pytest.mark.parametrize("seconds", [4, 40, 120])
-def test_a_pass_without_an_outlier_is_as_much_faster_as_most_passes_are(graphene, seconds) -> None:
-    # In Graphene's preset an outlier ends after 40 s.
-    factors = graphene.varying.variability_factors(range(2000), seed=1, seconds=seconds)
-    usual = statistics.median(factors)
-    # The median of 2000 factors of sigma 0.03 has a standard error of 0.0008; four of them.
-    assert graphene.undisturbed(seconds * 1e9 * usual) == pytest.approx(usual, abs=0.0033)
-    assert (usual < 0.95) == (seconds <= 40)
-
-
-def test_ratios_of_short_passes_are_not_moved_by_the_outliers_that_they_do_not_have(
-    graphene,
-) -> None:
-    full = graphene.full_profile(FILE, seed=5)
-    found = profile(graphene, ProfilePlan(repetitions=2, file_bytes=FILE, seed=1))
-    read = next(one for one in ratio_errors(graphene, "2", found, full) if one.direction == "read")
-    # No pass over 40 MiB is as long as 40 s.
-    assert max(one.duration_ns for one in found.measured) < 30e9
-    assert read.undisturbed < 1e-9
-    shorter = copy.copy(graphene)
-    shorter._outlier_ns = 0.3e9
-    read = next(one for one in ratio_errors(shorter, "2", found, full) if one.direction == "read")
-    assert 0.01 < read.undisturbed < 0.06
 
 
 def test_medians_and_shares_are_of_the_cases_named() -> None:

@@ -18,7 +18,6 @@ const DRIFTING: Variability = Variability {
     sigma: 0.0,
     outlier_probability: 0.0,
     outlier_factor: None,
-    outlier_duration_ns: None,
     correlated_sigma: SIGMA,
     correlation_time_ns: Some(T),
 };
@@ -96,64 +95,12 @@ fn factors_are_keyed_by_seed_and_index_and_off_they_are_one() {
     assert!(HostTime::new(&Variability::default(), 1, 2).is_none());
 }
 
-const ENDS: u64 = 10_000_000;
-
-/// A tenth are outliers, three times as long in the first 10 ms.
-fn with_outliers_that_end(sigma: f64) -> Variability {
-    Variability {
-        outlier_duration_ns: Some(ENDS),
-        ..with_outliers(sigma)
-    }
-}
-
-#[test]
-fn an_outlier_that_ends_keeps_the_mean_at_any_length() {
-    let pure = with_outliers_that_end(0.0);
-    let both = Variability {
-        correlated_sigma: SIGMA,
-        correlation_time_ns: Some(T),
-        ..with_outliers_that_end(0.2)
-    };
-    for duration in [1_000, ENDS - 1, ENDS, ENDS + 1, 3 * ENDS, 100 * ENDS] {
-        for variability in [pure, both] {
-            let factors = (0..20_000).map(|index| mean_factor(&variability, 7, index, duration));
-            assert_mean(factors, 1.0);
-        }
-    }
-}
-
-#[test]
-fn an_outlier_ends_at_its_duration_and_leaves_the_drives_own_time() {
-    let pure = with_outliers_that_end(0.0);
-    let mut outliers = 0;
-    for index in 0..1_000 {
-        assert_eq!(
-            measurement_factor(&pure, 7, index).to_bits(),
-            1.0_f64.to_bits()
-        );
-        let mut time = HostTime::new(&pure, 7, index).unwrap();
-        // 3 and 1 over the mean of 1.2; without an end it is the whole measurement's factor.
-        let factor = measurement_factor(&with_outliers(0.0), 7, index);
-        outliers += u64::from(factor > 2.0);
-        let end = (ENDS as f64 * factor).round() as u64;
-        assert_eq!(time.host_ns(ENDS), end);
-        assert_eq!(time.host_ns(ENDS - 6), end - (6.0 * factor) as u64);
-        for after in [1, 17, 5 * ENDS] {
-            assert_eq!(time.host_ns(ENDS + after), end + after);
-            assert_eq!(time.drive_ns(end + after), ENDS + after);
-        }
-    }
-    // 1000 draws of 0.1, and four standard deviations.
-    assert!((62..=138).contains(&outliers), "{outliers}");
-}
-
 #[test]
 fn a_run_takes_as_much_longer_as_its_mean_factor_says() {
     let text = "
 variability.sigma = 0.3
 variability.outlier_probability = 0.5
-variability.outlier_factor = 20.0
-variability.outlier_duration_ns = 10_000_000
+variability.outlier_factor = 2.0
 ";
     let prepared = drive(&[ONE_DIE, DRIFT, text]);
     let plain = drive(&[ONE_DIE]);
@@ -163,7 +110,7 @@ variability.outlier_duration_ns = 10_000_000
         queue_depth: 1,
         ..Characteristics::default()
     };
-    // Of 60 us: the outlier ends in the first, and in the last not.
+    // Of 60 us: shorter than a step of the drift, and longer.
     for requests in [1_000, 200, 100] {
         let plan = Plan::counting(0, requests);
         let window = |drive: &Prepared, index| {
@@ -177,9 +124,9 @@ variability.outlier_duration_ns = 10_000_000
             let truth = window(&plain, index).window.0;
             let outcome = window(&prepared, index);
             let factor = mean_factor(&variability, 7, index, truth);
-            // Each operation is rounded to whole nanoseconds of at least 5000.
-            assert!((outcome.variability_factor / factor - 1.0).abs() < 1e-4);
-            assert!((outcome.window.0 as f64 / (truth as f64 * factor) - 1.0).abs() < 1e-4);
+            // Each operation is rounded to whole nanoseconds of at least 5000 times 0.4.
+            assert!((outcome.variability_factor / factor - 1.0).abs() < 2.5e-4);
+            assert!((outcome.window.0 as f64 / (truth as f64 * factor) - 1.0).abs() < 2.5e-4);
         }
     }
 }

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from drivelab._core import preset_text
@@ -349,7 +348,6 @@ def _beyond(found: _Found, errors: Sequence[RatioError], name: str) -> Table:
                 100 * statistics.median(one.error for one in group),
                 100 * statistics.median(one.bound for one in group),
                 100 * statistics.median(one.shape for one in group),
-                100 * statistics.median(one.undisturbed for one in group),
                 statistics.median(
                     found.full_ns(one.machine, file_bytes) / one.measuring_ns for one in group
                 ),
@@ -358,7 +356,7 @@ def _beyond(found: _Found, errors: Sequence[RatioError], name: str) -> Table:
         )
     columns = (
         *("class", "operation", "file_mib", "error_percent", "bound_percent"),
-        *("shape_percent", "undisturbed_percent", "times_faster", "passes"),
+        *("shape_percent", "times_faster", "passes"),
     )
     return Table(name, columns, tuple(rows))
 
@@ -466,22 +464,19 @@ def _beyond_claims(found: _Found) -> list[Ordering]:
 def _quoted(found: _Found) -> tuple[str, ...]:
     return (
         "How the presets vary: passes are within a few per cent of each other but for one in a "
-        "hundred, whose first 2 to 40 s take 7 to 29 times as long. The shape is assumed; how many "
-        "times was fitted to the repetitions of each machine, those that section 4.2 tells and "
-        "what they leave of their class's mean, how many seconds to the hours of table 1, one "
-        "number a class, and nothing to errors.",
+        "hundred, which takes 7 to 24 times as long. The shape is assumed; how long was fitted to "
+        "the repetitions of each machine, those that section 4.2 tells and what they leave of "
+        "their class's mean, and nothing to errors.",
         "Errors of the paper's settings are from the full profile, as the paper's are; shares "
         "stand beside those from the truth. Most tests of a full profile end after six repetitions "
-        "without an outlier, and a pass without one is up to 6 to 22 % faster than the mean, which "
-        "is the truth: shorter passes than an outlier lasts are that, longer ones less. By that "
-        "yardstick estimates of times are at least so far off, and so is the ratio of a short pass "
-        "and a long one.",
+        "without an outlier, and a pass without one is 6 to 19 % faster than the mean, which is "
+        "the truth: by that yardstick every estimate of a time is at least so far off, while the "
+        "ratio of two is not.",
         _outliers(found),
         _reached(found),
         "Ratios of table_6_fitted and repetitions of table 1 are what presets were fitted to; they "
         "test nothing.",
-        "Table 1: our hours are of the drive alone, without a file system's work between passes; "
-        "fitted to are the paper's profile hours over those of one execution.",
+        "Table 1: our hours are of the drive alone, without a file system's work between passes.",
     )
 
 
@@ -492,11 +487,10 @@ def _outliers(found: _Found) -> str:
     points = statistics.fmean(one.points for one in random)
     return (
         f"Random reads: {off:.1f} % of the estimates are more than 20 % off, and an outlier is "
-        f"among the {points:.0f} passes of about {points:.0f} % of the cases, whatever the test; "
-        "that it ends helps passes of some minutes, and most are shorter. How rare outliers are is "
-        "assumed, one in a hundred; the paper's 98 % leave room for fewer of them in random reads "
-        "than in its other tests, and it tells nothing to fit that to but the errors themselves. "
-        "The repetitions fix only how rare times how large they are."
+        f"among the {points:.0f} passes of about {points:.0f} % of the cases, whatever the test. "
+        "How rare outliers are is assumed, one in a hundred; the paper's 98 % leave room for fewer "
+        "of them in random reads than in its other tests, and it tells nothing to fit that to but "
+        "the errors themselves. The repetitions fix only how rare times how large they are."
     )
 
 
@@ -511,16 +505,14 @@ def _reached(found: _Found) -> str:
         over = [(error, group) for error, group, _ in cells if error > _WANTED]
         error, _, (kind, direction, file_bytes) = max(cells, key=lambda cell: cell[0])
         bounds = [statistics.median(one.bound for one in group) for _, group in over]
-        shaped, undisturbed = (
-            sum(statistics.median(map(part, group)) > error / 2 for error, group in over)
-            for part in (attrgetter("shape"), attrgetter("undisturbed"))
+        shaped = sum(
+            statistics.median(one.shape for one in group) > error / 2 for error, group in over
         )
         told.append(
             f"by {name} passes {len(cells) - len(over)} of {len(cells)} medians, the largest is "
             f"{100 * error:.1f} % ({kind}, {direction}s, {file_bytes // MIB} MiB); of the others "
-            f"none has a bound above {100 * max(bounds, default=0.0):.2f} %, {shaped} of "
-            f"{len(over)} have more than half of their error by shape alone, and {undisturbed} "
-            "because outliers end"
+            f"none has a bound above {100 * max(bounds, default=0.0):.2f} %, and {shaped} of "
+            f"{len(over)} have more than half of their error by shape alone"
         )
     return (
         f"Wanted of our own profiles, {OWN_PROFILES} of each drive and file, is a median error of "
@@ -528,14 +520,12 @@ def _reached(found: _Found) -> str:
         f"claimed: {'; '.join(told)}. The tables put "
         "each beside its bound, the error that variability leaves the best estimator in the same "
         "simulated time: one that knows both curves but for a factor each and makes nothing but "
-        "the shortest passes; a median above it is none that the spread of passes excuses. Beside "
-        "it stands the error that the same sizes leave without any variability, the shape of what "
-        "lies between them: the ratio jumps from one size to the next in arrays, whose stripes cut "
-        "requests, and in small files, where few requests make chance large; no estimator knows a "
-        "jump at a size that it has no time to measure. Undisturbed is by how much ratios change "
-        "if every pass takes what one without an outlier does: where the pass in order ends before "
-        "an outlier would and the random one does not, passes without outliers tell another ratio "
-        "than the means of many, which no estimator knows from less than those many."
+        "the shortest passes; a median above it is none that variability excuses. Beside it stands "
+        "the error that the same sizes leave without any variability, the shape of what lies "
+        "between them: the ratio jumps from "
+        "one size to the next in arrays, whose stripes cut requests, and in small files, where few "
+        "requests make chance large; no estimator knows a jump at a size that it has no time to "
+        "measure."
     )
 
 

@@ -194,9 +194,6 @@ class KnownDrive:
         variability = varying.preset["variability"]
         # Of the logarithm of a pass's factor, without outliers.
         self.sigma = math.hypot(variability["sigma"], variability["correlated_sigma"])
-        longer = variability["outlier_factor"] - 1
-        self._outlier_mean: float = 1 + variability["outlier_probability"] * longer
-        self._outlier_ns: float = variability.get("outlier_duration_ns", math.inf)
 
     @classmethod
     def simulate(cls, machine: Machine, files: Sequence[int] = BOITO2015_FILES) -> KnownDrive:
@@ -232,11 +229,6 @@ class KnownDrive:
     def execution_ns(self, file_bytes: int) -> int:
         """Return how long one pass of every test and size takes."""
         return sum(sum(self._truths[test, file_bytes].values()) for test in TESTS)
-
-    def undisturbed(self, duration_ns: float) -> float:
-        """Return what a pass without an outlier takes of the mean one; `duration_ns` is its own."""
-        faster_ns = min(self._outlier_ns, duration_ns * self._outlier_mean)
-        return duration_ns / (duration_ns + faster_ns * (1 - 1 / self._outlier_mean))
 
     def measure_passes(
         self, work: Sequence[tuple[int, WholePass]], *, seed: int

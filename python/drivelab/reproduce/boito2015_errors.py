@@ -109,8 +109,6 @@ class RatioError:
         one that knows both curves but for a factor each and makes nothing but the shortest passes.
     shape
         Error that the same sizes leave without variability: what lies between them.
-    undisturbed
-        By how much they change if every pass takes what one without an outlier does.
     """
 
     machine: str
@@ -125,7 +123,6 @@ class RatioError:
     passes: int
     bound: float
     shape: float
-    undisturbed: float
 
 
 def estimation_errors(
@@ -266,7 +263,6 @@ def ratio_errors(
                 sum(found.centres[direction].repetitions[direction, True].values()),
                 _bound(drive.sigma, found, direction),
                 _shape_error(drive, found, direction, truth),
-                _undisturbed_error(drive, found, direction),
             )
         )
     return errors
@@ -292,50 +288,19 @@ def _shape_error(
     drive: KnownDrive, found: Profile, direction: Direction, truth: Mapping[int, float]
 ) -> float:
     """Return the error of the ratios if access times of the measured sizes were the truth."""
-    return _median_error(_estimated_ratios(drive, found, direction), truth)
-
-
-def _undisturbed_error(drive: KnownDrive, found: Profile, direction: Direction) -> float:
-    """Return how far ratios are off where outliers end in the longer passes only.
-
-    A mean of 1 at any length makes passes without one faster than the truth until it would end, so
-    the ratio of a short one and a long one is off; only many outliers could tell by how much.
-    """
-    durations: dict[tuple[bool, int], list[int]] = {}
-    for one in found.measured:
-        what = one.whole_pass
-        if what.direction == direction:
-            durations.setdefault((what.is_random, what.request_bytes), []).append(one.duration_ns)
-    took = {key: drive.undisturbed(statistics.median(each)) for key, each in durations.items()}
-    error = _median_error(
-        _estimated_ratios(drive, found, direction, took),
-        _estimated_ratios(drive, found, direction),
-    )
-    # Without what sums of floats leave of nothing.
-    return round(error, 12)
-
-
-def _estimated_ratios(
-    drive: KnownDrive,
-    found: Profile,
-    direction: Direction,
-    factors: Mapping[tuple[bool, int], float] | None = None,
-) -> dict[int, float]:
-    """Estimate from true times of the measured sizes, by order and size so many times as long."""
     file_bytes = found.measured[0].whole_pass.file_bytes
     in_order, random = (
         estimated(
             _INTERVALS,
             {
                 size: drive.truth((direction, is_random), file_bytes)[size]
-                * (factors[is_random, size] if factors else 1.0)
                 for size in found.centres[direction].times_ns[direction, is_random]
             },
             found.scheme,
         )
         for is_random in (False, True)
     )
-    return ratios(in_order, random).by_size
+    return _median_error(ratios(in_order, random).by_size, truth)
 
 
 def median_of(errors: Sequence[Any], *, of: Of = "full_error", **where: object) -> float:

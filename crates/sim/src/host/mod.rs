@@ -13,8 +13,6 @@
 pub(crate) mod clock;
 pub(crate) mod counting;
 mod device;
-mod disturbance;
-mod drift;
 mod error;
 pub(crate) mod load;
 pub(crate) mod outcome;

@@ -1,4 +1,4 @@
-//! Variability: a factor a measurement, and how the host's time runs beside the drive's.
+//! Variability: a factor a measurement, and one that drifts in the course of it.
 //!
 //! ```text
 //!   drive's own time   0         step       2 step      3 step
@@ -9,66 +9,60 @@
 //!
 //! A drive of any kind works in a time of its own, in which its steps take what the preset
 //! says, times the measurement's factor ([`measurement_factor`]). The host's time runs beside
-//! it ([`HostTime`]): a step of the drive's time lasts as much longer as an outlier that
-//! [ends](super::disturbance) and the [drifting factor](super::drift) say. Only what crosses the
-//! border is converted: when commands arrive, when they complete, when the window opens and
-//! closes. A drive that slows down in the middle of an operation needs no more than that.
+//! it ([`HostTime`]): a step of the drive's time lasts as much longer as the drifting factor
+//! says. Only what crosses the border is converted: when commands arrive, when they complete,
+//! when the window opens and closes. A drive that slows down in the middle of an operation
+//! needs no more than that.
+//!
+//! The drifting factor is exp(s x - s^2 / 2), where x is an Ornstein-Uhlenbeck process with mean
+//! 0, variance 1 and correlation exp(-t / T), drawn [`STEPS`] times in each correlation time T
+//! (its transition is exact: Gillespie 1996, equation 1.9). Its mean is 1.
+//!
+//! Left out: a drift that goes on from one measurement to the next.
+
+use std::collections::VecDeque;
 
 use drivelab_workload::{Chance, keyed_rng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 
-use super::disturbance::Disturbance;
-use super::drift::Drift;
 use crate::preset::Variability;
 
-/// Stream of the keyed random numbers that a measurement's factor is drawn from.
+/// Streams of the keyed random numbers that variability draws from.
 const STREAM: u64 = 0x7661_7269;
+const DRIFT_STREAM: u64 = 0x6472_6966;
 
-/// What is drawn once a measurement.
-struct Draw {
-    /// Log-normal, of mean 1.
-    usual: f64,
-    /// 1 in any but an outlier.
-    longer: f64,
-    /// The mean of that.
-    mean: f64,
-}
+/// In how many steps a correlation time is drawn: within one the correlation falls by 6 %.
+const STEPS: u64 = 16;
 
-impl Draw {
-    fn new(variability: &Variability, seed: u64, index: u64) -> Self {
-        let mut rng = keyed_rng(seed, index, STREAM);
-        let usual = log_normal(variability.sigma, normal(&mut rng));
-        let probability = variability.outlier_probability;
-        let outlier = variability.outlier_factor.unwrap_or(1.0);
-        let is_outlier = Chance::new(probability).happens(&mut rng);
-        Self {
-            usual,
-            longer: if is_outlier { outlier } else { 1.0 },
-            mean: 1.0 + probability * (outlier - 1.0),
-        }
-    }
-}
+/// So many steps of the past are kept before what nobody asks for any more is forgotten.
+const KEPT: usize = 1 << 12;
 
-/// The factor by which measurement `index` takes longer than the preset says, all of it:
-/// log-normal, with the rare outliers that do not end, and with mean 1; 1 where the preset has
-/// no such variability.
+/// The factor by which measurement `index` takes longer than the preset says: log-normal,
+/// with rare outliers, and with mean 1; 1 where the preset has no such variability.
 ///
 /// The pure-Rust `libm` computes it, so that it is the same on every machine.
 #[must_use]
 pub fn measurement_factor(variability: &Variability, seed: u64, index: u64) -> f64 {
-    if variability.sigma == 0.0 && variability.outlier_probability == 0.0 {
+    let Variability {
+        sigma,
+        outlier_probability: probability,
+        outlier_factor,
+        ..
+    } = *variability;
+    if sigma == 0.0 && probability == 0.0 {
         return 1.0;
     }
-    let draw = Draw::new(variability, seed, index);
-    match variability.outlier_duration_ns {
-        None => draw.usual * draw.longer / draw.mean,
-        Some(_) => draw.usual,
-    }
+    let mut rng = keyed_rng(seed, index, STREAM);
+    let usual = log_normal(sigma, normal(&mut rng));
+    let longer = outlier_factor.unwrap_or(1.0);
+    let is_outlier = Chance::new(probability).happens(&mut rng);
+    let factor = if is_outlier { usual * longer } else { usual };
+    factor / (1.0 + probability * (longer - 1.0))
 }
 
 /// A normal number of mean 0 and variance 1 (Box and Muller 1958).
-pub(super) fn normal(rng: &mut Xoshiro256PlusPlus) -> f64 {
+fn normal(rng: &mut Xoshiro256PlusPlus) -> f64 {
     // Uniform in (0, 1], so that the logarithm is finite.
     let mut uniform = || ((rng.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
     let radius = libm::sqrt(-2.0 * libm::log(uniform()));
@@ -76,76 +70,128 @@ pub(super) fn normal(rng: &mut Xoshiro256PlusPlus) -> f64 {
 }
 
 /// Of mean 1, with `sigma` the standard deviation of its logarithm.
-pub(super) fn log_normal(sigma: f64, normal: f64) -> f64 {
+fn log_normal(sigma: f64, normal: f64) -> f64 {
     libm::exp(sigma * normal - sigma * sigma / 2.0)
 }
 
+/// A step of the drive's time: how long it takes in the host's.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// When it begins in the host's time.
+    begin: u64,
+    factor: f64,
+}
+
 /// The host's time beside the drive's own, both in ns from the beginning of a run.
-///
-/// The drift runs in the time that an outlier has lengthened: both are independent and have
-/// mean 1 at every moment, and so has the one after the other.
 #[derive(Clone, Debug)]
 pub struct HostTime {
-    disturbance: Option<Disturbance>,
-    drift: Option<Drift>,
+    rng: Xoshiro256PlusPlus,
+    sigma: f64,
+    /// From one step to the next: what is left of the process, and what is added to it.
+    decay: f64,
+    noise: f64,
+    /// The process in the last step drawn.
+    state: f64,
+    /// Length of a step in the drive's time.
+    step_ns: u64,
+    /// Steps drawn, without the first [`HostTime::forgotten`] of them.
+    steps: VecDeque<Step>,
+    forgotten: u64,
+    /// So many are kept before the next look at which are needed.
+    most_kept: usize,
 }
 
 impl HostTime {
     /// The time of measurement `index`; nothing where the host's time is the drive's.
     #[must_use]
     pub fn new(variability: &Variability, seed: u64, index: u64) -> Option<Self> {
-        let disturbance = variability.outlier_duration_ns.map(|duration_ns| {
-            let draw = Draw::new(variability, seed, index);
-            Disturbance::new(duration_ns, draw.longer / draw.mean)
+        let correlation_ns = variability.correlation_time_ns?;
+        let mut rng = keyed_rng(seed, index, DRIFT_STREAM);
+        let state = normal(&mut rng);
+        let decay = libm::exp(-1.0 / STEPS as f64);
+        let mut time = Self {
+            rng,
+            sigma: variability.correlated_sigma,
+            decay,
+            noise: libm::sqrt(1.0 - decay * decay),
+            state,
+            step_ns: (correlation_ns / STEPS).max(1),
+            steps: VecDeque::new(),
+            forgotten: 0,
+            most_kept: KEPT,
+        };
+        time.steps.push_back(Step {
+            begin: 0,
+            factor: log_normal(time.sigma, state),
         });
-        let drift = Drift::new(variability, seed, index);
-        let differs = disturbance.is_some() || drift.is_some();
-        differs.then_some(Self { disturbance, drift })
+        Some(time)
+    }
+
+    /// The next step of the process.
+    fn draw(&mut self) {
+        let Some(&last) = self.steps.back() else {
+            return;
+        };
+        self.state = self.decay * self.state + self.noise * normal(&mut self.rng);
+        self.steps.push_back(Step {
+            begin: last.begin + lengthened(self.step_ns, last.factor).max(1),
+            factor: log_normal(self.sigma, self.state),
+        });
     }
 
     /// The host's time at `drive_ns`; never falls as that grows. What was
-    /// [forgotten](HostTime::forget) is told as if the drift that is left had been there before.
+    /// [forgotten](HostTime::forget) is told as if its first step that is left had lasted.
     pub fn host_ns(&mut self, drive_ns: u64) -> u64 {
-        let lengthened = self.lengthened(drive_ns);
-        match &mut self.drift {
-            None => lengthened,
-            Some(drift) => drift.host_ns(lengthened),
+        let step = drive_ns / self.step_ns;
+        // The next one's beginning too, which is where this one ends.
+        while step + 1 >= self.forgotten + self.steps.len() as u64 {
+            self.draw();
         }
+        let Some(place) = step.checked_sub(self.forgotten) else {
+            let first = self.steps[0];
+            let before = self.forgotten * self.step_ns - drive_ns;
+            return first.begin.saturating_sub(lengthened(before, first.factor));
+        };
+        let Step { begin, factor } = self.steps[place as usize];
+        let end = self.steps[place as usize + 1].begin;
+        let inside = lengthened(drive_ns - step * self.step_ns, factor);
+        (begin + inside).min(end)
     }
 
     /// The first moment of the drive's time at which the host's is at least `host_ns`.
     pub fn drive_ns(&mut self, host_ns: u64) -> u64 {
-        let lengthened = match &mut self.drift {
-            None => host_ns,
-            Some(drift) => drift.drive_ns(host_ns),
-        };
-        match &self.disturbance {
-            None => lengthened,
-            Some(disturbance) => disturbance.drive_ns(lengthened),
+        while self.steps.back().is_some_and(|last| last.begin < host_ns) {
+            self.draw();
         }
+        let after = self.steps.partition_point(|step| step.begin <= host_ns);
+        let place = after.saturating_sub(1);
+        let Step { begin, factor } = self.steps[place];
+        let start = (self.forgotten + place as u64) * self.step_ns;
+        let inside = (host_ns.saturating_sub(begin) as f64 / factor) as u64;
+        let mut at = start + inside.min(self.step_ns);
+        while at > start && self.host_ns(at - 1) >= host_ns {
+            at -= 1;
+        }
+        while self.host_ns(at) < host_ns {
+            at += 1;
+        }
+        at
     }
 
     /// Whether so much of the past is kept that what is not needed should be
     /// [forgotten](HostTime::forget).
     #[must_use]
     pub fn is_long(&self) -> bool {
-        self.drift.as_ref().is_some_and(Drift::is_long)
+        self.steps.len() > self.most_kept
     }
 
     /// Nobody asks any more for drive times before `drive_ns`.
     pub fn forget(&mut self, drive_ns: u64) {
-        let lengthened = self.lengthened(drive_ns);
-        if let Some(drift) = &mut self.drift {
-            drift.forget(lengthened);
-        }
-    }
-
-    /// The drive's time with the outlier in it.
-    fn lengthened(&self, drive_ns: u64) -> u64 {
-        match &self.disturbance {
-            None => drive_ns,
-            Some(disturbance) => disturbance.lengthened(drive_ns),
-        }
+        let needless = (drive_ns / self.step_ns).saturating_sub(self.forgotten);
+        let needless = (needless as usize).min(self.steps.len() - 1);
+        self.steps.drain(..needless);
+        self.forgotten += needless as u64;
+        self.most_kept = KEPT.max(2 * self.steps.len());
     }
 }
 
@@ -157,11 +203,11 @@ pub fn mean_factor(variability: &Variability, seed: u64, index: u64, duration_ns
     let Some(mut time) = HostTime::new(variability, seed, index) else {
         return factor;
     };
-    // The drive's own time holds the factor, and that decides when an outlier ends in it.
+    // The drive's own time, in which the drift runs, holds the factor.
     let drive_ns = lengthened(duration_ns, factor).max(1);
     factor * (time.host_ns(drive_ns) as f64 / drive_ns as f64)
 }
 
-pub(super) fn lengthened(nanos: u64, factor: f64) -> u64 {
+fn lengthened(nanos: u64, factor: f64) -> u64 {
     (nanos as f64 * factor).round() as u64
 }

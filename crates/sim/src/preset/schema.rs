@@ -218,10 +218,6 @@ const LAST_KEYS: &[(&str, Rule)] = &[
         },
     ),
     (
-        "variability.outlier_duration_ns",
-        integer(LONGEST_NS / 1_000, 3_600 * LONGEST_NS),
-    ),
-    (
         "variability.correlated_sigma",
         Rule::Ratio {
             least: 0.0,

@@ -385,10 +385,6 @@ fn messages_name_key_value_line_and_what_is_allowed() {
             &["outlier_probability = 0.6", "from 0 to 0.5"],
         ),
         (
-            "[variability]\noutlier_probability = 0.1\noutlier_factor = 2.0\noutlier_duration_ns = 0",
-            &["outlier_duration_ns = 0", "1000000 to 3600000000000"],
-        ),
-        (
             "[variability]\ncorrelated_sigma = 0.1",
             &["variability.correlation_time_ns is missing", "is not 0"],
         ),

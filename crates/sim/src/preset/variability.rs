@@ -19,10 +19,6 @@ pub struct Variability {
     /// How much longer an outlier takes than the other runs; absent without outliers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outlier_factor: Option<f64>,
-    /// How much of the drive's time an outlier takes longer, from the beginning of the run;
-    /// absent if all of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outlier_duration_ns: Option<u64>,
     /// Standard deviation of the logarithm of the factor that changes in the course of a run;
     /// 0 for none.
     #[serde(skip_serializing_if = "is_nothing")]
@@ -67,10 +63,6 @@ pub(super) fn variability(keys: &Keys<'_>) -> Result<Variability, PresetError> {
         outlier_factor: has_outliers
             .then(|| keys.ratio("variability.outlier_factor"))
             .transpose()?,
-        outlier_duration_ns: match has_outliers {
-            true => keys.optional_integer("variability.outlier_duration_ns")?,
-            false => None,
-        },
         correlated_sigma,
         correlation_time_ns: is_correlated
             .then(|| keys.integer("variability.correlation_time_ns"))
