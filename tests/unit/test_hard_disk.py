@@ -68,6 +68,8 @@ def test_a_saved_state_is_taken_up_by_the_same_disk_alone(capsys) -> None:
         ("geometry.zone_cylinders = [1]", "as many entries as zone_cylinders has zones, 1, not 16"),
         ("geometry.user_capacity_bytes = 1_000_000_000_000_000", "at most what the zones hold"),
         ("mechanics.full_stroke_seek_ns = 1", "at least single_cylinder_seek_ns, 2000000"),
+        ("mechanics.track_skew_ns = 20_000_000", "less than a revolution, 11111111"),
+        ("cache.segment_bytes = 4_294_967_296", "at most 268435456, as cache.read_segments is 16"),
     ],
 )
 def test_what_no_disk_can_be_is_refused_in_one_line(lines: str, said: str, capsys) -> None:

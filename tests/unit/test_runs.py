@@ -23,6 +23,7 @@ from drivelab.cli import terminal
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import RunError, UsageError
 from drivelab.measure.campaign import run_campaign
+from drivelab.measure.comparison import refuse_other_campaign
 from drivelab.measure.header import stored_header
 from drivelab.measure.stored import stored_measurements
 from drivelab.store import RunStore
@@ -437,7 +438,9 @@ def test_every_characteristic_is_exported() -> None:
     assert {f"{name}_bytes" if name.endswith(ends) else name for name in FIELDS} <= set(head)
 
 
-def test_runs_of_other_commands_are_listed_and_removed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_of_other_commands_are_listed_shown_and_removed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     run_fake(Path("tested"), "throughput")
     (one,) = answer(capsys, "list", ".")["runs"]
     assert (one["state"], one["design"], one["planned"], one["seed"]) == (
@@ -448,6 +451,13 @@ def test_runs_of_other_commands_are_listed_and_removed(capsys: pytest.CaptureFix
     )
     with pytest.raises(UsageError, match="run of `drivelab pts`"):
         list(stored_header(RunStore.open(Path("tested"))))
+    shown = answer(capsys, "show", "tested")
+    assert (shown["state"], shown["workloads"], shown["plan"]) == ("complete", None, None)
+    assert f"measured    {one['measured']}\n" in text(capsys, "show", "tested")
+    with pytest.raises(UsageError, match=r"^tested is a run of `drivelab pts`; choose another --"):
+        refuse_other_campaign(
+            Path("tested"), RunStore.open(Path("tested")).header, {"kind": "profile"}
+        )
     assert answer(capsys, "remove", "tested", "--yes")["files"] == [
         "result.json",
         "run.lock",

@@ -1,7 +1,8 @@
 """The runs of this machine: list them, show one, export its measurements, remove it.
 
-A run is a folder made by `drivelab model`. Every action takes --json;
-`drivelab runs ACTION --help` explains one.
+A run is a folder made by `drivelab model`, or by `drivelab profile` or `drivelab pts`, whose
+measurements these commands export themselves. Every action takes --json; `drivelab runs ACTION
+--help` explains one.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_run(added)
     add_json(added)
     added = action("export", "write a run's measurements as a table")
-    _add_run(added)
+    _add_run(added, "a folder made by `drivelab model`")
     added.add_argument("--csv", type=Path, metavar="FILE", help="one row a measurement")
     added.add_argument(
         "--parquet", type=Path, metavar="FILE", help="the same columns, typed, and the histograms"
@@ -55,8 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(added)
 
 
-def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", type=Path, help="a folder made by `drivelab model`")
+def _add_run(parser: argparse.ArgumentParser, what: str = "a run's folder") -> None:
+    parser.add_argument("run", metavar="RUN", type=Path, help=what)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -88,25 +89,29 @@ def listed(args: argparse.Namespace) -> dict[str, Any]:
 
 def shown(args: argparse.Namespace) -> dict[str, Any]:
     """Give what ``runs show --json`` prints (docs/json.md)."""
-    from drivelab.measure.header import stored_header
+    from drivelab.measure.header import other_kind, stored_header
     from drivelab.measure.inventory import summarise
     from drivelab.store import RunStore
     from drivelab.workloads.characteristics import Characteristics
 
     with RunStore.open(args.run) as store:
-        header = stored_header(store)
+        is_other = other_kind(store.header) is not None
+        header = store.header if is_other else stored_header(store)
         starts, failures = store.starts(), store.failures()
     return {
         **_summary_json(summarise(args.run)),
         "capacity_bytes": header["drive"]["capacity_bytes"],
         "identity": header["drive"]["identity"],
-        "workloads": header["design"],
-        "plan": header["plan"],
+        # A profile or a test has none of a campaign's.
+        "workloads": header.get("design"),
+        "plan": header.get("plan"),
         "starts": starts,
         "failures": [
             {
                 "index": one.index,
-                "workload": characteristics_json(Characteristics.from_json(one.workload)),
+                "workload": None
+                if is_other
+                else characteristics_json(Characteristics.from_json(one.workload)),
                 "message": one.message,
                 "failed_at": one.failed_at,
             }
@@ -181,14 +186,10 @@ def _labelled(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _show_text(answer: Mapping[str, Any]) -> str:
-    from drivelab.report.plan_words import plan_words
     from drivelab.report.quantities import PROVENANCE
     from drivelab.units import format_size
-    from drivelab.workloads.parts import Parts
 
-    workloads = answer["workloads"]
-    # In the order of their indices; JSON has them by name.
-    parts = Parts.from_json(workloads["parts"]).to_json().items()
+    seed = "" if answer["seed"] is None else f", seed {answer['seed']}"
     lines = [
         ("run", f"{answer['run']}, {answer['state']}, {format_size(answer['size_bytes'])}"),
         (
@@ -196,11 +197,9 @@ def _show_text(answer: Mapping[str, Any]) -> str:
             f"{answer['drive']}, {PROVENANCE[answer['kind']].label.lower()}, "
             f"{format_size(answer['capacity_bytes'])}",
         ),
-        ("design", f"{answer['design']}, seed {answer['seed']}"),
-        ("population", workloads["population"]),
-        ("parts", ", ".join(f"{count} {name}" for name, count in parts if count)),
-        ("plan", plan_words(answer["plan"], answer["kind"])),
-        ("measured", f"{answer['measured']} of {answer['planned']}"),
+        ("design", f"{answer['design']}{seed}"),
+        *([] if answer["workloads"] is None else _campaign_lines(answer)),
+        ("measured", _measured_text(answer)),
         ("failed", str(answer["failed"])),
     ]
     for place, start in enumerate(answer["starts"]):
@@ -213,7 +212,7 @@ def _show_text(answer: Mapping[str, Any]) -> str:
             (
                 str(one["index"]),
                 _when(one["failed_at"]),
-                _workload_text(one["workload"]),
+                "" if one["workload"] is None else _workload_text(one["workload"]),
                 one["message"],
             )
             for one in answer["failures"]
@@ -221,6 +220,20 @@ def _show_text(answer: Mapping[str, Any]) -> str:
         head = ("index", "failed at", "workload", "why")
         text += ["", *_aligned([head, *rows]), "the same command tries them again"]
     return "\n".join(text)
+
+
+def _campaign_lines(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
+    from drivelab.report.plan_words import plan_words
+    from drivelab.workloads.parts import Parts
+
+    workloads = answer["workloads"]
+    # In the order of their indices; JSON has them by name.
+    parts = Parts.from_json(workloads["parts"]).to_json().items()
+    return [
+        ("population", workloads["population"]),
+        ("parts", ", ".join(f"{count} {name}" for name, count in parts if count)),
+        ("plan", plan_words(answer["plan"], answer["kind"])),
+    ]
 
 
 def _start_text(start: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import UsageError
+from drivelab.measure.header import other_kind
 from drivelab.measure.stored import stored_indices
 from drivelab.store import EmptyRunError, RunStore, is_run
 
@@ -42,6 +43,9 @@ def refuse_other_campaign(
     what
         What the run is, in words.
     """
+    made_by = other_kind(stored) or "model"
+    if made_by != (other_kind(wanted) or "model"):
+        raise UsageError(f"{path} is a run of `drivelab {made_by}`; choose another --out")
     before, now = (
         dict(_flattened({key: header.get(key) for key in compared}))
         for header in (stored, json.loads(json.dumps(wanted)))

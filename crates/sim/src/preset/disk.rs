@@ -14,10 +14,13 @@ use super::host::host;
 use super::published::{Published, published};
 use super::schema::{self, LONGEST_NS, Rule, TIME, integer};
 use super::variability::{Variability, variability};
-use crate::hdd::SeekTimes;
+use crate::hdd::{Rotation, SeekTimes};
 
 /// Accesses of the write cache that the scheduler sees, where the preset does not say it.
 const DEFAULT_DESTAGE_WINDOW: u32 = 32;
+
+/// All segments of the read cache, or the write cache: far above what disks have.
+const MOST_CACHE_BYTES: u64 = 1 << 32;
 
 /// The links that disks have.
 const INTERFACES: &[&str] = &[
@@ -65,7 +68,7 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
         "cache.segment_bytes",
         Rule::Sectors {
             least: 512,
-            most: 1 << 32,
+            most: MOST_CACHE_BYTES,
         },
     ),
     ("cache.read_ahead", Rule::Boolean),
@@ -73,7 +76,7 @@ pub(super) const KEYS: &[(&str, Rule)] = &[
         "cache.write_cache_bytes",
         Rule::Sectors {
             least: 0,
-            most: 1 << 32,
+            most: MOST_CACHE_BYTES,
         },
     ),
     ("cache.policy", Rule::Word(BufferPolicy::WORDS)),
@@ -305,17 +308,26 @@ fn mechanics(keys: &Keys<'_>) -> Result<Mechanics, PresetError> {
         );
         return Err(schema::wrong_value(key, keys.need(key)?, allowed));
     }
+    let rotation_rpm = keys.integer("mechanics.rotation_rpm")?;
+    let revolution_ns = u64::from(Rotation::of_rpm(rotation_rpm).revolution());
     // Where nothing else is said the first sector comes just when the head is there.
     let skew = |key: &str, needed: u64| -> Result<u64, PresetError> {
-        Ok(keys.optional_integer(key)?.unwrap_or(needed))
+        match keys.optional_integer(key)? {
+            Some(given) if given >= revolution_ns => {
+                let allowed = format!("less than a revolution, {revolution_ns}");
+                Err(schema::wrong_value(key, keys.need(key)?, allowed))
+            }
+            given => Ok(given.unwrap_or(needed)),
+        }
     };
+    let write_settle_ns = keys.optional_integer("mechanics.write_settle_ns")?;
     Ok(Mechanics {
-        rotation_rpm: keys.integer("mechanics.rotation_rpm")?,
+        rotation_rpm,
         single_cylinder_seek_ns,
         average_seek_ns,
         full_stroke_seek_ns,
         head_switch_ns,
-        write_settle_ns: skew("mechanics.write_settle_ns", 0)?,
+        write_settle_ns: write_settle_ns.unwrap_or(0),
         track_skew_ns: skew("mechanics.track_skew_ns", head_switch_ns)?,
         cylinder_skew_ns: skew("mechanics.cylinder_skew_ns", single_cylinder_seek_ns)?,
     })
@@ -324,8 +336,14 @@ fn mechanics(keys: &Keys<'_>) -> Result<Mechanics, PresetError> {
 fn cache(keys: &Keys<'_>) -> Result<DiskCache, PresetError> {
     let read_segments = keys.integer("cache.read_segments")?;
     let segment_bytes = keys.optional_integer("cache.segment_bytes")?;
-    if read_segments > 0 && segment_bytes.is_none() {
-        keys.need("cache.segment_bytes")?;
+    if read_segments > 0 {
+        let key = "cache.segment_bytes";
+        let given = keys.need(key)?;
+        let most = MOST_CACHE_BYTES / u64::from(read_segments);
+        if segment_bytes.is_some_and(|bytes| bytes > most) {
+            let allowed = format!("at most {most}, as cache.read_segments is {read_segments}");
+            return Err(schema::wrong_value(key, given, allowed));
+        }
     }
     let write_cache_bytes = keys.integer("cache.write_cache_bytes")?;
     let policy = keys.optional_word("cache.policy", BufferPolicy::from_word)?;
