@@ -7,7 +7,7 @@ what a test must find can be computed by hand, and a step that is left out or do
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from drivelab._core import histogram_bin
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.drive import DriveKind
 from drivelab.drives.measurement import OperationResult, added_up
-from drivelab.drives.session import Purge, StepResult, check_end
+from drivelab.drives.session import Purge, StepResult, check_end, check_shares
 from drivelab.errors import CannotAnswerError, RunError
 from drivelab.workloads.stimulus import Stimulus
 
@@ -90,7 +90,8 @@ class FakeSession(ClosedOnExit):
         depth = min(stimulus.outstanding, 32) / 32
         return speed * depth * (1 + self._wobble(step)) / cost
 
-    def check(self, *stimuli: Stimulus) -> None:
+    def check(self, *stimuli: Stimulus, shares: Sequence[float] = ()) -> None:
+        check_shares(stimuli, shares)
         if sum(stimulus.outstanding for stimulus in stimuli) > 4096:
             raise CannotAnswerError("the toy drive ends at 4096 requests outstanding")
 
@@ -100,14 +101,21 @@ class FakeSession(ClosedOnExit):
         step: int,
         seconds: float | None = None,
         total_bytes: int | None = None,
+        shares: Sequence[float] = (),
     ) -> StepResult:
-        """Several stimuli share the drive: each has an equal part of its time."""
+        """Several stimuli share the drive: each has an equal part of its time.
+
+        Where shares are held, all wait for the one that has the least for its share.
+        """
         check_end(stimuli, seconds, total_bytes)
         error = self._fails(step)
         if error is not None:
             raise error
         self.steps.append(step)
         rates = [self.iops(stimulus, step) / len(stimuli) for stimulus in stimuli]
+        if shares:
+            all_iops = min(iops / share for iops, share in zip(rates, shares, strict=True))
+            rates = [all_iops * share for share in shares]
         if total_bytes is not None:
             most = total_bytes / _mean_size(stimuli[0]) / rates[0]
             seconds = most if seconds is None else min(seconds, most)

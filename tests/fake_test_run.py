@@ -11,7 +11,15 @@ from drivelab.pts.registry import TESTS
 from drivelab.pts.run import Outcome, run_test
 from drivelab.pts.settings import Settings
 
-ORIGIN = {"started_at": "2026-01-02T03:04:05+00:00", "drivelab_version": "0"}
+ORIGIN = {
+    "started_at": "2026-01-02T03:04:05+00:00",
+    "command": None,
+    "host": "there",
+    "system": "Linux",
+    "processor": None,
+    "processors": 1,
+    "drivelab_version": "0",
+}
 #: The drive settles while it is preconditioned: two fills of 256 MiB.
 SETTLED: dict[str, Any] = {"settles_bytes": 512 * MIB}
 

@@ -325,13 +325,13 @@ class Session:
 
     def run(
         self,
-        streams: list[tuple[StimulusTuple, str, bool]],
+        streams: list[tuple[StimulusTuple, str, bool, float | None]],
         *,
         place: int,
         duration_ns: int | None,
         total_bytes: int | None,
     ) -> dict[str, Any]:
-        """Send stimuli at the same time, each with its content and whether it is forced.
+        """Send stimuli at the same time: content, whether forced, share of requests if held.
 
         Random numbers are keyed by the session's seed and the place.
         """

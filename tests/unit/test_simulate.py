@@ -380,6 +380,20 @@ def test_wrong_scenario_is_one_line(change, said, scenario: Path, capsys) -> Non
     assert said in captured.err
 
 
+def test_shares_of_a_scenario_are_told_and_held(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "mix.toml"
+    deep = '[[stream]]\nname = "deep"\nqueue_depth = 16\nshare = 0.75\n'
+    shallow = '[[stream]]\nname = "shallow"\nqueue_depth = 1\nshare = 0.25\n'
+    path.write_text(f"requests = 2000\n{deep}{shallow}")
+    run = answer(capsys, "simulate", SMALL, "--scenario", str(path))
+    assert [stream["share"] for stream in run["streams"]] == [0.75, 0.25]
+    submitted = [stream["submitted_requests"] for stream in run["streams"]]
+    assert submitted[0] == pytest.approx(3 * submitted[1], abs=4)
+    assert sum(submitted) >= 2000
+    assert cli.main(["simulate", SMALL, "--scenario", str(path)]) == 0
+    assert "queue depth 16, share 0.75\n" in capsys.readouterr().out
+
+
 def test_scenario_without_an_end_has_the_usual_number_of_requests(tmp_path: Path, capsys) -> None:
     path = tmp_path / "endless.toml"
     path.write_text('[[stream]]\nname = "a"\nqueue_depth = 8\n')

@@ -97,6 +97,21 @@ def test_streams_at_the_same_time_share_the_drive(session: SimulatedSession) -> 
     assert session.run(pages, log, step=0, seconds=1) == both
 
 
+def test_shares_are_held(session: SimulatedSession) -> None:
+    # Eight threads in order, each with an equal part of the share, beside one deep queue.
+    pages = stimulus(0.5, queue_depth=32)
+    log = stimulus(is_random=False, threads=8)
+    free = session.run(pages, log, step=0, seconds=2)
+    held = session.run(pages, log, step=1, seconds=2, shares=(0.9, 0.1))
+    outstanding = pages.outstanding + log.outstanding
+    assert abs(free.streams[1].requests - 0.1 * free.requests) > 4 * outstanding
+    # Nine loops are each within a command a loop of their part, and what is outstanding at the
+    # end is not complete.
+    assert abs(held.streams[1].requests - 0.1 * held.requests) <= outstanding + 9
+    with pytest.raises(UsageError, match=r"shares of 2 stimuli are \[0.9, 0.0\]; allowed: one"):
+        session.run(pages, log, step=2, seconds=1, shares=(0.9, 0.0))
+
+
 def test_too_many_streams_are_refused(session: SimulatedSession) -> None:
     many = Stimulus.of_size(4096, 0.0, 64 * MIB, is_random=False, threads=64)
     session.check(many)

@@ -46,6 +46,7 @@ random_ratio = 0.0
 is_forced = true
 """
 IN_TURN = f'streams_run = "in turn"\n{TEXT}'
+TOGETHER = f'streams_run = "together"\n{TEXT}'
 
 
 def loaded(tmp_path: Path, text: str = TEXT) -> WorkloadClass:
@@ -82,7 +83,7 @@ def test_both_orders_together_share_the_threads(
     text = TEXT.replace("threads = 2", f"threads = {threads}")
     text = text.replace("random_ratio = 0.8", f"random_ratio = {random_ratio}")
     mine = loaded(tmp_path, text)
-    assert mine.streams_run == "together"
+    assert mine.streams_run == "in proportion"
     assert tuple(part.threads for part in mine.parts[:2]) == together
     in_turn = loaded(tmp_path, f'streams_run = "in turn"\n{text}')
     assert [part.threads for part in in_turn.parts] == [threads, threads, 1]
@@ -90,10 +91,11 @@ def test_both_orders_together_share_the_threads(
 
 def test_the_figure_is_requests_over_the_time_that_they_take(tmp_path: Path) -> None:
     # Of 100 requests 60 take 6 s at 10 a second, 15 take 5 s at 3, 25 take 1 s at 25: in turn
-    # 12 s, and together 6 s, when all have their share.
+    # 12 s, and together 6 s, when all have their share. In proportion all of them have it.
     assert loaded(tmp_path, IN_TURN).figure([10, 3, 25]) == pytest.approx(100 / 12)
-    assert loaded(tmp_path).figure([10, 3, 25]) == pytest.approx(100 / 6)
-    for text in (TEXT, IN_TURN):
+    assert loaded(tmp_path, TOGETHER).figure([10, 3, 25]) == pytest.approx(100 / 6)
+    assert loaded(tmp_path).figure([6, 1.5, 2.5]) == 10
+    for text in (TEXT, TOGETHER, IN_TURN):
         assert loaded(tmp_path, text).figure([10, 0, 25]) == 0
 
 
@@ -115,7 +117,11 @@ def test_weights_are_shares_of_requests_by_size_and_mix(tmp_path: Path) -> None:
         ('source = "assumed"', 'source = " "', "stream 2: source is ' '; .*'assumed' where nobody"),
         ("threads = 2", "thread = 2", "stream 1: unknown key 'thread'; allowed: name, source, .*"),
         ("title =", "titel =", "unknown key 'titel'; allowed: title, summary, source, streams_run"),
-        ("title", "streams_run = 1\ntitle", "streams_run is 1; allowed: together, in turn"),
+        (
+            "title",
+            "streams_run = 1\ntitle",
+            "streams_run is 1; allowed: in proportion, together, in turn",
+        ),
         ("weight = 0.25", "weight = 0.3", "weights of the streams add up to 1.05; allowed: 1"),
         ("weight = 0.25", "weight = 0", "stream 2: weight is 0; allowed: above 0 to 1"),
         ("weight = 0.25", 'weight = "a"', "stream 2: weight is 'a'; allowed: a number"),
@@ -193,7 +199,7 @@ def test_what_is_cited_is_what_the_source_says() -> None:
         assert load_class(name).streams[0].read_ratio == 0
 
 
-@pytest.mark.parametrize("text", [TEXT, IN_TURN])
+@pytest.mark.parametrize("text", [TEXT, TOGETHER, IN_TURN])
 def test_a_class_runs_until_its_figure_is_steady(tmp_path: Path, text: str) -> None:
     session = FakeSession(settles_bytes=512 * MIB)
     mine = loaded(tmp_path, text)
@@ -204,14 +210,18 @@ def test_a_class_runs_until_its_figure_is_steady(tmp_path: Path, text: str) -> N
     assert [cell["part"] for cell in section["cells"]] == [part.name for part in mine.parts]
     # 100 MiB/s over the mean size and 64 KiB; of 32 outstanding requests it has 8, 8 and 1 in
     # turn. Together it has 4, 4 and 1 of them, and each a third of the drive's time.
-    depths = (4 / 3, 4 / 3, 1 / 3) if mine.is_together else (8, 8, 1)
+    depths = (4 / 3, 4 / 3, 1 / 3) if mine.is_at_once else (8, 8, 1)
     costs = (70 * 1024, 70 * 1024, 73728)
     speeds = [100 * MIB / cost * depth / 32 for cost, depth in zip(costs, depths, strict=True)]
+    if mine.shares:
+        # The log is slowest for its share, and all wait for it.
+        assert min(speeds[0] / 0.6, speeds[1] / 0.15, speeds[2] / 0.25) == speeds[2] / 0.25
+        speeds = [speeds[2] / 0.25 * share for share in (0.6, 0.15, 0.25)]
     expected = [int(speed * 60) / 60 for speed in speeds]
     assert [cell["iops_mean"] for cell in section["cells"]] == pytest.approx(expected)
     assert section["figure_iops_rounds"] == pytest.approx([mine.figure(expected)] * 5)
-    assert ("total" in section) == mine.is_together
-    if mine.is_together:
+    assert ("total" in section) == mine.is_at_once
+    if mine.is_at_once:
         assert section["total"]["iops_mean"] == pytest.approx(sum(expected))
         # The toy drive takes 2 W.
         assert section["total"]["iops_per_watt"] == pytest.approx(sum(expected) / 2)
@@ -219,8 +229,17 @@ def test_a_class_runs_until_its_figure_is_steady(tmp_path: Path, text: str) -> N
         (power,) = (page for page in report.pages if page.title == "Power efficiency")
         (table,) = power.exhibits
         assert [row[0] for row in table.rows] == ["all streams"]
+        shares = [each / sum(expected) for each in expected]
+        assert [cell["share_measured"] for cell in section["cells"]] == pytest.approx(shares)
+        (results,) = (page for page in report.pages if page.title.endswith("results"))
+        (table,) = results.exhibits
+        assert [row[1:3] for row in table.rows[:3]] == [
+            (f"{100 * part.weight:g} %", f"{100 * share:.4g} %")
+            for part, share in zip(mine.parts, shares, strict=True)
+        ]
+        assert ("Shares were held to" in table.note) == bool(mine.shares)
     # Two steps for preconditioning, then five rounds.
-    assert len(session.steps) == 1 + 5 * (1 if mine.is_together else 3)
+    assert len(session.steps) == 1 + 5 * (1 if mine.is_at_once else 3)
     assert report.result["settings"]["workload_class"] == mine.to_json()
     assert dict(report.header)["specification"].endswith("none of its tests")
     assert dict(report.header)["test"].endswith(": Mine")

@@ -145,6 +145,7 @@ fn stream_dict<'py>(py: Python<'py>, stream: &StreamPlan) -> PyResult<Bound<'py,
     dict.set_item("writes_per_flush", stream.writes_per_flush)?;
     dict.set_item("priority", stream.priority)?;
     dict.set_item("queue_pair", stream.queue_pair)?;
+    dict.set_item("share", stream.share)?;
     dict.set_item("content", stream.content.name())?;
     Ok(dict)
 }

@@ -128,16 +128,17 @@ impl Session {
     fn run<'py>(
         &self,
         py: Python<'py>,
-        streams: Vec<(StimulusTuple, String, bool)>,
+        streams: Vec<(StimulusTuple, String, bool, Option<f64>)>,
         place: u64,
         duration_ns: Option<u64>,
         total_bytes: Option<u64>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let stream = |(stimulus, content, is_forced): (StimulusTuple, String, bool)| {
+        let stream = |(stimulus, content, is_forced, share): (_, String, _, _)| {
             Ok(StepStream {
                 stimulus: of_tuple(stimulus),
                 content: content_named(&content)?,
                 is_forced,
+                share,
             })
         };
         let step = Step {

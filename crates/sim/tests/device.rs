@@ -126,6 +126,49 @@ fn a_closed_loop_keeps_its_depth_outstanding() {
     assert_eq!(outcome.page_reads, 40);
 }
 
+/// Two loops at one server that serves in order, with shares of 3 and 1: they take turns as
+/// shares go, however many each could keep outstanding, and no part of a turn is lost.
+#[test]
+fn loops_with_shares_hold_them() {
+    for depths in [(1, 1), (3, 9), (9, 1), (64, 64)] {
+        let shared = |name, depth, share| Stream {
+            share: Some(share),
+            ..Stream::new(name, reads(depth))
+        };
+        let load = Load {
+            streams: vec![shared("a", depths.0, 0.75), shared("b", depths.1, 0.25)],
+        };
+        let outcome = runner().run(load, Plan::counting(8, 40), 1, 0).unwrap();
+        let counted = |stream: usize| outcome.streams[stream].commands[0].counted.latency.count();
+        assert_eq!([counted(0), counted(1)], [30, 10], "{depths:?}");
+        assert_eq!(outcome.window, Nanos(40 * SERVICE_NS));
+    }
+}
+
+#[test]
+fn a_share_that_is_none_is_refused() {
+    let arriving = Source::Timed {
+        commands: vec![Command::flush(Nanos::ZERO)],
+    };
+    for (source, share) in [(reads(1), 0.0), (reads(1), f64::NAN), (arriving, 0.5)] {
+        let stream = Stream {
+            share: Some(share),
+            ..Stream::new("held", source)
+        };
+        let load = Load {
+            streams: vec![stream],
+        };
+        let refused = runner().run(load, Plan::counting(0, 1), 1, 0).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            format!(
+                "stream \"held\": a share of {share} is not possible; allowed: 1e-9 to 1e9, of a \
+                 stream that keeps a number of requests outstanding"
+            )
+        );
+    }
+}
+
 /// A command that arrives when another completes finds the server free: 0, 100 and 250 ns.
 #[test]
 fn what_happens_in_the_device_comes_before_an_arrival_at_the_same_time() {

@@ -35,6 +35,7 @@ range_offset_bytes = 4096
 range_bytes = 1_048_576
 priority = 1
 queue_pair = 3
+share = 0.5
 [[stream]]
 name = "open"
 rate_iops = 2_000.5

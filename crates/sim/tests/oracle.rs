@@ -6,6 +6,7 @@
 use drivelab_sim::preset::{Ageing, Mapping, SsdConfig};
 use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError, Source, Ssd, Stream};
 use drivelab_workload::{Characteristics, Generator};
+use proptest::option;
 use proptest::prelude::*;
 
 use crate::drives::story::Story;
@@ -105,11 +106,12 @@ proptest! {
 
     #[test]
     fn several_streams_agree(
-        (config, workloads, draws, plan) in (
+        (config, workloads, draws, plan, shares) in (
             small_drives(),
             (workloads(), workloads()),
             draws(60),
             plans(),
+            [option::of(1..40_u32), option::of(1..40_u32)],
         )
     ) {
         let prepared = Prepared::new(config.clone()).unwrap();
@@ -118,13 +120,19 @@ proptest! {
         let requests = placed(&draws, capacity);
         let mut streams = Vec::new();
         let mut arrivals = Vec::new();
-        for (index, workload) in (7..).zip([workloads.0, workloads.1]) {
+        for ((index, workload), share) in (7..).zip([workloads.0, workloads.1]).zip(shares) {
             let workload = fitted(workload, &config);
             let generator = Generator::new(&workload, 0, capacity, 11, index).unwrap();
             let queue_depth = workload.queue_depth;
             let drawn = generator.clone().map(Into::into);
-            arrivals.push(Arrivals::Closed(Box::new(drawn), queue_depth));
-            streams.push(Stream::new("closed", Source::Closed { generator, queue_depth }));
+            arrivals.push(match share {
+                Some(share) => Arrivals::Shared(Box::new(drawn), queue_depth, share.into()),
+                None => Arrivals::Closed(Box::new(drawn), queue_depth),
+            });
+            streams.push(Stream {
+                share: share.map(f64::from),
+                ..Stream::new("closed", Source::Closed { generator, queue_depth })
+            });
         }
         let commands = requests.clone();
         streams.insert(1, Stream::new("timed", Source::Timed { commands }));

@@ -142,12 +142,18 @@ fn members_of_flash_in_one_loop_are_devices_side_by_side() {
             let capacity = one_loop.capacity_bytes();
             assert_eq!(capacity, devices.device().capacity_bytes());
             let mixed = workload(write_ratio, 9, pages * PAGE, 0.7);
-            let work = || {
+            let work = |shares: Option<(f64, f64)>| {
                 let mut work = load(&mixed, capacity);
+                if let Some((first, second)) = shares {
+                    work.streams.insert(0, work.streams[0].clone());
+                    work.streams[0].share = Some(first);
+                    work.streams[1].share = Some(second);
+                    let generator = Generator::new(&mixed, 0, capacity, 3, 0).unwrap();
+                    work.streams.extend(Load::closed(generator, 2).streams);
+                }
                 work.streams[0].flush_interval = 50;
                 let arriving = (0..200).map(|place| write(place * 700, place % 64));
                 work.streams.extend(Load::timed(arriving).streams);
-                work.streams[1].name = "arriving".to_owned();
                 let drawn = Source::Open {
                     generator: Generator::new(&mixed, 0, capacity, 2, 0).unwrap(),
                     arrivals: Arrivals::poisson(2_000.0, 2, 0).unwrap(),
@@ -166,9 +172,11 @@ fn members_of_flash_in_one_loop_are_devices_side_by_side() {
                     log_requests: Some(2_000),
                     ..plan
                 };
-                let expected = devices.run(work(), plan, 1, 3).unwrap();
-                let outcome = one_loop.run(work(), plan, 1, 3).unwrap();
-                assert_eq!(format!("{outcome:?}"), format!("{expected:?}"));
+                for shares in [None, Some((0.3, 0.7))] {
+                    let expected = devices.run(work(shares), plan, 1, 3).unwrap();
+                    let outcome = one_loop.run(work(shares), plan, 1, 3).unwrap();
+                    assert_eq!(format!("{outcome:?}"), format!("{expected:?}"));
+                }
             }
         }
     }

@@ -109,6 +109,16 @@ fn it_says_streams_of_all_three_kinds() {
 }
 
 #[test]
+fn closed_loops_may_hold_shares() {
+    let share = |lines: &str| {
+        let scenario = read(&stream(&format!("queue_depth = 4\n{lines}"))).unwrap();
+        scenario.load(GIB, 7).unwrap().streams[0].share
+    };
+    assert_eq!(share(""), None);
+    assert_eq!(share("share = 0.04"), Some(0.04));
+}
+
+#[test]
 fn generated_writes_may_be_sent_as_trims_or_forced_and_flushes_between_them() {
     let sent = |lines: &str| {
         let scenario = read(&stream(&format!("queue_depth = 1\n{lines}"))).unwrap();
@@ -264,6 +274,14 @@ fn whatever_cannot_be_meant_is_one_line_that_says_what_can() {
         (
             stream("queue_depth = 1\narrivals = \"fixed\""),
             "line 5: arrivals is for streams with",
+        ),
+        (
+            stream("rate_iops = 5\nshare = 0.5"),
+            "line 5: share is for streams with queue_depth; remove it",
+        ),
+        (
+            stream("queue_depth = 1\nshare = 0"),
+            "line 5: share = 0 is not possible; allowed: a number from 0.000001 to 1",
         ),
         (
             stream("rate_iops = 1e-9"),

@@ -42,6 +42,7 @@ fn step(read_ratio: f64, duration: Nanos) -> Step {
             },
             content: Content::Random,
             is_forced: false,
+            share: None,
         }],
         duration: Some(duration),
         total_bytes: None,

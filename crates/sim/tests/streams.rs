@@ -4,6 +4,7 @@
 use drivelab_request::{Command, CommandKind, Nanos};
 use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError, Source, Stream};
 use drivelab_workload::{Arrivals, Characteristics, Generator};
+use proptest::prelude::*;
 
 use crate::small_drive::{self, read, write};
 
@@ -170,6 +171,66 @@ fn impossible_streams_are_refused_by_name() {
     };
     let error = run(vec![Stream::new("idle", idle)], Plan::counting(0, 1)).unwrap_err();
     assert_eq!(error, SimError::Empty);
+}
+
+/// Loops with shares and depths, or without shares, at the same time.
+fn loops(held: &[(Option<f64>, u32)]) -> Vec<Stream> {
+    let stream = |&(share, queue_depth): &(Option<f64>, u32)| Stream {
+        share,
+        ..Stream::new(
+            "loop",
+            Source::Closed {
+                generator: reads(0, CAPACITY),
+                queue_depth,
+            },
+        )
+    };
+    held.iter().map(stream).collect()
+}
+
+/// Sixteen outstanding beside one get nearly all of the drive, unless they wait for it.
+#[test]
+fn a_share_is_held_against_a_deeper_queue() {
+    let submitted = |shares: [Option<f64>; 2]| {
+        let streams = loops(&[(shares[0], 16), (shares[1], 1)]);
+        let outcome = run(streams, Plan::counting(0, 1_000)).unwrap();
+        [0, 1].map(|stream: usize| outcome.streams[stream].submitted)
+    };
+    let [deep, shallow] = submitted([None, None]);
+    assert!(deep > 10 * shallow, "{deep} {shallow}");
+    let [deep, shallow] = submitted([Some(0.6), Some(0.4)]);
+    // Before the 1000th is complete some more were submitted.
+    let total = (deep + shallow) as f64;
+    assert!((deep as f64 - 0.6 * total).abs() <= 1.0, "{deep} {shallow}");
+    assert!((1_000.0..=1_017.0).contains(&total), "{total}");
+}
+
+proptest! {
+    /// Each stays within what the rule says, at any moment that ends a run; whoever has no share
+    /// goes on beside them, and what was submitted is complete when the run is over.
+    #[test]
+    fn shares_are_held_and_nothing_waits_for_ever(
+        held in prop::collection::vec((prop::option::weighted(0.8, 0.001..1.0_f64), 1..20_u32), 1..6),
+        requests in 1..400_u64,
+        duration in prop::option::of(1..10_000_000_u64),
+    ) {
+        let mut plan = Plan::counting(0, requests);
+        plan.window.duration = duration.map(Nanos);
+        let outcome = run(loops(&held), plan).unwrap();
+        let submitted = |stream: usize| outcome.streams[stream].submitted;
+        let of_all = (0..held.len()).map(submitted).sum::<u64>();
+        prop_assert_eq!(of_all, outcome.measured_requests + outcome.drained_requests);
+        prop_assert!(duration.is_some() || outcome.measured_requests == requests);
+        let shared = || (0..held.len()).filter_map(|stream| Some((stream, held[stream].0?)));
+        let (count, whole) = shared().fold((0.0, 0.0), |sum, (_, share)| (sum.0 + 1.0, sum.1 + share));
+        let total = shared().map(|(stream, _)| submitted(stream)).sum::<u64>() as f64;
+        for (stream, share) in shared() {
+            let (sent, share) = (submitted(stream) as f64, share / whole);
+            // Beside rounding.
+            prop_assert!(sent < share * total + 1.0 + 1e-6, "{sent} of {total}, share {share}");
+            prop_assert!(sent >= share * (total - count) - 1e-6, "{sent} of {total}, share {share}");
+        }
+    }
 }
 
 /// 10 million reads a second, of which two dies serve 30,769 (65 us each).

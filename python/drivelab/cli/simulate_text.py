@@ -82,7 +82,7 @@ def stream_text(plan: Values) -> str:
         said += f", in {format_size(length)} {where}"
     if plan["content"] != "random":
         said += f", content {plan['content']}"
-    for key in ("priority", "queue_pair"):
+    for key in ("priority", "queue_pair", "share"):
         if plan[key]:
             said += f", {key.replace('_', ' ')} {plan[key]}"
     return said

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.fio_engine import check_depth
 from drivelab.drives.fio_program import run_fio
-from drivelab.drives.fio_step import check_stimuli, milliseconds, step_options
+from drivelab.drives.fio_step import check_stimuli, milliseconds, senders, step_options
 from drivelab.drives.fio_step_result import step_result
 from drivelab.drives.purge import purge_drive
 from drivelab.drives.real_header import drive_header, host_header
-from drivelab.drives.session import StepResult, check_end
+from drivelab.drives.session import StepResult, check_end, check_shares
 from drivelab.drives.side_file import file_key
 from drivelab.drives.target_file import TargetFile
 from drivelab.drives.write_cache import switch_write_cache
@@ -130,6 +130,7 @@ class FioSession(ClosedOnExit):
         step: int,
         seconds: float | None = None,
         total_bytes: int | None = None,
+        shares: Sequence[float] = (),
     ) -> StepResult:
         """Send stimuli, several as a fio job each; see `DriveSession.run`.
 
@@ -141,7 +142,7 @@ class FioSession(ClosedOnExit):
             When fio fails, hangs, or answers what cannot be; or the drive goes away.
         """
         check_end(stimuli, seconds, total_bytes)
-        self.check(*stimuli)
+        self.check(*stimuli, shares=shares)
         drive = self._drive
         drive.target.check_present()
         if any(stimulus.read_ratio < 1 for stimulus in stimuli):
@@ -153,6 +154,7 @@ class FioSession(ClosedOnExit):
             key=(self._seed, step),
             seconds=seconds,
             total_bytes=total_bytes,
+            shares=shares,
         )
         began = time.time()
         try:
@@ -168,6 +170,7 @@ class FioSession(ClosedOnExit):
                 streams=len(stimuli),
                 milliseconds=None if seconds is None else milliseconds(seconds),
                 total_bytes=total_bytes,
+                end_at_once=bool(shares),
             )
         except RunError:
             # A drive that went away is the reason, and fio's words for it are others.
@@ -213,13 +216,14 @@ class FioSession(ClosedOnExit):
         may_be = target.is_whole and target.write_refusal is None
         return switch_write_cache(target.device, wanted, is_whole=may_be)
 
-    def check(self, *stimuli: Stimulus) -> None:
+    def check(self, *stimuli: Stimulus, shares: Sequence[float] = ()) -> None:
         """Raise `UsageError` when the drive cannot be asked for these at once, or not by fio."""
         check_on_target(
             self.name,
             self.capacity_bytes,
             self.block_bytes,
             stimuli,
+            shares,
             engine=self._drive.engine,
             write_refusal=self._drive.target.write_refusal,
         )
@@ -254,10 +258,10 @@ class UnmadeFile:
     engine: str
     kind: Literal["real"] = "real"
 
-    def check(self, *stimuli: Stimulus) -> None:
+    def check(self, *stimuli: Stimulus, shares: Sequence[float] = ()) -> None:
         """Raise `UsageError` when the file could not be asked for these at once."""
         check_on_target(
-            self.name, self.capacity_bytes, self.block_bytes, stimuli, engine=self.engine
+            self.name, self.capacity_bytes, self.block_bytes, stimuli, shares, engine=self.engine
         )
 
 
@@ -266,6 +270,7 @@ def check_on_target(
     capacity_bytes: int,
     block_bytes: int,
     stimuli: Sequence[Stimulus],
+    shares: Sequence[float] = (),
     *,
     engine: str,
     write_refusal: str | None = None,
@@ -290,5 +295,7 @@ def check_on_target(
                 f"the range begins at {stimulus.range_start_bytes}, no multiple of {block_bytes} "
                 f"bytes, the block of direct requests to {name}"
             )
-        check_depth(engine, name, stimulus.queue_depth)
+    check_shares(stimuli, shares)
+    for sender in senders(stimuli, shares):
+        check_depth(engine, name, sender.stimulus.queue_depth)
     check_stimuli(stimuli)

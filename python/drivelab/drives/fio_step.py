@@ -10,6 +10,15 @@ enough. What fio does otherwise than one would think, and what is done about it:
 - ``time_based`` ignores ``io_size``: where both may end a step, ``runtime`` alone is the limit of
   time. Before ``io_size`` is reached fio stops when less than its largest request is left.
 - ``io_size`` and ``size`` are of each thread.
+- ``flow`` holds shares: whole numbers up to 1000, of each thread. Which thread may go on it asks
+  before every request, so shares are exact to a few requests. One that is ahead asks again at once,
+  and looks for nothing that is complete meanwhile: processors are busy with asking, nine threads on
+  two sent an eightieth of what they sent without, and the time is told as latency. With
+  ``flow_sleep`` it waits until all of its own are complete, and then sleeps: latencies are the
+  drive's, but its queue runs empty, and no sleep is shorter than about 50 us. So threads of random
+  accesses, which do not differ, are one thread with all that they keep outstanding. Where one has
+  ended nobody waits for it any more, and on a busy machine some begin later: ``exitall`` ends all
+  with the first.
 - Stimuli at the same time are a job each, and ``new_group`` keeps their figures apart.
 - Without ``refill_buffers`` a thread writes the same bytes again and again, which a drive may
   notice.
@@ -19,6 +28,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from drivelab.drives.fio_job import MAX_BUFFER_BYTES
@@ -34,11 +44,76 @@ _PAGE_BYTES: Final = 4096
 _LEAST_PARTS: Final = 16
 # fio keeps zones and sizes of a mix in whole per cent.
 _PERCENT_TOLERANCE: Final = 1e-6
+# Weights of fio's flow control. One that is rounded may be off by such a part of itself.
+_LARGEST_FLOW: Final = 1000
+_FLOW_TOLERANCE: Final = 0.01
+# The shortest: in microseconds.
+_FLOW_SLEEP: Final = 1
 _CONTENT_OPTIONS: Final = {
     "zero": ["zero_buffers=1"],
     "database": ["buffer_compress_percentage=50", "dedupe_percentage=10"],
     "random": ["refill_buffers=1"],
 }
+
+
+@dataclass(frozen=True)
+class Sender:
+    """What a job of fio sends.
+
+    Attributes
+    ----------
+    stimulus
+        With the threads that fio has for it.
+    flow
+        The weight of each thread where shares are held; 0 where none are.
+    """
+
+    stimulus: Stimulus
+    flow: int = 0
+
+    @property
+    def options(self) -> list[str]:
+        """What holds the share."""
+        held = [f"flow={self.flow}", "flow_id=1", f"flow_sleep={_FLOW_SLEEP}"]
+        return [*held, "exitall", "exit_what=all"] if self.flow else []
+
+
+def senders(stimuli: Sequence[Stimulus], shares: Sequence[float] = ()) -> list[Sender]:
+    """Give the jobs that send stimuli at the same time, with their shares where these are held.
+
+    Raises
+    ------
+    CannotAnswerError
+        When fio cannot hold such shares.
+    """
+    if not shares:
+        return [Sender(stimulus) for stimulus in stimuli]
+    jobs = [
+        replace(each, threads=1, queue_depth=each.outstanding) if each.is_random else each
+        for each in stimuli
+    ]
+    each_thread = [share / job.threads for job, share in zip(jobs, shares, strict=True)]
+    return [Sender(job, flow) for job, flow in zip(jobs, _flows(each_thread), strict=True)]
+
+
+def _flows(shares: Sequence[float]) -> list[int]:
+    """Give the whole numbers that come nearest to the proportion of the shares."""
+
+    def rounded(largest: int) -> list[int]:
+        return [round(share / max(shares) * largest) for share in shares]
+
+    def error(largest: int) -> float:
+        exact = [share / max(shares) * largest for share in shares]
+        return max(abs(one / other - 1) for one, other in zip(rounded(largest), exact, strict=True))
+
+    best = min(range(1, _LARGEST_FLOW + 1), key=error)
+    if error(best) > _FLOW_TOLERANCE:
+        raise CannotAnswerError(
+            f"a thread has a share of {min(shares):g} beside one of {max(shares):g}; on real "
+            f"drives fio holds whole proportions up to {_LARGEST_FLOW}: allowed are shares nearer "
+            "to each other"
+        )
+    return rounded(best)
 
 
 def step_options(
@@ -49,6 +124,7 @@ def step_options(
     key: tuple[int, int],
     seconds: float | None,
     total_bytes: int | None,
+    shares: Sequence[float] = (),
 ) -> list[str]:
     """Write the options, without leading dashes.
 
@@ -64,6 +140,8 @@ def step_options(
         Of fio's random numbers: the session's seed and the step's place.
     seconds, total_bytes
         What ends the step, whichever is first; at least one.
+    shares
+        Of the requests, for each of the stimuli; empty where each goes as fast as it can.
 
     Raises
     ------
@@ -80,10 +158,11 @@ def step_options(
             f"filename={filename}",
             f"ioengine={engine}",
             f"randseed={step_seed(*key, number)}",
-            *_job(stimulus),
-            *_end(stimulus, seconds, total_bytes),
+            *_job(sender.stimulus),
+            *sender.options,
+            *_end(sender.stimulus, seconds, total_bytes),
         ]
-        for number, stimulus in enumerate(stimuli)
+        for number, sender in enumerate(senders(stimuli, shares))
     ]
     return [
         *(["readonly"] if all(stimulus.read_ratio == 1 for stimulus in stimuli) else []),

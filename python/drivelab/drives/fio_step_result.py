@@ -31,6 +31,7 @@ def step_result(
     streams: int,
     milliseconds: int | None,
     total_bytes: int | None,
+    end_at_once: bool = False,
 ) -> StepResult:
     """Read fio's JSON of a step: a group for each stream, its threads reported together.
 
@@ -44,6 +45,8 @@ def step_result(
         Stimuli that ran at the same time; several end by time.
     milliseconds, total_bytes
         What was to end the step.
+    end_at_once
+        Whether the first stream that ends was to end them all, however late others began.
 
     Raises
     ------
@@ -56,7 +59,7 @@ def step_result(
     if len(jobs) != streams:
         raise RunError(f"fio tells of {len(jobs)} groups of threads; it was asked for {streams}")
     found: list[_Operations] = []
-    longest = 0
+    longest = all_moved = 0
     for place in range(streams):
         job = field_of(jobs, place, dict)
         error = field_of(job, "error", int)
@@ -65,9 +68,12 @@ def step_result(
         read, write = (_operation(field_of(job, name, dict), name) for name in _NAMES)
         ran = max(field_of(field_of(job, name, dict), "runtime", int) for name in _NAMES)
         moved = sum(part.bytes for part in (read, write) if part is not None)
-        _check_end(ran, moved, milliseconds, total_bytes, remarks)
+        if not end_at_once:
+            _check_end(ran, moved, milliseconds, total_bytes, remarks)
         found.append((read, write))
-        longest = max(longest, ran)
+        longest, all_moved = max(longest, ran), all_moved + moved
+    if end_at_once:
+        _check_end(longest, all_moved, milliseconds, total_bytes, remarks)
     # Without a completed request fio tells no run time.
     duration = (longest or milliseconds or 0) * _NANOSECONDS
     if streams == 1:

@@ -100,7 +100,7 @@ class StepResult(Completed):
 class Askable(NamedDrive, Protocol):
     """A drive that says what it would take, whether it is open or not made yet."""
 
-    def check(self, *stimuli: Stimulus) -> None:
+    def check(self, *stimuli: Stimulus, shares: Sequence[float] = ()) -> None:
         """Raise `UsageError` when the drive cannot be asked for these at once; nothing is sent."""
         ...
 
@@ -112,6 +112,15 @@ def check_end(stimuli: Sequence[Stimulus], seconds: float | None, total_bytes: i
     if len(stimuli) != 1 and total_bytes is not None:
         raise UsageError(
             f"{len(stimuli)} stimuli at the same time end by time: give seconds, not total_bytes"
+        )
+
+
+def check_shares(stimuli: Sequence[Stimulus], shares: Sequence[float]) -> None:
+    """Refuse shares of requests that are none: each above 0, one for each stimulus."""
+    if shares and (len(shares) != len(stimuli) or not all(0 < share <= 1 for share in shares)):
+        raise UsageError(
+            f"shares of {len(stimuli)} stimuli are {list(shares)}; allowed: one for each, above 0 "
+            "to 1"
         )
 
 
@@ -142,6 +151,7 @@ class DriveSession(OpenDrive, Askable, Protocol):
         step: int,
         seconds: float | None = None,
         total_bytes: int | None = None,
+        shares: Sequence[float] = (),
     ) -> StepResult:
         """Send stimuli for a time, or one until so much was transferred, whichever is first.
 
@@ -157,6 +167,9 @@ class DriveSession(OpenDrive, Askable, Protocol):
             Of the drive's time.
         total_bytes
             Transferred in both directions; of a single stimulus.
+        shares
+            Of the requests, for each stimulus: one that is ahead of its share waits for the others.
+            Without shares each is as fast as it can be.
 
         Raises
         ------

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from drivelab._core import MOST_STREAMS
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import OperationResult
-from drivelab.drives.session import Purge, StepResult, check_end
+from drivelab.drives.session import Purge, StepResult, check_end, check_shares
 from drivelab.errors import UsageError
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from drivelab.drives.simulated import SimulatedDrive
     from drivelab.workloads.stimulus import Stimulus
 
@@ -80,8 +82,9 @@ class SimulatedSession(ClosedOnExit):
         self._session.purge()
         return Purge("done", "simulated: every block erased")
 
-    def check(self, *stimuli: Stimulus) -> None:
+    def check(self, *stimuli: Stimulus, shares: Sequence[float] = ()) -> None:
         """Raise `UsageError` when a stimulus goes beyond the drive, or loops are too many."""
+        check_shares(stimuli, shares)
         for stimulus in stimuli:
             end = stimulus.range_start_bytes + stimulus.range_bytes
             if end > self.capacity_bytes:
@@ -103,15 +106,20 @@ class SimulatedSession(ClosedOnExit):
         step: int,
         seconds: float | None = None,
         total_bytes: int | None = None,
+        shares: Sequence[float] = (),
     ) -> StepResult:
         """Send stimuli in simulated time; see `DriveSession.run`.
 
         Between two steps the write buffer drains: what a step finds is an idle drive.
         """
-        self.check(*stimuli)
+        self.check(*stimuli, shares=shares)
         check_end(stimuli, seconds, total_bytes)
+        held: list[float | None] = [*shares] if shares else [None] * len(stimuli)
         told = self._session.run(
-            [(each.as_tuple(), each.content, each.is_forced) for each in stimuli],
+            [
+                (each.as_tuple(), each.content, each.is_forced, share)
+                for each, share in zip(stimuli, held, strict=True)
+            ],
             place=step,
             duration_ns=None if seconds is None else max(1, round(seconds * 1e9)),
             total_bytes=total_bytes,

@@ -103,6 +103,7 @@ def stream_json(
         "writes_per_flush": plan["writes_per_flush"] or None,
         "priority": plan["priority"],
         "queue_pair": plan["queue_pair"],
+        "share": plan["share"],
         "content": plan["content"],
         "submitted_requests": told["submitted_requests"],
         **_rates(

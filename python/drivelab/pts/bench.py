@@ -271,6 +271,7 @@ class Bench:
                     step=position,
                     seconds=action.seconds,
                     total_bytes=action.total_bytes,
+                    shares=action.shares,
                 )
                 return result.to_json()
         except RunError as error:

@@ -14,7 +14,7 @@ from typing import Any, Final, get_args
 from drivelab._core import MAX_REQUEST_BYTES, SECTOR_BYTES
 from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
-from drivelab.pts.workload_class import TOGETHER, Order, Stream, WorkloadClass, parts_of
+from drivelab.pts.workload_class import USUAL_ORDER, Order, Stream, WorkloadClass, parts_of
 from drivelab.units import format_size, parse_size
 from drivelab.workloads.content import CONTENTS
 from drivelab.workloads.stimulus import Stimulus
@@ -95,7 +95,7 @@ def _class_of(short: str, table: Mapping[str, Any], name: str) -> WorkloadClass:
         raise UsageError(f"{name}: two streams are called {twice!r}; allowed: names of their own")
     _check_sum([stream.weight for stream in made], f"{name}: weights of the streams")
     texts = {key: _text(table, key, name) for key in ("title", "summary", "source")}
-    order = table.get("streams_run", TOGETHER)
+    order = table.get("streams_run", USUAL_ORDER)
     if order not in get_args(Order):
         words = ", ".join(get_args(Order))
         raise UsageError(f"{name}: streams_run is {order!r}; allowed: {words}")

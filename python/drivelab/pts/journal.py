@@ -39,6 +39,9 @@ class Action:
         What ends it.
     beside
         What is sent at the same time, each by programs of its own.
+    shares
+        Of the requests, for each of those that are sent at the same time; empty where each is as
+        fast as it can be.
     """
 
     kind: ActionKind
@@ -49,6 +52,7 @@ class Action:
     seconds: float | None = None
     total_bytes: int | None = None
     beside: tuple[Stimulus, ...] = ()
+    shares: tuple[float, ...] = ()
 
     @property
     def stimuli(self) -> tuple[Stimulus, ...]:
@@ -59,10 +63,13 @@ class Action:
         """Return the attributes, which carry their units."""
         values = asdict(self)
         values["stimulus"] = None if self.stimulus is None else self.stimulus.to_json()
-        del values["beside"]
+        for name in ("beside", "shares"):
+            del values[name]
         # Steps of one stimulus stay what they always were, in journals and in keys of states.
         if self.beside:
             values["beside"] = [stimulus.to_json() for stimulus in self.beside]
+        if self.shares:
+            values["shares"] = list(self.shares)
         return values
 
     @classmethod
@@ -70,7 +77,8 @@ class Action:
         """Read what `to_json` wrote."""
         stimulus = None if data["stimulus"] is None else Stimulus.from_json(data["stimulus"])
         beside = tuple(Stimulus.from_json(each) for each in data.get("beside", ()))
-        return cls(**{**data, "stimulus": stimulus, "beside": beside})
+        shares = tuple(data.get("shares", ()))
+        return cls(**{**data, "stimulus": stimulus, "beside": beside, "shares": shares})
 
 
 @dataclass(frozen=True)
@@ -155,6 +163,11 @@ class Record:
         for step in self.steps:
             key = (step.action.phase, step.action.section)
             self._by_phase.setdefault(key, []).append(step)
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the drive was."""
+        return bool(self.header["drive"]["kind"] == "simulated")
 
     def of_phase(self, phase: str, section: str = "") -> list[Step]:
         """Give the steps of a phase, in order."""

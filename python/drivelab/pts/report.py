@@ -50,8 +50,7 @@ def report_of(record: Record) -> Report:
     """Make the report of a record."""
     test = test_named(record.test)
     sections = test.sections(record)
-    is_simulated = record.header["drive"]["kind"] == "simulated"
-    efficiency = efficiency_page(sections, is_simulated=is_simulated)
+    efficiency = efficiency_page(sections, is_simulated=record.is_simulated)
     result = _result(record, test, sections)
     return Report(
         title=f"{test.title} ({EDITIONS[record.settings.edition]})",

@@ -89,6 +89,7 @@ def run_rounds(
     phase: str = "rounds",
     most_rounds: int = MOST_ROUNDS,
     together: bool = False,
+    shares: Sequence[float] = (),
 ) -> Settled:
     """Run rounds until everything tracked is steady, at most so many.
 
@@ -106,6 +107,8 @@ def run_rounds(
         When to give up.
     together
         Whether a round's stimuli, all of the same length, are sent at the same time: one step.
+    shares
+        Of the requests, that those are to hold.
     """
     rounds: list[list[Step]] = []
     settled = settle(rounds, tracked, bench.plan.settings.steady_rule)
@@ -117,7 +120,7 @@ def run_rounds(
         ]
         if together:
             others = tuple(stimulus for stimulus, _ in round_stimuli[1:])
-            actions = [replace(actions[0], beside=others)]
+            actions = [replace(actions[0], beside=others, shares=tuple(shares))]
         bench.expect((most_rounds - len(rounds)) * len(actions))
         rounds.append([bench.run(action) for action in actions])
         settled = settle(rounds, tracked, bench.plan.settings.steady_rule)

@@ -24,7 +24,8 @@ def words_of(action: Action) -> str:
     if action.stimulus is None:
         return where
     if action.beside:
-        return f"{where}: {len(action.stimuli)} streams together"
+        how = "in proportion" if action.shares else "together"
+        return f"{where}: {len(action.stimuli)} streams {how}"
     return f"{where}: {stimulus_words(action.stimulus)}"
 
 

@@ -4,12 +4,14 @@
 
     class ── stream, weight 0.96 ── in random order, 0.96 ──┐
         └─── stream, weight 0.04 ── in random order, 0.03 ──┼─ each a stimulus, all together
-                                └── in order, 0.01 ─────────┘  or in turn
+                                └── in order, 0.01 ─────────┘  in proportion, or in turn
 
 Weights are shares of the class's requests. A drive's figure for a class is the rate at which it
-serves those requests. Together it is the rate at which every stimulus has its share: the smallest
-of their rates over their weights, as what others do beyond their shares helps nobody. In turn it
-is one kind after the other: the harmonic mean of their rates, weighted by requests.
+serves those requests. In proportion a stimulus that is ahead of its share waits for the others, and
+it is the rate of all. Together nobody waits, and it is the rate at which every stimulus has its
+share: the smallest of their rates over their weights, as what others do beyond their shares helps
+nobody. In turn it is one kind after the other: the harmonic mean of their rates, weighted by
+requests.
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-#: How the streams of a class run: at the same time, or one after another.
-Order = Literal["together", "in turn"]
-TOGETHER: Final = "together"
+#: How the streams of a class run: at the same time, their shares held or not, or one after another.
+Order = Literal["in proportion", "together", "in turn"]
+USUAL_ORDER: Final = "in proportion"
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ class WorkloadClass:
     streams
         Their weights add up to 1.
     streams_run
-        ``together`` or ``in turn``.
+        ``in proportion``, ``together`` or ``in turn``.
     """
 
     name: str
@@ -129,12 +131,18 @@ class WorkloadClass:
     summary: str
     source: str
     streams: tuple[Stream, ...]
-    streams_run: Order = TOGETHER
+    streams_run: Order = USUAL_ORDER
 
     @property
-    def is_together(self) -> bool:
+    def is_at_once(self) -> bool:
         """Whether its streams run at the same time."""
-        return self.streams_run == TOGETHER
+        return self.streams_run != "in turn"
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The shares of requests that its parts hold; empty where none waits for others."""
+        holds = self.streams_run == "in proportion"
+        return tuple(part.weight for part in self.parts) if holds else ()
 
     @property
     def parts(self) -> list[Part]:
@@ -160,7 +168,9 @@ class WorkloadClass:
         pairs = list(zip(rates, (part.weight for part in self.parts), strict=True))
         if any(rate <= 0 for rate in rates):
             return 0.0
-        if self.is_together:
+        if self.shares:
+            return math.fsum(rates)
+        if self.is_at_once:
             return min(rate / weight for rate, weight in pairs)
         return 1 / math.fsum(weight / rate for rate, weight in pairs)
 
@@ -194,15 +204,15 @@ class WorkloadClass:
 def parts_of(stream: Stream, order: Order) -> Iterator[Part]:
     """Give the stimuli of a stream: its random requests, then those in order.
 
-    Together both have threads of their own, as their shares are, at least one each; in turn each
-    has all of them.
+    At the same time both have threads of their own, as their shares are, at least one each; in turn
+    each has all of them.
     """
     random = stream.random_ratio
     if not 0 < random < 1:
         yield Part(stream.name, stream, random == 1, stream.weight, stream.threads)
         return
     threads = [stream.threads] * 2
-    if order == TOGETHER:
+    if order != "in turn":
         first = min(max(round(stream.threads * random), 1), max(stream.threads - 1, 1))
         threads = [first, max(stream.threads - first, 1)]
     yield Part(f"{stream.name}, random", stream, True, stream.weight * random, threads[0])

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   Load ─┬─ Stream: generator, queue depth     each completion submits the next
+//!         ├─ Stream: generator, depth, share    while no other with a share is behind it
 //!         ├─ Stream: generator, arrivals        at drawn times, for ever
 //!         └─ Stream: commands with their times  at those
 //! ```
@@ -10,6 +11,7 @@ use drivelab_ftl::{Firmware, Lpn};
 use drivelab_request::{Command, CommandKind, Content, Direction, Nanos, Request};
 use drivelab_workload::{Arrivals, Generator};
 
+use super::shares::{SHARES, Share};
 use super::{Device, SimError};
 
 /// Requests drawn at once.
@@ -56,6 +58,10 @@ pub struct Stream {
     pub queue_pair: u16,
     /// What the data of its writes looks like.
     pub content: Content,
+    /// Of a closed loop: its part of the commands of all streams that have one, in proportion. It
+    /// waits while another of them has submitted less for its part. Without one a loop is as
+    /// fast as it can be.
+    pub share: Option<f64>,
 }
 
 /// As what the writes of a generator are sent.
@@ -107,7 +113,22 @@ impl Stream {
             priority: 0,
             queue_pair: 0,
             content: Content::Random,
+            share: None,
         }
+    }
+
+    /// Why its share is none, if so.
+    fn wrong_share(&self) -> Option<String> {
+        let share = self.share?;
+        let is_closed = matches!(self.source, Source::Closed { .. });
+        (!is_closed || !SHARES.contains(&share)).then(|| {
+            format!(
+                "a share of {share} is not possible; allowed: {:e} to {:e}, of a stream that keeps \
+                 a number of requests outstanding",
+                SHARES.start(),
+                SHARES.end()
+            )
+        })
     }
 }
 
@@ -172,6 +193,9 @@ impl Load {
                     );
                     return Err(refused(allowed));
                 }
+            }
+            if let Some(reason) = stream.wrong_share() {
+                return Err(refused(reason));
             }
             match &stream.source {
                 Source::Closed { queue_depth: 0, .. } => return Err(SimError::Empty),
@@ -288,7 +312,7 @@ impl Drawn {
 pub(crate) struct Running {
     pub name: String,
     feed: Feed,
-    /// Each completion submits the next.
+    /// Each completion submits the next, whatever others do.
     pub resubmits: bool,
     /// Bytes of the drive in which its commands must lie.
     start: u64,
@@ -305,12 +329,20 @@ pub(crate) struct Running {
     pub priority: u8,
     pub submitted: u64,
     pub completed: u64,
+    /// Of one that waits for others.
+    pub share: Option<Share>,
 }
 
 impl Running {
     pub fn new(stream: Stream, capacity_bytes: u64) -> Self {
         let (start, length) = stream.range.unwrap_or((0, capacity_bytes));
-        let resubmits = matches!(stream.source, Source::Closed { .. });
+        let resubmits = matches!(stream.source, Source::Closed { .. }) && stream.share.is_none();
+        let share = match (&stream.source, stream.share) {
+            (&Source::Closed { queue_depth, .. }, Some(share)) => {
+                Some(Share { share, queue_depth })
+            }
+            _ => None,
+        };
         let is_inside = match &stream.source {
             Source::Closed { generator, .. } | Source::Open { generator, .. } => {
                 let (first, end) = generator.range();
@@ -347,6 +379,7 @@ impl Running {
             priority: stream.priority,
             submitted: 0,
             completed: 0,
+            share,
         }
     }
 

@@ -20,6 +20,7 @@ pub(crate) mod plan;
 pub(crate) mod request_log;
 mod runner;
 mod series;
+mod shares;
 mod split;
 pub mod step;
 pub(crate) mod streams;

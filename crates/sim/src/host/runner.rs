@@ -179,7 +179,7 @@ impl<D: Device> Runner<D> {
                 self.submit_next(stream, 0)?;
             }
         }
-        Ok(())
+        self.submit_shared(0)
     }
 
     fn advance(&mut self) -> Result<(), SimError> {
@@ -225,10 +225,10 @@ impl<D: Device> Runner<D> {
         self.completions.clear();
         self.device.serve_until(limit, &mut self.completions)?;
         match self.completions.len() {
-            0 => Ok(()),
+            0 => return Ok(()),
             1 => {
                 let slot = self.take_slot(0);
-                self.complete(slot, 0)
+                self.complete(slot, 0)?;
             }
             several => {
                 // A tag is free from here on, and what the first submits may get the second's.
@@ -237,9 +237,21 @@ impl<D: Device> Runner<D> {
                     let slot = self.take_slot(place);
                     self.completed.push(slot);
                 }
-                (0..several).try_for_each(|place| self.complete(self.completed[place], place))
+                (0..several).try_for_each(|place| self.complete(self.completed[place], place))?;
             }
         }
+        self.submit_shared(self.now)
+    }
+
+    /// Those that hold their shares submit what they may.
+    #[inline(always)]
+    fn submit_shared(&mut self, now: u64) -> Result<(), SimError> {
+        if self.users.has_shares {
+            while let Some(stream) = self.users.next_shared() {
+                self.submit_next(stream, now)?;
+            }
+        }
+        Ok(())
     }
 
     /// The slot of a completion, vacant from here on.

@@ -35,6 +35,9 @@ pub struct StepStream {
     pub content: Content,
     /// Writes are complete only when they are in the flash.
     pub is_forced: bool,
+    /// Its part of the requests of all streams that have one, in proportion: see
+    /// [`Stream::share`]. Its loops hold equal parts of it.
+    pub share: Option<f64>,
 }
 
 /// What a drive did in a step.
@@ -93,6 +96,7 @@ impl StepStream {
         } else {
             WriteMode::Plain
         };
+        let share = self.share.map(|share| share / loops.len() as f64);
         let stream = |(thread, each): (usize, drivelab_workload::Loop)| {
             let source = Source::Closed {
                 generator: each.generator,
@@ -101,6 +105,7 @@ impl StepStream {
             let mut stream = Stream::new(format!("stream {number}, thread {thread}"), source);
             stream.writes = writes;
             stream.content = self.content;
+            stream.share = share;
             stream
         };
         Ok(loops.into_iter().enumerate().map(stream).collect())

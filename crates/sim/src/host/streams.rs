@@ -16,11 +16,11 @@ pub(crate) const MOST_IN_NO_TIME: u64 = 1 << 20;
 const MOST_OUTSTANDING: u64 = 1 << 20;
 
 /// The streams of `load` on a drive of `capacity_bytes`, each with the requests that it
-/// submits at the beginning.
+/// submits at the beginning; those with a share submit by [`super::shares`].
 pub(crate) fn begin(load: Load, capacity_bytes: u64) -> (Vec<Running>, Vec<u32>) {
     let depth = |stream: &Stream| match &stream.source {
-        Source::Closed { queue_depth, .. } => *queue_depth,
-        Source::Open { .. } | Source::Timed { .. } => 0,
+        Source::Closed { queue_depth, .. } if stream.share.is_none() => *queue_depth,
+        Source::Closed { .. } | Source::Open { .. } | Source::Timed { .. } => 0,
     };
     let depths = load.streams.iter().map(depth).collect();
     let streams = load.streams.into_iter();

@@ -20,6 +20,7 @@ use super::load::{Load, Running, Tables};
 use super::outcome::Outcome;
 use super::plan::Plan;
 use super::request_log::LoggedRequest;
+use super::shares;
 use super::split::PARTS;
 use super::streams::{self, MOST_IN_NO_TIME, STOP_INTERVAL};
 use super::watch::{Standing, Watch};
@@ -40,6 +41,8 @@ pub(crate) enum Edge {
 /// The streams of a load, the window that counts them, and the host's clock.
 pub(crate) struct Users {
     pub streams: Vec<Running>,
+    /// Some hold their shares.
+    pub has_shares: bool,
     pub window: CompletionWindow,
     pub counting: Counting,
     /// The host's time: the window's, arrivals' and latencies'. All else is the drive's.
@@ -67,6 +70,7 @@ impl Users {
     pub fn new(look_step_ns: u64) -> Self {
         Self {
             streams: Vec::new(),
+            has_shares: false,
             window: CompletionWindow::new(WindowPlan::default()),
             counting: Counting::default(),
             clock: HostClock::default(),
@@ -93,14 +97,24 @@ impl Users {
         }
         self.deadline = self.next_deadline(0);
         let (running, depths) = streams::begin(load, capacity_bytes);
+        self.has_shares = running.iter().any(|stream| stream.share.is_some());
         self.streams = running;
         depths
     }
 
-    /// Whether closed loops go on.
+    /// Whether a completion submits the next of this stream at once.
     #[inline(always)]
     pub fn goes_on(&self, stream: u16) -> bool {
         self.streams[stream as usize].resubmits && self.window.closed_by().is_none()
+    }
+
+    /// Where some hold their [shares]: the stream that submits next, if one may now. Asked after
+    /// each that did, and when the commands of a moment are complete.
+    pub fn next_shared(&self) -> Option<u16> {
+        if self.window.closed_by().is_some() {
+            return None;
+        }
+        shares::next(&self.streams)
     }
 
     /// When the next command of an open loop arrives, in the host's time, and in which stream;

@@ -184,6 +184,8 @@ impl<F: Restorable> Striped<F> {
                 self.failed()?;
             }
         }
+        self.submit_shared()?;
+        self.failed()?;
         self.look_ahead();
         Ok(())
     }
@@ -330,13 +332,28 @@ impl<F: Restorable> Striped<F> {
         match worker.completed()[..] {
             [one] => {
                 worker.completed().clear();
-                if let Some(stream) = self.take(turn, one) {
-                    self.submit_next(stream)?;
+                match self.take(turn, one) {
+                    Some(stream) => self.submit_next(stream)?,
+                    None => self.submit_shared()?,
                 }
             }
-            _ => self.take_all(turn)?,
+            _ => {
+                self.take_all(turn)?;
+                self.submit_shared()?;
+            }
         }
         Ok(true)
+    }
+
+    /// Those that hold their shares submit what they may.
+    #[inline(never)]
+    fn submit_shared(&mut self) -> Result<(), SimError> {
+        if self.users.has_shares {
+            while let Some(stream) = self.users.next_shared() {
+                self.submit_next(stream)?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes several that are complete at once, and then submits what follows.

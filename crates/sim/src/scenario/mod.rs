@@ -5,7 +5,7 @@
 //!
 //! [[stream]]                      # a closed loop
 //! name = "database"
-//! queue_depth = 16
+//! queue_depth = 16                # with a share it waits for others that have one
 //! write_ratio = 0.3
 //!
 //! [[stream]]                      # an open loop
@@ -74,6 +74,8 @@ pub struct StreamPlan {
     pub queue_pair: u16,
     /// What the data of its writes looks like.
     pub content: Content,
+    /// Of a closed loop: its part of the requests of all streams that have one.
+    pub share: Option<f64>,
 }
 
 /// Where the requests of a stream come from.
@@ -129,6 +131,7 @@ impl Scenario {
                 priority: 0,
                 queue_pair: 0,
                 content: Content::Random,
+                share: None,
             }],
         }
     }
@@ -242,6 +245,7 @@ impl StreamPlan {
             priority: self.priority,
             queue_pair: self.queue_pair,
             content: self.content,
+            share: self.share,
             ..Stream::new(self.name.clone(), source)
         })
     }

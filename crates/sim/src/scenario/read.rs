@@ -110,6 +110,7 @@ fn stream_of(
         priority: table.integer("priority").unwrap_or(0) as u8,
         queue_pair: table.integer("queue_pair").unwrap_or(0) as u16,
         content: (table.text("content").and_then(Content::from_name)).unwrap_or_default(),
+        share: table.number("share"),
     })
 }
 
@@ -149,6 +150,9 @@ fn source_of(
     };
     if source != "rate_iops" {
         refuse(&["arrivals"], "is for streams with rate_iops")?;
+    }
+    if source != "queue_depth" {
+        refuse(&["share"], "is for streams with queue_depth")?;
     }
     match source {
         "queue_depth" => Ok(SourcePlan::Closed(characteristics_of(table))),

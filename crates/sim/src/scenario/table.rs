@@ -77,6 +77,13 @@ pub(super) const STREAM: &[(&str, Rule)] = &[
     ("priority", integer(0, u8::MAX as u64)),
     ("queue_pair", integer(0, u16::MAX as u64)),
     ("content", Rule::Word(Content::NAMES)),
+    (
+        "share",
+        Rule::Ratio {
+            least: 0.000_001,
+            most: 1.0,
+        },
+    ),
 ];
 
 /// Keys of a timed request, and the columns of a file of them.

@@ -185,6 +185,7 @@ impl<F: Firmware> Engine<F> {
                 }
             }
         }
+        self.submit_shared(0);
         self.schedule_arrival();
     }
 

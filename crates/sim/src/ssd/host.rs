@@ -535,6 +535,18 @@ impl<F: Firmware> Engine<F> {
         self.take_next(pair, now);
         if self.users.goes_on(stream) {
             self.submit_following(stream, now);
+        } else if self.users.has_shares {
+            self.submit_shared(now);
+        }
+    }
+
+    /// Streams that hold their shares submit what they may.
+    #[inline(never)]
+    pub(super) fn submit_shared(&mut self, now: u64) {
+        while self.failure.is_none()
+            && let Some(stream) = self.users.next_shared()
+        {
+            self.submit_next(stream, now);
         }
     }
 

@@ -132,6 +132,8 @@ impl Pending {
 pub enum Arrivals {
     /// So many outstanding, drawn from this.
     Closed(Box<dyn Iterator<Item = Command>>, u32),
+    /// The same, while no other of these has sent less for its share, the last number.
+    Shared(Box<dyn Iterator<Item = Command>>, u32, u64),
     /// At their own times.
     Open(VecDeque<Command>),
 }
@@ -154,6 +156,8 @@ pub struct World {
     acknowledgements: VecDeque<(u64, usize)>,
     /// One a stream.
     arrivals: Vec<Arrivals>,
+    /// By stream: commands submitted, and complete.
+    sent: Vec<(u64, u64)>,
     requests: Vec<Pending>,
     in_drive: u64,
     outside: VecDeque<usize>,
@@ -244,6 +248,7 @@ impl World {
             link: [VecDeque::new(), VecDeque::new()],
             acknowledgements: VecDeque::new(),
             arrivals: Vec::new(),
+            sent: Vec::new(),
             requests: Vec::new(),
             in_drive: 0,
             outside: VecDeque::new(),
@@ -263,6 +268,7 @@ impl World {
     pub fn run(mut self, arrivals: Vec<Arrivals>, plan: Plan) -> Story {
         self.ledger = Ledger::new(plan);
         self.ledger.time(0, &mut self.journal);
+        self.sent = vec![(0, 0); arrivals.len()];
         self.arrivals = arrivals;
         for stream in 0..self.arrivals.len() {
             if let Arrivals::Closed(_, depth) = self.arrivals[stream] {
@@ -271,6 +277,7 @@ impl World {
                 }
             }
         }
+        self.submit_shared();
         self.happen();
         while self.gathered() > 0 {
             self.push_gathered(0);
@@ -363,9 +370,10 @@ impl World {
 
     fn submit(&mut self, stream: usize) {
         let request = match &mut self.arrivals[stream] {
-            Arrivals::Closed(requests, _) => requests.next(),
+            Arrivals::Closed(requests, _) | Arrivals::Shared(requests, ..) => requests.next(),
             Arrivals::Open(requests) => requests.pop_front(),
         };
+        self.sent[stream].0 += 1;
         let index = self.requests.len();
         self.requests.push(Pending {
             request: request.unwrap(),
@@ -381,6 +389,30 @@ impl World {
             self.outside.push_back(index);
         } else {
             self.enter(index);
+        }
+    }
+
+    /// Streams with shares submit, one command after the other, until none may.
+    fn submit_shared(&mut self) {
+        let share_of = |arrivals: &Arrivals| match arrivals {
+            Arrivals::Shared(_, depth, share) => Some((u64::from(*depth), *share)),
+            _ => None,
+        };
+        let may = |world: &Self, stream: usize| {
+            let Some((depth, share)) = share_of(&world.arrivals[stream]) else {
+                return false;
+            };
+            let (sent, complete) = world.sent[stream];
+            let others = world.arrivals.iter().map(share_of).zip(&world.sent);
+            let mut shared = others.filter_map(|(of, sent)| Some((of?.1, sent.0)));
+            sent - complete < depth && shared.all(|(of, other)| sent * of <= other * share)
+        };
+        while self.ledger.closed.is_none() {
+            let mut streams = 0..self.arrivals.len();
+            let Some(stream) = streams.find(|&stream| may(self, stream)) else {
+                return;
+            };
+            self.submit(stream);
         }
     }
 
@@ -528,8 +560,10 @@ impl World {
             self.enter(next);
         }
         let is_closed = matches!(self.arrivals[stream], Arrivals::Closed(..));
+        self.sent[stream].1 += 1;
         if is_closed && self.ledger.closed.is_none() {
             self.submit(stream);
         }
+        self.submit_shared();
     }
 }

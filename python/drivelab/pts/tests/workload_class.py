@@ -1,6 +1,7 @@
 """A class of workloads: its stimuli together, or in turn, until its figure is steady.
 
-A round is a minute of all of them at the same time; in turn it is a minute of each.
+A round is a minute of all of them at the same time, their shares of requests held where they run in
+proportion; in turn it is a minute of each.
 
 The flow is the specification's: purge, preconditioning, the test's own stimuli as what settles
 the drive. What is tracked is the class's figure (`drivelab.pts.workload_class`).
@@ -33,16 +34,24 @@ if TYPE_CHECKING:
     from drivelab.workloads.stimulus import Stimulus
 
 _ORDER_WORDS: Final = {
-    "together": "All of them run at the same time.",
+    "in proportion": "All of them run at the same time, and one that is ahead of its share of "
+    "requests waits for the others.",
+    "together": "All of them run at the same time, each as fast as it can.",
     "in turn": "They run one after another.",
 }
 _FIGURE_WORDS: Final = {
+    "in proportion": "The figure is the rate of all requests, a mean of the rounds.",
     "together": "The figure is the rate of the class's requests at which every stimulus has its "
     "share: the smallest of IOPS over share, a mean of the rounds. What others do beyond their "
     "shares is not in it.",
     "in turn": "The figure is the harmonic mean of the stimuli's IOPS, weighted by their shares: a "
     "mean of the rounds.",
 }
+
+_HELD_BY_FIO: Final = (
+    " fio lets a stimulus that is ahead complete what it has outstanding, and then sleep for about "
+    "50 us: a fast drive could do more than the figure says."
+)
 
 
 def _class_of(settings: Settings) -> WorkloadClass:
@@ -66,8 +75,8 @@ def _stimulus(plan: Plan, part: Part) -> Stimulus:
 def _stimuli(plan: Plan) -> list[tuple[Stimulus, float]]:
     of = _class_of(plan.settings)
     stimuli = [_stimulus(plan, part) for part in of.parts]
-    if of.is_together:
-        plan.accepts(*stimuli)
+    if of.is_at_once:
+        plan.accepts(*stimuli, shares=of.shares)
     return [(stimulus, plan.minutes(1)) for stimulus in stimuli]
 
 
@@ -100,17 +109,26 @@ def _check(plan: Plan) -> None:
 def _carry_out(bench: Bench) -> None:
     of = _class_of(bench.plan.settings)
     bench.precondition()
-    run_rounds(bench, _stimuli(bench.plan), _tracked(of), together=of.is_together)
+    stimuli = _stimuli(bench.plan)
+    run_rounds(bench, stimuli, _tracked(of), together=of.is_at_once, shares=of.shares)
 
 
 def _settled(record: Record) -> tuple[WorkloadClass, Settled]:
     of = _class_of(record.settings)
-    steps_a_round = 1 if of.is_together else len(of.parts)
+    steps_a_round = 1 if of.is_at_once else len(of.parts)
     return of, recorded(record, steps_a_round, _tracked(of))
 
 
 def _cells(settled: Settled) -> list[CellResult]:
     return cell_results([_by_part(steps) for steps in settled.window_rounds])
+
+
+def _measured_shares(settled: Settled) -> list[float]:
+    """Give the part of the window's requests that each stimulus had; none without requests."""
+    rounds = [_by_part(steps) for steps in settled.window_rounds]
+    requests = [sum(step.result.requests for step in part) for part in zip(*rounds, strict=True)]
+    total = sum(requests)
+    return [each / total for each in requests] if total else []
 
 
 def _total(settled: Settled) -> CellResult:
@@ -129,8 +147,10 @@ def _sections(record: Record) -> list[Section]:
         ],
         "figure_iops_rounds": _figures(of, settled),
     }
-    if of.is_together and cells:
+    if of.is_at_once and cells:
         values["total"] = _total(settled).figures_json()
+        for cell, share in zip(values["cells"], _measured_shares(settled), strict=False):
+            cell["share_measured"] = share
     verdict = settled_verdict(settled.is_steady, record.is_complete)
     return [Section("", verdict, len(settled.rounds), values)]
 
@@ -141,7 +161,8 @@ def _pages(record: Record) -> list[Page]:
         return []
     parts = of.parts
     cells = _cells(settled)
-    total = [("all streams", _total_iops)] if of.is_together else []
+    # Where shares are held, all of them are the figure.
+    total = [("all streams", _total_iops)] if of.is_at_once and not of.shares else []
     convergence = convergence_figure(
         "class-convergence",
         f"Steady-state convergence: {of.title}",
@@ -158,7 +179,7 @@ def _pages(record: Record) -> list[Page]:
         Page(f"{of.title} - what it is made of", (_made_of(of), _weights(of))),
         Page(f"{of.title} - steady-state convergence", (convergence,)),
         Page(f"{of.title} - measurement window", tuple(window_exhibits("class", settled))),
-        Page(f"{of.title} - results", (_results(of, settled),)),
+        Page(f"{of.title} - results", (_results(of, settled, is_simulated=record.is_simulated),)),
         *_response_pages(of, named),
     ]
 
@@ -229,33 +250,48 @@ def _weights(of: WorkloadClass) -> Table:
     )
 
 
-def _results(of: WorkloadClass, settled: Settled) -> Table:
-    named: list[tuple[str, str | None, CellResult]] = [
-        (part.name, f"{100 * part.weight:g} %", cell)
-        for part, cell in zip(of.parts, _cells(settled), strict=True)
+def _held_words(of: WorkloadClass, shares: Sequence[float]) -> str:
+    """Say how near to what was asked the shares were held."""
+    off = max(abs(share - part.weight) for share, part in zip(shares, of.parts, strict=True))
+    return f" Shares were held to {100 * off:.2g} % of all requests."
+
+
+def _results(of: WorkloadClass, settled: Settled, *, is_simulated: bool) -> Table:
+    shares = _measured_shares(settled) if of.is_at_once else []
+    measured = [f"{100 * share:.4g} %" for share in shares] or [""] * len(of.parts)
+    named: list[tuple[str, str | None, str | None, CellResult]] = [
+        (part.name, f"{100 * part.weight:g} %", share, cell)
+        for part, share, cell in zip(of.parts, measured, _cells(settled), strict=True)
     ]
-    if of.is_together:
-        named.append(("all streams", None, _total(settled)))
+    if of.is_at_once:
+        named.append(("all streams", None, None, _total(settled)))
     rows: list[tuple[Cell, ...]] = [
         (
             name,
             share,
+            *((had,) if shares else ()),
             cell.iops,
             cell.megabytes_per_second,
             cell.latency_ms_mean,
             cell.latency_ms(99.999),
             cell.latency_ms_max,
         )
-        for name, share, cell in named
+        for name, share, had, cell in named
     ]
     figure = fmean(_figures(of, settled))
-    rows.append((f"figure of {of.name}", "100 %", figure, None, None, None, None))
+    none = (None,) if shares else ()
+    rows.append((f"figure of {of.name}", "100 %", *none, figure, None, None, None, None))
+    words = _FIGURE_WORDS[of.streams_run]
+    if of.shares and shares:
+        words += _held_words(of, shares)
+        words += "" if is_simulated else _HELD_BY_FIO
     return Table(
         "class-results",
         "Results: the measurement window",
         (
             "stimulus",
             "share of requests",
+            *(("measured",) if shares else ()),
             "IOPS",
             "MB/s",
             "mean (ms)",
@@ -263,7 +299,7 @@ def _results(of: WorkloadClass, settled: Settled) -> Table:
             "maximum (ms)",
         ),
         tuple(rows),
-        _FIGURE_WORDS[of.streams_run],
+        words,
     )
 
 
