@@ -33,10 +33,10 @@ from drivelab.measure.campaign import run_campaign
 from drivelab.workloads.characteristics import Characteristics
 
 signal.signal(signal.SIGTERM, _on_terminate)
-path, run, count, seconds = sys.argv[1:]
+path, run, count, requests = sys.argv[1:]
 workloads = [Characteristics(write_ratio=0.5, queue_depth=1 + n) for n in range(int(count))]
 with open_drive(path, size_bytes=2**20) as drive:
-    plan = MeasurementPlan.of_kind("real", seconds=float(seconds))
+    plan = MeasurementPlan(warmup_requests=0, requests=int(requests))
     run_campaign(drive, workloads, plan, Path(run), design_name="test", progress=False)
 """
 
@@ -58,7 +58,7 @@ def test_a_campaign_goes_on_after_its_end(
     require_tool("fio")
     path, run = drive_folder / f"campaign-{end.name}.bin", tmp_path / "run"
     side = Path(f"{path}.drivelab.json")
-    command = [sys.executable, "-c", SCRIPT, str(path), str(run), str(WORKLOADS), "0.2"]
+    command = [sys.executable, "-c", SCRIPT, str(path), str(run), str(WORKLOADS), "1000"]
     said = tmp_path / "said.txt"
     with said.open("wb") as file, subprocess.Popen(command, stderr=file) as process:
         deadline = time.monotonic() + 60
