@@ -82,10 +82,13 @@ def test_everything_is_written_and_the_ratio_table_is_what_json_says(drive, caps
     assert Path("q/profile.svg").read_bytes() == drawing
 
 
+@pytest.mark.parametrize(
+    "auto", [("--half-width", "20%"), ("--points", "auto", "--half-width", "10%")]
+)
 def test_a_stopped_profile_goes_on_and_ends_as_if_it_had_not_stopped(
-    drive, capsys, monkeypatch
+    auto, drive, capsys, monkeypatch
 ) -> None:
-    words = (drive, *QUICK, "--repetitions", "auto", "--half-width", "20%", "--json")
+    words = (drive, *QUICK, "--repetitions", "auto", *auto, "--json")
     _, whole, _ = run(capsys, *words, "--out", "whole")
     measure = SimulatedDrive.measure_passes
 
@@ -171,7 +174,7 @@ def test_another_profile_or_drive_is_refused_in_the_same_folder(drive, capsys) -
         (["--points", "1"], "takes auto or a whole number from 2"),
         (["--points", "99"], "from 2 to the interval's 8 sizes"),
         (["--repetitions", "many"], "takes auto or a whole number from 1"),
-        (["--half-width", "5%"], "--half-width is for --repetitions auto"),
+        (["--half-width", "5%"], "--half-width is for --points auto or --repetitions auto"),
         (["--max-time", "10m"], "--max-time is for --points auto or --repetitions auto"),
         (["--max-time", "0s", "--points", "auto"], "allowed: more than 0"),
         (["--full", "--points", "3"], "--points has no effect with --full"),

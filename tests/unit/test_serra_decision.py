@@ -79,4 +79,4 @@ def test_neighbours_with_one_answer_are_one_span() -> None:
 
 
 def ask(found: Profile, **cost: float):
-    return decisions(found, [SIZES], Cost(**cost))
+    return decisions(found, Cost(**cost))

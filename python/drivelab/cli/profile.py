@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=argument_type(_number_or_auto("points", 2)),
         metavar="N|auto",
         help="sizes of each interval that are measured: its ends, others at random; auto adds "
-        "sizes where the curve bends [2]",
+        "those that tell most about the ratios, until --half-width [2]",
     )
     parser.add_argument(
         "--repetitions",
@@ -79,8 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--half-width",
         type=half_width,
         metavar="SHARE",
-        help="with --repetitions auto: repeat until the ratios' 95 %% half-width is this share "
-        "of them, median over the sizes [5%%]",
+        help="with auto: measure until the ratios' 95 %% half-width is this share of them, "
+        "median over the sizes [5%%]",
     )
     parser.add_argument(
         "--max-repetitions",
@@ -248,7 +248,7 @@ def run(args: argparse.Namespace) -> int:
     asked: Cost | None = args.optimization_cost
     head["optimization_cost_ns"] = None if asked is None else asked.time_ns
     head["optimization_ratio"] = None if asked is None else asked.ratio
-    answers = _answers(found, plan, asked)
+    answers = _answers(found, asked)
     files = _write(found, plan, head, answers, out) if out is not None else []
     if args.json:
         print(json.dumps(_values(found, plan, head, answers, files), indent=2))
@@ -287,10 +287,10 @@ def plan_of(args: argparse.Namespace) -> ProfilePlan:
                     "size until its mean is known"
                 )
     elif args.repetitions != "auto":
-        for name in ("half_width", "max_repetitions"):
-            if getattr(args, name) is not None:
-                option = f"--{name.replace('_', '-')}"
-                raise UsageError(f"{option} is for --repetitions auto")
+        if args.half_width is not None and args.points != "auto":
+            raise UsageError("--half-width is for --points auto or --repetitions auto")
+        if args.max_repetitions is not None:
+            raise UsageError("--max-repetitions is for --repetitions auto")
     plan = ProfilePlan(
         seed=args.seed,
         is_full=args.full,
@@ -433,18 +433,18 @@ def describe_drive(drive: Drive) -> dict[str, Any]:
     }
 
 
-def _answers(found: Profile, plan: ProfilePlan, wanted: Cost | None) -> list[Decision]:
+def _answers(found: Profile, wanted: Cost | None) -> list[Decision]:
     from drivelab.serra.decision import decisions
 
-    return [] if wanted is None else decisions(found, plan.intervals, wanted)
+    return [] if wanted is None else decisions(found, wanted)
 
 
-def _tables(found: Profile, plan: ProfilePlan, answers: Sequence[Decision]) -> Iterator[Table]:
+def _tables(found: Profile, answers: Sequence[Decision]) -> Iterator[Table]:
     from drivelab.report import profile as tables
 
     yield tables.ratio_table(found)
     yield tables.interval_table(found)
-    yield tables.access_time_table(found, plan.intervals)
+    yield tables.access_time_table(found)
     yield tables.pass_table(found)
     if answers:
         yield tables.decision_table(answers)
@@ -461,7 +461,7 @@ def _write(
     from drivelab.report.profile import access_time_table, interval_table
     from drivelab.report.profile_figure import draw
 
-    texts = {f"{table.name}.csv": table.csv() for table in _tables(found, plan, answers)}
+    texts = {f"{table.name}.csv": table.csv() for table in _tables(found, answers)}
     note = f"{len(found.measured):,} passes over {size_text(plan.file_bytes)}"
     if plan.share < 1:
         note += f", partial: {100 * plan.share:.3g} % of the file each"
@@ -469,7 +469,7 @@ def _write(
     between += [f"Linux {head['kernel']}"] if head["kernel"] else []
     note += f"; {', '.join(between)}" if between else "; simulated time"
     texts["profile.svg"] = draw(
-        access_time_table(found, plan.intervals),
+        access_time_table(found),
         interval_table(found),
         title=f"{head['drive']} ({head['kind']})",
         note=note,
@@ -490,7 +490,7 @@ def _values(
 ) -> dict[str, Any]:
     from drivelab.report import profile as tables
 
-    times = tables.access_time_table(found, plan.intervals).records()
+    times = tables.access_time_table(found).records()
     intervals = tables.interval_table(found)
     return {
         **head,

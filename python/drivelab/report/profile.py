@@ -6,15 +6,12 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from drivelab.report.table import Table
-from drivelab.serra.estimate import weights
-from drivelab.serra.spread import CONFIDENCE, student
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drivelab.serra.decision import Decision
     from drivelab.serra.profile import Profile
-    from drivelab.serra.sizes import Interval
 
 ORDERS: Final = {False: "sequential", True: "random"}
 
@@ -45,19 +42,17 @@ def interval_table(found: Profile) -> Table:
     return Table("ratio_intervals", columns, tuple(rows))
 
 
-def access_time_table(found: Profile, intervals: Sequence[Interval]) -> Table:
+def access_time_table(found: Profile) -> Table:
     """Return estimated access times with their 95 % intervals, and those that were measured."""
     rows = []
-    for (direction, is_random), curve in found.access_times_ns.items():
+    for (direction, is_random), curve in found.curves.items():
         summed = found.centres[direction]
         test = (direction, is_random)
         measured, counts = summed.times_ns[test], summed.repetitions[test]
-        reach = student(CONFIDENCE, summed.degrees) if summed.degrees else None
-        for size, row in weights(intervals, list(measured), found.scheme).items():
-            time = curve[size]
+        for size, time in curve.times_ns.items():
             low = high = None
-            if reach is not None:
-                factor = math.exp(reach * math.sqrt(summed.relative_variance(test, row)))
+            if curve.variances:
+                factor = math.exp(summed.reach() * math.sqrt(curve.variances[size]))
                 low, high = time / factor, time * factor
             rows.append(
                 (

@@ -508,12 +508,16 @@ def _reached(found: _Found) -> str:
         shaped = sum(
             statistics.median(one.shape for one in group) > error / 2 for error, group in over
         )
-        told.append(
+        text = (
             f"by {name} passes {len(cells) - len(over)} of {len(cells)} medians, the largest is "
-            f"{100 * error:.1f} % ({kind}, {direction}s, {file_bytes // MIB} MiB); of the others "
-            f"none has a bound above {100 * max(bounds, default=0.0):.2f} %, and {shaped} of "
-            f"{len(over)} have more than half of their error by shape alone"
+            f"{100 * error:.1f} % ({kind}, {direction}s, {file_bytes // MIB} MiB)"
         )
+        if over:
+            text += (
+                f"; of the others none has a bound above {100 * max(bounds):.2f} %, and {shaped} "
+                f"of {len(over)} have more than half of their error by shape alone"
+            )
+        told.append(text)
     return (
         f"Wanted of our own profiles, {OWN_PROFILES} of each drive and file, is a median error of "
         f"at most {100 * _WANTED:.0f} % in each class, operation and file size, in the time "

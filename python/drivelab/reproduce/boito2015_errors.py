@@ -30,9 +30,8 @@ Of = Literal["error", "full_error"]
 
 POINTS: Final = range(2, 9)
 REPETITIONS: Final = (1, 2, 4)
-#: Half-width of the ratios at which repetitions of our own profiles end: a median error of 1 %, so
-#: that as much is left for what lies between the measured sizes.
-HALF_WIDTH: Final = 0.03
+#: Half-width of the ratios at which our own profiles end: a median error of 0.7 %.
+HALF_WIDTH: Final = 0.02
 #: Of the file, sent by each partial pass.
 SHARE: Final = 0.005
 #: Our profiles by whole passes may take one over this of the full profile's time, by class.
@@ -103,7 +102,7 @@ class RatioError:
     measuring_ns
         Of the profile, both directions.
     passes
-        Of each order of the direction.
+        Of the direction, in both orders.
     bound
         Error that the preset's variability leaves the best estimator in the same simulated time:
         one that knows both curves but for a factor each and makes nothing but the shortest passes.
@@ -260,7 +259,7 @@ def ratio_errors(
                 _median_error(by_size, full.ratios(direction)),
                 found.ratios[direction].mean,
                 found.measuring_ns,
-                sum(found.centres[direction].repetitions[direction, True].values()),
+                sum(one.whole_pass.direction == direction for one in found.measured),
                 _bound(drive.sigma, found, direction),
                 _shape_error(drive, found, direction, truth),
             )
@@ -297,7 +296,7 @@ def _shape_error(
                 for size in found.centres[direction].times_ns[direction, is_random]
             },
             found.scheme,
-        )
+        ).times_ns
         for is_random in (False, True)
     )
     return _median_error(ratios(in_order, random).by_size, truth)

@@ -19,14 +19,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from drivelab.serra.estimate import weights
-from drivelab.serra.spread import CONFIDENCE, student
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from drivelab.serra.profile import Profile
-    from drivelab.serra.sizes import Interval
     from drivelab.workloads.whole_pass import Direction
 
 Optimisation = Literal["reordering", "aggregating", "scheduling"]
@@ -88,39 +84,26 @@ class Decision:
         return "does not pay" if self.high_ratio <= self.needed_ratio else "unsure"
 
 
-def decisions(profile: Profile, intervals: Sequence[Interval], cost: Cost) -> list[Decision]:
+def decisions(profile: Profile, cost: Cost) -> list[Decision]:
     """Answer for every direction, optimisation and size; sizes rise."""
     return [
         one
         for direction in profile.ratios
         for optimisation in OPTIMISATIONS
-        for one in _of_sizes(profile, intervals, cost, direction, optimisation)
+        for one in _of_sizes(profile, cost, direction, optimisation)
     ]
 
 
 def _of_sizes(
-    profile: Profile,
-    intervals: Sequence[Interval],
-    cost: Cost,
-    direction: Direction,
-    optimisation: Optimisation,
+    profile: Profile, cost: Cost, direction: Direction, optimisation: Optimisation
 ) -> Iterator[Decision]:
-    random, in_order = (
-        profile.access_times_ns[direction, is_random] for is_random in (True, False)
-    )
-    after_test = (direction, optimisation == "aggregating")
-    after_curve = random if optimisation == "aggregating" else in_order
-    summed = profile.centres[direction]
-    before_rows, after_rows = (
-        weights(intervals, list(summed.times_ns[test]), profile.scheme)
-        for test in ((direction, True), after_test)
-    )
-    reach = student(CONFIDENCE, summed.degrees) if summed.degrees else 0.0
-    for size, before_ns in random.items():
-        larger = size if optimisation == "reordering" else _largest_multiple(size, random)
-        after_ns = after_curve[larger] * size / larger
-        variance = summed.relative_variance((direction, True), before_rows[size])
-        variance += summed.relative_variance(after_test, after_rows[larger])
+    random = profile.curves[direction, True]
+    after = profile.curves[direction, optimisation == "aggregating"]
+    reach = profile.centres[direction].reach()
+    for size, before_ns in random.times_ns.items():
+        larger = size if optimisation == "reordering" else _largest_multiple(size, random.times_ns)
+        after_ns = after.times_ns[larger] * size / larger
+        variance = random.variances.get(size, 0.0) + after.variances.get(larger, 0.0)
         # One and the same request on both sides gains nothing, surely.
         is_same = optimisation == "aggregating" and larger == size
         factor = 1.0 if is_same else math.exp(reach * math.sqrt(variance))

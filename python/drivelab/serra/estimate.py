@@ -1,19 +1,21 @@
 """Access times of all request sizes from those of a few, and the ratios that follow.
 
-An access time at any size is a weighted sum of the measured ones, for each test (reads or writes,
-in order or random) and each interval of sizes by itself:
+For each test (reads or writes, in order or random):
 
-- ``lines``: the straight line a + b size by least squares (Boito et al. 2015, section 3, step 3);
-- ``knots``: from one measured size to the next, in a straight line, where sizes were chosen by how
-  the curve bends, or all of them were measured.
+- ``lines``: the straight line a + b size by least squares (Boito et al. 2015, section 3, step 3),
+  of each interval of sizes by itself;
+- ``knots``: from one measured size to the next, in a straight line, where all of them were
+  measured;
+- ``kriged``: by kriging (kriging.py), where sizes were chosen by what they tell.
 
-The ratio of a size is its random access time over the one in order. A size that ends one interval
-and begins the next is estimated by the first.
+The first two are weighted sums of what was measured. The ratio of a size is its random access time
+over the one in order. A size that ends one interval and begins the next is estimated by the first.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 #: Reads or writes, and whether in random order.
 Test = tuple["Direction", bool]
-Scheme = Literal["lines", "knots"]
+Scheme = Literal["lines", "knots", "kriged"]
 #: By size, what each measured size counts in its access time.
 Weights = dict[int, dict[int, float]]
 
@@ -45,7 +47,8 @@ def weights(
     measured
         Sizes in bytes, at least two in every interval; with ``knots`` its ends among them.
     scheme
-        How the curve goes between them.
+        How the curve goes between them; kriged ones have no weights before they are measured, and
+        near sizes count as with ``knots``.
 
     Raises
     ------
@@ -82,9 +85,28 @@ def _between(inside: Sequence[int], size: int) -> dict[int, float]:
     return {low: 1 - share, high: share}
 
 
+@dataclass(frozen=True)
+class Curve:
+    """Access times of one test.
+
+    Attributes
+    ----------
+    times_ns
+        By size in bytes, rising.
+    variances
+        Of their logarithms, likewise; empty where nothing was repeated.
+    """
+
+    times_ns: dict[int, float]
+    variances: dict[int, float] = field(default_factory=dict)
+
+
 def estimated(
-    intervals: Sequence[Interval], times: Mapping[int, float], scheme: Scheme = "lines"
-) -> dict[int, float]:
+    intervals: Sequence[Interval],
+    times: Mapping[int, float],
+    scheme: Scheme = "lines",
+    variances: Mapping[int, float] | None = None,
+) -> Curve:
     """Estimate one test's access times at every size of the intervals.
 
     Parameters
@@ -93,11 +115,8 @@ def estimated(
         As `weights` takes them.
     times
         Measured access times in ns by size, at least two in every interval.
-
-    Returns
-    -------
-    dict
-        Access times in ns by size, rising.
+    variances
+        Of the logarithms of those, by what repetitions tell; ``None`` where nothing was repeated.
 
     Raises
     ------
@@ -105,9 +124,12 @@ def estimated(
         When an interval has fewer, or an estimate is not above 0: no ratio follows from such
         times.
     """
+    if scheme == "kriged":
+        return _kriged(intervals, times, variances)
+    rows = weights(intervals, list(times), scheme)
     curve = {
         size: sum(weight * times[each] for each, weight in row.items())
-        for size, row in weights(intervals, list(times), scheme).items()
+        for size, row in rows.items()
     }
     below = next((size for size, time in curve.items() if time <= 0), None)
     if below is not None:
@@ -115,7 +137,29 @@ def estimated(
             f"the line through the measured times gives {curve[below]:.0f} ns for requests of "
             f"{below} bytes: measure more sizes or repetitions"
         )
-    return curve
+    if variances is None:
+        return Curve(curve)
+    parts = {
+        size: sum((weight * times[each]) ** 2 * variances[each] for each, weight in row.items())
+        for size, row in rows.items()
+    }
+    return Curve(curve, {size: part / curve[size] ** 2 for size, part in parts.items()})
+
+
+def _kriged(
+    intervals: Sequence[Interval],
+    times: Mapping[int, float],
+    variances: Mapping[int, float] | None,
+) -> Curve:
+    from drivelab.serra.kriging import Kriging
+
+    sizes = sorted({size for interval in intervals for size in interval.sizes})
+    noise = [0.0 if variances is None else variances[size] for size in times]
+    logs, spread = Kriging(list(times), list(times.values()), noise).at(sizes)
+    curve = {size: math.exp(log) for size, log in zip(sizes, logs, strict=True)}
+    if variances is None:
+        return Curve(curve)
+    return Curve(curve, {size: float(each) for size, each in zip(sizes, spread, strict=True)})
 
 
 @dataclass(frozen=True)

@@ -46,10 +46,11 @@ class ProfilePlan:
     intervals
         Of request sizes.
     points
-        Sizes of each interval that are measured, its ends among them; ``auto`` adds sizes where
-        the curve bends.
+        Sizes of each interval that are measured, its ends among them; ``auto`` adds those that
+        tell most.
     repetitions
-        Passes of each test and size; with ``auto`` as many as `half_width_ratio` takes.
+        Passes of each test and size; with ``auto`` as many as `half_width_ratio` takes, and
+        where points are ``auto`` too, of each as many as tell most.
     file_bytes
         Of the file, at least the largest size.
     seed
@@ -58,12 +59,12 @@ class ProfilePlan:
         Of the file that each pass transfers, above 0; 1 is whole passes. A pass sends at least
         `FEWEST_REQUESTS`.
     half_width_ratio
-        Repetitions end when half the 95 % interval of a direction's ratios is at most this share
-        of them, median over the sizes.
+        What ``auto`` adds ends when half the 95 % interval of a direction's ratios is at most
+        this share of them, median over the sizes.
     most_repetitions
         They end there too.
     most_measuring_ns
-        Of the drive's time: what was asked for is measured whatever it takes, sizes that bend and
+        Of the drive's time: what was asked for is measured whatever it takes, sizes and
         repetitions that ``auto`` adds only as far as this goes. ``None`` for no limit.
     is_full
         Measure every size, each test until its 90 % half-width is at most 10 % (section 4.2).
@@ -90,7 +91,9 @@ class ProfilePlan:
     @property
     def scheme(self) -> Scheme:
         """How curves go between measured sizes."""
-        return "knots" if self.is_full or self.points == "auto" else "lines"
+        if self.is_full:
+            return "knots"
+        return "kriged" if self.points == "auto" else "lines"
 
     @property
     def centre(self) -> Centre:

@@ -2,11 +2,13 @@
 
 ::
 
-    first sizes, repeated ──> sizes where the curve bends ──> repetitions until ratios are known
-    (plan.py)                 (points "auto")                 (repetitions "auto", or full)
+    first sizes ─┬─> sizes that tell most, until ratios are known      points "auto" (design.py)
+    (plan.py)    ├─> repetitions until ratios are known                repetitions "auto"
+                 └─> repetitions until each access time is known       full
 
-Where repetitions are "auto", two that disagree are settled by more of the same pass, and where the
-drive's time is limited those sizes come first that tell most for their time (budget.py).
+With the first `auto` repetitions are chosen as sizes are. Where they are "auto", two that disagree
+are settled by more of the same pass, and where the drive's time is limited those sizes come first
+that tell most for their time (budget.py).
 
 What is measured next depends on what came before and on nothing else, so a journal of the passes is
 all that a stopped profile needs to go on.
@@ -20,9 +22,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from drivelab.serra.budget import affordable
-from drivelab.serra.estimate import Ratios, Test, estimated, ratios, weights
+from drivelab.serra.estimate import Curve, Ratios, Test, estimated, ratios
 from drivelab.serra.plan import DIRECTIONS, ProfilePlan
 from drivelab.serra.spread import (
+    LEAST_DEGREES,
     Centre,
     Centres,
     centres,
@@ -53,33 +56,6 @@ if TYPE_CHECKING:
     Measure = Callable[[Sequence[WholePass]], Sequence[PassMeasurement]]
 
 
-@dataclass(frozen=True)
-class _Bends:
-    """Where a curve bends: the middle of a gap is further from its line than both.
-
-    Attributes
-    ----------
-    ratio
-        Of the line.
-    errors
-        In standard errors of the distance.
-    most_points
-        So many sizes of an interval are measured at most.
-    """
-
-    ratio: float
-    errors: float
-    most_points: int
-
-
-_SURE: Final = _Bends(ratio=0.04, errors=3.0, most_points=20)
-# Where time is limited it ends the search; a size too many costs a repetition of others, and no
-# repetition heals a bend that was missed.
-_LIMITED: Final = _Bends(ratio=0.02, errors=1.0, most_points=40)
-# Fewer degrees of freedom end nothing: a spread that is small by luck would.
-_LEAST_DEGREES: Final = 12
-# Bends may take this part of a limited time; the rest is for repetitions.
-_BEND_SHARE: Final = 0.6
 # So often is a pass repeated because its times disagree, before they are taken as they are.
 _MOST_SETTLING: Final = 4
 
@@ -92,8 +68,8 @@ class Profile:
     ----------
     measured
         Every pass.
-    access_times_ns
-        Estimated, by test and size in bytes.
+    curves
+        Access times estimated for every size, by test.
     ratios
         By direction.
     centres
@@ -103,7 +79,7 @@ class Profile:
     """
 
     measured: tuple[PassMeasurement, ...]
-    access_times_ns: dict[Test, dict[int, float]]
+    curves: dict[Test, Curve]
     ratios: dict[Direction, Ratios]
     centres: dict[Direction, Centres]
     scheme: Scheme
@@ -156,28 +132,28 @@ def measured_profile(measure: Measure, plan: ProfilePlan) -> Profile:
     plan = plan.after(found)
     found += _measured_first(found, measure, plan)
     _settle(found, measure, plan)
-    done = plan.first_repetitions
     if plan.is_full:
         _repeat_tests(found, measure, plan)
-    while not plan.is_full:
-        # The better times are known, the more of a bend can be told from noise.
-        has_more = plan.points == "auto" and _add_bends(found, measure, plan, done)
-        before = done
-        if plan.repetitions == "auto":
-            done = _repeat_ratios(found, measure, plan, done)
-        if done == before and not has_more:
-            break
+    elif plan.points == "auto":
+        _add_what_tells_most(found, measure, plan)
+    elif plan.repetitions == "auto":
+        _repeat_ratios(found, measure, plan)
     return from_passes(found, plan.intervals, scheme=plan.scheme, centre=plan.centre)
 
 
 def _measured_first(
     found: Sequence[PassMeasurement], measure: Measure, plan: ProfilePlan
 ) -> list[PassMeasurement]:
-    """Measure what a plan begins with: all of it once, and then as often as there is time for."""
+    """Measure what a plan begins with; where time is limited, all of it once, then what it allows.
+
+    Where sizes are chosen by what they tell, second passes are chosen so too.
+    """
     passes = plan.passes()
     if plan.most_measuring_ns is None or plan.is_full or plan.repetitions != "auto":
         return list(measure(passes))
     once = list(measure(passes[: len(passes) // plan.first_repetitions]))
+    if plan.points == "auto":
+        return once
     more = plan.first_repetitions - 1
     some = _affordable([*found, *once], plan, plan.first_sizes(), more)
     return once + list(measure(_passes_of(plan, plan.directions, some, more)))
@@ -195,7 +171,7 @@ def from_passes(
     Both orders of a direction are needed, and at least two sizes of each in every interval.
     """
     repeated = gathered(measured)
-    curves: dict[Test, dict[int, float]] = {}
+    curves: dict[Test, Curve] = {}
     found: dict[Direction, Ratios] = {}
     summed: dict[Direction, Centres] = {}
     for direction in DIRECTIONS:
@@ -203,47 +179,22 @@ def from_passes(
         if not all(test in repeated for test in tests):
             continue
         middle = centres({test: repeated[test] for test in tests}, centre)
-        rows = {test: weights(intervals, list(repeated[test]), scheme) for test in tests}
         for test in tests:
-            curves[test] = estimated(intervals, middle.times_ns[test], scheme)
+            times, variances = middle.times_ns[test], middle.variances(test)
+            curves[test] = estimated(intervals, times, scheme, variances)
         in_order, random = (curves[test] for test in tests)
-        plain = ratios(in_order, random).by_size
-        found[direction] = Ratios(plain, ratio_bounds(middle, tests[0], tests[1], rows, plain))
+        plain = ratios(in_order.times_ns, random.times_ns).by_size
+        found[direction] = Ratios(plain, ratio_bounds(middle.reach(), in_order, random, plain))
         summed[direction] = middle
     return Profile(tuple(measured), curves, found, summed, scheme)
 
 
-def _add_bends(
-    found: list[PassMeasurement], measure: Measure, plan: ProfilePlan, repetitions: int
-) -> bool:
-    """Measure the middles of gaps, and of both halves where the curve bends; tell if it did.
+def _add_what_tells_most(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
+    from drivelab.serra.design import next_passes
 
-    Begins with each whole interval; so what is measured by now decides what is asked for.
-    """
-    added = False
-    rule = _SURE if plan.most_measuring_ns is None else _LIMITED
-    while True:
-        measured = {one.whole_pass.request_bytes for one in found}
-        sizes: set[int] = set()
-        for interval in plan.intervals:
-            room = rule.most_points - sum(size in interval.sizes for size in measured)
-            gaps, wanted = [(interval.low_bytes, interval.high_bytes)], []
-            while gaps:
-                low, high = gaps.pop()
-                middle = _middle(interval, low, high)
-                if middle is None:
-                    continue
-                if middle not in measured:
-                    wanted.append(middle)
-                elif _bends(found, plan, rule, (low, middle, high)):
-                    gaps += [(low, middle), (middle, high)]
-            sizes.update(sorted(wanted)[: max(0, room)])
-        some = _affordable(found, plan, sorted(sizes), repetitions, _BEND_SHARE)
-        if not some:
-            return added
-        found += measure(_passes_of(plan, plan.directions, some, repetitions))
+    while passes := next_passes(found, plan):
+        found += measure(passes)
         _settle(found, measure, plan)
-        added = True
 
 
 def _settle(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
@@ -262,65 +213,32 @@ def _affordable(
     plan: ProfilePlan,
     sizes: Sequence[int],
     repetitions: int,
-    share: float = 1.0,
 ) -> list[int]:
-    """Choose of the sizes those that a share of the plan's time has room for."""
+    """Choose of the sizes those that the plan's time has room for."""
     if plan.most_measuring_ns is None or not sizes:
         return list(sizes)
     now = from_passes(found, plan.intervals, scheme=plan.scheme, centre=plan.centre)
-    left_ns = share * plan.most_measuring_ns - now.measuring_ns
+    left_ns = plan.most_measuring_ns - now.measuring_ns
     measured = sorted({one.whole_pass.request_bytes for one in found})
     return affordable(
         plan,
         sizes,
         repetitions,
         measured=measured,
-        times_ns=now.access_times_ns,
+        times_ns={test: curve.times_ns for test, curve in now.curves.items()},
         left_ns=left_ns,
     )
 
 
-def _middle(interval: Interval, low: int, high: int) -> int | None:
-    """Return the size of an interval nearest to the geometric mean of two, if one is between."""
-    between = [size for size in interval.sizes if low < size < high]
-    target = math.sqrt(low * high)
-    return min(between, key=lambda size: abs(size - target), default=None)
-
-
-def _bends(
-    found: Sequence[PassMeasurement],
-    plan: ProfilePlan,
-    rule: _Bends,
-    sizes: tuple[int, int, int],
-) -> bool:
-    low, middle, high = sizes
-    repeated = gathered(found)
-    share = (middle - low) / (high - low)
-    for direction in plan.directions:
-        tests: list[Test] = [(direction, False), (direction, True)]
-        summed = centres({test: repeated[test] for test in tests}, plan.centre)
-        for test in tests:
-            times = summed.times_ns[test]
-            row = {low: 1 - share, high: share}
-            line = sum(weight * times[size] for size, weight in row.items())
-            variance = summed.relative_variance(test, row)
-            variance += summed.relative_variance(test, {middle: 1.0})
-            limit = max(rule.ratio, rule.errors * math.sqrt(variance))
-            if abs(times[middle] / line - 1) > limit:
-                return True
-    return False
-
-
-def _repeat_ratios(
-    found: list[PassMeasurement], measure: Measure, plan: ProfilePlan, done: int
-) -> int:
-    """Repeat tests until the ratios of both directions are known; tell how often at most."""
+def _repeat_ratios(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
+    """Repeat tests until the ratios of both directions are known."""
+    done = plan.first_repetitions
     sizes = sorted({one.whole_pass.request_bytes for one in found})
     while done < plan.most_repetitions:
         now = from_passes(found, plan.intervals, scheme=plan.scheme, centre=plan.centre)
         reached = max(ratios.half_width_ratio or 0.0 for ratios in now.ratios.values())
         degrees = min(each.degrees for each in now.centres.values())
-        if reached <= plan.half_width_ratio and degrees >= _LEAST_DEGREES:
+        if reached <= plan.half_width_ratio and degrees >= LEAST_DEGREES:
             break
         # Half of what seems to be missing, so that a lucky spread ends nothing too late.
         missing = min((reached / plan.half_width_ratio) ** 2, 3.0)
@@ -334,7 +252,6 @@ def _repeat_ratios(
         found += measure(_passes_of(plan, plan.directions, some, more))
         _settle(found, measure, plan)
         done += more
-    return done
 
 
 def _repeat_tests(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:

@@ -5,17 +5,18 @@ minute. So the spread is a relative one, and the same for all sizes and both ord
 it is estimated from all of them together. The interval of a ratio follows from the relative
 variance of both access times (delta method), by Student's t on the logarithm::
 
-    var(log t(s)) = sum over measured sizes k of (w_k t_k)^2 v / n_k, over t(s)^2
+    var(log t_k)  = v / n_k
     low, high     = ratio exp(-+ t sqrt(var(log random) + var(log in order)))
 
-with w_k what size k counts in the access time of s, n_k its repetitions and v the relative variance
-of one repetition.
+with n_k the repetitions of a measured size k and v the relative variance of one repetition; what
+follows for the sizes between is estimate.py's.
 
 ``mean`` takes the arithmetic mean of repetitions, as Boito et al. 2015 do. ``robust`` takes
 Huber's estimate of location (Huber 1964, with k = 1.5) of the logarithms, without those that are
 five standard deviations from the median of their pass: a rare repetition that takes several times
 as long does not move it; both orders of a direction err alike, so ratios stay right. Of two
-repetitions that far apart nobody knows which is right: `undecided` names their passes.
+repetitions that far apart nobody knows which is right: `undecided` names their passes. One alone
+may be such a repetition itself, and counts for less.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from drivelab.drives.whole_passes import PassMeasurement
-    from drivelab.serra.estimate import Test, Weights
+    from drivelab.serra.estimate import Curve, Test
 
 Centre = Literal["mean", "robust"]
 #: Access times in ns of every repetition, by test and size.
@@ -39,6 +40,8 @@ Repetitions = dict["Test", dict[int, list[float]]]
 
 #: Of a ratio's interval.
 CONFIDENCE: Final = 0.95
+#: Fewer degrees of freedom end no profile: a spread that is small by luck would.
+LEAST_DEGREES: Final = 12
 # Of the paper's full profile, section 4.2.
 _FULL_CONFIDENCE: Final = 0.90
 _FULL_HALF_WIDTH: Final = 0.10
@@ -48,6 +51,8 @@ _HUBER_COST: Final = 1.05
 # In standard deviations: what is further from the median of its pass met something else.
 _FAR: Final = 5.0
 _STEPS: Final = 30
+# Of the logarithm, of a repetition that may be an outlier: one in fifty, five times as long.
+_ALONE: Final = 0.02 * math.log(5) ** 2
 # Of a normal distribution: median absolute deviation to standard deviation.
 _MAD_FACTOR: Final = 1.482602218505602
 
@@ -76,19 +81,28 @@ class Centres:
         Relative variance of one repetition; ``None`` where nothing was repeated.
     degrees
         Of freedom, of that variance.
+    alone
+        Relative variance more of one repetition that no other confirms.
     """
 
     times_ns: dict[Test, dict[int, float]]
     repetitions: dict[Test, dict[int, int]]
     variance: float | None
     degrees: int
+    alone: float = 0.0
 
-    def relative_variance(self, test: Test, row: Mapping[int, float]) -> float:
-        """Return the relative variance of an access time of which `row` tells the weights."""
-        times, counts = self.times_ns[test], self.repetitions[test]
-        total = sum(weight * times[size] for size, weight in row.items())
-        squares = sum((weight * times[size]) ** 2 / counts[size] for size, weight in row.items())
-        return (self.variance or 0.0) * squares / total**2
+    def variances(self, test: Test) -> dict[int, float] | None:
+        """Return the relative variances of a test's access times; `None` if nobody knows them."""
+        if self.variance is None:
+            return None
+        return {
+            size: self.variance / count + (self.alone if count == 1 else 0.0)
+            for size, count in self.repetitions[test].items()
+        }
+
+    def reach(self, confidence: float = CONFIDENCE) -> float:
+        """Return how many standard errors an interval reaches to each side; 0 if nobody knows."""
+        return student(confidence, self.degrees) if self.degrees else 0.0
 
 
 def centres(repeated: Repetitions, how: Centre = "mean") -> Centres:
@@ -115,6 +129,7 @@ def centres(repeated: Repetitions, how: Centre = "mean") -> Centres:
         },
         variance,
         degrees,
+        0.0 if how == "mean" else _ALONE,
     )
 
 
@@ -225,24 +240,14 @@ def student(confidence: float, degrees: int) -> float:
 
 
 def ratio_bounds(
-    found: Centres,
-    in_order: Test,
-    random: Test,
-    weights: Mapping[Test, Weights],
-    ratio: Mapping[int, float],
-    *,
-    confidence: float = CONFIDENCE,
+    reach: float, in_order: Curve, random: Curve, ratio: Mapping[int, float]
 ) -> dict[int, tuple[float, float]]:
     """Return the interval of the ratio of every size; nothing where nothing was repeated."""
-    if found.variance is None:
+    if not in_order.variances:
         return {}
-    reach = student(confidence, found.degrees)
     bounds = {}
     for size, value in ratio.items():
-        variance = sum(
-            found.relative_variance(test, weights[test][size]) for test in (in_order, random)
-        )
-        factor = math.exp(reach * math.sqrt(variance))
+        factor = math.exp(reach * math.sqrt(in_order.variances[size] + random.variances[size]))
         bounds[size] = (value / factor, value * factor)
     return bounds
 
