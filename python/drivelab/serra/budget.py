@@ -1,4 +1,4 @@
-"""Which sizes are measured next where the drive's time is limited.
+"""Which sizes are repeated where the drive's time is limited, and lines go through them.
 
 A pass at a small size takes long and tells of few sizes; one at a large size is soon over and tells
 of many. So sizes are taken in the order of what they count in all access times, over what they
@@ -55,7 +55,7 @@ def affordable(
             curve[size] * plan.one_pass(*test, size).requests for test, curve in times_ns.items()
         )
 
-    rows = weights(plan.intervals, sorted({*measured, *sizes}), plan.scheme).values()
+    rows = weights(plan.intervals, sorted({*measured, *sizes})).values()
     counts = {size: sum(abs(row.get(size, 0.0)) for row in rows) for size in sizes}
     costs = {size: cost_ns(size) for size in sizes}
     chosen = []

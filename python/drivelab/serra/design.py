@@ -132,8 +132,9 @@ class _Test:
         self.test = test
         times, counts = summed.times_ns[test], summed.repetitions[test]
         known = _ASSUMED_VARIANCE if summed.variance is None else summed.variance
-        self._noise = max(known, _LEAST_VARIANCE)
-        variances = replace(summed, variance=self._noise).variances(test) or {}
+        summed = replace(summed, variance=max(known, _LEAST_VARIANCE))
+        self._noise = summed.spread_at(test, sizes)
+        variances = summed.near_variances(test) or {}
         curve = Kriging(list(times), list(times.values()), list(variances.values()))
         logs, self.variances = curve.at(sizes)
         self._covariance = curve.covariance(sizes)
@@ -154,7 +155,7 @@ class _Test:
     def measure(self, at: int) -> None:
         """Go on as if the choice was measured."""
         shared = self._covariance[:, at].copy()
-        noise = self._noise / self.more[at]
+        noise = self._noise[at] / self.more[at]
         self._covariance -= np.outer(shared, shared) / (shared[at] + noise)
         if self._counts[at] == 0:
             for interval in self._room:

@@ -36,7 +36,9 @@ Weights = dict[int, dict[int, float]]
 
 
 def weights(
-    intervals: Sequence[Interval], measured: Sequence[int], scheme: Scheme = "lines"
+    intervals: Sequence[Interval],
+    measured: Sequence[int],
+    scheme: Literal["lines", "knots"] = "lines",
 ) -> Weights:
     """Say what each measured size counts in the access time of every size.
 
@@ -47,8 +49,7 @@ def weights(
     measured
         Sizes in bytes, at least two in every interval; with ``knots`` its ends among them.
     scheme
-        How the curve goes between them; kriged ones have no weights before they are measured, and
-        near sizes count as with ``knots``.
+        How the curve goes between them.
 
     Raises
     ------

@@ -180,8 +180,9 @@ def from_passes(
             continue
         middle = centres({test: repeated[test] for test in tests}, centre)
         for test in tests:
-            times, variances = middle.times_ns[test], middle.variances(test)
-            curves[test] = estimated(intervals, times, scheme, variances)
+            is_kriged = scheme == "kriged"
+            variances = middle.near_variances(test) if is_kriged else middle.variances(test)
+            curves[test] = estimated(intervals, middle.times_ns[test], scheme, variances)
         in_order, random = (curves[test] for test in tests)
         plain = ratios(in_order.times_ns, random.times_ns).by_size
         found[direction] = Ratios(plain, ratio_bounds(middle.reach(), in_order, random, plain))

@@ -1,15 +1,19 @@
 """How sure access times and ratios are, from repetitions of the same passes.
 
 Repetitions of a pass differ by a factor: a pass takes 5 % longer whether that is a millisecond or a
-minute. So the spread is a relative one, and the same for all sizes and both orders of a direction;
-it is estimated from all of them together. The interval of a ratio follows from the relative
-variance of both access times (delta method), by Student's t on the logarithm::
+minute. So the spread is a relative one, and about the same for all sizes and both orders of a
+direction; it is estimated from all of them together. Where passes are partial, few requests make
+chance large at some sizes of one order: kriged curves take each size's spread from near sizes of
+its test, as far as these tell, and from all where they do not. The interval of a ratio follows from
+the relative variance of both access times (delta method), by Student's t on the logarithm::
 
     var(log t_k)  = v / n_k
+    v(s)          = (sum over k of K(s, k) squares_k + 2 v) / (sum over k of K(s, k) d_k + 2)
     low, high     = ratio exp(-+ t sqrt(var(log random) + var(log in order)))
 
-with n_k the repetitions of a measured size k and v the relative variance of one repetition; what
-follows for the sizes between is estimate.py's.
+with n_k the repetitions of a measured size k, d_k their degrees of freedom, v the relative variance
+of one repetition, of all sizes or of near ones, and K 1 at the size itself and 0.6 at one twice as
+large; what follows for the sizes between is estimate.py's.
 
 ``mean`` takes the arithmetic mean of repetitions, as Boito et al. 2015 do. ``robust`` takes
 Huber's estimate of location (Huber 1964, with k = 1.5) of the logarithms, without those that are
@@ -22,7 +26,7 @@ may be such a repetition itself, and counts for less.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
@@ -51,6 +55,10 @@ _HUBER_COST: Final = 1.05
 # In standard deviations: what is further from the median of its pass met something else.
 _FAR: Final = 5.0
 _STEPS: Final = 30
+# Of the logarithm of a size: near sizes spread alike. What all sizes tell counts as so many
+# repetitions more.
+_NEAR: Final = 0.7
+_PRIOR_DEGREES: Final = 2.0
 # Of the logarithm, of a repetition that may be an outlier: one in fifty, five times as long.
 _ALONE: Final = 0.02 * math.log(5) ** 2
 # Of a normal distribution: median absolute deviation to standard deviation.
@@ -83,6 +91,8 @@ class Centres:
         Of freedom, of that variance.
     alone
         Relative variance more of one repetition that no other confirms.
+    squares
+        Sums of squared relative deviations, by test and size.
     """
 
     times_ns: dict[Test, dict[int, float]]
@@ -90,6 +100,7 @@ class Centres:
     variance: float | None
     degrees: int
     alone: float = 0.0
+    squares: dict[Test, dict[int, float]] = field(default_factory=dict)
 
     def variances(self, test: Test) -> dict[int, float] | None:
         """Return the relative variances of a test's access times; `None` if nobody knows them."""
@@ -100,6 +111,30 @@ class Centres:
             for size, count in self.repetitions[test].items()
         }
 
+    def near_variances(self, test: Test) -> dict[int, float] | None:
+        """Return the same by the spread of near sizes of the test."""
+        if self.variance is None:
+            return None
+        counts = self.repetitions[test]
+        spread = self.spread_at(test, list(counts))
+        return {
+            size: float(each) / count + (self.alone if count == 1 else 0.0)
+            for (size, count), each in zip(counts.items(), spread, strict=True)
+        }
+
+    def spread_at(self, test: Test, sizes: Sequence[int]) -> NDArray[np.float64]:
+        """Return the relative variance of one repetition at sizes in bytes, by near ones."""
+        import numpy as np
+
+        counts = self.repetitions[test]
+        known, some = (np.log(np.asarray(each, float)) for each in (list(counts), sizes))
+        near = np.exp(-0.5 * ((some[:, np.newaxis] - known) / _NEAR) ** 2)
+        squares = np.array([self.squares[test][size] for size in counts])
+        degrees = np.array(list(counts.values())) - 1
+        of_all = _PRIOR_DEGREES * (self.variance or 0.0)
+        found: NDArray[np.float64] = (near @ squares + of_all) / (near @ degrees + _PRIOR_DEGREES)
+        return found
+
     def reach(self, confidence: float = CONFIDENCE) -> float:
         """Return how many standard errors an interval reaches to each side; 0 if nobody knows."""
         return student(confidence, self.degrees) if self.degrees else 0.0
@@ -109,39 +144,44 @@ def centres(repeated: Repetitions, how: Centre = "mean") -> Centres:
     """Take the centre of every test and size, and their common spread."""
     import numpy as np
 
-    groups = [np.asarray(values) for by_size in repeated.values() for values in by_size.values()]
-    degrees = sum(len(values) - 1 for values in groups)
-    if how == "mean" or degrees == 0:
-        found = [float(values.mean()) for values in groups]
-        squares = sum(
-            float(((values / centre - 1) ** 2).sum())
-            for values, centre in zip(groups, found, strict=True)
-        )
-        variance = squares / degrees if degrees else None
-    else:
-        found, variance = _huber(groups, degrees)
-    ordered = iter(found)
-    return Centres(
-        {test: {size: next(ordered) for size in by_size} for test, by_size in repeated.items()},
-        {
-            test: {size: len(values) for size, values in by_size.items()}
-            for test, by_size in repeated.items()
-        },
-        variance,
-        degrees,
-        0.0 if how == "mean" else _ALONE,
-    )
+    centred: dict[Test, dict[int, float]] = {}
+    squares: dict[Test, dict[int, float]] = {}
+    degrees = total = 0
+    for test, by_size in repeated.items():
+        groups = [np.asarray(values) for values in by_size.values()]
+        free = sum(len(values) - 1 for values in groups)
+        if how == "mean" or free == 0:
+            found = [float(values.mean()) for values in groups]
+            parts = [
+                float(((values / centre - 1) ** 2).sum())
+                for values, centre in zip(groups, found, strict=True)
+            ]
+        else:
+            found, parts, free = _huber(groups, free)
+        centred[test] = dict(zip(by_size, found, strict=True))
+        squares[test] = dict(zip(by_size, parts, strict=True))
+        degrees += sum(len(values) - 1 for values in groups)
+        total += free
+    counts = {
+        test: {size: len(values) for size, values in by_size.items()}
+        for test, by_size in repeated.items()
+    }
+    parts = [part for by_size in squares.values() for part in by_size.values()]
+    variance = sum(parts) / total if degrees else None
+    return Centres(centred, counts, variance, degrees, 0.0 if how == "mean" else _ALONE, squares)
 
 
-def _huber(groups: Sequence[NDArray[np.float64]], degrees: int) -> tuple[list[float], float]:
-    """Give the location of each group, and the variance of one value that follows."""
+def _huber(
+    groups: Sequence[NDArray[np.float64]], degrees: int
+) -> tuple[list[float], list[float], int]:
+    """Give the location of each group, its squared deviations, and their degrees of freedom."""
     import numpy as np
 
     logs = [np.log(values) for values in groups]
     places = _medians(logs)
     scale = _scale(logs, places, degrees)
     if scale == 0.0:
-        return [float(np.exp(place)) for place in places], 0.0
+        return [float(np.exp(place)) for place in places], [0.0] * len(groups), degrees
     near = [
         values[_is_near(values, place, scale)] for values, place in zip(logs, places, strict=True)
     ]
@@ -158,12 +198,12 @@ def _huber(groups: Sequence[NDArray[np.float64]], degrees: int) -> tuple[list[fl
         places = moved
         if is_settled:
             break
-    squares = sum(
-        float(((values - place) ** 2).sum()) for values, place in zip(logs, places, strict=True)
-    )
     # Huber's location has 1.05 times the variance of a mean at a normal distribution.
-    variance = _HUBER_COST * squares / degrees
-    return [float(np.exp(place)) for place in places], variance
+    squares = [
+        _HUBER_COST * float(((values - place) ** 2).sum())
+        for values, place in zip(logs, places, strict=True)
+    ]
+    return [float(np.exp(place)) for place in places], squares, degrees
 
 
 def _of_one_length(
@@ -208,27 +248,21 @@ def undecided(repeated: Repetitions) -> list[tuple[Test, int]]:
     """Name the tests and sizes of which no majority of the repetitions agrees.
 
     Two repetitions agree that are within five standard deviations of their median, of the spread
-    of all repetitions of their direction; one alone agrees with itself.
+    of all repetitions of their test; one alone agrees with itself.
     """
     import numpy as np
 
     found = []
-    for direction in dict.fromkeys(test[0] for test in repeated):
-        groups = {
-            (test, size): np.log(values)
-            for test, by_size in repeated.items()
-            if test[0] == direction
-            for size, values in by_size.items()
-        }
-        degrees = sum(len(values) - 1 for values in groups.values())
+    for test, by_size in repeated.items():
+        logs = [np.log(values) for values in by_size.values()]
+        degrees = sum(len(values) - 1 for values in logs)
         if degrees == 0:
             continue
-        logs = list(groups.values())
         places = _medians(logs)
         scale = _scale(logs, places, degrees)
-        for (key, values), place in zip(groups.items(), places, strict=True):
+        for size, values, place in zip(by_size, logs, places, strict=True):
             if 2 * int(_is_near(values, place, scale).sum()) <= len(values):
-                found.append(key)
+                found.append((test, size))
     return found
 
 
