@@ -264,6 +264,36 @@ def test_a_repetition_far_off_counts_nothing_once_it_is_outvoted() -> None:
     assert without[KIB] == pytest.approx((100 * 101) ** 0.5)
 
 
+def test_near_sizes_of_a_test_spread_alike_and_far_ones_need_not() -> None:
+    # A tenth at 8 to 32 KiB in random order, a hundredth elsewhere.
+    rng = np.random.default_rng(4)
+    sizes = [KIB << power for power in range(3, 13)]
+
+    def sigma(is_random: bool, size: int) -> float:
+        return 0.1 if is_random and size <= 32 * KIB else 0.01
+
+    repeated = {
+        ("read", is_random): {
+            size: list(100 * np.exp(rng.normal(0, sigma(is_random, size), 8))) for size in sizes
+        }
+        for is_random in (False, True)
+    }
+    for how in ("mean", "robust"):
+        summed = centres(repeated, how)
+        for test in repeated:
+            near = summed.near_variances(test)
+            pooled = summed.variances(test)
+            assert list(near) == list(pooled) == sizes
+            for size in (8 * KIB, 16 * KIB, MIB, 4 * MIB):
+                exact = sigma(test[1], size) ** 2 / 8
+                assert abs(near[size] - exact) < abs(pooled[size] - exact)
+    # By hand: two sizes an octave apart with 3 and 1 degrees, and all of them as two more.
+    summed = centres({("read", False): {KIB: [1.0, 1.1, 0.9, 1.0], 2 * KIB: [1.0, 1.0]}})
+    variance, near = 0.02 / 4, np.exp(-0.5 * (np.log(2) / 0.7) ** 2)
+    expected = (0.02 + 2 * variance) / (3 + near + 2)
+    assert summed.spread_at(("read", False), [KIB])[0] == pytest.approx(expected)
+
+
 def test_what_tells_most_for_its_time_is_chosen_first() -> None:
     plan = ProfilePlan((SMALL,), repetitions="auto", file_bytes=MIB)
     # 10 us a request whatever its size, one test: 1280 us at 8 KiB, 320 at 32, 160 at 64.

@@ -348,6 +348,7 @@ def _beyond(found: _Found, errors: Sequence[RatioError], name: str) -> Table:
                 100 * statistics.median(one.error for one in group),
                 100 * statistics.median(one.bound for one in group),
                 100 * statistics.median(one.shape for one in group),
+                100 * statistics.median(one.order for one in group),
                 statistics.median(
                     found.full_ns(one.machine, file_bytes) / one.measuring_ns for one in group
                 ),
@@ -356,7 +357,7 @@ def _beyond(found: _Found, errors: Sequence[RatioError], name: str) -> Table:
         )
     columns = (
         *("class", "operation", "file_mib", "error_percent", "bound_percent"),
-        *("shape_percent", "times_faster", "passes"),
+        *("shape_percent", "order_percent", "times_faster", "passes"),
     )
     return Table(name, columns, tuple(rows))
 
@@ -513,9 +514,13 @@ def _reached(found: _Found) -> str:
             f"{100 * error:.1f} % ({kind}, {direction}s, {file_bytes // MIB} MiB)"
         )
         if over:
+            ordered = sum(
+                statistics.median(one.order for one in group) > _WANTED for _, group in over
+            )
             text += (
-                f"; of the others none has a bound above {100 * max(bounds):.2f} %, and {shaped} "
-                f"of {len(over)} have more than half of their error by shape alone"
+                f"; of the others none has a bound above {100 * max(bounds):.2f} %, {shaped} of "
+                f"{len(over)} have more than half of their error by shape alone, and {ordered} are "
+                f"out of reach, as order alone leaves more than {100 * _WANTED:.0f} %"
             )
         told.append(text)
     return (
@@ -529,7 +534,9 @@ def _reached(found: _Found) -> str:
         "between them: the ratio jumps from "
         "one size to the next in arrays, whose stripes cut requests, and in small files, where few "
         "requests make chance large; no estimator knows a jump at a size that it has no time to "
-        "measure."
+        "measure. Order is that chance: the truth is one pass a size, in one random order, and who "
+        "sends others, as partial passes are, knows their mean at best. Whole passes are "
+        "the truth's with their factors, of the same order."
     )
 
 

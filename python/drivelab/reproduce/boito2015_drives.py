@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from drivelab.serra.estimate import Test
+    from drivelab.workloads.whole_pass import Direction
 
 TESTS: Final[tuple[Test, ...]] = tuple(itertools.product(DIRECTIONS, (False, True)))
 #: A test that needs more repetitions ends there: twice what any is seen to need.
 MOST_REPETITIONS: Final = 2000
+# Random orders beside the truth's.
+_ORDERS: Final = 3
 
 
 @dataclass(frozen=True)
@@ -213,6 +217,24 @@ class KnownDrive:
                 by_size = truths.setdefault((test, what.file_bytes), {})
                 by_size[what.request_bytes] = one.duration_ns
         return cls(machine, SimulatedDrive.open(name), truths)
+
+    def order_error(self, direction: Direction, file_bytes: int) -> float:
+        """Return how far the true ratios are from those of any order.
+
+        The truth is one pass a size, its random order one of many; small files have few requests,
+        and their order is chance. Whoever measures other orders knows their mean at best. It is
+        estimated by that of `_ORDERS` others, whose own error is taken off: relative, absolute,
+        median over the sizes.
+        """
+        random = self._truths[(direction, True), file_bytes]
+        passes = [WholePass(direction, True, size, file_bytes) for size in random]
+        totals = dict.fromkeys(random, 0)
+        with SimulatedDrive.open(self.varying.name, varies=False) as drive:
+            for seed in range(1, _ORDERS + 1):
+                for one in drive.measure_passes(list(enumerate(passes)), seed=seed):
+                    totals[one.whole_pass.request_bytes] += one.duration_ns
+        errors = (abs(totals[size] / _ORDERS / time - 1) for size, time in random.items())
+        return statistics.median(errors) / math.sqrt(1 + 1 / _ORDERS)
 
     def truth(self, test: Test, file_bytes: int) -> dict[int, float]:
         """Return the true access times in ns by size."""

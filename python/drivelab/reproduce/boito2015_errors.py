@@ -108,6 +108,8 @@ class RatioError:
         one that knows both curves but for a factor each and makes nothing but the shortest passes.
     shape
         Error that the same sizes leave without variability: what lies between them.
+    order
+        Error that is left as the truth is of one random order; 0 where passes are of the same.
     """
 
     machine: str
@@ -122,6 +124,7 @@ class RatioError:
     passes: int
     bound: float
     shape: float
+    order: float = 0.0
 
 
 def estimation_errors(
@@ -208,6 +211,11 @@ def partial_errors(
     """Profile by partial passes, likewise in that of `PARTIAL_LIMIT`, on the simulator itself."""
     found = []
     passes: PassDrive = drive.varying
+    orders: dict[tuple[str, int], float] = {
+        (direction, file_bytes): drive.order_error(direction, file_bytes)
+        for direction in DIRECTIONS
+        for file_bytes in drive.files
+    }
     for file_bytes, one_seed in _own_profiles(drive, seed, 9):
         limit_ns = full[file_bytes].measuring_ns / PARTIAL_LIMIT
         plan = replace(
@@ -215,7 +223,10 @@ def partial_errors(
             half_width_ratio=half_width_ratio,
             share=SHARE,
         )
-        found += ratio_errors(drive, "partial", profile(passes, plan), full[file_bytes])
+        found += [
+            replace(one, order=orders[one.direction, file_bytes])
+            for one in ratio_errors(drive, "partial", profile(passes, plan), full[file_bytes])
+        ]
         told(f"{drive.machine.name}: {len(found) // 2} profiles by partial passes")
     return found
 
