@@ -1,9 +1,9 @@
 """Profile how much sequential access is worth: the ratio to random throughput at every size.
 
 A file is transferred whole at some request sizes, in order and in random order, read and written;
-the access times of the sizes between are estimated by straight lines (Boito et al. 2015). On a
-simulated drive the time is simulated time. On a real drive every pass is kept in the folder of
---out at once: stopped, the same command goes on.
+the access times of the sizes between are estimated by straight lines (Boito et al. 2015), with
+--points auto by kriging. On a simulated drive the time is simulated time. On a real drive every
+pass is kept in the folder of --out at once: stopped, the same command goes on.
 """
 
 from __future__ import annotations
@@ -506,6 +506,7 @@ def _values(
                 "least_ratio": ratios.least,
                 "most_ratio": ratios.most,
                 "half_width_ratio": ratios.half_width_ratio,
+                "is_less_sure_than_asked": plan.missed(ratios.half_width_ratio),
                 "repetition_spread_ratio": _spread(found, direction),
                 "sizes": [
                     {name: value for name, value in row.items() if name != "direction"}

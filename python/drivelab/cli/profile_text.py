@@ -29,12 +29,17 @@ def profile_text(
     for direction, ratios in found.ratios.items():
         half_width = ratios.half_width_ratio
         sure = "" if half_width is None else f", 95 % half-width {100 * half_width:.1f} % of it"
+        if plan.missed(half_width):
+            sure += f" instead of {100 * plan.half_width_ratio:g} %"
         lines.append(
             f"{direction}s: ratio {ratios.mean:.2f} mean over the sizes, {ratios.least:.2f} least, "
             f"{ratios.most:.2f} most{sure}"
         )
     if any(ratios.half_width_ratio is None for ratios in found.ratios.values()):
         lines.append("nothing was repeated, so nobody knows how sure this is")
+    if any(plan.missed(ratios.half_width_ratio) for ratios in found.ratios.values()):
+        ends = "--max-repetitions" if plan.most_measuring_ns is None else "--max-time"
+        lines.append(f"less sure than asked for: {ends} or the sizes to measure ended it before")
     if plan.is_full and found.tests_not_known:
         lines.append(
             f"{found.tests_not_known} of {2 * len(plan.sizes) * len(plan.directions)} tests "
@@ -73,14 +78,17 @@ def _table(found: Profile) -> list[str]:
     """Lay the ratios out, with measured sizes marked."""
     directions = list(found.ratios)
     sizes = list(found.ratios[directions[0]].by_size)
-    measured = {one.whole_pass.request_bytes for one in found.measured}
-    rows = [["size", *itertools.chain(*((f"{each}s", "95 %") for each in directions))]]
-    for size in _shown(sizes, measured):
-        mark = "*" if size in measured else " "
-        row = [f"{size_text(size)}{mark}"]
+    measured = {
+        direction: set.intersection(*map(set, found.centres[direction].times_ns.values()))
+        for direction in directions
+    }
+    rows = [["size", *itertools.chain(*((f"{each}s ", "95 %") for each in directions))]]
+    for size in _shown(sizes, set.union(*measured.values())):
+        row = [size_text(size)]
         for direction in directions:
             ratios = found.ratios[direction]
-            row.append(f"{ratios.by_size[size]:.2f}")
+            mark = "*" if size in measured[direction] else " "
+            row.append(f"{ratios.by_size[size]:.2f}{mark}")
             bounds = ratios.bounds.get(size)
             row.append("" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}")
         rows.append(row)
@@ -89,8 +97,8 @@ def _table(found: Profile) -> list[str]:
         "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
         for row in rows
     ]
-    note = "* measured; sequential over random throughput"
-    if not measured.issuperset(sizes):
+    note = "* measured in both orders; sequential over random throughput"
+    if not all(each.issuperset(sizes) for each in measured.values()):
         note += ", estimated at the others"
     return [*(line.rstrip() for line in lines), note]
 

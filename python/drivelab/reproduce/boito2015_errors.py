@@ -299,17 +299,15 @@ def _shape_error(
 ) -> float:
     """Return the error of the ratios if access times of the measured sizes were the truth."""
     file_bytes = found.measured[0].whole_pass.file_bytes
-    in_order, random = (
-        estimated(
-            _INTERVALS,
-            {
-                size: drive.truth((direction, is_random), file_bytes)[size]
-                for size in found.centres[direction].times_ns[direction, is_random]
-            },
-            found.scheme,
-        ).times_ns
-        for is_random in (False, True)
-    )
+    curves = []
+    for is_random in (False, True):
+        every = drive.truth((direction, is_random), file_bytes)
+        times = {
+            size: every[size] for size in found.centres[direction].times_ns[direction, is_random]
+        }
+        exact = dict.fromkeys(times, 0.0)
+        curves.append(estimated(_INTERVALS, times, found.scheme, exact).times_ns)
+    in_order, random = curves
     return _median_error(ratios(in_order, random).by_size, truth)
 
 

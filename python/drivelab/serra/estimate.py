@@ -117,7 +117,8 @@ def estimated(
     times
         Measured access times in ns by size, at least two in every interval.
     variances
-        Of the logarithms of those, by what repetitions tell; ``None`` where nothing was repeated.
+        Of the logarithms of those, by what repetitions tell; none where nothing was repeated: then
+        kriging takes 3 % for the spread of one.
 
     Raises
     ------
@@ -138,7 +139,7 @@ def estimated(
             f"the line through the measured times gives {curve[below]:.0f} ns for requests of "
             f"{below} bytes: measure more sizes or repetitions"
         )
-    if variances is None:
+    if not variances:
         return Curve(curve)
     parts = {
         size: sum((weight * times[each]) ** 2 * variances[each] for each, weight in row.items())
@@ -152,13 +153,13 @@ def _kriged(
     times: Mapping[int, float],
     variances: Mapping[int, float] | None,
 ) -> Curve:
-    from drivelab.serra.kriging import Kriging
+    from drivelab.serra.kriging import ASSUMED_VARIANCE, Kriging
 
     sizes = sorted({size for interval in intervals for size in interval.sizes})
-    noise = [0.0 if variances is None else variances[size] for size in times]
+    noise = [variances[size] if variances else ASSUMED_VARIANCE for size in times]
     logs, spread = Kriging(list(times), list(times.values()), noise).at(sizes)
     curve = {size: math.exp(log) for size, log in zip(sizes, logs, strict=True)}
-    if variances is None:
+    if not variances:
         return Curve(curve)
     return Curve(curve, {size: float(each) for size, each in zip(sizes, spread, strict=True)})
 

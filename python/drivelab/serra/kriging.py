@@ -48,6 +48,8 @@ _NUGGETS: Final = (0.0, 0.01, 0.03)
 _PARAMETERS: Final = tuple(itertools.product(_AMPLITUDES, _LENGTHS, _NUGGETS))
 # What counts less than this part of the likeliest is left out.
 _LEAST_WEIGHT: Final = 0.02
+#: Of one repetition, where nothing was repeated.
+ASSUMED_VARIANCE: Final = 0.03**2
 # Variance that keeps matrices regular where nothing varies; far below any nugget.
 _REGULAR: Final = 1e-9
 # Of a centre's variance that the fit of the line takes for its shape.
@@ -101,8 +103,13 @@ class Kriging:
             logs, variances = zip(*(self._at(part) for part in parts), strict=True)
         return np.concatenate(logs), np.concatenate(variances)
 
+    @property
+    def jump_variance(self) -> float:
+        """Of a size that is not measured: its own, whatever is measured beside it."""
+        return float(self._weights @ self._models[:, 2] ** 2)
+
     def covariance(self, sizes: Sequence[int]) -> Array:
-        """Return the covariance of the logarithms at sizes in bytes, whatever the parameters."""
+        """Return the covariance of the logarithms at sizes in bytes, mean of the models'."""
         some = np.asarray(sizes, float)
         with _one_thread():
             before = np.tensordot(self._weights, self._covariances(some, some), axes=1)
@@ -131,11 +138,12 @@ class Kriging:
 
     def _covariances(self, sizes: Array, others: Array) -> Array:
         """Return covariances before anything was measured, by model."""
-        distances = np.abs(np.log(sizes)[:, np.newaxis] - np.log(others)[np.newaxis, :])
+        is_same = sizes[:, np.newaxis] == others
+        distances = np.abs(np.log(sizes)[:, np.newaxis] - np.log(others))
         lengths, which = np.unique(self._models[:, 1], return_inverse=True)
         shapes = _matern(distances / lengths[:, np.newaxis, np.newaxis])
         amplitudes, nuggets = self._models[:, [0, 2]].T[..., np.newaxis, np.newaxis] ** 2
-        found: Array = amplitudes * shapes[which] + nuggets * (distances == 0.0)
+        found: Array = amplitudes * shapes[which] + nuggets * is_same
         found += self._basis(sizes) @ self._basis(others).T
         return found
 

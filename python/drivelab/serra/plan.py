@@ -62,7 +62,7 @@ class ProfilePlan:
         What ``auto`` adds ends when half the 95 % interval of a direction's ratios is at most
         this share of them, median over the sizes.
     most_repetitions
-        They end there too.
+        Of a test and size; settling what disagrees ends there too.
     most_measuring_ns
         Of the drive's time: what was asked for is measured whatever it takes, sizes and
         repetitions that ``auto`` adds only as far as this goes. ``None`` for no limit.
@@ -105,6 +105,12 @@ class ProfilePlan:
         """Every size of the intervals once, rising."""
         return sorted({size for each in self.intervals for size in each.sizes})
 
+    def missed(self, half_width_ratio: float | None) -> bool:
+        """Tell whether ratios are less sure than what ``auto`` adds was to make them."""
+        is_asked = "auto" in {self.points, self.repetitions} and not self.is_full
+        # What nobody knows was missed too.
+        return is_asked and (half_width_ratio is None or half_width_ratio > self.half_width_ratio)
+
     def first_sizes(self) -> list[int]:
         """Return the sizes that are measured whatever comes out.
 
@@ -138,8 +144,11 @@ class ProfilePlan:
 
     def _settling(self, is_random: bool, size: int) -> float:
         """Return the bytes that fill the cache and settle: more of larger requests."""
-        least, most = self.settling_bytes.get(is_random, (0, 0))
-        return least + (most - least) * math.sqrt(size / self.sizes[-1])
+        if is_random not in self.settling_bytes:
+            return 0.0
+        least, most = self.settling_bytes[is_random]
+        largest = max(each.high_bytes for each in self.intervals)
+        return least + (most - least) * math.sqrt(size / largest)
 
     def pilots(self) -> list[WholePass]:
         """Return the whole passes that tell how long partial writes have to be, one an order."""

@@ -203,7 +203,12 @@ def _settle(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -
     if plan.centre != "robust":
         return
     for _ in range(_MOST_SETTLING):
-        missing = undecided(gathered(found))
+        repeated = gathered(found)
+        missing = [
+            (test, size)
+            for test, size in undecided(repeated)
+            if len(repeated[test][size]) < plan.most_repetitions
+        ]
         if not missing:
             return
         found += measure([plan.one_pass(*test, size) for test, size in missing])

@@ -102,19 +102,19 @@ class Centres:
     alone: float = 0.0
     squares: dict[Test, dict[int, float]] = field(default_factory=dict)
 
-    def variances(self, test: Test) -> dict[int, float] | None:
-        """Return the relative variances of a test's access times; `None` if nobody knows them."""
+    def variances(self, test: Test) -> dict[int, float]:
+        """Return the relative variances of a test's access times; none if nobody knows them."""
         if self.variance is None:
-            return None
+            return {}
         return {
             size: self.variance / count + (self.alone if count == 1 else 0.0)
             for size, count in self.repetitions[test].items()
         }
 
-    def near_variances(self, test: Test) -> dict[int, float] | None:
+    def near_variances(self, test: Test) -> dict[int, float]:
         """Return the same by the spread of near sizes of the test."""
         if self.variance is None:
-            return None
+            return {}
         counts = self.repetitions[test]
         spread = self.spread_at(test, list(counts))
         return {
@@ -135,9 +135,9 @@ class Centres:
         found: NDArray[np.float64] = (near @ squares + of_all) / (near @ degrees + _PRIOR_DEGREES)
         return found
 
-    def reach(self, confidence: float = CONFIDENCE) -> float:
+    def reach(self) -> float:
         """Return how many standard errors an interval reaches to each side; 0 if nobody knows."""
-        return student(confidence, self.degrees) if self.degrees else 0.0
+        return student(CONFIDENCE, self.degrees) if self.degrees else 0.0
 
 
 def centres(repeated: Repetitions, how: Centre = "mean") -> Centres:
