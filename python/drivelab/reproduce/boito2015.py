@@ -519,7 +519,7 @@ def _reached(found: _Found) -> str:
             )
             text += (
                 f"; of the others none has a bound above {100 * max(bounds):.2f} %, {shaped} of "
-                f"{len(over)} have more than half of their error by shape alone, and {ordered} are "
+                f"{len(over)} have more than half of their error by shape alone, and {ordered} "
                 f"out of reach, as order alone leaves more than {100 * _WANTED:.0f} %"
             )
         told.append(text)
