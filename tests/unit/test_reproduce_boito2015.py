@@ -72,6 +72,9 @@ def test_errors_are_of_the_truth_and_of_the_full_profile_by_hand(graphene) -> No
         errors = sorted(abs(found.ratios["read"].by_size[size] / known[size] - 1) for size in known)
         assert error == pytest.approx((errors[66] + errors[67]) / 2)
     assert read.passes == 3 * 2 * 2
+    bounds = found.ratios["read"].bounds
+    held = [size for size in truth if bounds[size][0] <= truth[size] <= bounds[size][1]]
+    assert read.inside == len(held) / 134
     # A line through the ends of an interval and nothing that varies.
     times = [graphene.truth(("read", is_random), FILE) for is_random in (False, True)]
     small, large = 64 * KIB, 4 * MIB

@@ -349,6 +349,7 @@ def _beyond(found: _Found, errors: Sequence[RatioError], name: str) -> Table:
                 100 * statistics.median(one.bound for one in group),
                 100 * statistics.median(one.shape for one in group),
                 100 * statistics.median(one.order for one in group),
+                100 * statistics.fmean(one.inside for one in group),
                 statistics.median(
                     found.full_ns(one.machine, file_bytes) / one.measuring_ns for one in group
                 ),
@@ -357,7 +358,7 @@ def _beyond(found: _Found, errors: Sequence[RatioError], name: str) -> Table:
         )
     columns = (
         *("class", "operation", "file_mib", "error_percent", "bound_percent"),
-        *("shape_percent", "order_percent", "times_faster", "passes"),
+        *("shape_percent", "order_percent", "inside_percent", "times_faster", "passes"),
     )
     return Table(name, columns, tuple(rows))
 
@@ -536,7 +537,8 @@ def _reached(found: _Found) -> str:
         "requests make chance large; no estimator knows a jump at a size that it has no time to "
         "measure. Order is that chance: the truth is one pass a size, in one random order, and who "
         "sends others, as partial passes are, knows their mean at best. Whole passes are "
-        "the truth's with their factors, of the same order."
+        "the truth's with their factors, of the same order. Inside tells how many sizes have a 95 "
+        "% interval that holds the truth."
     )
 
 

@@ -22,6 +22,7 @@ from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_INTERVALS, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from drivelab.serra.estimate import Ratios
     from drivelab.serra.profile import PassDrive, Profile
     from drivelab.workloads.whole_pass import Direction
 
@@ -108,6 +109,8 @@ class RatioError:
         one that knows both curves but for a factor each and makes nothing but the shortest passes.
     shape
         Error that the same sizes leave without variability: what lies between them.
+    inside
+        Share of the sizes whose 95 % interval holds the true ratio.
     order
         Error that is left as the truth is of one random order; 0 where passes are of the same.
     """
@@ -124,6 +127,7 @@ class RatioError:
     passes: int
     bound: float
     shape: float
+    inside: float
     order: float = 0.0
 
 
@@ -273,6 +277,7 @@ def ratio_errors(
                 sum(one.whole_pass.direction == direction for one in found.measured),
                 _bound(drive.sigma, found, direction),
                 _shape_error(drive, found, direction, truth),
+                _inside(found.ratios[direction], truth),
             )
         )
     return errors
@@ -292,6 +297,11 @@ def _bound(sigma: float, found: Profile, direction: Direction) -> float:
     )
     total = sum(one.duration_ns for one in passes)
     return _PROBABLE * sigma * sum(map(math.sqrt, shortest)) / math.sqrt(total)
+
+
+def _inside(ratios: Ratios, truth: Mapping[int, float]) -> float:
+    held = [low <= truth[size] <= high for size, (low, high) in ratios.bounds.items()]
+    return sum(held) / len(held) if held else 0.0
 
 
 def _shape_error(
