@@ -23,9 +23,7 @@ SMALL = Interval(8 * KIB, 64 * KIB, 8 * KIB)
 
 
 class BentDrive(LineDrive):
-    """Requests above 1 MiB take so many ns a byte more in random order."""
-
-    more_ns: float = 8
+    """Requests above 1 MiB take 8 ns a byte more in random order."""
 
     def measure_passes(
         self, work: Sequence[tuple[int, WholePass]], *, seed: int
@@ -33,8 +31,7 @@ class BentDrive(LineDrive):
         for one in super().measure_passes(work, seed=seed):
             what = one.whole_pass
             more = what.requests * max(0, what.request_bytes - MIB) * what.is_random
-            more_ns = round(self.more_ns * more)
-            yield PassMeasurement(one.index, what, one.duration_ns + more_ns, None)
+            yield PassMeasurement(one.index, what, one.duration_ns + 8 * more, None)
 
 
 def measured(drive: LineDrive, plan: ProfilePlan, sizes: Sequence[int]) -> list[PassMeasurement]:

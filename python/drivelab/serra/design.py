@@ -75,11 +75,12 @@ def next_passes(found: Sequence[PassMeasurement], plan: ProfilePlan) -> list[Who
         tests = [test for pair in pairs if not pair.is_done for test in pair.tests]
         # One at least, however long it takes.
         limit_ns = share_ns if chosen else left_ns
-        choices = [(*test.best(limit_ns), -place) for place, test in enumerate(tests)]
-        gain, at, place = max(choices, key=lambda one: (one[0], one[2]), default=(-math.inf, 0, 0))
-        if gain == -math.inf:
+        choices = [(*test.best(limit_ns), test) for test in tests]
+        # Of equals the first.
+        best = max(choices, key=lambda one: one[0], default=None)
+        if best is None or best[0] == -math.inf:
             break
-        test = tests[-place]
+        _, at, test = best
         share_ns -= test.times_ns[at] * test.more[at]
         chosen += [plan.one_pass(*test.test, sizes.all[at])] * int(test.more[at])
         test.measure(at)

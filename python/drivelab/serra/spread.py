@@ -104,22 +104,20 @@ class Centres:
 
     def variances(self, test: Test) -> dict[int, float]:
         """Return the relative variances of a test's access times; none if nobody knows them."""
-        if self.variance is None:
-            return {}
-        return {
-            size: self.variance / count + (self.alone if count == 1 else 0.0)
-            for size, count in self.repetitions[test].items()
-        }
+        counts = self.repetitions[test]
+        return self._of_centres(test, [self.variance or 0.0] * len(counts))
 
     def near_variances(self, test: Test) -> dict[int, float]:
         """Return the same by the spread of near sizes of the test."""
+        return self._of_centres(test, self.spread_at(test, list(self.repetitions[test])))
+
+    def _of_centres(self, test: Test, spread: Iterable[float]) -> dict[int, float]:
+        """Return the variances of centres whose repetitions spread so."""
         if self.variance is None:
             return {}
-        counts = self.repetitions[test]
-        spread = self.spread_at(test, list(counts))
         return {
             size: float(each) / count + (self.alone if count == 1 else 0.0)
-            for (size, count), each in zip(counts.items(), spread, strict=True)
+            for (size, count), each in zip(self.repetitions[test].items(), spread, strict=True)
         }
 
     def spread_at(self, test: Test, sizes: Sequence[int]) -> NDArray[np.float64]:
