@@ -109,6 +109,9 @@ def _draw_panel(
     axes.axhline(20, color=INK, linewidth=0.9, linestyle=(0, (3, 2)))
     axes.set_xticks(range(len(ticks)), [str(tick) for tick in ticks])
     axes.set_ylim(0, 1.03 * _MOST_PERCENT)
+    # What is further off is drawn there.
+    heights = range(0, _MOST_PERCENT + 1, 20)
+    axes.set_yticks(heights, [*(f"{height}" for height in heights[:-1]), f"≥ {heights[-1]}"])
     axes.set_xlabel(across)
     axes.set_ylabel("absolute error (%)")
     axes.set_title(title)
