@@ -11,8 +11,27 @@
 pub struct Stripes {
     members: u32,
     stripe_bytes: u64,
-    /// Where both are powers of two, whose: of the bytes of a stripe, of the members.
-    shifts: Option<(u32, u32)>,
+    /// Where both are powers of two.
+    powers: Option<Powers>,
+}
+
+/// Stripes whose place is found by shifts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Powers {
+    stripe_shift: u8,
+    members_shift: u8,
+    last_member: u32,
+    last_byte: u64,
+}
+
+impl Powers {
+    /// The member on which a byte lies, and where on it.
+    #[inline(always)]
+    const fn place(self, offset: u64) -> (u32, u64) {
+        let member = (offset >> self.stripe_shift) as u32 & self.last_member;
+        let whole = (offset >> self.members_shift) & !self.last_byte;
+        (member, whole | (offset & self.last_byte))
+    }
 }
 
 /// What of a range lies on one member: one piece, as its stripes follow each other there.
@@ -33,8 +52,12 @@ impl Stripes {
         Self {
             members,
             stripe_bytes,
-            shifts: (stripe_bytes.is_power_of_two() && members.is_power_of_two())
-                .then(|| (stripe_bytes.trailing_zeros(), members.trailing_zeros())),
+            powers: (stripe_bytes.is_power_of_two() && members.is_power_of_two()).then(|| Powers {
+                stripe_shift: stripe_bytes.trailing_zeros() as u8,
+                members_shift: members.trailing_zeros() as u8,
+                last_member: members - 1,
+                last_byte: stripe_bytes - 1,
+            }),
         }
     }
 
@@ -48,18 +71,37 @@ impl Stripes {
     #[inline(always)]
     #[must_use]
     pub fn only(&self, offset: u64, size: u64) -> Option<Piece> {
-        let Some((stripe_shift, members_shift)) = self.shifts else {
+        let Some(powers) = self.powers else {
             return self.only_of_any(offset, size);
         };
-        let stripe = offset >> stripe_shift;
-        let inside = offset & (self.stripe_bytes - 1);
-        (inside + size <= self.stripe_bytes).then(|| Piece {
-            member: stripe as u32 & (self.members - 1),
-            offset: (stripe >> members_shift) << stripe_shift | inside,
+        let (member, place) = powers.place(offset);
+        let inside = offset & powers.last_byte;
+        (inside + size <= self.stripe_bytes).then_some(Piece {
+            member,
+            offset: place,
             size,
         })
     }
 
+    /// The member on which a byte lies, and where on it.
+    #[inline(always)]
+    #[must_use]
+    pub fn place(&self, offset: u64) -> (u32, u64) {
+        match self.powers {
+            Some(powers) => powers.place(offset),
+            None => self.place_of_any(offset),
+        }
+    }
+
+    #[inline(never)]
+    fn place_of_any(&self, offset: u64) -> (u32, u64) {
+        let (stripe, inside) = (offset / self.stripe_bytes, offset % self.stripe_bytes);
+        let members = u64::from(self.members);
+        let place = stripe / members * self.stripe_bytes + inside;
+        ((stripe % members) as u32, place)
+    }
+
+    #[inline(never)]
     fn only_of_any(&self, offset: u64, size: u64) -> Option<Piece> {
         let (stripe, inside) = (offset / self.stripe_bytes, offset % self.stripe_bytes);
         let members = u64::from(self.members);
