@@ -50,6 +50,13 @@ impl EventKey {
         self.0 >> LEAF_BITS
     }
 
+    /// The event of another leaf at the same time.
+    #[inline(always)]
+    #[must_use]
+    pub const fn with_leaf(self, leaf: usize) -> Self {
+        Self(self.0 & !(MAX_LEAVES as u64 - 1) | leaf as u64)
+    }
+
     /// Whose.
     #[inline(always)]
     #[must_use]

@@ -128,8 +128,10 @@ fn members_of_flash_in_one_loop_are_devices_side_by_side() {
     let drifts = "variability.sigma = 0.2\nvariability.correlated_sigma = 0.1\n\
                   variability.correlation_time_ns = 100_000_000\n";
     let gathers = "buffer.flush_start_bytes = 49_152\nbuffer.flush_stop_bytes = 8_192\n";
+    let unlinked = "buffer.write_buffer_bytes = 65_536\n";
     for changes in [
         &[worn][..],
+        &[unlinked, worn],
         &[buffered, LINK, worn],
         &[buffered, LINK, gathers],
         &["scheduling.cache_operations = true\n", worn],
@@ -142,7 +144,7 @@ fn members_of_flash_in_one_loop_are_devices_side_by_side() {
             let capacity = one_loop.capacity_bytes();
             assert_eq!(capacity, devices.device().capacity_bytes());
             let mixed = workload(write_ratio, 9, pages * PAGE, 0.7);
-            let work = |shares: Option<(f64, f64)>| {
+            let work = |shares: Option<(f64, f64)>, flush_interval| {
                 let mut work = load(&mixed, capacity);
                 if let Some((first, second)) = shares {
                     work.streams.insert(0, work.streams[0].clone());
@@ -151,7 +153,7 @@ fn members_of_flash_in_one_loop_are_devices_side_by_side() {
                     let generator = Generator::new(&mixed, 0, capacity, 3, 0).unwrap();
                     work.streams.extend(Load::closed(generator, 2).streams);
                 }
-                work.streams[0].flush_interval = 50;
+                work.streams[0].flush_interval = flush_interval;
                 let arriving = (0..200).map(|place| write(place * 700, place % 64));
                 work.streams.extend(Load::timed(arriving).streams);
                 let drawn = Source::Open {
@@ -167,14 +169,22 @@ fn members_of_flash_in_one_loop_are_devices_side_by_side() {
             timed.window.warmup = Nanos(3_000_000);
             timed.window.requests = None;
             timed.window.duration = Some(Nanos(20_000_000));
-            for plan in [Plan::counting(100, 2_000), Plan::counting(0, 2_000), timed] {
+            // A log is told of every command; without one, and without flushes, most commands of
+            // two members go their own way.
+            let plans = [Plan::counting(100, 2_000), Plan::counting(0, 2_000), timed];
+            for (plan, log_requests) in plans
+                .into_iter()
+                .flat_map(|p| [(p, Some(2_000)), (p, None)])
+            {
                 let plan = Plan {
-                    log_requests: Some(2_000),
+                    log_requests,
                     ..plan
                 };
+                let flush_interval = if log_requests.is_some() { 50 } else { 0 };
                 for shares in [None, Some((0.3, 0.7))] {
-                    let expected = devices.run(work(shares), plan, 1, 3).unwrap();
-                    let outcome = one_loop.run(work(shares), plan, 1, 3).unwrap();
+                    let work = || work(shares, flush_interval);
+                    let expected = devices.run(work(), plan, 1, 3).unwrap();
+                    let outcome = one_loop.run(work(), plan, 1, 3).unwrap();
                     assert_eq!(format!("{outcome:?}"), format!("{expected:?}"));
                 }
             }

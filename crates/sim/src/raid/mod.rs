@@ -2,6 +2,7 @@
 
 mod array;
 mod joined;
+mod pair;
 mod run;
 mod state;
 mod striped;

@@ -32,7 +32,7 @@ use crate::ssd::{Slot, Worker};
 const NEVER: u64 = END_OF_TIME;
 
 /// Of a command that is on one member alone.
-const WHOLE: u32 = u32::MAX;
+pub(super) const WHOLE: u32 = u32::MAX;
 
 /// What is looked up now and then is so in such steps of time.
 const LOOK_STEP_NS: u64 = 1_000_000;
@@ -48,20 +48,20 @@ struct Parted {
 
 /// Drives of flash side by side, with their users.
 pub(super) struct Striped<F> {
-    members: Vec<Box<Worker<F>>>,
+    pub(super) members: Vec<Box<Worker<F>>>,
     /// When something happens next in each, [`NEVER`] for nothing.
-    next: Vec<u64>,
-    stripes: Stripes,
+    pub(super) next: Vec<u64>,
+    pub(super) stripes: Stripes,
     capacity_bytes: u64,
-    users: Users,
+    pub(super) users: Users,
     /// From this moment on something other than an event is due: a command arrives, or the
     /// users' deadline is reached.
-    due: u64,
+    pub(super) due: u64,
     parted: Vec<Parted>,
     vacant: Vec<u32>,
     outcome: Outcome,
     /// When the last command was submitted, or was complete.
-    now: u64,
+    pub(super) now: u64,
     /// What is complete, and the streams whose next commands are due; kept for their memory.
     completed: Vec<u32>,
     following: Vec<u16>,
@@ -195,6 +195,7 @@ impl<F: Restorable> Striped<F> {
     fn advance(&mut self) -> Result<(), SimError> {
         let mut turn = 0;
         loop {
+            self.advance_pair(&mut turn)?;
             let (other, before) = self.others(turn);
             if self.serve(turn, before.min(self.due))? {
                 continue;
@@ -328,21 +329,35 @@ impl<F: Restorable> Striped<F> {
         if worker.completed().is_empty() {
             return Ok(false);
         }
+        self.told(turn)?;
+        Ok(true)
+    }
+
+    /// Takes what is complete in a member, and submits what follows.
+    pub(super) fn told(&mut self, turn: usize) -> Result<(), SimError> {
+        let worker = &mut *self.members[turn];
+        worker.failed()?;
         self.now = worker.now();
         match worker.completed()[..] {
             [one] => {
                 worker.completed().clear();
-                match self.take(turn, one) {
-                    Some(stream) => self.submit_next(stream)?,
-                    None => self.submit_shared()?,
-                }
+                let stream = self.take(turn, one);
+                self.follow(stream)
             }
             _ => {
                 self.take_all(turn)?;
-                self.submit_shared()?;
+                self.submit_shared()
             }
         }
-        Ok(true)
+    }
+
+    /// Submits what follows one that is complete: the next of its stream, or of those that hold
+    /// their shares.
+    pub(super) fn follow(&mut self, stream: Option<u16>) -> Result<(), SimError> {
+        match stream {
+            Some(stream) => self.submit_next(stream),
+            None => self.submit_shared(),
+        }
     }
 
     /// Those that hold their shares submit what they may.
@@ -387,8 +402,13 @@ impl<F: Restorable> Striped<F> {
             self.users.count((stream, &command), latency, parts, now)
         };
         self.members[turn].vacate(slot);
+        self.counted(edge, stream)
+    }
+
+    /// One of a stream was counted now. Answers the stream if its next command is due.
+    pub(super) fn counted(&mut self, edge: Option<Edge>, stream: u16) -> Option<u16> {
         if let Some(edge) = edge {
-            self.window_decided(edge, now);
+            self.window_decided(edge, self.now);
         }
         self.users.goes_on(stream).then_some(stream)
     }
@@ -443,7 +463,7 @@ impl<F: Restorable> Striped<F> {
 
     /// The same where the next command is no request of a plain closed loop.
     #[inline(never)]
-    fn submit_other(&mut self, stream: u16) -> Result<(), SimError> {
+    pub(super) fn submit_other(&mut self, stream: u16) -> Result<(), SimError> {
         let (users, tables) = self.users_and_tables();
         let running = &mut users.streams[stream as usize];
         let Some(command) = running.take(&tables, SECTOR_SHIFT) else {
@@ -487,7 +507,7 @@ impl<F: Restorable> Striped<F> {
 
     /// Submits a command to more than one member, or to all those of a flush.
     #[inline(never)]
-    fn submit_parted(&mut self, stream: u16, command: &Command) {
+    pub(super) fn submit_parted(&mut self, stream: u16, command: &Command) {
         let parted = Parted {
             command: *command,
             stream,

@@ -4,11 +4,14 @@
 //! owner submits at a completion comes before whatever else happens at that moment. The
 //! drive does not know whether commands are still to come, so it does nothing in idle time.
 
+use std::hint::select_unpredictable;
+
 use drivelab_ftl::{Firmware, Lpn, Restorable};
 use drivelab_request::Command;
 
 use super::engine::{ARRIVAL, Engine};
 use super::host::Slot;
+use super::link::Job;
 use super::load::{Load, Source};
 use super::outcome::Outcome;
 use super::prepare::Worker;
@@ -46,10 +49,11 @@ impl<F: Firmware> Engine<F> {
             // The owner is told of the first that went wrong.
             return;
         }
-        if self.current.time() < now {
-            // As an arrival: everything before this moment has been served.
-            self.current = EventKey::new(now, self.units as usize + ARRIVAL);
-        }
+        // As an arrival: everything before this moment has been served. Whether its member is the
+        // one in which a command was complete just now is a matter of chance.
+        let arrived = EventKey::new(now, self.units as usize + ARRIVAL);
+        let is_later = self.current.time() < now;
+        self.current = select_unpredictable(is_later, arrived, self.current);
         self.place((stream, 0), command, number, now);
     }
 
@@ -63,6 +67,31 @@ impl<F: Firmware> Engine<F> {
     #[inline(always)]
     fn next_outside(&self) -> EventKey {
         self.host.link.next().min(self.events.first())
+    }
+
+    /// Serves what happens next, if anything does. Answers the slot of a command whose data have
+    /// come to the host by that; any other that is complete is among [`Engine::completed`].
+    #[inline(always)]
+    fn step_outside(&mut self) -> Option<u32> {
+        let (link, first) = (self.host.link.next(), self.events.first());
+        if link >= first {
+            self.tree_event(first);
+            return None;
+        }
+        if !self.come_to(link) {
+            return None;
+        }
+        let (slot, job) = self.host.link.take();
+        match job {
+            Job::ReadData if !self.timing.has_interrupts => {
+                self.leave(slot, link.time());
+                Some(slot)
+            }
+            job => {
+                self.crossed(slot, job, link.time());
+                None
+            }
+        }
     }
 
     /// Serves what happens before a moment, until a command is complete or cannot be served;
@@ -127,6 +156,18 @@ impl<F: Restorable> Worker<F> {
     #[inline(always)]
     pub(crate) fn next(&self) -> u64 {
         self.engine.next_outside().time()
+    }
+
+    /// What happens next, of this drive's leaves.
+    #[inline(always)]
+    pub(crate) fn next_key(&self) -> EventKey {
+        self.engine.next_outside()
+    }
+
+    /// Serves what happens next, if anything does.
+    #[inline(always)]
+    pub(crate) fn step(&mut self) -> Option<u32> {
+        self.engine.step_outside()
     }
 
     /// When the last event was, or the last command was taken.

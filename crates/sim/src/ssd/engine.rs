@@ -258,6 +258,12 @@ impl<F: Firmware> Engine<F> {
             }
             return true;
         }
+        self.tree_event(first)
+    }
+
+    /// Serves the first event of those that are not the link's; answers whether there was one.
+    #[inline(always)]
+    pub(super) fn tree_event(&mut self, first: EventKey) -> bool {
         if first == EventKey::NEVER {
             return false;
         }
@@ -275,7 +281,7 @@ impl<F: Firmware> Engine<F> {
 
     /// Time comes to an event; answers whether the run goes on.
     #[inline(always)]
-    fn come_to(&mut self, key: EventKey) -> bool {
+    pub(super) fn come_to(&mut self, key: EventKey) -> bool {
         self.current = self.current.max(key);
         if key.time() >= self.users.deadline {
             return self.pass_time(key.time());

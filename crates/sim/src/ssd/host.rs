@@ -328,7 +328,7 @@ impl<F: Firmware> Engine<F> {
 
     /// A job has crossed the link.
     #[inline(always)]
-    fn crossed(&mut self, slot: u32, job: Job, now: u64) {
+    pub(super) fn crossed(&mut self, slot: u32, job: Job, now: u64) {
         match job {
             Job::ReadCommand => self.start_read(slot, self.run_of(slot), now),
             Job::Command => self.start_command(slot, now),
@@ -515,21 +515,41 @@ impl<F: Firmware> Engine<F> {
             .set_side(INTERRUPT, self.host.pairs.next_event());
     }
 
-    /// A request is complete. What of its latency lies neither in buffer nor flash
-    /// is the host's.
-    #[inline(never)]
+    /// A request is complete.
+    #[inline(always)]
     fn complete(&mut self, slot: u32, now: u64) {
-        let entry = &mut self.host.slots[slot as usize];
-        let (stream, pair) = (entry.stream, entry.pair);
-        let latency = now - entry.submitted;
-        entry.parts[Part::Host as usize] = latency - entry.parts.iter().sum::<u64>();
-        self.background.last_completion = now;
         if self.is_owned {
             // The slot is vacant when its owner has taken what is in it.
             self.completed.push(slot);
-            self.take_next(pair, now);
-            return;
+            self.leave(slot, now);
+        } else {
+            self.complete_own(slot, now);
         }
+    }
+
+    /// A request of the drive's owner leaves it.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, slot: u32, now: u64) {
+        let (_, pair) = self.end_request(slot, now);
+        self.take_next(pair, now);
+    }
+
+    /// Tells a request whose it was at the end: what of its latency lies neither in buffer nor
+    /// flash is the host's. Answers its latency, and through which queue pair it came.
+    #[inline(always)]
+    fn end_request(&mut self, slot: u32, now: u64) -> (u64, u16) {
+        let entry = &mut self.host.slots[slot as usize];
+        let latency = now - entry.submitted;
+        entry.parts[Part::Host as usize] = latency - entry.parts.iter().sum::<u64>();
+        self.background.last_completion = now;
+        (latency, entry.pair)
+    }
+
+    /// A request of the drive's own users is complete.
+    #[inline(never)]
+    fn complete_own(&mut self, slot: u32, now: u64) {
+        let stream = self.host.slots[slot as usize].stream;
+        let (latency, pair) = self.end_request(slot, now);
         self.host.vacant.push(slot);
         self.count_completion(slot, stream, latency, now);
         self.take_next(pair, now);
