@@ -107,7 +107,12 @@ impl<F: Restorable> Pair<'_, F> {
                 return Ok(Unlike::Due);
             }
             let slot = match self.mine.step() {
-                Some(slot) => slot,
+                Some(slot) if self.mine.goes_on() => slot,
+                Some(slot) => {
+                    // What it made way for was complete or failed at once, after it.
+                    self.mine.completed().insert(0, slot);
+                    return Ok(Unlike::Told);
+                }
                 None if self.mine.goes_on() => continue,
                 None => match self.mine.completed().pop() {
                     Some(slot) => slot,
