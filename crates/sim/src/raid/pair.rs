@@ -184,9 +184,7 @@ impl<F: Restorable> Striped<F> {
             let [first, second] = &mut self.members[..] else {
                 return Ok(());
             };
-            // Who is told of every command wants to know where on the array it was.
-            let is_observed = self.users.counting.is_observed();
-            if is_observed || !(first.goes_on() && second.goes_on()) {
+            if !(first.goes_on() && second.goes_on()) {
                 return Ok(());
             }
             let mut pair = Pair {

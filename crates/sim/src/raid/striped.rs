@@ -195,7 +195,10 @@ impl<F: Restorable> Striped<F> {
     fn advance(&mut self) -> Result<(), SimError> {
         let mut turn = 0;
         loop {
-            self.advance_pair(&mut turn)?;
+            // Who is told of every command wants to know where on the array it was.
+            if self.members.len() == 2 && !self.users.counting.is_observed() {
+                self.advance_pair(&mut turn)?;
+            }
             let (other, before) = self.others(turn);
             if self.serve(turn, before.min(self.due))? {
                 continue;
