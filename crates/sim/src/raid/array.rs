@@ -236,19 +236,13 @@ impl Device for Array {
     }
 
     fn hint(&self, offset_bytes: u64) {
-        if let Some(piece) = self.stripes.only(offset_bytes, 1) {
-            self.members[piece.member as usize]
-                .device
-                .hint(piece.offset);
-        }
+        let (member, offset) = self.stripes.place(offset_bytes);
+        self.members[member as usize].device.hint(offset);
     }
 
     fn hint_overwrite(&self, offset_bytes: u64) {
-        if let Some(piece) = self.stripes.only(offset_bytes, 1) {
-            self.members[piece.member as usize]
-                .device
-                .hint_overwrite(piece.offset);
-        }
+        let (member, offset) = self.stripes.place(offset_bytes);
+        self.members[member as usize].device.hint_overwrite(offset);
     }
 
     fn next_event(&self) -> Option<u64> {

@@ -76,16 +76,14 @@ struct TablesOf<'a, F> {
 impl<F: Restorable> Tables for TablesOf<'_, F> {
     #[inline(always)]
     fn hint(&self, sector: u32) {
-        if let Some(piece) = self.stripes.only(u64::from(sector) << SECTOR_SHIFT, 1) {
-            self.members[piece.member as usize].hint(piece.offset);
-        }
+        let (member, offset) = self.stripes.place(u64::from(sector) << SECTOR_SHIFT);
+        self.members[member as usize].hint(offset);
     }
 
     #[inline(always)]
     fn hint_overwrite(&self, sector: u32) {
-        if let Some(piece) = self.stripes.only(u64::from(sector) << SECTOR_SHIFT, 1) {
-            self.members[piece.member as usize].hint_overwrite(piece.offset);
-        }
+        let (member, offset) = self.stripes.place(u64::from(sector) << SECTOR_SHIFT);
+        self.members[member as usize].hint_overwrite(offset);
     }
 }
 

@@ -71,14 +71,14 @@ impl Stripes {
     #[inline(always)]
     #[must_use]
     pub fn only(&self, offset: u64, size: u64) -> Option<Piece> {
-        let Some(powers) = self.powers else {
-            return self.only_of_any(offset, size);
+        let inside = match self.powers {
+            Some(powers) => offset & powers.last_byte,
+            None => offset % self.stripe_bytes,
         };
-        let (member, place) = powers.place(offset);
-        let inside = offset & powers.last_byte;
+        let (member, offset) = self.place(offset);
         (inside + size <= self.stripe_bytes).then_some(Piece {
             member,
-            offset: place,
+            offset,
             size,
         })
     }
@@ -99,17 +99,6 @@ impl Stripes {
         let members = u64::from(self.members);
         let place = stripe / members * self.stripe_bytes + inside;
         ((stripe % members) as u32, place)
-    }
-
-    #[inline(never)]
-    fn only_of_any(&self, offset: u64, size: u64) -> Option<Piece> {
-        let (stripe, inside) = (offset / self.stripe_bytes, offset % self.stripe_bytes);
-        let members = u64::from(self.members);
-        (inside + size <= self.stripe_bytes).then(|| Piece {
-            member: (stripe % members) as u32,
-            offset: stripe / members * self.stripe_bytes + inside,
-            size,
-        })
     }
 
     /// The pieces of a range of at least one byte, in the order in which it meets members.
