@@ -11,7 +11,7 @@ from fake_test_run import SETTLED, run_fake
 
 from drivelab.drives.drive import DriveKind
 from drivelab.errors import RunError, UsageError
-from drivelab.pts.exhibits import Table
+from drivelab.pts.exhibits import LineFigure, Table
 from drivelab.pts.journal import read_record
 from drivelab.pts.report import RESULT, build
 from drivelab.pts.run import Outcome
@@ -83,11 +83,15 @@ def test_never_steady_is_said_after_twenty_five_rounds(tmp_path: Path) -> None:
     assert (tmp_path / "run" / RESULT).is_file()
 
 
-def test_what_was_measured_before_an_error_in_round_seventeen_stays(tmp_path: Path) -> None:
+# A simulated drive that is worn out says so as one that is asked for what it cannot do.
+@pytest.mark.parametrize("kind", [RunError, UsageError])
+def test_what_was_measured_before_an_error_in_round_seventeen_stays(
+    tmp_path: Path, kind: type[Exception]
+) -> None:
     broken = 2 + 16 * 56 + 5
     session = FakeSession(
         wobble=lambda step: -0.5 * ((step - 2) // 56 % 2),
-        fails=lambda step: RunError("the drive went away") if step == broken else None,
+        fails=lambda step: kind("the drive went away") if step == broken else None,
         **SETTLED,
     )
     out = run(tmp_path / "run", session)
@@ -240,6 +244,30 @@ def test_what_the_drive_cannot_be_asked_for_is_refused_before_anything_is_done(
         run(tmp_path / "run", session, threads=100, queue_depth=100)
     assert session.steps == []
     assert not (tmp_path / "run").exists()
+
+
+def test_what_the_drive_says_that_it_cannot_do_before_it_did_anything_is_no_failure(
+    tmp_path: Path,
+) -> None:
+    session = FakeSession(fails=lambda _: UsageError("not so"), **SETTLED)
+    with pytest.raises(UsageError, match=r"^not so$"):
+        run(tmp_path / "run", session)
+
+
+def test_a_round_in_which_nothing_was_complete_is_in_the_figure(tmp_path: Path) -> None:
+    # Of the second round the first cell: 1024 KiB, all writes are the last mix of seven.
+    stalled = 2 + 56 + 6 * 8
+    session = FakeSession(wobble=lambda step: -0.999999 if step == stalled else 0.0, **SETTLED)
+    run(tmp_path / "run", session)
+    (figure,) = (
+        exhibit
+        for page in build(tmp_path / "run").pages
+        for exhibit in page.exhibits
+        if isinstance(exhibit, LineFigure) and exhibit.name == "iops-convergence"
+    )
+    assert {len(line.x) for line in figure.lines} == {5}
+    zeros = [(line.label, line.y.index(0.0) + 1) for line in figure.lines if 0.0 in line.y]
+    assert zeros == [("1024 KiB", 2)]
 
 
 def test_steps_in_order_go_on_where_the_last_of_the_same_ended(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from drivelab.drives.session import DriveSession, Purge, StepResult
-from drivelab.errors import RunError
+from drivelab.errors import RunError, UsageError
 from drivelab.pts.journal import Action, Step
 from drivelab.pts.plan import PRECONDITIONING_BYTES, PRECONDITIONING_FILLS, Plan
 from drivelab.pts.progress import TestProgress
@@ -274,11 +274,18 @@ class Bench:
                     shares=action.shares,
                 )
                 return result.to_json()
-        except RunError as error:
+        except (RunError, UsageError) as error:
+            if isinstance(error, UsageError) and not self._has_run():
+                # It cannot do such things at all: nothing was done to it.
+                raise
             message = f"{words_of(action)}: {error}"
             self._store.add_failure(position, message, action.to_json())
             raise RunError(message) from error
         return None
+
+    def _has_run(self) -> bool:
+        """Whether the drive has served a stimulus of this test."""
+        return any(entry["action"]["kind"] == "run" for entry in self._stored)
 
 
 def lasting_identity(identity: dict[str, Any]) -> dict[str, Any]:

@@ -48,9 +48,7 @@ def cells_lines(name: str, title: str, cells: ByCell, value: Value, y: Axis) -> 
         points = [
             (size / 1024, height)
             for size in sorted(sizes)
-            if (size, mix) in cells
-            and (height := value(cells[size, mix])) is not None
-            and height > 0
+            if (size, mix) in cells and (height := value(cells[size, mix])) is not None
         ]
         if points:
             xs, ys = zip(*points, strict=True)

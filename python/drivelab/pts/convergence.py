@@ -26,7 +26,7 @@ def convergence_figure(
         points = [
             (float(number), y)
             for number, steps in enumerate(settled.rounds, start=1)
-            if (y := value(steps)) is not None and (axis.scale == "linear" or y > 0)
+            if (y := value(steps)) is not None
         ]
         if points:
             xs, ys = zip(*points, strict=True)

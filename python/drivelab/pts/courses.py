@@ -33,17 +33,12 @@ def course(
     *,
     note: str = "",
 ) -> LineFigure:
-    """Draw traces; what a log axis cannot show is left out."""
+    """Draw traces."""
     lines = []
     for label, xs, ys in series:
-        points = [
-            (float(at), float(value))
-            for at, value in zip(xs, ys, strict=True)
-            if (x.scale == "linear" or at > 0) and (y.scale == "linear" or value > 0)
-        ]
-        if points:
-            shown_x, shown_y = zip(*points, strict=True)
-            lines.append(Line(label, tuple(shown_x), tuple(shown_y), role="trace"))
+        if len(xs):
+            at, values = tuple(map(float, xs)), tuple(map(float, ys))
+            lines.append(Line(label, at, values, role="trace"))
     return LineFigure(name, title, x, y, tuple(lines), note)
 
 
