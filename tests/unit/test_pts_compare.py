@@ -205,9 +205,9 @@ def test_a_test_over_time_is_told_on_the_terminal(
     names = saved(tmp_path, *(drive.result for drive in drives))
     assert cli.main(["pts", "compare", *names, "--out", str(tmp_path / "out")]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert [row[2:7] for row in rows if row and row[0] in ("a", "b")] == [
-        ["1,000", "100.0", "90.0", "%", "60"],
-        ["400.0", "300.0", "25.0", "%", "60"],
+    assert [row[2:8] for row in rows if row and row[0] in ("a", "b")] == [
+        ["1,000", "100.0", "100.0", "90.0", "%", "60"],
+        ["400.0", "300.0", "300.0", "25.0", "%", "60"],
     ]
 
 

@@ -60,11 +60,28 @@ def test_what_was_not_reached_is_said() -> None:
     ]
 
 
+def test_what_is_left_is_told_where_no_window_was_judged() -> None:
+    section = {
+        "fresh_iops": 100.0,
+        "settled_iops": None,
+        "lost_ratio": None,
+        "steady_after_minutes": None,
+        "minutes": {"iops": [100.0, 90.0, 30.0, 20.0, 20.0, 20.0, 10.0]},
+    }
+    assert headline({"test": "wsat", "sections": [section]}) == [
+        Figure("fresh out of the box", 100.0, "IOPS"),
+        Figure("in the last 5 minutes, not settled", 20.0, "IOPS"),
+        Figure("lost by then", 0.8, "ratio"),
+        Figure("steady after", None, "minutes"),
+    ]
+
+
 def test_a_window_that_never_settled_is_not_called_settled() -> None:
-    section = {"fresh_iops": 100.0, "settled_iops": 20.0, "lost_ratio": 0.8}
-    for minutes, name in ((None, "in the last window, not settled"), (31, "settled")):
+    minutes = {"iops": [100.0, 20.0]}
+    section = {"fresh_iops": 100.0, "settled_iops": 20.0, "lost_ratio": 0.8, "minutes": minutes}
+    for after, name in ((None, "in the last window, not settled"), (31, "settled")):
         figures = headline(
-            {"test": "wsat", "sections": [{**section, "steady_after_minutes": minutes}]}
+            {"test": "wsat", "sections": [{**section, "steady_after_minutes": after}]}
         )
         assert [figure.name for figure in figures][1] == name
 

@@ -57,7 +57,10 @@ def _courses(answer: Mapping[str, Any]) -> list[str]:
 
 def _saturation(drives: Sequence[Mapping[str, Any]]) -> list[Sequence[str]]:
     rows: list[Sequence[str]] = [
-        ("drive", "fresh (IOPS)", "last window (IOPS)", "lost", "steady after (min)")
+        (
+            *("drive", "fresh (IOPS)", "at the end (IOPS)", "last window (IOPS)", "lost"),
+            "steady after (min)",
+        )
     ]
     for one in drives:
         lost = one["lost_ratio"]
@@ -65,6 +68,7 @@ def _saturation(drives: Sequence[Mapping[str, Any]]) -> list[Sequence[str]]:
             (
                 one["label"],
                 _known(one["fresh_iops"]),
+                _known(one["end_iops"]),
                 _known(one["settled_iops"]),
                 _UNKNOWN if lost is None else f"{100 * lost:.1f} %",
                 _minutes(one["steady_after_minutes"]),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from drivelab.pts.compared import Compared
 from drivelab.pts.exhibits import Axis, BarFigure, Line, LineFigure, Page, Table
-from drivelab.pts.steady_state import PTS
+from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio
 
 Pages = tuple[list[Page], dict[str, Any]]
-#: What a drive is at the end is their mean, as many as a window of the specification has rounds.
-_LAST_MINUTES: Final = PTS.window_rounds
 
 
 def saturation_pages(drives: Sequence[Compared]) -> Pages:
@@ -38,19 +36,24 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
     absolute = LineFigure(
         "saturation", "Write throughput", time, Axis("throughput (IOPS)", "log10"), tuple(lines)
     )
-    keys = ("fresh_iops", "settled_iops", "lost_ratio", "steady_after_minutes", "run_minutes")
+    keys = ("fresh_iops", "settled_iops", "steady_after_minutes", "run_minutes")
+    ends = [end_iops(section["minutes"]["iops"]) for section in sections]
+    lost = [
+        lost_ratio(section["fresh_iops"], section["settled_iops"], section["minutes"]["iops"])
+        for section in sections
+    ]
     rows = tuple(
         (
             drive.label,
             section["fresh_iops"],
-            _at_the_end(section),
+            end,
             section["settled_iops"],
-            None if section["lost_ratio"] is None else 100 * section["lost_ratio"],
+            None if gone is None else 100 * gone,
             "never" if section["steady_after_minutes"] is None else section["steady_after_minutes"],
             section["run_minutes"],
             section["drive_fills"],
         )
-        for drive, section in zip(drives, sections, strict=True)
+        for drive, section, end, gone in zip(drives, sections, ends, lost, strict=True)
     )
     table = Table(
         "saturation-table",
@@ -60,24 +63,32 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
             *("settled after (min)", "run (min)", "drive fills"),
         ),
         rows,
-        f"At the end: mean of the last {_LAST_MINUTES} minutes. Last window: mean of the rounds by "
-        "which steady state is judged. Both settled or not; settled after tells whether.",
+        f"At the end: mean of the last {LAST_MINUTES} minutes. Last window: mean of the rounds by "
+        "which steady state is judged. Both settled or not; settled after tells whether. Lost: by "
+        "the last window, or where there is none at the end.",
     )
     values = [
-        {"label": drive.label, **{key: section[key] for key in keys}}
-        for drive, section in zip(drives, sections, strict=True)
+        {
+            "label": drive.label,
+            **{key: section[key] for key in keys},
+            "end_iops": end,
+            "lost_ratio": gone,
+        }
+        for drive, section, end, gone in zip(drives, sections, ends, lost, strict=True)
     ]
     pages = [
         Page("Write saturation over time", (over, absolute)),
-        Page("Fresh and at the end", (_saturation_bars(drives, sections), table)),
+        Page("Fresh and at the end", (_saturation_bars(drives, sections, ends), table)),
     ]
     return pages, {"saturation": values}
 
 
-def _saturation_bars(drives: Sequence[Compared], sections: Sequence[Any]) -> BarFigure:
+def _saturation_bars(
+    drives: Sequence[Compared], sections: Sequence[Any], ends: Sequence[float]
+) -> BarFigure:
     bars = tuple(
-        (drive.label, (section["fresh_iops"], _at_the_end(section)), (None, None))
-        for drive, section in zip(drives, sections, strict=True)
+        (drive.label, (section["fresh_iops"], end), (None, None))
+        for drive, section, end in zip(drives, sections, ends, strict=True)
     )
     return BarFigure(
         "saturation-bars",
@@ -86,12 +97,6 @@ def _saturation_bars(drives: Sequence[Compared], sections: Sequence[Any]) -> Bar
         ("fresh out of the box", "at the end"),
         bars,
     )
-
-
-def _at_the_end(section: Mapping[str, Any]) -> float:
-    """Give the throughput of the last minutes, which most drives end in without having settled."""
-    last = section["minutes"]["iops"][-_LAST_MINUTES:]
-    return float(sum(last) / len(last))
 
 
 def idle_pages(drives: Sequence[Compared]) -> Pages:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from drivelab.pts.cell_exhibits import block_text
+from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,18 @@ def _windows(section: Mapping[str, Any]) -> Iterator[Figure]:
 def _saturation(section: Mapping[str, Any]) -> Iterator[Figure]:
     yield Figure("fresh out of the box", section.get("fresh_iops"), "IOPS")
     is_steady = section.get("steady_after_minutes") is not None
-    has_window = section.get("settled_iops") is not None
-    name = "in the last window, not settled" if has_window and not is_steady else "settled"
-    yield Figure(name, section.get("settled_iops"), "IOPS")
-    if has_window:
-        yield Figure("lost by then", section["lost_ratio"], "ratio")
-        yield Figure("steady after", section["steady_after_minutes"], "minutes")
+    settled = section.get("settled_iops")
+    iops = section.get("minutes", {}).get("iops")
+    if not iops:
+        yield Figure("settled", None, "IOPS")
+        return
+    if settled is None:
+        name = f"in the last {LAST_MINUTES} minutes, not settled"
+    else:
+        name = "settled" if is_steady else "in the last window, not settled"
+    yield Figure(name, end_iops(iops) if settled is None else settled, "IOPS")
+    yield Figure("lost by then", lost_ratio(section["fresh_iops"], settled, iops), "ratio")
+    yield Figure("steady after", section["steady_after_minutes"], "minutes")
 
 
 def _reads(section: Mapping[str, Any]) -> Iterator[Figure]:

@@ -28,6 +28,7 @@ from drivelab.pts.exhibits import Axis, LineFigure, Page, Table
 from drivelab.pts.histogram_run import histogram_minutes, histogram_page, histogram_values
 from drivelab.pts.journal import Action, Record, Step
 from drivelab.pts.rounds import Settled, Tracked, settle
+from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio
 from drivelab.pts.steady_state import PTS, SteadyStateRule, judge_window
 from drivelab.pts.test import PtsTest, Section, Verdict
 from drivelab.pts.words import stimulus_words
@@ -190,14 +191,13 @@ def _rest_seconds(record: Record) -> float:
 
 def _saturation(record: Record, steps: Sequence[Step], settled: Settled) -> dict[str, Any]:
     """Give what is left of the first minute's throughput, and after how long."""
-    fresh = steps[0].iops
     window = [step for each in settled.window_rounds for step in each]
     mean = CellResult(tuple(window)).iops if settled.windows else None
     last = window[-1].action.round if settled.is_steady else None
     return {
-        "fresh_iops": fresh,
+        "fresh_iops": steps[0].iops,
         "settled_iops": mean,
-        "lost_ratio": None if mean is None or not fresh else 1 - mean / fresh,
+        "lost_ratio": lost_ratio(steps[0].iops, mean, [step.iops for step in steps]),
         "steady_after_minutes": last,
         "run_minutes": len(steps),
         "written_bytes": written_bytes(steps)[-1],
@@ -275,7 +275,7 @@ def _latencies(steps: Sequence[Step], minutes: Sequence[float]) -> LineFigure:
 
 def _table(record: Record, steps: Sequence[Step], settled: Settled) -> Table:
     values = _saturation(record, steps, settled)
-    lost = values["lost_ratio"]
+    lost, iops = values["lost_ratio"], [step.iops for step in steps]
     after = values["steady_after_minutes"]
     return Table(
         "wsat-table",
@@ -284,12 +284,14 @@ def _table(record: Record, steps: Sequence[Step], settled: Settled) -> Table:
         (
             ("first minute, fresh out of the box (IOPS)", values["fresh_iops"]),
             ("mean of the window (IOPS)", values["settled_iops"]),
+            (f"mean of the last {LAST_MINUTES} minutes (IOPS)", end_iops(iops)),
             ("lost (%)", None if lost is None else 100 * lost),
             ("steady after (min)", "never" if after is None else after),
             ("run (min)", values["run_minutes"]),
             ("written (GB)", values["written_bytes"] / 1e9),
             ("drive fills", values["drive_fills"]),
         ),
+        "Lost: by the window, or where there is none by the last minutes.",
     )
 
 
