@@ -72,7 +72,7 @@ def section_of(found: Reproduction) -> Section:
         _SHORTFALLS,
         paper="Boito et al. 2015",
         statement="all that the paper says of its errors, and the time of our profiles, "
-        "but the shortfall told above",
+        "but the shortfalls told above",
     )
     for kind, repetitions in _repetitions(tables["table_1"]).items():
         published = CLASS_REPETITIONS[kind]
