@@ -275,7 +275,11 @@ def _latencies(steps: Sequence[Step], minutes: Sequence[float]) -> LineFigure:
 
 def _table(record: Record, steps: Sequence[Step], settled: Settled) -> Table:
     values = _saturation(record, steps, settled)
-    lost, iops = values["lost_ratio"], [step.iops for step in steps]
+    lost, settled_iops = values["lost_ratio"], values["settled_iops"]
+    left = ("mean of the window (IOPS)", settled_iops)
+    if settled_iops is None:
+        last = end_iops([step.iops for step in steps])
+        left = (f"mean of the last {LAST_MINUTES} minutes (IOPS)", last)
     after = values["steady_after_minutes"]
     return Table(
         "wsat-table",
@@ -283,15 +287,13 @@ def _table(record: Record, steps: Sequence[Step], settled: Settled) -> Table:
         ("what", "value"),
         (
             ("first minute, fresh out of the box (IOPS)", values["fresh_iops"]),
-            ("mean of the window (IOPS)", values["settled_iops"]),
-            (f"mean of the last {LAST_MINUTES} minutes (IOPS)", end_iops(iops)),
+            left,
             ("lost (%)", None if lost is None else 100 * lost),
             ("steady after (min)", "never" if after is None else after),
             ("run (min)", values["run_minutes"]),
             ("written (GB)", values["written_bytes"] / 1e9),
             ("drive fills", values["drive_fills"]),
         ),
-        "Lost: by the window, or where there is none by the last minutes.",
     )
 
 
