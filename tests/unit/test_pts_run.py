@@ -69,6 +69,30 @@ def test_the_report_is_made_of_the_stored_run_alone(tmp_path: Path) -> None:
     assert table.rows[0][1] == pytest.approx(5647 / 60)
 
 
+def test_every_step_of_every_round_is_a_row(tmp_path: Path) -> None:
+    out = run(tmp_path / "run", FakeSession(**SETTLED))
+    (table,) = build(tmp_path / "run").tables
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    # The fills that precondition the drive, then five rounds of 56 cells.
+    assert [row["phase"] for row in rows] == ["preconditioning"] + ["rounds"] * 5 * 56
+    assert [row["round"] for row in rows[1:]] == [
+        number for number in range(1, 6) for _ in range(56)
+    ]
+    cell = next(
+        row
+        for row in rows
+        if (row["round"], row["block_bytes"], row["read_ratio"]) == (3, 2**20, 0)
+    )
+    # 100 MiB/s over 1 MiB + 64 KiB: 5647 in a minute, 32 at a time.
+    assert (cell["write_requests"], cell["read_requests"], cell["seconds"]) == (5647, 0, 60.0)
+    assert cell["iops"] == pytest.approx(5647 / 60)
+    assert cell["bandwidth_mb_s"] == pytest.approx(5647 / 60 * 2**20 / 1e6)
+    told = out.result["sections"][0]["cells"]
+    (same,) = (each for each in told if (each["block_bytes"], each["read_ratio"]) == (2**20, 0))
+    assert cell["latency_ms_mean"] == pytest.approx(same["latency_ns_mean_rounds"][2] / 1e6)
+    assert cell["latency_ms_mean"] <= cell["latency_ms_p99.999"] <= cell["latency_ms_max"]
+
+
 def test_never_steady_is_said_after_twenty_five_rounds(tmp_path: Path) -> None:
     # Every other round is half as fast.
     session = FakeSession(wobble=lambda step: -0.5 * ((step - 2) // 56 % 2), **SETTLED)

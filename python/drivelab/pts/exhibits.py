@@ -192,6 +192,8 @@ class Report:
         In order.
     result
         The machine-readable whole, as it is saved as JSON.
+    tables
+        Saved as CSV beside those of the pages, and not shown: too long to be read.
     """
 
     title: str
@@ -199,3 +201,4 @@ class Report:
     stamp: str
     pages: tuple[Page, ...]
     result: dict[str, Any] = field(default_factory=dict)
+    tables: tuple[Table, ...] = ()

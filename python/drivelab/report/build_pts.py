@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from drivelab.errors import RunError
 from drivelab.report.saved import PAGE, PDF, RESULT, begin_tables
+from drivelab.report.table import Table
 from drivelab.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -50,8 +51,12 @@ def write_test_report(
     paths = {"report": page}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        paths["tables"] = begin_tables(folder, (f"{table.name}.csv" for table in rendered.tables))
-        for table in rendered.tables:
+        tables = [
+            *rendered.tables,
+            *(Table(each.name, each.columns, each.rows) for each in report.tables),
+        ]
+        paths["tables"] = begin_tables(folder, (f"{table.name}.csv" for table in tables))
+        for table in tables:
             write_whole(paths["tables"] / f"{table.name}.csv", table.csv())
         if report.result:
             paths["result"] = folder / RESULT
