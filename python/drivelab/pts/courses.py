@@ -33,7 +33,7 @@ def course(
     *,
     note: str = "",
 ) -> LineFigure:
-    """Draw traces."""
+    """Draw a trace of every series that has points."""
     lines = []
     for label, xs, ys in series:
         if len(xs):
