@@ -47,7 +47,7 @@ def test_less_active_range_and_more_over_provisioning_keep_more(tmp_path: Path) 
     # four times its own.
     part = lost(tmp_path / "part", user_bytes=3 << 30, active_range_ratio=0.75)
     less = lost(tmp_path / "less", user_bytes=(3 << 30) * 3 // 4)
-    # 61 % against 29 and 19 %: a fifth leaves a third of the smaller gain to other seeds and versions.
+    # 61 % against 29 and 19 %: a fifth leaves a third of the smaller gain to other seeds.
     assert part < full - 0.2
     assert less < full - 0.2
 
