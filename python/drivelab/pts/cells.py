@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
@@ -110,15 +110,21 @@ def merged_histogram(steps: Sequence[Step]) -> dict[int, int]:
 
 def percentile_ms(steps: Sequence[Step], percent: float) -> float | None:
     """Return a percentile of the requests of several steps; ``None`` where there are none."""
+    return next(_percentiles_ms(steps, (percent,)))
+
+
+def _percentiles_ms(steps: Sequence[Step], percents: Sequence[float]) -> Iterator[float | None]:
     parts = [part for step in steps for part in step.result.operations]
     if not parts:
-        return None
+        yield from (None for _ in percents)
+        return
     low = min(part.latency_ns_min for part in parts)
     high = max(part.latency_ns_max for part in parts)
     histogram = merged_histogram(steps)
     total = math.fsum(part.latency_ns_mean * part.requests for part in parts)
-    least, most = _bounds_ns(histogram, percent, total, low, high)
-    return min(max(percentile_ns(histogram, percent, low, high), least), most) / 1e6
+    for percent in percents:
+        least, most = _bounds_ns(histogram, percent, total, low, high)
+        yield min(max(percentile_ns(histogram, percent, low, high), least), most) / 1e6
 
 
 def _bounds_ns(
@@ -147,7 +153,8 @@ def _bounds_ns(
 
 def levels_json(steps: Sequence[Step]) -> dict[str, float | None]:
     """Return the confidence levels of response times in ns, by per cent."""
-    return {f"{level:g}": _nanoseconds(percentile_ms(steps, level)) for level in LEVELS}
+    found = zip(LEVELS, _percentiles_ms(steps, LEVELS), strict=True)
+    return {f"{level:g}": _nanoseconds(each) for level, each in found}
 
 
 def _nanoseconds(milliseconds: float | None) -> float | None:

@@ -12,7 +12,7 @@ from drivelab.pts.journal import Record, read_record
 from drivelab.pts.power import POWER_LOG, efficiency_page, read_power_log, with_energy
 from drivelab.pts.registry import test_named
 from drivelab.pts.settings import EDITIONS
-from drivelab.pts.steps_table import steps_table
+from drivelab.pts.steps import steps_json, steps_table
 from drivelab.pts.test import PtsTest, Section, Verdict
 from drivelab.store import RunStore
 
@@ -64,7 +64,7 @@ def report_of(record: Record) -> Report:
             *(page for page in test.pages(record) if page.exhibits),
         ),
         result=result,
-        tables=(steps_table(record),),
+        tables=(steps_table(result["steps"]),),
     )
 
 
@@ -116,6 +116,7 @@ def _result(record: Record, test: PtsTest, sections: list[Section]) -> dict[str,
             {"name": each.name, "verdict": each.verdict, "rounds": each.rounds, **each.values}
             for each in sections
         ],
+        "steps": steps_json(record),
     }
 
 
