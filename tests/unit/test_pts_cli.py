@@ -178,6 +178,18 @@ def test_a_drive_that_never_settles_exits_with_one(
     assert "steady state was never reached in throughput" in said.err
 
 
+def test_write_saturation_that_its_bytes_end_exits_with_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = FakeSession(capacity_bytes=1024 * MIB)
+    monkeypatch.setattr(sessions, "open_session", lambda *_, **__: session)
+    assert run("wsat", "sim:x25m", "--out", "run") == 1
+    said = capsys.readouterr()
+    assert "ended by its bytes or hours before it was steady" in said.out
+    assert "steady state was never reached in wsat; the bytes or hours that end it" in said.err
+    assert Path("run/report.html").is_file()
+
+
 def test_several_drives_come_to_what_each_comes_to_alone(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,6 +24,11 @@ _WORDS: Final = {
     "untested": "done; this test has no steady state",
     "incomplete": "not complete",
 }
+#: What is said of a test that never settled, by its verdict.
+_UNSTEADY: Final = {
+    "not_steady": "the results say so, and their window is the last rounds",
+    "bounded": "the bytes or hours that end it came first, and the results say what was left then",
+}
 _FORMATS: Final[dict[str, Callable[[float], str]]] = {
     "IOPS": format_iops,
     "MB/s": lambda value: format_rate(value * 1e6),
@@ -106,16 +111,14 @@ def raise_what_went_wrong(told: Sequence[dict[str, Any]]) -> None:
         of = f" on {each['drive']}" if several else ""
         if each["problem"] and each["verdict"] != _IMPOSSIBLE:
             wrong.append(f"{each['test']}{of} did not come to its end: {each['problem']}")
-    unsteady = [
-        f"{each['test']}{' on ' + each['drive'] if several else ''}"
-        for each in told
-        if each["verdict"] == "not_steady"
-    ]
-    if unsteady:
-        wrong.append(
-            f"steady state was never reached in {', '.join(unsteady)}; the results say so, and "
-            "their window is the last rounds"
-        )
+    for verdict, words in _UNSTEADY.items():
+        unsteady = [
+            f"{each['test']}{' on ' + each['drive'] if several else ''}"
+            for each in told
+            if each["verdict"] == verdict
+        ]
+        if unsteady:
+            wrong.append(f"steady state was never reached in {', '.join(unsteady)}; {words}")
     if wrong:
         raise RunError("; ".join(wrong))
 
