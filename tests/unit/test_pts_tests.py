@@ -14,6 +14,7 @@ from fake_test_run import SETTLED, run_fake
 
 from drivelab.errors import UsageError
 from drivelab.pts.class_file import load_class
+from drivelab.pts.exhibits import Table
 from drivelab.pts.journal import Record, read_record
 from drivelab.pts.registry import TESTS
 from drivelab.pts.report import RESULT, build
@@ -63,6 +64,13 @@ def test_keys_of_results_are_the_documented_ones(tmp_path: Path) -> None:
     # A purge that succeeds has an empty reason; empty lists have no entries.
     section = DOCUMENT.read_text().split("## result.json")[1]
     assert found == set(re.findall(r"^\| `([^`]+)` \| \S.* \|$", section, re.M))
+
+
+def rows_of_saturation(path: Path) -> list[str]:
+    exhibits = {exhibit.name: exhibit for page in build(path).pages for exhibit in page.exhibits}
+    table = exhibits["wsat-table"]
+    assert isinstance(table, Table)
+    return [str(what) for what, _ in table.rows]
 
 
 def test_each_block_size_of_throughput_is_preconditioned_at_that_size(tmp_path: Path) -> None:
@@ -189,6 +197,16 @@ def test_idle_times_of_write_saturation_are_between_its_minutes(tmp_path: Path) 
     minutes = result["sections"][0]["minutes"]["end_minutes"]
     assert session.idled_seconds == 30.0 * len(minutes)
     assert minutes[:3] == pytest.approx([1.0, 2.5, 4.0])
+    assert "run (min of writes)" in rows_of_saturation(tmp_path / "run")
+
+
+def test_a_table_of_scaled_write_saturation_says_how_long_its_minutes_are(tmp_path: Path) -> None:
+    result = run(tmp_path / "run", "wsat", FakeSession(capacity_bytes=1024 * MIB), scale=0.1)
+    section = result["sections"][0]
+    ends = section["minutes"]["end_minutes"]
+    assert ends[-1] == pytest.approx(0.1 * section["run_minutes"])
+    rows = rows_of_saturation(tmp_path / "run")
+    assert {"steady after (min of 6.00 s)", "run (min of 6.00 s)"} <= set(rows)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from drivelab.pts.journal import Record
 from drivelab.pts.plan import PRECONDITIONING_FILLS
 from drivelab.pts.settings import EDITIONS
 from drivelab.pts.test import PtsTest
-from drivelab.units import format_decimal_size, format_size
+from drivelab.units import format_decimal_size, format_duration_ns, format_size
 
 NOT_KNOWN: Final = "not known"
 #: What the tests follow, by how their steps are known.
@@ -103,8 +103,9 @@ def cautions(record: Record) -> list[str]:
     told = []
     if settings.scale < 1:
         told.append(
-            f"Times and capacities were scaled by {settings.scale:g}: this is for trying out, and "
-            "not a PTS result."
+            f"Times and capacities were scaled by {settings.scale:g}, a minute of the test lasted "
+            f"{format_duration_ns(60e9 * settings.scale)}: this is for trying out, and not a PTS "
+            "result."
         )
     if drive["kind"] == "simulated":
         told.append("A simulated drive: nothing here was measured on hardware.")

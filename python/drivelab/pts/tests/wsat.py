@@ -32,6 +32,7 @@ from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio
 from drivelab.pts.steady_state import PTS, SteadyStateRule, judge_window
 from drivelab.pts.test import PtsTest, Section, Verdict
 from drivelab.pts.words import stimulus_words
+from drivelab.units import format_duration_ns
 
 if TYPE_CHECKING:
     from drivelab.pts.bench import Bench
@@ -280,7 +281,7 @@ def _table(record: Record, steps: Sequence[Step], settled: Settled) -> Table:
     if settled_iops is None:
         last = end_iops([step.iops for step in steps])
         left = (f"mean of the last {LAST_MINUTES} minutes (IOPS)", last)
-    after = values["steady_after_minutes"]
+    after, minutes = values["steady_after_minutes"], _minutes(record)
     return Table(
         "wsat-table",
         "Write saturation",
@@ -289,12 +290,19 @@ def _table(record: Record, steps: Sequence[Step], settled: Settled) -> Table:
             ("first minute, fresh out of the box (IOPS)", values["fresh_iops"]),
             left,
             ("lost (%)", None if lost is None else 100 * lost),
-            ("steady after (min)", "never" if after is None else after),
-            ("run (min)", values["run_minutes"]),
+            (f"steady after ({minutes})", "never" if after is None else after),
+            (f"run ({minutes})", values["run_minutes"]),
             ("written (GB)", values["written_bytes"] / 1e9),
             ("drive fills", values["drive_fills"]),
         ),
     )
+
+
+def _minutes(record: Record) -> str:
+    """Say what the table's minutes are where they differ from the axes', which are the drive's."""
+    settings = record.settings
+    scaled = f" of {format_duration_ns(60e9 * settings.scale)}" if settings.scale < 1 else ""
+    return f"min{scaled}{' of writes' if settings.idle_seconds else ''}"
 
 
 TEST: Final = PtsTest(
