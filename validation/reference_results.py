@@ -10,9 +10,10 @@ import json
 import multiprocessing
 import sys
 import tempfile
+import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from drivelab._core import available_cores, preset_names
 from drivelab.drives.presets import read_preset
@@ -42,14 +43,19 @@ def main(asked: list[str]) -> int:
         waiting = {pool.submit(make, *each): each for each in missing}
         for number, done in enumerate(as_completed(waiting), 1):
             preset, test = waiting[done]
-            line = f"{number} of {len(missing)}: {preset} {test} {done.result()}\n"
+            result, seconds = done.result()
+            write_reference(result)
+            line = (
+                f"{number} of {len(missing)}: {preset} {test} {result['verdict']} {seconds:.0f} s\n"
+            )
             sys.stdout.write(line)
             sys.stdout.flush()
     return 0
 
 
-def make(preset: str, test: str) -> str:
-    """Run one test on one preset, keep its result, and give its verdict."""
+def make(preset: str, test: str) -> tuple[dict[str, Any], float]:
+    """Run one test on one preset; give its result, and the seconds that it took."""
+    begun = time.monotonic()
     settings = Settings.of_edition("enterprise")
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -60,8 +66,7 @@ def make(preset: str, test: str) -> str:
         )
         if outcome.problem is not None:
             raise outcome.problem
-        write_reference(json.loads(json.dumps(outcome.result)))
-        return str(outcome.result["verdict"])
+        return json.loads(json.dumps(outcome.result)), time.monotonic() - begun
 
 
 def _is_there(preset: str, test: str) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from validation.reference_results import make
 
 from drivelab._core import preset_names
 from drivelab.cli.main import main
@@ -22,6 +23,13 @@ from drivelab.pts.reference import (
 )
 
 LARGEST_BYTES = 128 * 10**9
+#: Of each test the preset that takes the least time.
+QUICK = {
+    "iops": "mlc-f",
+    "throughput": "mlc-f",
+    "latency": "samsung-slc-32gb",
+    "wsat": "x25m-yoo2014",
+}
 SHIPPED = [(preset, test) for test in REFERENCE_TESTS for preset in reference_presets(test)]
 
 
@@ -63,6 +71,16 @@ def test_every_small_preset_has_its_four() -> None:
     assert wanted == set(SHIPPED)
 
 
+@pytest.mark.parametrize(("test", "preset"), QUICK.items())
+def test_what_ships_is_what_the_tests_come_to(test: str, preset: str) -> None:
+    result, _ = make(preset, test)
+    # A header tells of the machine, and steps are left out.
+    expected = {key: each for key, each in result.items() if key not in ("header", "steps")}
+    found = read_reference(f"sim:{preset}", test)
+    del found["header"]
+    assert found == expected, "count GENERATION on and run `make reference-results`"
+
+
 def test_what_ships_is_small() -> None:
     assert sum(path.stat().st_size for path in reference.FOLDER.glob("*")) <= 5_000_000
 
@@ -88,6 +106,17 @@ def test_what_is_not_there_is_told_with_what_is(folder: Path) -> None:
 def test_a_preset_that_is_none_is_not_to_be_run() -> None:
     with pytest.raises(UsageError, match='no preset "x25n"; the presets are apex, '):
         read_reference("sim:x25n", "iops")
+
+
+def test_one_of_another_generation_of_tests_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_reference(result())
+    assert "generation" not in read_reference("sim:x25m", "iops")
+    monkeypatch.setattr(reference, "GENERATION", reference.GENERATION + 1)
+    with pytest.raises(UsageError, match="iops is of another version of the tests; `drivelab pts"):
+        read_reference("sim:x25m", "iops")
+    assert path.is_file()
 
 
 def test_one_of_another_version_of_a_preset_is_refused(folder: Path) -> None:
