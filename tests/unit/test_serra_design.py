@@ -12,7 +12,7 @@ from line_drives import LINES, LineDrive, NoisyDrive
 from drivelab.drives.whole_passes import PassMeasurement
 from drivelab.serra import design, kriging
 from drivelab.serra.design import next_passes
-from drivelab.serra.kriging import Kriging
+from drivelab.serra.pair import PairKriging
 from drivelab.serra.plan import ProfilePlan
 from drivelab.serra.profile import Profile, profile
 from drivelab.serra.sizes import Interval
@@ -48,43 +48,72 @@ def sizes_of(found: Profile) -> list[int]:
     return sorted({one.whole_pass.request_bytes for one in found.measured})
 
 
-def test_each_choice_is_the_best_of_all_tried(monkeypatch) -> None:
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_each_choice_is_the_best_of_all_tried(monkeypatch, share: float) -> None:
     # With one model variances do not depend on what is measured, so each choice can be tried.
     monkeypatch.setattr(kriging, "_PARAMETERS", ((0.1, 0.6, 0.01),))
+    monkeypatch.setattr(kriging, "_TWO_CURVES", ((0.9, 0.05),))
     monkeypatch.setattr(design, "_SHARE", 2.0)
+
+    class OneModel(PairKriging):
+        def __init__(self, *known) -> None:
+            super().__init__(*known)
+            self.share = share
+
+    monkeypatch.setattr(design, "PairKriging", OneModel)
     plan = ProfilePlan((SMALL,), "auto", "auto", MIB, half_width_ratio=1e-4, directions=("read",))
     found = measured(NoisyDrive(0.05, 1, (0.0, 1)), plan, (8 * KIB, 64 * KIB))
     tests = [("read", False), ("read", True)]
     summed = centres({test: gathered(found)[test] for test in tests}, "robust")
-    curves = {
-        test: Kriging(list(times), list(times.values()), list(summed.near_variances(test).values()))
-        for test, times in summed.times_ns.items()
-    }
+    times = tuple(summed.times_ns[test] for test in tests)
+    noise = tuple(summed.near_variances(test) for test in tests)
+    pair = OneModel(times, noise)
     counts = {test: dict(summed.repetitions[test]) for test in tests}
+    lines = iter([*(each._lines[0] for each in pair._apart), *pair._together._lines] * 1000)
+    # The lines are those through what was measured, and times count for nothing.
+    monkeypatch.setattr(kriging, "_line", lambda *_: next(lines))
 
-    def variance(test, counts) -> float:
-        # The line is the one through what was measured, and times count for nothing.
-        monkeypatch.setattr(kriging, "_line", lambda *_: curves[test]._line)
-        sizes = sorted(counts)
-        noise = summed.spread_at(test, sizes)
-        each = [float(one) / counts[size] for size, one in zip(sizes, noise, strict=True)]
-        return float(np.trace(Kriging(sizes, [1e5] * len(sizes), each).covariance(SMALL.sizes)))
+    def variance(counts) -> float:
+        sizes = [sorted(counts[test]) for test in tests]
+        each = tuple(
+            {
+                size: float(one) / counts[test][size]
+                for size, one in zip(its, summed.spread_at(test, its), strict=True)
+            }
+            for test, its in zip(tests, sizes, strict=True)
+        )
+        tried = OneModel(tuple(dict.fromkeys(its, 1e5) for its in sizes), each)
+        both = tried.covariance(SMALL.sizes)
+        half = len(SMALL.sizes)
+        of_ratios = both[half:] - both[:half]
+        return float(np.trace(of_ratios[:, half:] - of_ratios[:, :half]))
 
-    passes = next_passes(found, plan)
-    sent = [((one.direction, one.is_random), one.request_bytes) for one in passes]
-    choices = [key for key, _ in itertools.groupby(sent)]
-    assert len(choices) >= 3
-    for test, size in choices[:3]:
+    expected = dict(zip(tests, pair.at(SMALL.sizes), strict=True))
+
+    def more(test, size) -> int:
+        return 1 if size in counts[test] else 2
+
+    def takes_ns(test, size) -> float:
+        time = np.exp(expected[test][0][list(SMALL.sizes).index(size)])
+        return more(test, size) * plan.one_pass(*test, size).requests * float(time)
+
+    sent = [((one.direction, one.is_random), one.request_bytes) for one in next_passes(found, plan)]
+    for _ in range(4):
         values = {}
-        for other, its in itertools.product(tests, SMALL.sizes):
-            more = 1 if its in counts[other] else 2
-            after = {**counts[other], its: counts[other].get(its, 0) + more}
-            takes = more * plan.one_pass(*other, its).requests * np.exp(curves[other].at([its])[0])
-            gain = variance(other, counts[other]) - variance(other, after)
-            values[other, its] = gain / float(takes[0])
-        # What is left to rounding decides nothing here.
-        assert values[test, size] == pytest.approx(max(values.values()), rel=1e-4)
-        counts[test][size] = counts[test].get(size, 0) + (1 if size in counts[test] else 2)
+        for some in ([tests[0]], [tests[1]], tests):
+            for size in SMALL.sizes:
+                choice = tuple((test, size) for test in some)
+                after = {test: dict(by_size) for test, by_size in counts.items()}
+                for test, its in choice:
+                    after[test][its] = after[test].get(its, 0) + more(test, its)
+                gain = variance(counts) - variance(after)
+                values[choice] = gain / sum(takes_ns(*each) for each in choice)
+        best = max(values, key=values.__getitem__)
+        passes = [each for each in best for _ in range(more(*each))]
+        assert sent[: len(passes)] == passes
+        sent = sent[len(passes) :]
+        for test, size in best:
+            counts[test][size] = counts[test].get(size, 0) + more(test, size)
 
 
 def test_more_sizes_are_measured_where_the_curve_bends() -> None:

@@ -7,8 +7,9 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from drivelab.serra import kriging
-from drivelab.serra.estimate import estimated
-from drivelab.serra.kriging import Kriging
+from drivelab.serra.estimate import estimated, estimated_pair
+from drivelab.serra.kriging import Kriging, Points
+from drivelab.serra.pair import PairKriging
 from drivelab.serra.sizes import Interval
 from drivelab.workloads.whole_pass import KIB, MIB
 
@@ -43,12 +44,16 @@ def joint(model: tuple[float, float, float], fitted: tuple[float, float], sizes,
     return total
 
 
+def kriged(sizes, times, noise) -> Kriging:
+    return Kriging(Points.of(sizes), times, noise)
+
+
 @pytest.mark.parametrize("model", [(0.03, 0.6, 0.0), (0.1, 1.5, 0.01), (0.003, 4.0, 0.03)])
 def test_one_model_is_a_conditioned_normal_distribution(model, monkeypatch) -> None:
     monkeypatch.setattr(kriging, "_PARAMETERS", (model,))
     times = bent(SIZES)
-    found = Kriging(SIZES, times, NOISE)
-    fitted = tuple(found._line)
+    found = kriged(SIZES, times, NOISE)
+    fitted = tuple(found._lines[0])
     both = [*SIZES, *OTHERS]
     total = joint(model, fitted, both, SIZES)
     known = len(SIZES)
@@ -62,7 +67,7 @@ def test_one_model_is_a_conditioned_normal_distribution(model, monkeypatch) -> N
     # What keeps matrices regular is 1e-9.
     assert logs == pytest.approx(means, abs=1e-6)
     assert variances == pytest.approx(np.diagonal(spread), rel=1e-4)
-    assert found.covariance(OTHERS) == pytest.approx(spread, rel=1e-3, abs=1e-8)
+    assert found.covariance(Points.of(OTHERS)) == pytest.approx(spread, rel=1e-3, abs=1e-8)
 
 
 def test_models_count_by_their_likelihood(monkeypatch) -> None:
@@ -71,11 +76,11 @@ def test_models_count_by_their_likelihood(monkeypatch) -> None:
     alone = []
     for model in models:
         monkeypatch.setattr(kriging, "_PARAMETERS", (model,))
-        alone.append(Kriging(SIZES, times, NOISE))
+        alone.append(kriged(SIZES, times, NOISE))
     monkeypatch.setattr(kriging, "_PARAMETERS", models)
     monkeypatch.setattr(kriging, "_LEAST_WEIGHT", 0.0)
-    found = Kriging(SIZES, times, NOISE)
-    fitted = tuple(found._line)
+    found = kriged(SIZES, times, NOISE)
+    fitted = tuple(found._lines[0])
     rest = np.log(times / (fitted[0] + fitted[1] * np.asarray(SIZES, float)))
     densities = [
         multivariate_normal(cov=joint(model, fitted, SIZES, SIZES) + np.diag(NOISE)).pdf(rest)
@@ -94,7 +99,7 @@ def test_models_count_by_their_likelihood(monkeypatch) -> None:
 def test_an_exact_line_is_found_again() -> None:
     for base, slope in ((1e6, 2.0), (0.0, 3.0), (5e6, 0.0)):
         times = base + slope * np.asarray(SIZES, float)
-        logs, variances = Kriging(SIZES, times, [0.0] * 5).at(OTHERS)
+        logs, variances = kriged(SIZES, times, [0.0] * 5).at(OTHERS)
         expected = base + slope * np.asarray(OTHERS, float)
         assert np.exp(logs) == pytest.approx(expected, rel=2e-3)
         # Between the sizes it may still bend; at one that was measured it does not.
@@ -102,7 +107,7 @@ def test_an_exact_line_is_found_again() -> None:
 
 
 def test_many_sizes_are_predicted_as_few_are() -> None:
-    found = Kriging(SIZES, bent(SIZES), NOISE)
+    found = kriged(SIZES, bent(SIZES), NOISE)
     many = list(range(8 * KIB, 4 * MIB + 1, 512))
     logs, variances = found.at(many)
     assert len(logs) == len(many) == len(variances)
@@ -111,26 +116,116 @@ def test_many_sizes_are_predicted_as_few_are() -> None:
         assert (one[0], its[0]) == pytest.approx((logs[place], variances[place]), rel=1e-9)
 
 
-def test_intervals_hold_curves_as_often_as_they_say() -> None:
-    # Curves of a process that is no model's: two waves of random heights on a line.
+def waves(rng: np.random.Generator, sizes) -> np.ndarray:
+    """A process that is no model's: two waves of random heights."""
+    heights = rng.normal(0, 0.03, 2)
+    logs = np.log(np.asarray(sizes, float))
+    return heights[0] * np.sin(logs) + heights[1] * np.sin(2.5 * logs + 1)
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_intervals_hold_curves_as_often_as_they_say(*, alike: bool) -> None:
     interval = Interval(64 * KIB, 4 * MIB, 32 * KIB)
-    inside, near, straight = [], [], []
-    for seed in range(200):
+    sizes = np.asarray(interval.sizes)
+    inside, inside_ratio, near, straight, of_ratio = [], [], [], [], []
+    for seed in range(100):
         rng = np.random.default_rng(seed)
-        heights = rng.normal(0, 0.03, 2)
-        logs = np.log(np.asarray(interval.sizes, float))
-        shape = heights[0] * np.sin(logs) + heights[1] * np.sin(2.5 * logs + 1)
-        truth = dict(zip(interval.sizes, line(interval.sizes) * np.exp(shape), strict=True))
-        count = rng.integers(4, 12)
-        sizes = sorted({interval.sizes[0], interval.sizes[-1], *rng.choice(interval.sizes, count)})
-        times = {size: truth[size] * np.exp(rng.normal(0, 0.02)) for size in sizes}
-        curve = estimated([interval], times, "kriged", dict.fromkeys(times, 0.02**2))
-        knots = estimated([interval], times, "knots").times_ns
-        for size, exact in truth.items():
-            error = abs(np.log(curve.times_ns[size] / exact))
-            inside.append(error <= 1.96 * curve.variances[size] ** 0.5)
-            near.append(error)
-            straight.append(abs(np.log(knots[size] / exact)))
-    # Errors of one curve go together: 200 curves are some 600 of them, four standard errors 0.035.
+        # Every second pair jumps from size to size besides.
+        jumps = rng.normal(0, 0.03 * (seed % 2), (2, len(sizes)))
+        shape = waves(rng, sizes) + jumps[0]
+        other = shape if alike else waves(rng, sizes) + jumps[1]
+        truths = [line(sizes) * np.exp(shape), 3 * line(sizes) * np.exp(other)]
+        times = []
+        for truth in truths:
+            places = {0, len(sizes) - 1, *rng.choice(len(sizes), rng.integers(4, 12))}
+            times.append(
+                {
+                    int(sizes[place]): truth[place] * np.exp(rng.normal(0, 0.02))
+                    for place in sorted(places)
+                }
+            )
+        noise = tuple(dict.fromkeys(its, 0.02**2) for its in times)
+        found = estimated_pair([interval], tuple(times), "kriged", noise)
+        errors = []
+        for truth, curve, its in zip(truths, (found.in_order, found.random), times, strict=True):
+            error = np.log(np.array(list(curve.times_ns.values())) / truth)
+            inside.append(np.abs(error) <= 1.96 * np.sqrt(list(curve.variances.values())))
+            knots = estimated([interval], its, "knots").times_ns
+            near.append(np.abs(error))
+            straight.append(np.abs(np.log(np.array(list(knots.values())) / truth)))
+            errors.append(error)
+        spread = np.sqrt(list(found.ratio_variances.values()))
+        of_ratio.append(np.abs(errors[1] - errors[0]))
+        inside_ratio.append(of_ratio[-1] <= 1.96 * spread)
+    # Errors of one curve go together: 200 curves are some 600 of them, four standard errors 0.035;
+    # of ratios there are half as many, and one that does not bend is the smoothest of all.
     assert np.mean(inside) == pytest.approx(0.95, abs=0.035)
+    assert np.mean(inside_ratio) >= 0.9
     assert np.mean(near) < 0.9 * np.mean(straight)
+    # Errors of two curves apart add up to the root of two; those of curves alike are the same.
+    assert (np.mean(of_ratio) < 1.2 * np.mean(near)) == alike
+
+
+def test_two_curves_are_a_conditioned_normal_distribution(monkeypatch) -> None:
+    amplitude, length, nugget = model = (0.1, 1.5, 0.01)
+    monkeypatch.setattr(kriging, "_PARAMETERS", (model,))
+    monkeypatch.setattr(kriging, "_TWO_CURVES", ((0.9, 0.05),))
+    seen = (SIZES, SIZES[1:])
+    times = [*bent(SIZES), *(2 * line(SIZES[1:]))]
+    noise = [*NOISE, *NOISE[1:]]
+    found = Kriging(Points.of(*seen), times, noise)
+    every = [(size, 0) for size in seen[0]] + [(size, 1) for size in seen[1]]
+    every += [(size, curve) for curve in (0, 1) for size in OTHERS]
+    lines = found._lines
+    total = np.zeros((len(every), len(every)))
+    for row, (size, curve) in enumerate(every):
+        for column, (other, its) in enumerate(every):
+            far = np.sqrt(3) * abs(np.log(size / other)) / length
+            smooth = amplitude**2 * (1 + far) * np.exp(-far) * (1.0 if curve == its else 0.9)
+            jumps = 0.05**2 + nugget**2 * (curve == its)
+            total[row, column] = smooth + jumps * (size == other)
+    for curve in (0, 1):
+        its = np.array([each == curve for _, each in every])
+        sizes = [size for size, each in every if each == curve]
+        none = joint((0.0, 1.0, 0.0), tuple(lines[curve]), sizes, seen[curve])
+        total[np.ix_(its, its)] += none
+    known = len(times)
+    inside = total[:known, :known] + np.diag(noise)
+    shared = total[known:, :known]
+    on_line = np.array([lines[curve][0] + lines[curve][1] * size for size, curve in every])
+    rest = np.log(np.array(times) / on_line[:known])
+    means = np.log(on_line[known:]) + shared @ np.linalg.solve(inside, rest)
+    spread = total[known:, known:] - shared @ np.linalg.solve(inside, shared.T)
+    count = len(OTHERS)
+    for curve in (0, 1):
+        its = slice(curve * count, (curve + 1) * count)
+        logs, variances = found.at(OTHERS, curve)
+        assert logs == pytest.approx(means[its], abs=1e-6)
+        assert variances == pytest.approx(np.diagonal(spread)[its], rel=1e-4, abs=1e-8)
+    logs, variances = found.ratios(OTHERS)
+    own = np.diagonal(spread)
+    across = np.diagonal(spread[:count, count:])
+    assert logs == pytest.approx(means[count:] - means[:count], abs=1e-6)
+    assert variances == pytest.approx(own[:count] + own[count:] - 2 * across, rel=1e-3, abs=1e-8)
+    assert found.covariance(Points.of(OTHERS, OTHERS)) == pytest.approx(spread, rel=1e-3, abs=1e-8)
+    density = multivariate_normal(cov=inside + 1e-9 * np.eye(known)).logpdf(rest)
+    constant = known / 2 * np.log(2 * np.pi)
+    assert found.log_evidence == pytest.approx(density + constant, rel=1e-9)
+
+
+def test_jumps_of_one_order_are_those_of_the_other() -> None:
+    sizes = [8 * KIB * number for number in range(1, 33)]
+    jumps = dict(zip(sizes, np.random.default_rng(5).normal(0, 0.1, len(sizes)), strict=True))
+    truth = {size: float(line(size) * np.exp(jumps[size])) for size in sizes}
+    in_order = {size: truth[size] for size in (8 * KIB, 24 * KIB, 64 * KIB, 128 * KIB, 256 * KIB)}
+    none = (dict.fromkeys(in_order, 1e-6), dict.fromkeys(truth, 1e-6))
+    alike = PairKriging((in_order, truth), none)
+    assert alike.share > 0.9
+    others = [size for size in sizes if size not in in_order]
+    (logs, _), (random, _) = alike.at(others)
+    # What was measured in one order only is known of the other, though jumps are 0.1.
+    assert np.abs(random - logs).max() < 0.01
+    assert np.sqrt(alike.ratio_variances(others)).max() < 0.01
+    own = {size: truth[size] * np.exp(jumps[264 * KIB - size]) for size in in_order}
+    apart = PairKriging((own, truth), none)
+    assert np.sqrt(apart.ratio_variances(others)).min() > 0.05

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab.reproduce.boito2015_drives import KINDS, TESTS, FullProfile, KnownDrive
-from drivelab.serra.estimate import estimated, ratios, weights
+from drivelab.serra.estimate import estimated_pair, ratios, weights
 from drivelab.serra.plan import DIRECTIONS, ProfilePlan
 from drivelab.serra.profile import profile
 from drivelab.serra.sizes import Interval, chosen
@@ -309,16 +309,17 @@ def _shape_error(
 ) -> float:
     """Return the error of the ratios if access times of the measured sizes were the truth."""
     file_bytes = found.measured[0].whole_pass.file_bytes
-    curves = []
-    for is_random in (False, True):
-        every = drive.truth((direction, is_random), file_bytes)
-        times = {
-            size: every[size] for size in found.centres[direction].times_ns[direction, is_random]
+    in_order, random = (
+        {
+            size: drive.truth((direction, is_random), file_bytes)[size]
+            for size in found.centres[direction].times_ns[direction, is_random]
         }
-        exact = dict.fromkeys(times, 0.0)
-        curves.append(estimated(_INTERVALS, times, found.scheme, exact).times_ns)
-    in_order, random = curves
-    return _median_error(ratios(in_order, random).by_size, truth)
+        for is_random in (False, True)
+    )
+    exact = (dict.fromkeys(in_order, 0.0), dict.fromkeys(random, 0.0))
+    curves = estimated_pair(_INTERVALS, (in_order, random), found.scheme, exact)
+    found_ratios = ratios(curves.in_order.times_ns, curves.random.times_ns)
+    return _median_error(found_ratios.by_size, truth)
 
 
 def median_of(errors: Sequence[Any], *, of: Of = "full_error", **where: object) -> float:

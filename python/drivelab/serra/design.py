@@ -1,12 +1,13 @@
 """Which passes are measured next: those that tell most about the ratios for the time they take.
 
-The curves of what was measured (kriging.py) say how sure each size is, and how its error goes with
-that of others. Another pass at size i, with noise of variance v, lowers the variances of the curve
-by cov(s, i)^2 / (cov(i, i) + v) at every size s, whatever it shows. So what is best is known before
-it is measured: a new size where the curve may bend, one more repetition where repetitions differ,
-in order or random, by what their passes take of the drive's time. Some are chosen at once, each as
-if those before it were measured; then all curves are seen again. The covariance is the mean of the
-models', without what they disagree in, which only measuring can tell.
+The curves of what was measured (pair.py) say how sure each ratio is, and how its error goes with
+that of access times. Another pass of test and size i, with noise of variance v, lowers the variance
+of the ratio's logarithm r(s) by cov(r(s), i)^2 / (cov(i, i) + v) at every size s, whatever it
+shows. So what is best is known before it is measured: a new size where a curve may bend, one more
+repetition where repetitions differ, in order or random, by what their passes take of the drive's
+time. Some are chosen at once, each as if those before it were measured; then all curves are seen
+again. The covariance is the mean of the models', without what they disagree in, which only
+measuring can tell.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from drivelab.serra.kriging import ASSUMED_VARIANCE, Kriging
+from drivelab.serra.kriging import ASSUMED_VARIANCE
+from drivelab.serra.pair import PairKriging
 from drivelab.serra.spread import (
     CONFIDENCE,
     LEAST_DEGREES,
-    Centres,
     Repetitions,
     centres,
     gathered,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from drivelab.drives.whole_passes import PassMeasurement
-    from drivelab.serra.estimate import Test
     from drivelab.serra.plan import ProfilePlan
     from drivelab.workloads.whole_pass import Direction, WholePass
 
@@ -72,18 +72,18 @@ def next_passes(found: Sequence[PassMeasurement], plan: ProfilePlan) -> list[Who
     pairs = [_Pair(direction, repeated, sizes, plan) for direction in plan.directions]
     chosen: list[WholePass] = []
     while left_ns > 0:
-        tests = [test for pair in pairs if not pair.is_done for test in pair.tests]
         # One at least, however long it takes.
         limit_ns = share_ns if chosen else left_ns
-        choices = [(*test.best(limit_ns), test) for test in tests]
+        choices = [(*pair.best(limit_ns), pair) for pair in pairs if not pair.is_done]
         # Of equals the first.
         best = max(choices, key=lambda one: one[0], default=None)
         if best is None or best[0] == -math.inf:
             break
-        _, at, test = best
-        share_ns -= test.times_ns[at] * test.more[at]
-        chosen += [plan.one_pass(*test.test, sizes.all[at])] * int(test.more[at])
-        test.measure(at)
+        _, at, pair = best
+        passes = pair.passes(at)
+        share_ns -= pair.takes_ns[at]
+        chosen += passes
+        pair.measure(at)
     return chosen
 
 
@@ -129,111 +129,133 @@ class _Sizes:
 
 
 class _Pair:
-    """Both orders of a direction."""
+    """Both orders of a direction: what is known, and what passes more would tell and take.
+
+    A choice is a place: sizes in order, the same in random order, and the same in both: where both
+    jump by the same, one without the other tells nothing of their ratio.
+
+    Attributes
+    ----------
+    takes_ns
+        What the passes of every choice take.
+    """
 
     def __init__(
         self, direction: Direction, repeated: Repetitions, sizes: _Sizes, plan: ProfilePlan
     ) -> None:
-        both: list[Test] = [(direction, False), (direction, True)]
-        summed = centres({test: repeated[test] for test in both}, plan.centre)
-        self.tests = [_Test(test, summed, sizes, plan) for test in both]
+        in_order, random = self._tests = ((direction, False), (direction, True))
+        summed = centres({test: repeated[test] for test in self._tests}, plan.centre)
         self._degrees = summed.degrees
         self._reach = student(CONFIDENCE, summed.degrees or LEAST_DEGREES)
         self._plan = plan
+        self._sizes = sizes
+        known = ASSUMED_VARIANCE if summed.variance is None else summed.variance
+        summed = replace(summed, variance=max(known, _LEAST_VARIANCE))
+        self._noise = np.concatenate([summed.spread_at(test, sizes.all) for test in self._tests])
+        pair = PairKriging(
+            (summed.times_ns[in_order], summed.times_ns[random]),
+            (summed.near_variances(in_order), summed.near_variances(random)),
+        )
+        self._covariance = pair.covariance(sizes.all)
+        self._variances = pair.ratio_variances(sizes.all)
+        self._times_ns: Array = np.exp(np.concatenate([logs for logs, _ in pair.at(sizes.all)]))
+        self._times_ns *= [
+            plan.one_pass(*test, size).requests for test in self._tests for size in sizes.all
+        ]
+        self._counts = np.array(
+            [summed.repetitions[test].get(size, 0) for test in self._tests for size in sizes.all]
+        )
         # Sizes that cannot be measured: once their jumps are what is left, nothing more helps.
         is_open = not np.array_equal(sizes.are_judged, sizes.are_allowed)
-        left = np.median(sum(test.judged_variances for test in self.tests))
-        jumps = sum(test.jump_variance for test in self.tests)
-        is_missed = not self._is_within(np.array([jumps]))
-        self._is_out_of_reach = bool(is_open and is_missed and left <= _JUMPS_LEFT * jumps)
+        is_missed = not self._is_within(np.array([pair.jump_variance]))
+        is_left = np.median(self._judged_variances) <= _JUMPS_LEFT * pair.jump_variance
+        self._is_out_of_reach = bool(is_open and is_missed and is_left)
+        self._look()
 
     @property
     def is_done(self) -> bool:
         """Whether ratios are as sure as the plan wants them, or cannot be."""
         if self._is_out_of_reach:
             return True
-        degrees = self._degrees + sum(test.degrees for test in self.tests)
-        if self._plan.repetitions == "auto" and degrees < LEAST_DEGREES:
+        if self._plan.repetitions == "auto" and self._degrees < LEAST_DEGREES:
             return False
-        return self._is_within(sum(test.judged_variances for test in self.tests))
+        return self._is_within(self._judged_variances)
 
-    def _is_within(self, variances: Array | int) -> bool:
+    @property
+    def _judged_variances(self) -> Array:
+        """Of the logarithms of ratios, at the sizes that are judged."""
+        found: Array = self._variances[self._sizes.are_judged]
+        return found
+
+    def _is_within(self, variances: Array) -> bool:
         # Half of what lies between the ends of a ratio's interval, over the ratio.
         widths = np.sinh(self._reach * np.sqrt(variances))
         return bool(np.median(widths) <= self._plan.half_width_ratio)
 
-
-class _Test:
-    """What is known of one test, and what passes more would tell and take.
-
-    Attributes
-    ----------
-    test
-        Which.
-    degrees
-        Of freedom that the passes chosen add.
-    jump_variance
-        Of the logarithm of an access time, that no measurement of another size takes away.
-    times_ns
-        That one pass takes, at the sizes that are looked at.
-    more
-        Passes that a choice adds, likewise; 0 where none is allowed.
-    """
-
-    def __init__(self, test: Test, summed: Centres, sizes: _Sizes, plan: ProfilePlan) -> None:
-        self.test = test
-        self.degrees = 0
-        times, counts = summed.times_ns[test], summed.repetitions[test]
-        known = ASSUMED_VARIANCE if summed.variance is None else summed.variance
-        summed = replace(summed, variance=max(known, _LEAST_VARIANCE))
-        self._noise = summed.spread_at(test, sizes.all)
-        variances = summed.near_variances(test)
-        curve = Kriging(list(times), list(times.values()), list(variances.values()))
-        self.jump_variance = curve.jump_variance
-        logs, self._variances = curve.at(sizes.all)
-        self._covariance = curve.covariance(sizes.all)
-        requests = np.array([plan.one_pass(*test, size).requests for size in sizes.all])
-        self.times_ns: Array = np.exp(logs) * requests
-        self._plan = plan
-        self._sizes = sizes
-        self._counts = np.array([counts.get(size, 0) for size in sizes.all])
-        self._look()
-
-    @property
-    def judged_variances(self) -> Array:
-        """Of the logarithms of access times, at the sizes that are judged."""
-        found: Array = self._variances[self._sizes.are_judged]
+    def passes(self, at: int) -> list[WholePass]:
+        """Return what a choice adds."""
+        found = []
+        for place in self._places(at):
+            order, size = divmod(place, len(self._sizes.all))
+            one = self._plan.one_pass(*self._tests[order], self._sizes.all[size])
+            found += [one] * int(self._more[place])
         return found
 
     def best(self, limit_ns: float) -> tuple[float, int]:
         """Return the logarithm of what the best choice gains a ns, and which; -inf if none is."""
-        worth = np.where(self.times_ns * self.more <= limit_ns, self._worth, -math.inf)
+        worth = np.where(self.takes_ns <= limit_ns, self._worth, -math.inf)
         at = int(worth.argmax())
         return float(worth[at]), at
 
     def measure(self, at: int) -> None:
         """Go on as if the choice was measured."""
-        shared = self._covariance[:, at].copy()
-        noise = self._noise[at] / self.more[at]
-        self._covariance -= np.outer(shared, shared) / (shared[at] + noise)
-        lowered = self._variances - shared**2 / (shared[at] + noise)
-        self._variances = np.maximum(lowered, np.diagonal(self._covariance))
-        self.degrees += int(self.more[at]) - int(self._counts[at] == 0)
-        self._counts[at] += self.more[at]
+        for place in self._places(at):
+            more = int(self._more[place])
+            shared = self._covariance[:, place].copy()
+            total = shared[place] + self._noise[place] / more
+            self._covariance -= np.outer(shared, shared) / total
+            lowered = self._variances - _of_ratios(shared) ** 2 / total
+            least = np.diagonal(_of_ratios(_of_ratios(self._covariance).T))
+            self._variances = np.maximum(lowered, least)
+            self._degrees += more - int(self._counts[place] == 0)
+            self._counts[place] += more
         self._look()
+
+    def _places(self, at: int) -> tuple[int, ...]:
+        """Return the places of the tests and sizes of a choice."""
+        count = len(self._counts)
+        return (at,) if at < count else (at - count, at - count // 2)
 
     def _look(self) -> None:
         """See what is allowed, and the logarithm of what it gains a ns."""
         plan = self._plan
         is_auto = plan.repetitions == "auto"
         # A first repetition alone tells no outlier.
-        self.more = np.where(self._counts == 0, plan.first_repetitions, 1 if is_auto else 0)
-        self.more[~self._sizes.are_allowed] = 0
+        more = np.where(self._counts == 0, plan.first_repetitions, 1 if is_auto else 0)
+        more[~np.tile(self._sizes.are_allowed, 2)] = 0
         if is_auto:
-            self.more[self._counts >= plan.most_repetitions] = 0
-        noise = self._noise / np.maximum(self.more, 1)
-        shared = self._covariance[self._sizes.are_judged]
-        gains = (shared**2).sum(axis=0) / (np.diagonal(self._covariance) + noise)
-        takes_ns = np.maximum(self.times_ns * self.more, 1.0)
+            more[self._counts >= plan.most_repetitions] = 0
+        self._more = more
+        shared = _of_ratios(self._covariance)[self._sizes.are_judged]
+        totals = np.diagonal(self._covariance) + self._noise / np.maximum(more, 1)
+        squares = (shared**2).sum(axis=0)
+        # Of both: by the inverse of the covariance of the two.
+        half = len(more) // 2
+        products = (shared[:, :half] * shared[:, half:]).sum(axis=0)
+        across = np.diagonal(self._covariance[:half, half:])
+        both = squares[:half] * totals[half:] + squares[half:] * totals[:half]
+        both = (both - 2 * products * across) / (totals[:half] * totals[half:] - across**2)
+        gains = np.concatenate([squares / totals, both])
+        single_ns = self._times_ns * more
+        self.takes_ns: Array = np.concatenate([single_ns, single_ns[:half] + single_ns[half:]])
+        are_allowed = np.concatenate([more > 0, (more[:half] > 0) & (more[half:] > 0)])
+        takes_ns = np.maximum(self.takes_ns, 1.0)
         worth = np.log(np.maximum(gains, _LEAST_GAIN) / takes_ns).round(_DIGITS)
-        self._worth: Array = np.where(self.more > 0, worth, -math.inf)
+        self._worth: Array = np.where(are_allowed, worth, -math.inf)
+
+
+def _of_ratios(both: Array) -> Array:
+    """Take what lies in the first half of the rows, in order, from the other, random."""
+    half = len(both) // 2
+    found: Array = both[half:] - both[:half]
+    return found

@@ -1,15 +1,16 @@
 """Access times of all request sizes from those of a few, and the ratios that follow.
 
-For each test (reads or writes, in order or random):
+For reads and for writes, in order and random:
 
 - ``lines``: the straight line a + b size by least squares (Boito et al. 2015, section 3, step 3),
   of each interval of sizes by itself;
 - ``knots``: from one measured size to the next, in a straight line, where all of them were
   measured;
-- ``kriged``: by kriging (kriging.py), where sizes were chosen by what they tell.
+- ``kriged``: both orders together (pair.py), where sizes were chosen by what they tell.
 
-The first two are weighted sums of what was measured. The ratio of a size is its random access time
-over the one in order. A size that ends one interval and begins the next is estimated by the first.
+The first two are weighted sums of what was measured in that order. The ratio of a size is its
+random access time over the one in order. A size that ends one interval and begins the next is
+estimated by the first.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Literal
 from drivelab.errors import RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from drivelab.serra.sizes import Interval
     from drivelab.workloads.whole_pass import Direction
@@ -105,10 +106,10 @@ class Curve:
 def estimated(
     intervals: Sequence[Interval],
     times: Mapping[int, float],
-    scheme: Scheme = "lines",
+    scheme: Literal["lines", "knots"] = "lines",
     variances: Mapping[int, float] | None = None,
 ) -> Curve:
-    """Estimate one test's access times at every size of the intervals.
+    """Estimate one test's access times at every size of the intervals by weighted sums.
 
     Parameters
     ----------
@@ -117,8 +118,7 @@ def estimated(
     times
         Measured access times in ns by size, at least two in every interval.
     variances
-        Of the logarithms of those, by what repetitions tell; none where nothing was repeated: then
-        kriging takes 3 % for the spread of one.
+        Of the logarithms of those, by what repetitions tell; none where nothing was repeated.
 
     Raises
     ------
@@ -126,8 +126,6 @@ def estimated(
         When an interval has fewer, or an estimate is not above 0: no ratio follows from such
         times.
     """
-    if scheme == "kriged":
-        return _kriged(intervals, times, variances)
     rows = weights(intervals, list(times), scheme)
     curve = {
         size: sum(weight * times[each] for each, weight in row.items())
@@ -148,20 +146,82 @@ def estimated(
     return Curve(curve, {size: part / curve[size] ** 2 for size, part in parts.items()})
 
 
+@dataclass(frozen=True)
+class Curves:
+    """Access times of both orders of a direction.
+
+    Attributes
+    ----------
+    in_order, random
+        With the same sizes.
+    ratio_variances
+        Of the logarithms of their ratios, by size; empty where nothing was repeated.
+    """
+
+    in_order: Curve
+    random: Curve
+    ratio_variances: dict[int, float] = field(default_factory=dict)
+
+
+def estimated_pair(
+    intervals: Sequence[Interval],
+    times: tuple[Mapping[int, float], Mapping[int, float]],
+    scheme: Scheme = "lines",
+    variances: tuple[Mapping[int, float], Mapping[int, float]] = ({}, {}),
+) -> Curves:
+    """Estimate the access times of both orders at every size of the intervals.
+
+    Parameters
+    ----------
+    intervals, scheme
+        As `weights` takes them.
+    times
+        Of each order, measured access times in ns by size, at least two in every interval.
+    variances
+        Of the logarithms of those, by what repetitions tell; none where nothing was repeated: then
+        kriging takes 3 % for the spread of one.
+
+    Raises
+    ------
+    RunError
+        As `estimated` raises it.
+    """
+    if scheme == "kriged":
+        return _kriged(intervals, times, variances)
+    in_order, random = (
+        estimated(intervals, its, scheme, spread)
+        for its, spread in zip(times, variances, strict=True)
+    )
+    if not (in_order.variances and random.variances):
+        return Curves(in_order, random)
+    both = {size: each + random.variances[size] for size, each in in_order.variances.items()}
+    return Curves(in_order, random, both)
+
+
 def _kriged(
     intervals: Sequence[Interval],
-    times: Mapping[int, float],
-    variances: Mapping[int, float] | None,
-) -> Curve:
-    from drivelab.serra.kriging import ASSUMED_VARIANCE, Kriging
+    times: tuple[Mapping[int, float], Mapping[int, float]],
+    variances: tuple[Mapping[int, float], Mapping[int, float]],
+) -> Curves:
+    from drivelab.serra.kriging import ASSUMED_VARIANCE
+    from drivelab.serra.pair import PairKriging
 
     sizes = sorted({size for interval in intervals for size in interval.sizes})
-    noise = [variances[size] if variances else ASSUMED_VARIANCE for size in times]
-    logs, spread = Kriging(list(times), list(times.values()), noise).at(sizes)
-    curve = {size: math.exp(log) for size, log in zip(sizes, logs, strict=True)}
-    if not variances:
-        return Curve(curve)
-    return Curve(curve, {size: float(each) for size, each in zip(sizes, spread, strict=True)})
+    in_order, random = (
+        spread or dict.fromkeys(its, ASSUMED_VARIANCE)
+        for its, spread in zip(times, variances, strict=True)
+    )
+    pair = PairKriging(times, (in_order, random))
+    is_known = all(variances)
+    one, other = (
+        Curve(_by_size(sizes, map(math.exp, logs)), _by_size(sizes, spread) if is_known else {})
+        for logs, spread in pair.at(sizes)
+    )
+    return Curves(one, other, _by_size(sizes, pair.ratio_variances(sizes)) if is_known else {})
+
+
+def _by_size(sizes: Sequence[int], values: Iterable[float]) -> dict[int, float]:
+    return {size: float(each) for size, each in zip(sizes, values, strict=True)}
 
 
 @dataclass(frozen=True)

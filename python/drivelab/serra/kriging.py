@@ -17,6 +17,10 @@ grid counts by its marginal likelihood (2.30). a and b are fitted to relative er
 directions in which the logarithm of the line changes with a and b. So an interval tells
 what repetitions leave open and what lies between sizes.
 
+Both orders of a direction may be one process of two curves: each has its line, f of the one goes
+with that of the other by a correlation (cokriging; Rasmussen and Williams 2006, section 9.1), and
+besides e, which each has of its own, both jump by the same at each size. pair.py says when.
+
 No library was found that takes a line with unknown coefficients for the mean and averages over the
 process's parameters; scikit-learn's regressor does neither. The linear algebra is NumPy's.
 """
@@ -26,14 +30,16 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 from threadpoolctl import ThreadpoolController
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
@@ -44,10 +50,18 @@ if TYPE_CHECKING:
 # them: sizes double in 0.7.
 _AMPLITUDES: Final = (0.003, 0.01, 0.03, 0.1, 0.3)
 _LENGTHS: Final = (0.25, 0.6, 1.5, 4.0)
-_NUGGETS: Final = (0.0, 0.01, 0.03)
+_NUGGETS: Final = (0.0, 0.01, 0.03, 0.1)
 _PARAMETERS: Final = tuple(itertools.product(_AMPLITUDES, _LENGTHS, _NUGGETS))
+# Of two curves: that of f, and how far both jump by the same.
+_CORRELATIONS: Final = (0.9, 0.999)
+_COMMON: Final = (0.0, 0.1)
+_TWO_CURVES: Final = tuple(itertools.product(_CORRELATIONS, _COMMON))
 # What counts less than this part of the likeliest is left out.
 _LEAST_WEIGHT: Final = 0.02
+# Of more points of a curve so many say first which models are hopeless, from the first to the last:
+# those whose likelihood is less than 1e-15 of the largest.
+_MOST_ASKED: Final = 48
+_HOPELESS: Final = math.log(1e15)
 #: Of one repetition, where nothing was repeated.
 ASSUMED_VARIANCE: Final = 0.03**2
 # Variance that keeps matrices regular where nothing varies; far below any nugget.
@@ -58,13 +72,51 @@ _LINE_VARIANCE: Final = 1e-4
 _ROWS: Final = 1024
 
 
+@dataclass(frozen=True)
+class Points:
+    """Sizes of one curve or of two.
+
+    Attributes
+    ----------
+    sizes
+        In bytes.
+    curves
+        Of which each is: 0, or 1 of the second.
+    """
+
+    sizes: Array
+    curves: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, *sizes: Sequence[int]) -> Points:
+        """Put the sizes of each curve behind those of the one before."""
+        curves = np.repeat(np.arange(len(sizes)), [len(each) for each in sizes])
+        return cls(np.concatenate([np.asarray(each, float) for each in sizes]), curves)
+
+    @classmethod
+    def of_curve(cls, sizes: Array, curve: int) -> Points:
+        """Take the sizes as those of a curve."""
+        return cls(sizes, np.full(len(sizes), curve))
+
+    def __getitem__(self, places: NDArray[np.intp]) -> Points:
+        return Points(self.sizes[places], self.curves[places])
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def count(self) -> int:
+        """Of curves."""
+        return int(self.curves.max()) + 1
+
+
 class Kriging:
-    """The curve of one test.
+    """One curve, or two that go together.
 
     Parameters
     ----------
-    sizes
-        That were measured, in bytes; at least two.
+    points
+        That were measured; at least two of each curve.
     times_ns
         Their access times, above 0.
     variances
@@ -72,91 +124,211 @@ class Kriging:
     """
 
     def __init__(
-        self, sizes: Sequence[int], times_ns: Sequence[float], variances: Sequence[float]
+        self, points: Points, times_ns: Sequence[float], variances: Sequence[float]
     ) -> None:
         with _one_thread():
-            self._fit(sizes, times_ns, variances)
+            self._fit(points, times_ns, variances)
 
-    def _fit(
-        self, sizes: Sequence[int], times_ns: Sequence[float], variances: Sequence[float]
-    ) -> None:
-        self._sizes = np.asarray(sizes, float)
+    def _fit(self, points: Points, times_ns: Sequence[float], variances: Sequence[float]) -> None:
+        self._points = points
         times, noise = np.asarray(times_ns, float), np.asarray(variances, float)
-        self._line = _line(self._sizes, times, noise)
-        self._models = np.array(_PARAMETERS)
-        seen = self._covariances(self._sizes, self._sizes) + np.diag(noise + _REGULAR)
-        roots = np.linalg.cholesky(seen)
-        rests = np.log(times / self._on_line(self._sizes))
-        rows = np.linalg.solve(roots, np.broadcast_to(rests[:, np.newaxis], (*rests.shape, 1)))
-        likelihoods = -0.5 * (rows[..., 0] ** 2).sum(axis=1)
-        likelihoods -= np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
+        self._lines = np.stack(
+            [
+                _line(points.sizes[its], times[its], noise[its])
+                for its in (points.curves == curve for curve in range(points.count))
+            ]
+        )
+        self._models = np.array(_models(points.count))
+        models = len(self._models)
+        rests = np.log(times / self._on_line(points))
+        asked = _spread(points)
+        if len(asked) < len(points):
+            some = _likelihoods(*self._conditions(points[asked], rests[asked], noise[asked]))
+            self._models = self._models[some >= some.max() - _HOPELESS]
+        roots, rows = self._conditions(points, rests, noise)
+        likelihoods = _likelihoods(roots, rows)
         weights = np.exp(likelihoods - likelihoods.max())
+        #: Logarithm of the mean likelihood of all models, but for what is the same for each.
+        self.log_evidence = float(likelihoods.max() + np.log(weights.sum() / models))
         counted = np.flatnonzero(weights >= _LEAST_WEIGHT)
         self._weights = weights[counted] / weights[counted].sum()
-        self._models, self._roots = self._models[counted], roots[counted]
-        self._rests = rows[counted]
+        self._models, self._roots, self._rests = (
+            self._models[counted],
+            roots[counted],
+            rows[counted],
+        )
 
-    def at(self, sizes: Sequence[int]) -> tuple[Array, Array]:
-        """Return logarithms of access times in ns, and their variances, at sizes in bytes."""
-        parts = np.array_split(np.asarray(sizes, float), math.ceil(len(sizes) / _ROWS))
-        with _one_thread():
-            logs, variances = zip(*(self._at(part) for part in parts), strict=True)
-        return np.concatenate(logs), np.concatenate(variances)
+    def _conditions(self, points: Points, rests: Array, noise: Array) -> tuple[Array, Array]:
+        """Return roots of the covariance of measured points, and the rests in them, by model."""
+        seen = self._covariances(points, points)
+        every = np.arange(len(points))
+        seen[:, every, every] += noise + _REGULAR
+        roots = np.asarray(np.linalg.cholesky(seen), float)
+        return roots, _in_roots(roots, itertools.repeat(rests))
+
+    def at(self, sizes: Sequence[int], curve: int = 0) -> tuple[Array, Array]:
+        """Return logarithms of a curve's times in ns, and their variances, at sizes in bytes."""
+
+        def part(some: Array) -> tuple[Array, Array]:
+            points = Points.of_curve(some, curve)
+            before = self._models[:, [0, 2, 4]] ** 2
+            basis = (self._basis(points) ** 2).sum(axis=1)
+            mean, variance = self._predicted(
+                self._explained(points), before.sum(axis=1, keepdims=True) + basis
+            )
+            return np.log(self._on_line(points)) + mean, variance
+
+        return _in_parts(part, sizes)
+
+    def ratios(self, sizes: Sequence[int]) -> tuple[Array, Array]:
+        """Return logarithms of the second curve over the first, and their variances, at sizes."""
+
+        def part(some: Array) -> tuple[Array, Array]:
+            first, second = (Points.of_curve(some, curve) for curve in (0, 1))
+            basis = ((self._basis(second) - self._basis(first)) ** 2).sum(axis=1)
+            smooth, jumps = self._apart
+            mean, variance = self._predicted(
+                self._explained(second) - self._explained(first),
+                (smooth + jumps)[:, np.newaxis] + basis,
+            )
+            return np.log(self._on_line(second) / self._on_line(first)) + mean, variance
+
+        return _in_parts(part, sizes)
+
+    @property
+    def _apart(self) -> tuple[Array, Array]:
+        """Variances of the differences of both curves, of f and of e, by model."""
+        amplitudes, _, nuggets, together, _ = self._models.T
+        return 2 * (1 - together) * amplitudes**2, 2 * nuggets**2
 
     @property
     def jump_variance(self) -> float:
-        """Of a size that is not measured: its own, whatever is measured beside it."""
-        return float(self._weights @ self._models[:, 2] ** 2)
+        """Of a size that is not measured: its own, whatever is measured beside it.
 
-    def covariance(self, sizes: Sequence[int]) -> Array:
-        """Return the covariance of the logarithms at sizes in bytes, mean of the models'."""
-        some = np.asarray(sizes, float)
+        Of two curves that of their ratio.
+        """
+        jumps = self._models[:, 2] ** 2 if self._points.count == 1 else self._apart[1]
+        return float(self._weights @ jumps)
+
+    def covariance(self, points: Points) -> Array:
+        """Return the covariance of the logarithms at points, mean of the models'."""
         with _one_thread():
-            before = np.tensordot(self._weights, self._covariances(some, some), axes=1)
+            before = self._mean_covariance(points)
             # Of all models together: each by the root of its weight.
-            parts = np.sqrt(self._weights)[:, np.newaxis, np.newaxis] * self._explained(some)
-            explained = parts.reshape(-1, len(some))
+            parts = np.sqrt(self._weights)[:, np.newaxis, np.newaxis] * self._explained(points)
+            explained = parts.reshape(-1, len(points))
             found: Array = before - explained.T @ explained
         return found
 
-    def _at(self, sizes: Array) -> tuple[Array, Array]:
-        explained = self._explained(sizes)
-        means = (explained * self._rests).sum(axis=1)
-        before = (self._models[:, [0, 2]] ** 2).sum(axis=1, keepdims=True)
-        before = before + (self._basis(sizes) ** 2).sum(axis=1)
+    def _predicted(self, explained: Array, before: Array) -> tuple[Array, Array]:
+        """Return mean and variance of what is left over the lines, of all models together.
+
+        `explained` is what it shares with what was measured, `before` its variance before that.
+        """
+        means = (explained * self._rests[..., np.newaxis]).sum(axis=1)
         variances = np.maximum(before - (explained**2).sum(axis=1), 0.0)
-        mean = self._weights @ means
+        mean: Array = self._weights @ means
         # What the models leave open, and what they disagree in.
-        variance = self._weights @ (variances + (means - mean) ** 2)
-        logs: Array = np.log(self._on_line(sizes)) + mean
-        return logs, variance
+        variance: Array = self._weights @ (variances + (means - mean) ** 2)
+        return mean, variance
 
-    def _explained(self, sizes: Array) -> Array:
-        """Return what sizes share with those that were measured, in whose roots, by model."""
-        found: Array = np.linalg.solve(self._roots, self._covariances(self._sizes, sizes))
-        return found
+    def _explained(self, points: Points) -> Array:
+        """Return what points share with those that were measured, in whose roots, by model."""
+        return _in_roots(self._roots, self._covariances(self._points, points))
 
-    def _covariances(self, sizes: Array, others: Array) -> Array:
+    def _covariances(self, points: Points, others: Points) -> Array:
         """Return covariances before anything was measured, by model."""
-        is_same = sizes[:, np.newaxis] == others
-        distances = np.abs(np.log(sizes)[:, np.newaxis] - np.log(others))
+        is_same = points.sizes[:, np.newaxis] == others.sizes
+        distances = np.abs(np.log(points.sizes)[:, np.newaxis] - np.log(others.sizes))
         lengths, which = np.unique(self._models[:, 1], return_inverse=True)
-        shapes = _matern(distances / lengths[:, np.newaxis, np.newaxis])
-        amplitudes, nuggets = self._models[:, [0, 2]].T[..., np.newaxis, np.newaxis] ** 2
-        found: Array = amplitudes * shapes[which] + nuggets * is_same
-        found += self._basis(sizes) @ self._basis(others).T
+        amplitudes, _, nuggets, together, common = self._models.T[..., np.newaxis, np.newaxis]
+        # In place: there are many models, and memory is slower than arithmetic.
+        found: Array = _matern(distances / lengths[:, np.newaxis, np.newaxis])[which]
+        found *= amplitudes**2
+        for curve in range(len(self._lines) if len(self._lines) > 1 else 0):
+            its, theirs = points.curves == curve, others.curves != curve
+            found[np.ix_(np.arange(len(found)), its, theirs)] *= together
+        rows, columns = np.nonzero(is_same)
+        is_one = points.curves[rows] == others.curves[columns]
+        found[:, rows, columns] += common[..., 0] ** 2 + nuggets[..., 0] ** 2 * is_one
+        found += self._basis(points) @ self._basis(others).T
         return found
 
-    def _on_line(self, sizes: Array) -> Array:
-        times: Array = self._line[0] + self._line[1] * sizes
+    def _mean_covariance(self, points: Points) -> Array:
+        """Return the mean of the models' covariances of points, before anything was measured."""
+        is_one = points.curves[:, np.newaxis] == points.curves
+        is_same = points.sizes[:, np.newaxis] == points.sizes
+        distances = np.abs(np.log(points.sizes)[:, np.newaxis] - np.log(points.sizes))
+        amplitudes, lengths, nuggets, together, common = self._models.T
+        found: Array = self._basis(points) @ self._basis(points).T
+        for length in np.unique(lengths):
+            weights = self._weights * amplitudes**2 * (lengths == length)
+            smooth = np.where(is_one, weights.sum(), weights @ together)
+            found += smooth * _matern(distances / length)
+        jumps = (self._weights @ nuggets**2) * is_one + self._weights @ common**2
+        found += jumps * is_same
+        return found
+
+    def _on_line(self, points: Points) -> Array:
+        bases, slopes = self._lines[points.curves].T
+        times: Array = bases + slopes * points.sizes
         return times
 
-    def _basis(self, sizes: Array) -> Array:
-        """Return how the line's logarithm changes with a and with b."""
-        largest = float(self._sizes.max())
-        line = self._on_line(sizes)
-        ends = self._on_line(np.array([self._sizes.min(), largest]))
-        return np.stack([ends[0] / line, sizes / largest * ends[1] / line], axis=1)
+    def _basis(self, points: Points) -> Array:
+        """Return how the lines' logarithms change with their a and b."""
+        on_line = self._on_line(points)
+        found = np.zeros((len(points), 2 * len(self._lines)))
+        for curve, (base, slope) in enumerate(self._lines):
+            measured = self._points.sizes[self._points.curves == curve]
+            least, most = float(measured.min()), float(measured.max())
+            its = points.curves == curve
+            found[its, 2 * curve] = (base + slope * least) / on_line[its]
+            steep = points.sizes[its] / most * (base + slope * most)
+            found[its, 2 * curve + 1] = steep / on_line[its]
+        return found
+
+
+def _models(curves: int) -> list[tuple[float, ...]]:
+    """Return amplitude, length, nugget, correlation and common jumps of every model."""
+    more = ((1.0, 0.0),) if curves == 1 else _TWO_CURVES
+    return [(*one, *two) for one in _PARAMETERS for two in more]
+
+
+def _in_roots(roots: Array, columns: Iterable[Array]) -> Array:
+    """Solve for columns in the lower triangles of roots, by model."""
+    found = [
+        solve_triangular(root, each, lower=True, check_finite=False)
+        for root, each in zip(roots, columns, strict=False)
+    ]
+    return np.stack(found)
+
+
+def _likelihoods(roots: Array, rests: Array) -> Array:
+    """Return the logarithm of the likelihood of what is left over the lines, by model."""
+    found: Array = -0.5 * (rests**2).sum(axis=1)
+    found -= np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
+    return found
+
+
+def _spread(points: Points) -> NDArray[np.intp]:
+    """Return the places of at most `_MOST_ASKED` points of each curve, sizes spread over all."""
+    places = []
+    for curve in range(points.count):
+        its = np.flatnonzero(points.curves == curve)
+        its = its[np.argsort(points.sizes[its], kind="stable")]
+        ranks = np.linspace(0, len(its) - 1, min(len(its), _MOST_ASKED))
+        places.append(its[ranks.round().astype(int)])
+    return np.concatenate(places)
+
+
+def _in_parts(
+    part: Callable[[Array], tuple[Array, Array]], sizes: Sequence[int]
+) -> tuple[Array, Array]:
+    """Predict at most `_ROWS` sizes at once."""
+    parts = np.array_split(np.asarray(sizes, float), math.ceil(len(sizes) / _ROWS))
+    with _one_thread():
+        logs, variances = zip(*(part(some) for some in parts), strict=True)
+    return np.concatenate(logs), np.concatenate(variances)
 
 
 @functools.cache

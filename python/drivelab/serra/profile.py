@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from drivelab.serra.budget import affordable
-from drivelab.serra.estimate import Curve, Ratios, Test, estimated, ratios
+from drivelab.serra.estimate import Curve, Ratios, Test, estimated_pair, ratios
 from drivelab.serra.plan import DIRECTIONS, ProfilePlan
 from drivelab.serra.spread import (
     LEAST_DEGREES,
@@ -179,13 +179,18 @@ def from_passes(
         if not all(test in repeated for test in tests):
             continue
         middle = centres({test: repeated[test] for test in tests}, centre)
-        for test in tests:
-            is_kriged = scheme == "kriged"
-            variances = middle.near_variances(test) if is_kriged else middle.variances(test)
-            curves[test] = estimated(intervals, middle.times_ns[test], scheme, variances)
-        in_order, random = (curves[test] for test in tests)
-        plain = ratios(in_order.times_ns, random.times_ns).by_size
-        found[direction] = Ratios(plain, ratio_bounds(middle.reach(), in_order, random, plain))
+        spread = middle.near_variances if scheme == "kriged" else middle.variances
+        in_order, random = tests
+        both = estimated_pair(
+            intervals,
+            (middle.times_ns[in_order], middle.times_ns[random]),
+            scheme,
+            (spread(in_order), spread(random)),
+        )
+        curves |= {in_order: both.in_order, random: both.random}
+        plain = ratios(both.in_order.times_ns, both.random.times_ns).by_size
+        bounds = ratio_bounds(middle.reach(), both.ratio_variances, plain)
+        found[direction] = Ratios(plain, bounds)
         summed[direction] = middle
     return Profile(tuple(measured), curves, found, summed, scheme)
 

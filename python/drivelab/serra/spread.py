@@ -9,11 +9,11 @@ the relative variance of both access times (delta method), by Student's t on the
 
     var(log t_k)  = v / n_k
     v(s)          = (sum over k of K(s, k) squares_k + 2 v) / (sum over k of K(s, k) d_k + 2)
-    low, high     = ratio exp(-+ t sqrt(var(log random) + var(log in order)))
+    low, high     = ratio exp(-+ t sqrt(var(log random - log in order)))
 
 with n_k the repetitions of a measured size k, d_k their degrees of freedom, v the relative variance
 of one repetition, of all sizes or of near ones, and K 1 at the size itself and 0.6 at one twice as
-large; what follows for the sizes between is estimate.py's.
+large; what follows for ratios and for the sizes between is estimate.py's.
 
 ``mean`` takes the arithmetic mean of repetitions, as Boito et al. 2015 do. ``robust`` takes
 Huber's estimate of location (Huber 1964, with k = 1.5) of the logarithms, without those that are
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from drivelab.drives.whole_passes import PassMeasurement
-    from drivelab.serra.estimate import Curve, Test
+    from drivelab.serra.estimate import Test
 
 Centre = Literal["mean", "robust"]
 #: Access times in ns of every repetition, by test and size.
@@ -272,14 +272,12 @@ def student(confidence: float, degrees: int) -> float:
 
 
 def ratio_bounds(
-    reach: float, in_order: Curve, random: Curve, ratio: Mapping[int, float]
+    reach: float, variances: Mapping[int, float], ratio: Mapping[int, float]
 ) -> dict[int, tuple[float, float]]:
-    """Return the interval of the ratio of every size; nothing where nothing was repeated."""
-    if not in_order.variances:
-        return {}
+    """Return the interval of the ratio of every size whose logarithm has a variance."""
     bounds = {}
-    for size, value in ratio.items():
-        factor = math.exp(reach * math.sqrt(in_order.variances[size] + random.variances[size]))
+    for size, variance in variances.items():
+        value, factor = ratio[size], math.exp(reach * math.sqrt(variance))
         bounds[size] = (value / factor, value * factor)
     return bounds
 
