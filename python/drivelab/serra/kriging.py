@@ -22,7 +22,7 @@ with that of the other by a correlation (cokriging; Rasmussen and Williams 2006,
 besides e, which each has of its own, both jump by the same at each size. pair.py says when.
 
 No library was found that takes a line with unknown coefficients for the mean and averages over the
-process's parameters; scikit-learn's regressor does neither. The linear algebra is NumPy's.
+process's parameters; scikit-learn's regressor does neither. The linear algebra is NumPy's and SciPy's.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import nnls
 from threadpoolctl import ThreadpoolController
 
@@ -296,10 +296,8 @@ def _models(curves: int) -> list[tuple[float, ...]]:
 
 def _in_roots(roots: Array, columns: Iterable[Array]) -> Array:
     """Solve for columns in the lower triangles of roots, by model."""
-    found = [
-        solve_triangular(root, each, lower=True, check_finite=False)
-        for root, each in zip(roots, columns, strict=False)
-    ]
+    # A transposed root lies as LAPACK wants it.
+    found = [dtrtrs(root.T, each, trans=1)[0] for root, each in zip(roots, columns, strict=False)]
     return np.stack(found)
 
 
@@ -311,13 +309,18 @@ def _likelihoods(roots: Array, rests: Array) -> Array:
 
 
 def _spread(points: Points) -> NDArray[np.intp]:
-    """Return the places of at most `_MOST_ASKED` points of each curve, sizes spread over all."""
+    """Return the places of at most `_MOST_ASKED` points of each curve: neighbours, spread over all.
+
+    At equal ranks alone, every second size would not tell that the others jump.
+    """
     places = []
     for curve in range(points.count):
         its = np.flatnonzero(points.curves == curve)
         its = its[np.argsort(points.sizes[its], kind="stable")]
-        ranks = np.linspace(0, len(its) - 1, min(len(its), _MOST_ASKED))
-        places.append(its[ranks.round().astype(int)])
+        if len(its) > _MOST_ASKED:
+            first = np.linspace(0, len(its) - 2, _MOST_ASKED // 2).round().astype(int)
+            its = its[np.unique([first, first + 1])]
+        places.append(its)
     return np.concatenate(places)
 
 
