@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import pytest
 
 from drivelab.drives.whole_passes import PassMeasurement
@@ -80,3 +83,27 @@ def test_neighbours_with_one_answer_are_one_span() -> None:
 
 def ask(found: Profile, **cost: float):
     return decisions(found, Cost(**cost))
+
+
+def test_the_gain_of_reordering_is_as_sure_as_the_ratio() -> None:
+    # Sizes jump alike in both orders, so that their ratio is surer than either time.
+    jumps = dict(zip(SIZES.sizes, (1.0, 1.3, 0.9, 1.2), strict=True))
+    passes = []
+    for is_random, sizes in ((False, (8 * KIB, 32 * KIB)), (True, SIZES.sizes)):
+        for size, factor in itertools.product(sizes, (0.99, 1.01)):
+            one = WholePass("read", is_random, size, MIB)
+            time = (IN_ORDER + size) * (2 if is_random else 1) * jumps[size] * factor
+            passes.append(PassMeasurement(len(passes), one, round(one.requests * time), None))
+    found = from_passes(passes, [SIZES], scheme="kriged", centre="robust")
+    bounds = found.ratios["read"].bounds
+    asked = decisions(found, Cost(ratio=1.2))
+    for one in asked:
+        if one.optimisation == "reordering":
+            assert (one.low_ratio, one.high_ratio) == bounds[one.request_bytes]
+    scheduled = [each for each in asked if each.optimisation == "scheduling"]
+    # 24 KiB has no multiple.
+    assert (scheduled[2].low_ratio, scheduled[2].high_ratio) == bounds[24 * KIB]
+    in_order, random = (found.curves["read", order].variances for order in (False, True))
+    reach = found.centres["read"].reach()
+    low, high = bounds[16 * KIB]
+    assert math.log(high / low) < 2 * reach * math.sqrt(in_order[16 * KIB] + random[16 * KIB])

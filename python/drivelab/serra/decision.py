@@ -9,7 +9,9 @@ is told as a ratio, time before over time after, each for one request of size s:
 
 with k s the largest multiple of s among the profile's sizes. It pays where the gain is above what
 is needed: a ratio that was named, or 1 + cost / time after. By the interval of the gain the answer
-is ``pays``, ``does not pay`` or ``unsure``.
+is ``pays``, ``does not pay`` or ``unsure``. Where the size stays and the order changes, that is the
+interval of the profile's ratio. Errors of two sizes are taken for independent: where they go
+together, the interval is wider than it need be.
 """
 
 from __future__ import annotations
@@ -99,25 +101,22 @@ def _of_sizes(
 ) -> Iterator[Decision]:
     random = profile.curves[direction, True]
     after = profile.curves[direction, optimisation == "aggregating"]
-    reach = profile.centres[direction].reach()
+    reach, of_ratios = profile.centres[direction].reach(), profile.ratios[direction].bounds
     for size, before_ns in random.times_ns.items():
         larger = size if optimisation == "reordering" else _largest_multiple(size, random.times_ns)
         after_ns = after.times_ns[larger] * size / larger
-        variance = random.variances.get(size, 0.0) + after.variances.get(larger, 0.0)
-        # One and the same request on both sides gains nothing, surely.
-        is_same = optimisation == "aggregating" and larger == size
-        factor = 1.0 if is_same else math.exp(reach * math.sqrt(variance))
         gain = before_ns / after_ns
-        yield Decision(
-            direction,
-            optimisation,
-            size,
-            larger,
-            gain,
-            gain / factor,
-            gain * factor,
-            cost.needed(after_ns),
-        )
+        if larger != size:
+            variance = random.variances.get(size, 0.0) + after.variances.get(larger, 0.0)
+            factor = math.exp(reach * math.sqrt(variance))
+            bounds = (gain / factor, gain * factor)
+        elif optimisation == "aggregating":
+            # One and the same request on both sides gains nothing, surely.
+            bounds = (gain, gain)
+        else:
+            bounds = of_ratios.get(size, (gain, gain))
+        needed = cost.needed(after_ns)
+        yield Decision(direction, optimisation, size, larger, gain, *bounds, needed)
 
 
 def _largest_multiple(size: int, sizes: dict[int, float]) -> int:
