@@ -229,3 +229,69 @@ def test_jumps_of_one_order_are_those_of_the_other() -> None:
     own = {size: truth[size] * np.exp(jumps[264 * KIB - size]) for size in in_order}
     apart = PairKriging((own, truth), none)
     assert np.sqrt(apart.ratio_variances(others)).min() > 0.05
+
+
+def test_models_left_out_first_are_those_without_a_chance(monkeypatch) -> None:
+    # Every second of 95 sizes jumps: at equal ranks these or the others would not be asked.
+    sizes = [64 * KIB + 32 * KIB * number for number in range(95)]
+    rng = np.random.default_rng(1)
+    jumps = np.where(np.arange(95) % 2, rng.normal(0, 0.1, 95), 0.0)
+    times = line(sizes) * np.exp(jumps + rng.normal(0, 0.01, 95))
+    some = kriged(sizes, times, [1e-4] * 95)
+    monkeypatch.setattr(kriging, "_MOST_ASKED", 95)
+    every = kriged(sizes, times, [1e-4] * 95)
+    assert some.log_evidence == pytest.approx(every.log_evidence, abs=1e-9)
+    for found, expected in zip(some.at(sizes), every.at(sizes), strict=True):
+        assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_pair_is_both_models_by_their_evidence() -> None:
+    rng = np.random.default_rng(3)
+    noise = dict.fromkeys(SIZES, 4e-4)
+    wave = waves(rng, SIZES)
+    times = tuple(
+        dict(zip(SIZES, line(SIZES) * np.exp(wave + rng.normal(0, own, 5)), strict=True))
+        for own in (0.02, 0.04)
+    )
+    pair = PairKriging(times, (noise, noise))
+    alone = [kriged(SIZES, list(its.values()), [4e-4] * 5) for its in times]
+    both = Kriging(Points.of(SIZES, SIZES), [*times[0].values(), *times[1].values()], [4e-4] * 10)
+    odds = np.exp(both.log_evidence - alone[0].log_evidence - alone[1].log_evidence)
+    assert pair.share == pytest.approx(odds / (1 + odds))
+    assert 0.2 < pair.share < 0.95
+    parts = np.array([[1 - pair.share], [pair.share]])
+
+    def mixed(apart, together):
+        means, variances = (np.stack(each) for each in zip(apart, together, strict=True))
+        mean = (parts * means).sum(axis=0)
+        return mean, (parts * (variances + means**2)).sum(axis=0) - mean**2
+
+    for order, found in enumerate(pair.at(OTHERS)):
+        expected = mixed(alone[order].at(OTHERS), both.at(OTHERS, order))
+        for one, its in zip(found, expected, strict=True):
+            assert one == pytest.approx(its, rel=1e-6, abs=1e-9)
+    (first, its), (second, others) = (each.at(OTHERS) for each in alone)
+    _, spread = mixed((second - first, its + others), both.ratios(OTHERS))
+    assert pair.ratio_variances(OTHERS) == pytest.approx(spread, rel=1e-6)
+    covariance = pair.share * both.covariance(Points.of(OTHERS, OTHERS))
+    count = len(OTHERS)
+    for order, each in enumerate(alone):
+        place = slice(order * count, (order + 1) * count)
+        covariance[place, place] += (1 - pair.share) * each.covariance(Points.of(OTHERS))
+    assert pair.covariance(OTHERS) == pytest.approx(covariance, rel=1e-9)
+
+
+def test_the_covariance_is_the_mean_of_the_models(monkeypatch) -> None:
+    monkeypatch.setattr(kriging, "_LEAST_WEIGHT", 0.0)
+    monkeypatch.setattr(kriging, "_PARAMETERS", ((0.03, 1.5, 0.0), (0.1, 0.6, 0.03)))
+    two = kriging._TWO_CURVES
+    points, asked = Points.of(SIZES, SIZES[1:]), Points.of(OTHERS, OTHERS)
+    times, noise = [*bent(SIZES), *(2 * line(SIZES[1:]))], [*NOISE, *NOISE[1:]]
+    found = Kriging(points, times, noise)
+    assert len(found._weights) == 2 * len(two)
+    expected = np.zeros((len(asked), len(asked)))
+    for weight, model in zip(found._weights, found._models, strict=True):
+        monkeypatch.setattr(kriging, "_PARAMETERS", (tuple(model[:3]),))
+        monkeypatch.setattr(kriging, "_TWO_CURVES", (tuple(model[3:]),))
+        expected += weight * Kriging(points, times, noise).covariance(asked)
+    assert found.covariance(asked) == pytest.approx(expected, rel=1e-6, abs=1e-12)

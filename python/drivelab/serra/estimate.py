@@ -173,8 +173,10 @@ def estimated_pair(
 
     Parameters
     ----------
-    intervals, scheme
+    intervals
         As `weights` takes them.
+    scheme
+        How the curves go between measured sizes.
     times
         Of each order, measured access times in ns by size, at least two in every interval.
     variances

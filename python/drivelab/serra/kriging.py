@@ -22,7 +22,8 @@ with that of the other by a correlation (cokriging; Rasmussen and Williams 2006,
 besides e, which each has of its own, both jump by the same at each size. pair.py says when.
 
 No library was found that takes a line with unknown coefficients for the mean and averages over the
-process's parameters; scikit-learn's regressor does neither. The linear algebra is NumPy's and SciPy's.
+process's parameters; scikit-learn's regressor does neither. The linear algebra is NumPy's and
+SciPy's.
 """
 
 from __future__ import annotations
