@@ -45,6 +45,9 @@ def test_the_headline_is_what_the_result_says(name: str, tmp_path: Path) -> None
     assert all(figure in text for figure in figures)
 
 
+UNSCALED = {"scale": 1, "idle_seconds": 0}
+
+
 def test_what_was_not_reached_is_said() -> None:
     section = {
         "name": "",
@@ -54,7 +57,7 @@ def test_what_was_not_reached_is_said() -> None:
         "lost_ratio": None,
         "steady_after_minutes": None,
     }
-    assert headline({"test": "wsat", "sections": [section]}) == [
+    assert headline({"test": "wsat", "settings": UNSCALED, "sections": [section]}) == [
         Figure("fresh out of the box", 12240.0, "IOPS"),
         Figure("settled", None, "IOPS"),
     ]
@@ -68,7 +71,7 @@ def test_what_is_left_is_told_where_no_window_was_judged() -> None:
         "steady_after_minutes": None,
         "minutes": {"iops": [100.0, 90.0, 30.0, 20.0, 20.0, 20.0, 10.0]},
     }
-    assert headline({"test": "wsat", "sections": [section]}) == [
+    assert headline({"test": "wsat", "settings": UNSCALED, "sections": [section]}) == [
         Figure("fresh out of the box", 100.0, "IOPS"),
         Figure("in the last 5 minutes, not settled", 20.0, "IOPS"),
         Figure("lost by then", 0.8, "ratio"),
@@ -81,7 +84,11 @@ def test_a_window_that_never_settled_is_not_called_settled() -> None:
     section = {"fresh_iops": 100.0, "settled_iops": 20.0, "lost_ratio": 0.8, "minutes": minutes}
     for after, name in ((None, "in the last window, not settled"), (31, "settled")):
         figures = headline(
-            {"test": "wsat", "sections": [{**section, "steady_after_minutes": after}]}
+            {
+                "test": "wsat",
+                "settings": UNSCALED,
+                "sections": [{**section, "steady_after_minutes": after}],
+            }
         )
         assert [figure.name for figure in figures][1] == name
 
@@ -99,3 +106,23 @@ def test_a_recovery_and_demands_are_told_with_their_units() -> None:
     point = {"name": "MIN", "threads": 1, "queue_depth": 2, "iops_mean": 828.0}
     (demand,) = headline({"test": "dirth", "sections": [{"operating_points": [point]}]})
     assert demand == Figure("MIN, 1 thread x 2", 828.0, "IOPS")
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        (UNSCALED, "steady after"),
+        ({"scale": 0.1, "idle_seconds": 0}, "steady after (min of 6.00 s)"),
+        ({"scale": 1, "idle_seconds": 30}, "steady after (min of writes)"),
+        ({"scale": 0.01, "idle_seconds": 30}, "steady after (min of 600 ms of writes)"),
+    ],
+)
+def test_minutes_that_are_not_the_drives_are_told(settings: dict[str, float], name: str) -> None:
+    section = {
+        "fresh_iops": 100.0,
+        "settled_iops": 40.0,
+        "steady_after_minutes": 310,
+        "minutes": {"iops": [100.0, 40.0]},
+    }
+    found = headline({"test": "wsat", "settings": settings, "sections": [section]})
+    assert [figure.name for figure in found if figure.unit == "minutes"] == [name]

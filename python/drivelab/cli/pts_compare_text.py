@@ -59,7 +59,7 @@ def _saturation(drives: Sequence[Mapping[str, Any]]) -> list[Sequence[str]]:
     rows: list[Sequence[str]] = [
         (
             *("drive", "fresh (IOPS)", "at the end (IOPS)", "last window (IOPS)", "lost"),
-            "steady after (min)",
+            "steady after (min of writes)",
         )
     ]
     for one in drives:

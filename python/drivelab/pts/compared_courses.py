@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from drivelab.pts.compared import Compared
 from drivelab.pts.exhibits import Axis, BarFigure, Line, LineFigure, Page, Table
-from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio
+from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio, minute_words
 
 Pages = tuple[list[Page], dict[str, Any]]
 
@@ -55,12 +55,14 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
         )
         for drive, section, end, gone in zip(drives, sections, ends, lost, strict=True)
     )
+    # All of one scale; those that idle between say what is counted.
+    words = max((minute_words(drive.result["settings"]) for drive in drives), key=len)
     table = Table(
         "saturation-table",
         "Fresh, at the end, and settled",
         (
             *("drive", "fresh (IOPS)", "at the end (IOPS)", "last window (IOPS)", "lost (%)"),
-            *("settled after (min)", "run (min)", "drive fills"),
+            *(f"settled after ({words})", f"run ({words})", "drive fills"),
         ),
         rows,
         f"At the end: mean of the last {LAST_MINUTES} minutes. Last window: mean of the rounds by "

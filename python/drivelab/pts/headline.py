@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from drivelab.pts.cell_exhibits import block_text
-from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio
+from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio, minute_words
+
+# Where they are those of the drive's time.
+_MINUTES: Final = "min"
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,17 @@ def headline(result: Mapping[str, Any]) -> list[Figure]:
         Of one test, as docs/json-pts.md describes it.
     """
     own = _OWN.get(result["test"])
-    return [
+    figures = [
         figure
         for section in result["sections"]
         for figure in [*_windows(section), *(own(section) if own is not None else ())]
+    ]
+    minutes = minute_words(result["settings"]) if result["test"] == "wsat" else _MINUTES
+    if minutes == _MINUTES:
+        return figures
+    return [
+        replace(figure, name=f"{figure.name} ({minutes})") if figure.unit == "minutes" else figure
+        for figure in figures
     ]
 
 

@@ -28,11 +28,10 @@ from drivelab.pts.exhibits import Axis, LineFigure, Page, Table
 from drivelab.pts.histogram_run import histogram_minutes, histogram_page, histogram_values
 from drivelab.pts.journal import Action, Record, Step
 from drivelab.pts.rounds import Settled, Tracked, settle
-from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio
+from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio, minute_words
 from drivelab.pts.steady_state import PTS, SteadyStateRule, judge_window
 from drivelab.pts.test import PtsTest, Section, Verdict
 from drivelab.pts.words import stimulus_words
-from drivelab.units import format_duration_ns
 
 if TYPE_CHECKING:
     from drivelab.pts.bench import Bench
@@ -281,7 +280,7 @@ def _table(record: Record, steps: Sequence[Step], settled: Settled) -> Table:
     if settled_iops is None:
         last = end_iops([step.iops for step in steps])
         left = (f"mean of the last {LAST_MINUTES} minutes (IOPS)", last)
-    after, minutes = values["steady_after_minutes"], _minutes(record)
+    after, minutes = values["steady_after_minutes"], minute_words(record.settings.to_json())
     return Table(
         "wsat-table",
         "Write saturation",
@@ -296,13 +295,6 @@ def _table(record: Record, steps: Sequence[Step], settled: Settled) -> Table:
             ("drive fills", values["drive_fills"]),
         ),
     )
-
-
-def _minutes(record: Record) -> str:
-    """Say what the table's minutes are where they differ from the axes', which are the drive's."""
-    settings = record.settings
-    scaled = f" of {format_duration_ns(60e9 * settings.scale)}" if settings.scale < 1 else ""
-    return f"min{scaled}{' of writes' if settings.idle_seconds else ''}"
 
 
 TEST: Final = PtsTest(
