@@ -1,8 +1,8 @@
 """Results that ship with the package: presets through four tests, to set a drive beside them.
 
-Each is a `result.json` (docs/json-pts.md), packed, of the enterprise edition with its defaults. It
-carries the preset's fingerprint and the generation of the code that made it, so that one of
-another version of either is never shown. Made by ``make reference-results``.
+Each is a `result.json` (docs/json-pts.md) without its steps, packed, of the enterprise edition with
+its defaults. It carries the preset's fingerprint and the generation of the code that made it, so
+that one of another version of either is never shown. Made by ``make reference-results``.
 """
 
 from __future__ import annotations
