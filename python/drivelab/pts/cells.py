@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
@@ -122,31 +122,35 @@ def _percentiles_ms(steps: Sequence[Step], percents: Sequence[float]) -> Iterato
     high = max(part.latency_ns_max for part in parts)
     histogram = merged_histogram(steps)
     total = math.fsum(part.latency_ns_mean * part.requests for part in parts)
+    bins = [
+        (max(first, low), min(last, high), here)
+        for (first, last), here in ((histogram_range(each), histogram[each]) for each in histogram)
+    ]
     for percent in percents:
-        least, most = _bounds_ns(histogram, percent, total, low, high)
+        least, most = _bounds_ns(bins, percent, total)
         yield min(max(percentile_ns(histogram, percent, low, high), least), most) / 1e6
 
 
 def _bounds_ns(
-    histogram: Mapping[int, int], percent: float, total: float, low: int, high: int
+    bins: Sequence[tuple[int, int, int]], percent: float, total: float
 ) -> tuple[float, float]:
     """Give between what a percentile lies for the exact sum of all latencies to come out.
 
     Of n latencies in order the percentile is the k-th. The k up to it are at most as long, and
     those beyond at most as long as their bins are high; so k times it is at least what is left of
-    the sum. From below alike. A bin's middle alone may lie below the mean of equal latencies.
+    the sum. From below alike. A bin's middle alone may lie below the mean of equal latencies. Bins
+    are the shortest and the longest latency in ns and how many there are.
     """
-    count = sum(histogram.values())
+    count = sum(here for _, _, here in bins)
     # Multiplied before divided, as where the bin is found.
     place = min(max(math.ceil(percent * count / 100), 1), count)
     below = above = 0.0
     passed = 0
-    for number, here in histogram.items():
-        first, last = histogram_range(number)
+    for first, last, here in bins:
         before = min(max(place - 1 - passed, 0), here)
         after = min(max(passed + here - place, 0), here)
-        below += before * max(first, low)
-        above += after * min(last, high)
+        below += before * first
+        above += after * last
         passed += here
     return (total - above) / place, (total - below) / (count - place + 1)
 
