@@ -79,7 +79,7 @@ def draw_cases(
         for place, (title, points) in enumerate(panels):
             _draw_panel(grid[place // 2][place % 2], title, points, across, ticks)
         # Dots may lie anywhere in the frames.
-        figure.legend(*grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        figure.legend(*grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
 
     return document(draw, (7.4, 3.4 * ((len(panels) + 1) // 2)))
 
@@ -105,8 +105,15 @@ def _draw_panel(
                 label=kind if place == 0 else None,
             )
             middle = min(statistics.median(errors), _MOST_PERCENT)
-            axes.plot([left - 0.02, left + 0.22], [middle, middle], color=INK, linewidth=1.6)
-    axes.axhline(20, color=INK, linewidth=0.9, linestyle=(0, (3, 2)))
+            is_last = number == len(_LOOKS) - 1 and place == 0
+            axes.plot(
+                [left - 0.02, left + 0.22],
+                [middle, middle],
+                color=INK,
+                linewidth=1.6,
+                label="median" if is_last else None,
+            )
+    axes.axhline(20, color=INK, linewidth=0.9, linestyle=(0, (3, 2)), label="20 %")
     axes.set_xticks(range(len(ticks)), [str(tick) for tick in ticks])
     axes.set_ylim(0, 1.03 * _MOST_PERCENT)
     # What is further off is drawn there.
