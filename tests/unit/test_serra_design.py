@@ -12,7 +12,7 @@ from line_drives import LINES, LineDrive, NoisyDrive
 from drivelab.drives.whole_passes import PassMeasurement
 from drivelab.serra import design, kriging
 from drivelab.serra.design import next_passes
-from drivelab.serra.pair import PairKriging
+from drivelab.serra.pair_kriging import PairKriging
 from drivelab.serra.plan import ProfilePlan
 from drivelab.serra.profile import Profile, profile
 from drivelab.serra.sizes import Interval

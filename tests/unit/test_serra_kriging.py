@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 from drivelab.serra import kriging
 from drivelab.serra.estimate import estimated, estimated_pair
 from drivelab.serra.kriging import Kriging, Points
-from drivelab.serra.pair import PairKriging
+from drivelab.serra.pair_kriging import PairKriging
 from drivelab.serra.sizes import Interval
 from drivelab.workloads.whole_pass import KIB, MIB
 

@@ -60,7 +60,7 @@ def read_reference(name: str, test: str) -> dict[str, Any]:
         result: dict[str, Any] = json.loads(lzma.decompress(path.read_bytes()))
         generation = result.pop(_GENERATION_KEY, None)
         found = result["drive"]["identity"]["config_hash"]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, lzma.LZMAError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, lzma.LZMAError) as error:
         raise UsageError(f"the reference result {path} is damaged; {make}") from error
     if found != hash_now or generation != GENERATION:
         what = "it" if found != hash_now else "the tests"

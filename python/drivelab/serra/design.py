@@ -1,12 +1,12 @@
 """Which passes are measured next: those that tell most about the ratios for the time they take.
 
-The curves of what was measured (pair.py) say how sure each ratio is, and how its error goes with
-that of access times. Another pass of test and size i, with noise of variance v, lowers the variance
-of the ratio's logarithm r(s) by cov(r(s), i)^2 / (cov(i, i) + v) at every size s, whatever it
-shows. So what is best is known before it is measured: a new size where a curve may bend, one more
-repetition where repetitions differ, in order or random, by what their passes take of the drive's
-time. Some are chosen at once, each as if those before it were measured; then all curves are seen
-again. The covariance is the mean of the models', without what they disagree in, which only
+The curves of what was measured (pair_kriging.py) say how sure each ratio is, and how its error goes
+with that of access times. Another pass of test and size i, with noise of variance v, lowers the
+variance of the ratio's logarithm r(s) by cov(r(s), i)^2 / (cov(i, i) + v) at every size s, whatever
+it shows. So what is best is known before it is measured: a new size where a curve may bend, one
+more repetition where repetitions differ, in order or random, by what their passes take of the
+drive's time. Some are chosen at once, each as if those before it were measured; then all curves are
+seen again. The covariance is the mean of the models', without what they disagree in, which only
 measuring can tell.
 """
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from drivelab.serra.kriging import ASSUMED_VARIANCE
-from drivelab.serra.pair import PairKriging
+from drivelab.serra.pair_kriging import PairKriging
 from drivelab.serra.spread import (
     CONFIDENCE,
     LEAST_DEGREES,

@@ -6,7 +6,7 @@ For reads and for writes, in order and random:
   of each interval of sizes by itself;
 - ``knots``: from one measured size to the next, in a straight line, where all of them were
   measured;
-- ``kriged``: both orders together (pair.py), where sizes were chosen by what they tell.
+- ``kriged``: both orders together (pair_kriging.py), where sizes were chosen by what they tell.
 
 The first two are weighted sums of what was measured in that order. The ratio of a size is its
 random access time over the one in order. A size that ends one interval and begins the next is
@@ -206,7 +206,7 @@ def _kriged(
     variances: tuple[Mapping[int, float], Mapping[int, float]],
 ) -> Curves:
     from drivelab.serra.kriging import ASSUMED_VARIANCE
-    from drivelab.serra.pair import PairKriging
+    from drivelab.serra.pair_kriging import PairKriging
 
     sizes = sorted({size for interval in intervals for size in interval.sizes})
     in_order, random = (

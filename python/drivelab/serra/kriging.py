@@ -19,7 +19,7 @@ what repetitions leave open and what lies between sizes.
 
 Both orders of a direction may be one process of two curves: each has its line, f of the one goes
 with that of the other by a correlation (cokriging; Rasmussen and Williams 2006, section 9.1), and
-besides e, which each has of its own, both jump by the same at each size. pair.py says when.
+besides e, which each has of its own, both jump by the same at each size. pair_kriging.py says when.
 
 No library was found that takes a line with unknown coefficients for the mean and averages over the
 process's parameters; scikit-learn's regressor does neither. The linear algebra is NumPy's and
@@ -246,7 +246,7 @@ class Kriging:
         # In place: there are many models, and memory is slower than arithmetic.
         found: Array = _matern(distances / lengths[:, np.newaxis, np.newaxis])[which]
         found *= amplitudes**2
-        for curve in range(len(self._lines) if len(self._lines) > 1 else 0):
+        for curve in range(len(self._lines)):
             its, theirs = points.curves == curve, others.curves != curve
             found[np.ix_(np.arange(len(found)), its, theirs)] *= together
         rows, columns = np.nonzero(is_same)
