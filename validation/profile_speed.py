@@ -31,7 +31,7 @@ def profile_speed() -> Section:
         # Fresh out of the box it holds nothing to read.
         directions = DIRECTIONS if drive.condition != "fresh" else ("write",)
         plan = ProfilePlan(directions=directions)
-        measured_profile(Passes(drive, plan.seed), plan)
+        measured_profile(Passes(drive, plan), plan)
         seconds = time.process_time() - prepared
         target = _TARGETS[drive.capacity_bytes > _SMALL_BYTES]
         if seconds > target:

@@ -153,10 +153,30 @@ def test_answers_say_what_was_asked_on_lines_of_a_terminal(drive, capsys, cost, 
     answers = lines[lines.index(said) + 1 :]
     assert len(answers) >= 6
     assert max(map(len, answers)) <= 85
+    unsure = [line for line in answers if line.startswith("unsure: ")]
+    if unsure:
+        assert answers[-2:] == [*unsure, "  more --points or --repetitions make it narrower"]
+        answers = answers[:-2]
+    assert bool(unsure) == any("unsure" in line for line in answers)
     assert all("from" in line or "at " in line for line in answers)
     _, out, _ = run(capsys, *words, "--json")
     values = json.loads(out)
     assert (values["optimization_cost_ns"], values["optimization_ratio"]) == keys
+
+
+def test_another_cost_in_the_same_folder_goes_on_from_all_that_is_there(drive, capsys) -> None:
+    words = (drive, *QUICK, "--points", "auto", "--repetitions", "auto", "--half-width", "8%")
+    words = (*words, "--json", "--out", "p")
+    told = [
+        json.loads(run(capsys, *words, *more)[1])
+        for more in ((), ("--optimization-cost", "1.05"), ("--optimization-cost", "1.2"))
+    ]
+    passes = [values["passes"] for values in told]
+    assert passes[0] < passes[1] <= passes[2]
+    assert told[2]["measuring_ns"] >= told[1]["measuring_ns"] > told[0]["measuring_ns"]
+    # In a folder of its own it needs fewer, as answers for another cost tell it little.
+    alone = json.loads(run(capsys, *words[:-1], "q", "--optimization-cost", "1.2")[1])
+    assert alone["passes"] <= passes[2]
 
 
 def test_another_profile_or_drive_is_refused_in_the_same_folder(drive, capsys) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 
+import numpy as np
 import pytest
 
 from drivelab.drives.whole_passes import PassMeasurement
-from drivelab.serra.decision import Cost, decisions, spans
+from drivelab.serra.decision import decisions, open_half_width_ratio, spans
+from drivelab.serra.estimate import estimated_pair
+from drivelab.serra.optimisation import Cost, becomes
 from drivelab.serra.profile import Profile, from_passes
 from drivelab.serra.sizes import Interval
 from drivelab.workloads.whole_pass import KIB, MIB, WholePass
@@ -107,3 +111,53 @@ def test_the_gain_of_reordering_is_as_sure_as_the_ratio() -> None:
     reach = found.centres["read"].reach()
     low, high = bounds[16 * KIB]
     assert math.log(high / low) < 2 * reach * math.sqrt(in_order[16 * KIB] + random[16 * KIB])
+
+
+def test_the_gain_of_aggregating_knows_what_both_times_share() -> None:
+    # By the weights of the line, every repetition drawn anew: the spread of gains is what is told.
+    rng = np.random.default_rng(1)
+    sizes = np.array(SIZES.sizes)
+    rows = np.vander(sizes, 2) @ np.linalg.pinv(np.vander([8 * KIB, 32 * KIB], 2))
+    times = IN_ORDER + MORE + np.array([8 * KIB, 32 * KIB])
+    noisy = times * (1 + 0.02 * rng.normal(size=(20_000, 2)))
+    logs = np.log(noisy @ rows.T)
+    told = estimated_pair(
+        [SIZES],
+        ({8 * KIB: 2e4, 32 * KIB: 5e4}, dict(zip((8 * KIB, 32 * KIB), times, strict=True))),
+        variances=(dict.fromkeys((8 * KIB, 32 * KIB), 4e-4),) * 2,
+    )
+    gains = told.gain_variances["aggregating"]
+    for place, larger in ((0, 3), (1, 3)):
+        expected = np.var(logs[:, place] - logs[:, larger])
+        # The variance of a sample has a standard error of 1 %.
+        assert gains[int(sizes[place])] == pytest.approx(expected, rel=0.05)
+    # Nothing becomes of what has no multiple, surely.
+    assert gains[24 * KIB] == gains[32 * KIB] == 0
+    apart = told.random.variances
+    assert gains[16 * KIB] < 0.8 * (apart[16 * KIB] + apart[32 * KIB])
+    both = told.gain_variances["scheduling"]
+    assert both[8 * KIB] == pytest.approx(apart[8 * KIB] + told.in_order.variances[32 * KIB])
+
+
+@pytest.mark.parametrize("some", [[8 * KIB, 16 * KIB, 40 * KIB], range(8 * KIB, 4 * MIB, 8 * KIB)])
+def test_neighbours_are_sent_as_the_largest_multiple(some) -> None:
+    found = becomes("aggregating", some, list(some))
+    assert found == [max(each for each in some if each % size == 0) for size in some]
+    assert becomes("scheduling", some, list(some)) == found
+    assert becomes("reordering", some, list(some)) == list(some)
+
+
+def test_how_far_unsure_answers_are_from_being_known() -> None:
+    found = ask(profile(spread=0.1), ratio=4.0)
+    unsure = [one for one in found if one.answer == "unsure"]
+    assert len({one.optimisation for one in unsure}) > 1
+    widths = {
+        optimisation: statistics.median(
+            (one.high_ratio - one.low_ratio) / 2 / one.gain_ratio
+            for one in unsure
+            if one.optimisation == optimisation
+        )
+        for optimisation in {one.optimisation for one in unsure}
+    }
+    assert open_half_width_ratio(found) == max(widths.values())
+    assert open_half_width_ratio(ask(profile(), ratio=4.5)) == 0

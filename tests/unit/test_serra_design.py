@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from line_drives import LINES, LineDrive, NoisyDrive
 
 from drivelab.drives.whole_passes import PassMeasurement
 from drivelab.serra import design, kriging
+from drivelab.serra.decision import decisions, open_half_width_ratio
 from drivelab.serra.design import next_passes
+from drivelab.serra.optimisation import Cost
 from drivelab.serra.pair_kriging import PairKriging
 from drivelab.serra.plan import ProfilePlan
 from drivelab.serra.profile import Profile, profile
@@ -261,3 +264,62 @@ def test_intervals_of_very_many_sizes_are_looked_at_in_part() -> None:
         assert found.ratios["read"].by_size[size] == pytest.approx(truth, rel=0.05)
     # Those at equal gaps and at equal factors.
     assert len(sizes_of(found)) <= 256
+
+
+class TwiceJumpingDrive(LineDrive):
+    """Sizes are off their lines by a tenth or so, the same in both orders."""
+
+    def measure_passes(
+        self, work: Sequence[tuple[int, WholePass]], *, seed: int
+    ) -> Iterator[PassMeasurement]:
+        for one in super().measure_passes(work, seed=seed):
+            what = one.whole_pass
+            rng = np.random.default_rng(what.request_bytes)
+            factor = np.exp(rng.normal(0, 0.1)) * (1 + 0.002 * (one.index % 3))
+            yield PassMeasurement(one.index, what, round(one.duration_ns * factor), None)
+
+
+@pytest.mark.parametrize("points", ["auto", 8])
+def test_answers_that_are_asked_for_are_known_or_near_what_is_needed(points) -> None:
+    # Ratios are known soon, as both orders jump together; what larger requests gain is not.
+    cost = Cost(ratio=1.25)
+    sigma = 0.0 if points == "auto" else 0.08
+    drive = TwiceJumpingDrive(LINES) if points == "auto" else NoisyDrive(sigma, 3, (0.0, 1))
+    plan = ProfilePlan(points=points, repetitions="auto", file_bytes=40 * MIB)
+    before = profile(drive, plan)
+    if points != "auto":
+        drive = NoisyDrive(sigma, 3, (0.0, 1))
+    after = profile(drive, replace(plan, cost=cost))
+    assert plan.half_width_ratio < open_half_width_ratio(decisions(before, cost))
+    assert open_half_width_ratio(decisions(after, cost)) <= plan.half_width_ratio
+    # Asked later, nothing was measured in vain.
+    count = len(before.measured)
+    assert len(after.measured) > count
+    assert after.measured[:count] == before.measured
+
+    def unsure(found: Profile) -> int:
+        return sum(one.answer == "unsure" for one in decisions(found, cost))
+
+    assert unsure(after) < unsure(before)
+
+
+def test_answers_that_are_clear_take_no_more_passes() -> None:
+    plan = ProfilePlan(points="auto", repetitions="auto", file_bytes=40 * MIB)
+    drive = TwiceJumpingDrive(LINES)
+    # No request gains so much.
+    asked = profile(drive, replace(plan, cost=Cost(ratio=1e6)))
+    assert asked.measured == profile(drive, plan).measured
+
+
+def test_answers_of_very_many_sizes_end_too() -> None:
+    plan = ProfilePlan(
+        (Interval(512, 512 * KIB, 512),),
+        "auto",
+        "auto",
+        MIB,
+        directions=("write",),
+        cost=Cost(ratio=1.1),
+    )
+    found = profile(TwiceJumpingDrive(LINES), plan)
+    assert any(one.answer == "unsure" for one in decisions(found, plan.cost))
+    assert len(found.measured) < 2048

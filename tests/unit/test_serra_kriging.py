@@ -9,6 +9,7 @@ from scipy.stats import multivariate_normal
 from drivelab.serra import kriging
 from drivelab.serra.estimate import estimated, estimated_pair
 from drivelab.serra.kriging import Kriging, Points
+from drivelab.serra.optimisation import becomes
 from drivelab.serra.pair_kriging import PairKriging
 from drivelab.serra.sizes import Interval
 from drivelab.workloads.whole_pass import KIB, MIB
@@ -127,7 +128,7 @@ def waves(rng: np.random.Generator, sizes) -> np.ndarray:
 def test_intervals_hold_curves_as_often_as_they_say(*, alike: bool) -> None:
     interval = Interval(64 * KIB, 4 * MIB, 32 * KIB)
     sizes = np.asarray(interval.sizes)
-    inside, inside_ratio, near, straight, of_ratio = [], [], [], [], []
+    inside, inside_ratio, inside_gain, near, straight, of_ratio = [], [], [], [], [], []
     for seed in range(100):
         rng = np.random.default_rng(seed)
         # Every second pair jumps from size to size besides.
@@ -154,16 +155,42 @@ def test_intervals_hold_curves_as_often_as_they_say(*, alike: bool) -> None:
             near.append(np.abs(error))
             straight.append(np.abs(np.log(np.array(list(knots.values())) / truth)))
             errors.append(error)
-        spread = np.sqrt(list(found.ratio_variances.values()))
+        spread = np.sqrt(list(found.gain_variances["reordering"].values()))
         of_ratio.append(np.abs(errors[1] - errors[0]))
         inside_ratio.append(of_ratio[-1] <= 1.96 * spread)
+        # What larger requests gain, where there are any.
+        every = list(found.random.times_ns)
+        larger = np.searchsorted(every, becomes("aggregating", every, every))
+        are_larger = larger > np.arange(len(every))
+        for order, optimisation in ((1, "aggregating"), (0, "scheduling")):
+            error = np.abs(errors[1] - errors[order][larger])
+            spread = np.sqrt(list(found.gain_variances[optimisation].values()))
+            inside_gain.append((error <= 1.96 * spread)[are_larger])
     # Errors of one curve go together: 200 curves are some 600 of them, four standard errors 0.035;
     # of ratios there are half as many, and one that does not bend is the smoothest of all.
     assert np.mean(inside) == pytest.approx(0.95, abs=0.035)
     assert np.mean(inside_ratio) >= 0.9
+    assert np.mean(inside_gain) >= 0.9
     assert np.mean(near) < 0.9 * np.mean(straight)
     # Errors of two curves apart add up to the root of two; those of curves alike are the same.
     assert (np.mean(of_ratio) < 1.2 * np.mean(near)) == alike
+
+
+def differences_are_those_of(found: Kriging, means: np.ndarray, spread: np.ndarray) -> None:
+    """Hold them against a distribution at OTHERS of the first curve, then of the second."""
+    count = len(OTHERS)
+    own = np.diagonal(spread)
+    # From one size to another, of one curve or two.
+    for first, second, step in ((1, 0, 1), (1, 1, 2), (0, 0, -1)):
+        rows = np.arange(max(0, -step), count - max(0, step))
+        some, others = (np.array(OTHERS)[places] for places in (rows, rows + step))
+        logs, variances = found.differences(some, others, (first, second))
+        above, below = rows + count * first, rows + step + count * second
+        assert logs == pytest.approx(means[above] - means[below], abs=1e-6)
+        expected = own[above] + own[below] - 2 * spread[above, below]
+        assert variances == pytest.approx(expected, rel=1e-3, abs=1e-8)
+    for nothing in found.differences(OTHERS, OTHERS, (1, 1)):
+        assert not nothing.any()
 
 
 def test_two_curves_are_a_conditioned_normal_distribution(monkeypatch) -> None:
@@ -202,12 +229,13 @@ def test_two_curves_are_a_conditioned_normal_distribution(monkeypatch) -> None:
         logs, variances = found.at(OTHERS, curve)
         assert logs == pytest.approx(means[its], abs=1e-6)
         assert variances == pytest.approx(np.diagonal(spread)[its], rel=1e-4, abs=1e-8)
-    logs, variances = found.ratios(OTHERS)
+    logs, variances = found.differences(OTHERS, OTHERS, (1, 0))
     own = np.diagonal(spread)
     across = np.diagonal(spread[:count, count:])
     assert logs == pytest.approx(means[count:] - means[:count], abs=1e-6)
     assert variances == pytest.approx(own[:count] + own[count:] - 2 * across, rel=1e-3, abs=1e-8)
     assert found.covariance(Points.of(OTHERS, OTHERS)) == pytest.approx(spread, rel=1e-3, abs=1e-8)
+    differences_are_those_of(found, means, spread)
     density = multivariate_normal(cov=inside + 1e-9 * np.eye(known)).logpdf(rest)
     constant = known / 2 * np.log(2 * np.pi)
     assert found.log_evidence == pytest.approx(density + constant, rel=1e-9)
@@ -225,10 +253,10 @@ def test_jumps_of_one_order_are_those_of_the_other() -> None:
     (logs, _), (random, _) = alike.at(others)
     # What was measured in one order only is known of the other, though jumps are 0.1.
     assert np.abs(random - logs).max() < 0.01
-    assert np.sqrt(alike.ratio_variances(others)).max() < 0.01
+    assert np.sqrt(alike.gain_variances(others, others, is_random=False)).max() < 0.01
     own = {size: truth[size] * np.exp(jumps[264 * KIB - size]) for size in in_order}
     apart = PairKriging((own, truth), none)
-    assert np.sqrt(apart.ratio_variances(others)).min() > 0.05
+    assert np.sqrt(apart.gain_variances(others, others, is_random=False)).min() > 0.05
 
 
 def test_models_left_out_first_are_those_without_a_chance(monkeypatch) -> None:
@@ -271,8 +299,8 @@ def test_a_pair_is_both_models_by_their_evidence() -> None:
         for one, its in zip(found, expected, strict=True):
             assert one == pytest.approx(its, rel=1e-6, abs=1e-9)
     (first, its), (second, others) = (each.at(OTHERS) for each in alone)
-    _, spread = mixed((second - first, its + others), both.ratios(OTHERS))
-    assert pair.ratio_variances(OTHERS) == pytest.approx(spread, rel=1e-6)
+    _, spread = mixed((second - first, its + others), both.differences(OTHERS, OTHERS, (1, 0)))
+    assert pair.gain_variances(OTHERS, OTHERS, is_random=False) == pytest.approx(spread, rel=1e-6)
     covariance = pair.share * both.covariance(Points.of(OTHERS, OTHERS))
     count = len(OTHERS)
     for order, each in enumerate(alone):

@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 
     from drivelab.drives.drive import Drive
     from drivelab.report.table import Table
-    from drivelab.serra.decision import Cost, Decision
+    from drivelab.serra.decision import Decision
     from drivelab.serra.journal import Passes
+    from drivelab.serra.optimisation import Cost
     from drivelab.serra.plan import ProfilePlan
     from drivelab.serra.profile import Profile
     from drivelab.serra.sizes import Interval
@@ -116,7 +117,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=argument_type(cost),
         metavar="TIME|RATIO",
         help="time that an I/O optimisation adds to each request (50us), or the ratio that it "
-        "needs (1.5x): say for which sizes aggregating, reordering and scheduling pay",
+        "needs (1.5x): say for which sizes aggregating, reordering and scheduling pay; auto goes "
+        "on while that is unsure and known less well than --half-width",
     )
     parser.add_argument(
         "--out",
@@ -165,7 +167,7 @@ def cost(text: str) -> Cost:
     UsageError
         When it is neither, or could be both.
     """
-    from drivelab.serra.decision import Cost
+    from drivelab.serra.optimisation import Cost
 
     if re.fullmatch(r"[0-9]{1,6}", text) and int(text):
         raise UsageError(
@@ -295,6 +297,7 @@ def plan_of(args: argparse.Namespace) -> ProfilePlan:
         seed=args.seed,
         is_full=args.full,
         directions=DIRECTIONS if args.op is None else (args.op,),
+        cost=args.optimization_cost,
         **{name: value for name, value in asked.items() if value is not None},
     )
     largest = max(each.high_bytes for each in plan.intervals)
@@ -402,7 +405,7 @@ def _passes(drive: Any, plan: ProfilePlan, store: RunStore | None) -> Passes:
         elif store is not None and done % _TOLD_EVERY == 0:
             line.show(f"{done} of {asked} passes measured")
 
-    return Passes(drive, plan.seed, store, told)
+    return Passes(drive, plan, store, told)
 
 
 def _kept(store: RunStore | None, args: argparse.Namespace) -> str:

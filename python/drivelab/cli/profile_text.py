@@ -38,8 +38,7 @@ def profile_text(
     if any(ratios.half_width_ratio is None for ratios in found.ratios.values()):
         lines.append("nothing was repeated, so nobody knows how sure this is")
     if any(plan.missed(ratios.half_width_ratio) for ratios in found.ratios.values()):
-        ends = "--max-repetitions" if plan.most_measuring_ns is None else "--max-time"
-        lines.append(f"less sure than asked for: {ends} or the sizes to measure ended it before")
+        lines.append(f"less sure than asked for: {plan.ended_by} ended it before")
     if plan.is_full and found.tests_not_known:
         lines.append(
             f"{found.tests_not_known} of {2 * len(plan.sizes) * len(plan.directions)} tests "
@@ -47,7 +46,7 @@ def profile_text(
             "(--max-repetitions)"
         )
     if answers:
-        lines += ["", _asked(head), *_answers(answers)]
+        lines += ["", _asked(head), *_answers(answers), *_unsure(plan, answers)]
     return "\n".join(lines)
 
 
@@ -139,6 +138,23 @@ def _answers(answers: Sequence[Decision]) -> list[str]:
             lines.append(begin + each)
             begin = " " * len(begin)
     return lines
+
+
+def _unsure(plan: ProfilePlan, answers: Sequence[Decision]) -> list[str]:
+    """Say what unsure answers hang on, and what makes them surer."""
+    from drivelab.serra.decision import open_half_width_ratio
+
+    if all(one.answer != "unsure" for one in answers):
+        return []
+    width = open_half_width_ratio(answers)
+    if not plan.is_auto:
+        how = "more --points or --repetitions make it narrower"
+    elif width <= plan.half_width_ratio:
+        how = "a smaller --half-width measures on"
+    else:
+        how = f"{plan.ended_by} ended it before it was {100 * plan.half_width_ratio:g} %"
+    interval = f"the gain's 95 % interval, half of it {100 * width:.1f} %"
+    return [f"unsure: {interval}, holds what is needed;", f"  {how}"]
 
 
 def _joined(parts: Sequence[str]) -> list[str]:

@@ -1,56 +1,29 @@
 """Whether an optimisation of accesses pays on a drive, by its profile.
 
-An optimisation turns requests of size s into others and costs time for each of them. What it gains
-is told as a ratio, time before over time after, each for one request of size s::
-
-    reordering    random(s) / in order(s)             requests sorted into the file's order
-    aggregating   random(s) k / random(k s)           k neighbours sent as one, order as it was
-    scheduling    random(s) k / in order(k s)         both
-
-with k s the largest multiple of s among the profile's sizes. It pays where the gain is above what
-is needed: a ratio that was named, or 1 + cost / time after. By the interval of the gain the answer
-is ``pays``, ``does not pay`` or ``unsure``. Where the size stays and the order changes, that is the
-interval of the profile's ratio. Errors of two sizes are taken for independent: where they go
-together, the interval is wider than it need be.
+It pays where the gain (optimisation.py) is above what is needed: a ratio that was named, or
+1 + cost / time after. By the interval of the gain the answer is ``pays``, ``does not pay`` or
+``unsure``. What errors of the two times have in common is no error of the gain: where both orders
+jump together, or the larger requests are near the smaller ones on the same curve.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
+
+from drivelab.serra.optimisation import OPTIMISATIONS, becomes, is_random_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from drivelab.serra.optimisation import Cost, Optimisation
     from drivelab.serra.profile import Profile
     from drivelab.workloads.whole_pass import Direction
 
-Optimisation = Literal["reordering", "aggregating", "scheduling"]
 Answer = Literal["pays", "does not pay", "unsure"]
-
-OPTIMISATIONS: Final[tuple[Optimisation, ...]] = ("reordering", "aggregating", "scheduling")
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What an optimisation has to make up for; one of the two is given.
-
-    Attributes
-    ----------
-    time_ns
-        That it adds to each request.
-    ratio
-        Of time before over time after that it needs.
-    """
-
-    time_ns: float | None = None
-    ratio: float | None = None
-
-    def needed(self, after_ns: float) -> float:
-        """Return the gain above which it pays."""
-        return self.ratio if self.ratio is not None else 1 + (self.time_ns or 0.0) / after_ns
 
 
 @dataclass(frozen=True)
@@ -85,6 +58,11 @@ class Decision:
             return "pays"
         return "does not pay" if self.high_ratio <= self.needed_ratio else "unsure"
 
+    @property
+    def half_width_ratio(self) -> float:
+        """Half of the interval's length over the gain."""
+        return (self.high_ratio - self.low_ratio) / 2 / self.gain_ratio
+
 
 def decisions(profile: Profile, cost: Cost) -> list[Decision]:
     """Answer for every direction, optimisation and size; sizes rise."""
@@ -99,28 +77,31 @@ def decisions(profile: Profile, cost: Cost) -> list[Decision]:
 def _of_sizes(
     profile: Profile, cost: Cost, direction: Direction, optimisation: Optimisation
 ) -> Iterator[Decision]:
-    random = profile.curves[direction, True]
-    after = profile.curves[direction, optimisation == "aggregating"]
-    reach, of_ratios = profile.centres[direction].reach(), profile.ratios[direction].bounds
-    for size, before_ns in random.times_ns.items():
-        larger = size if optimisation == "reordering" else _largest_multiple(size, random.times_ns)
-        after_ns = after.times_ns[larger] * size / larger
-        gain = before_ns / after_ns
-        if larger != size:
-            variance = random.variances.get(size, 0.0) + after.variances.get(larger, 0.0)
-            factor = math.exp(reach * math.sqrt(variance))
-            bounds = (gain / factor, gain * factor)
-        elif optimisation == "aggregating":
-            # One and the same request on both sides gains nothing, surely.
-            bounds = (gain, gain)
-        else:
-            bounds = of_ratios.get(size, (gain, gain))
+    random = profile.curves[direction, True].times_ns
+    after = profile.curves[direction, is_random_after(optimisation)].times_ns
+    variances = profile.gain_variances[direction].get(optimisation, {})
+    reach = profile.centres[direction].reach()
+    sizes = list(random)
+    for size, larger in zip(sizes, becomes(optimisation, sizes, sizes), strict=True):
+        after_ns = after[larger] * size / larger
+        gain = random[size] / after_ns
+        factor = math.exp(reach * math.sqrt(variances.get(size, 0.0)))
+        bounds = (gain / factor, gain * factor)
         needed = cost.needed(after_ns)
         yield Decision(direction, optimisation, size, larger, gain, *bounds, needed)
 
 
-def _largest_multiple(size: int, sizes: dict[int, float]) -> int:
-    return max(each for each in sizes if each % size == 0)
+def open_half_width_ratio(found: Sequence[Decision]) -> float:
+    """Return how far gains are from being known whose answers are unsure.
+
+    Half of an interval's length over its gain, median over the unsure sizes of a direction and
+    optimisation, the largest of these; 0 where every answer is sure.
+    """
+    groups = itertools.groupby(found, lambda one: (one.direction, one.optimisation))
+    widths = (
+        [one.half_width_ratio for one in group if one.answer == "unsure"] for _, group in groups
+    )
+    return max((statistics.median(each) for each in widths if each), default=0.0)
 
 
 def spans(found: Sequence[Decision]) -> list[tuple[Answer, int, int]]:

@@ -8,6 +8,9 @@ more repetition where repetitions differ, in order or random, by what their pass
 drive's time. Some are chosen at once, each as if those before it were measured; then all curves are
 seen again. The covariance is the mean of the models', without what they disagree in, which only
 measuring can tell.
+
+Once ratios are known, a plan that asks whether optimisations pay goes on: then r(s) is the gain at
+the sizes whose answers are unsure.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from drivelab.serra.kriging import ASSUMED_VARIANCE
+from drivelab.serra.optimisation import OPTIMISATIONS, becomes, is_random_after
 from drivelab.serra.pair_kriging import PairKriging
 from drivelab.serra.spread import (
     CONFIDENCE,
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from drivelab.drives.whole_passes import PassMeasurement
+    from drivelab.serra.optimisation import Cost, Optimisation
     from drivelab.serra.plan import ProfilePlan
     from drivelab.workloads.whole_pass import Direction, WholePass
 
@@ -70,6 +75,14 @@ def next_passes(found: Sequence[PassMeasurement], plan: ProfilePlan) -> list[Who
     repeated = gathered(found)
     sizes = _Sizes.of(plan, {one.whole_pass.request_bytes for one in found})
     pairs = [_Pair(direction, repeated, sizes, plan) for direction in plan.directions]
+    if plan.cost is not None and all(pair.is_done for pair in pairs):
+        for pair in pairs:
+            pair.seek_answers(plan.cost)
+    return _chosen(pairs, left_ns, share_ns)
+
+
+def _chosen(pairs: Sequence[_Pair], left_ns: float, share_ns: float) -> list[WholePass]:
+    """Choose passes of the pairs, the best first, until they take so long or all is known."""
     chosen: list[WholePass] = []
     while left_ns > 0:
         # One at least, however long it takes.
@@ -94,7 +107,7 @@ class _Sizes:
     Attributes
     ----------
     all
-        Rising.
+        Rising. What judged sizes become is among them where answers are asked for.
     are_judged
         Ratios of these are to be known; at equal gaps, where there are too many. Then they are
         others than may be measured, as those tell of themselves alone how they jump.
@@ -120,12 +133,58 @@ class _Sizes:
         others = [size for size in sizes if size not in allowed] or sizes
         places = np.linspace(0, len(others) - 1, min(len(others), _MOST_LOOKED_AT))
         judged = {others[round(float(place))] for place in places}
-        both = sorted(allowed | judged)
+        larger = becomes("aggregating", judged, sizes) if plan.cost is not None else ()
+        both = sorted(allowed.union(judged, larger))
         return cls(
             both,
             np.array([size in judged for size in both]),
             np.array([size in allowed for size in both]),
         )
+
+
+@dataclass
+class _Goal:
+    """Ratios that are to be known: of times at some places over times at others.
+
+    Attributes
+    ----------
+    above, below
+        The places.
+    variances
+        Of the ratios' logarithms.
+    is_out_of_reach
+        Whether only sizes that cannot be measured are left open.
+    gains, needed
+        Of an optimisation, what it gains and has to gain at each.
+    """
+
+    above: NDArray[np.intp]
+    below: NDArray[np.intp]
+    variances: Array
+    is_out_of_reach: bool
+    gains: Array | None = None
+    needed: Array | None = None
+
+    def of(self, rows: Array) -> Array:
+        """Take the rows of places below from those of the places above."""
+        found: Array = rows[self.above] - rows[self.below]
+        return found
+
+    def lower(self, shared: Array, total: float, covariance: Array) -> None:
+        """Go on as if a place was measured that shares so much with each, of this variance."""
+        across = covariance[self.above, self.below]
+        own = np.diagonal(covariance)
+        least = own[self.above] + own[self.below] - 2 * across
+        self.variances = np.maximum(self.variances - self.of(shared) ** 2 / total, least)
+
+    def are_open(self, reach: float) -> NDArray[np.bool_]:
+        """Tell which are to be known better: all, or those whose answer is unsure."""
+        if self.gains is None or self.needed is None:
+            return np.full(len(self.above), fill_value=True)
+        factors = np.exp(reach * np.sqrt(self.variances))
+        is_sure = (self.gains / factors > self.needed) | (self.gains * factors <= self.needed)
+        found: NDArray[np.bool_] = ~is_sure
+        return found
 
 
 class _Pair:
@@ -152,40 +211,60 @@ class _Pair:
         known = ASSUMED_VARIANCE if summed.variance is None else summed.variance
         summed = replace(summed, variance=max(known, _LEAST_VARIANCE))
         self._noise = np.concatenate([summed.spread_at(test, sizes.all) for test in self._tests])
-        pair = PairKriging(
+        self._pair = pair = PairKriging(
             (summed.times_ns[in_order], summed.times_ns[random]),
             (summed.near_variances(in_order), summed.near_variances(random)),
         )
         self._covariance = pair.covariance(sizes.all)
-        self._variances = pair.ratio_variances(sizes.all)
-        self._times_ns: Array = np.exp(np.concatenate([logs for logs, _ in pair.at(sizes.all)]))
-        self._times_ns *= [
+        self._logs = np.concatenate([logs for logs, _ in pair.at(sizes.all)])
+        self._times_ns: Array = np.exp(self._logs) * [
             plan.one_pass(*test, size).requests for test in self._tests for size in sizes.all
         ]
         self._counts = np.array(
             [summed.repetitions[test].get(size, 0) for test in self._tests for size in sizes.all]
         )
-        # Sizes that cannot be measured: once their jumps are what is left, nothing more helps.
-        is_open = not np.array_equal(sizes.are_judged, sizes.are_allowed)
-        is_missed = not self._is_within(np.array([pair.jump_variance]))
-        is_left = np.median(self._judged_variances) <= _JUMPS_LEFT * pair.jump_variance
-        self._is_out_of_reach = bool(is_open and is_missed and is_left)
+        self._goals = [self._goal("reordering")]
         self._look()
+
+    def seek_answers(self, cost: Cost) -> None:
+        """Go on until what optimisations gain is known where it is unsure whether they pay."""
+        self._goals = [self._goal(optimisation, cost) for optimisation in OPTIMISATIONS]
+        self._look()
+
+    def _goal(self, optimisation: Optimisation, cost: Cost | None = None) -> _Goal:
+        """Want the gains of the sizes that are judged known, or the answers by a cost."""
+        every = np.array(self._sizes.all)
+        some = every[self._sizes.are_judged]
+        larger = np.array(becomes(optimisation, some.tolist(), self._plan.sizes))
+        is_random = is_random_after(optimisation)
+        above = np.searchsorted(every, some) + len(every)
+        below = np.searchsorted(every, larger) + len(every) * is_random
+        variances = self._pair.gain_variances(some.tolist(), larger.tolist(), is_random=is_random)
+        # Once jumps of sizes that cannot be measured are what is left, nothing more helps.
+        jumps = self._pair.jump_variance(is_one_size=optimisation == "reordering")
+        is_missed = not self._is_within(np.array([jumps]))
+        is_left = np.median(variances) <= _JUMPS_LEFT * jumps
+        is_closed = np.array_equal(self._sizes.are_judged, self._sizes.are_allowed)
+        is_out_of_reach = bool(not is_closed and is_missed and is_left)
+        goal = _Goal(above, below, variances, is_out_of_reach)
+        if cost is not None:
+            after_ns = np.exp(self._logs[below]) * some / larger
+            goal.gains = np.exp(self._logs[above]) / after_ns
+            goal.needed = np.array([cost.needed(each) for each in after_ns.tolist()])
+        return goal
 
     @property
     def is_done(self) -> bool:
-        """Whether ratios are as sure as the plan wants them, or cannot be."""
-        if self._is_out_of_reach:
+        """Whether all that is wanted is as sure as the plan wants it, or cannot be."""
+        return all(self._is_reached(goal) for goal in self._goals)
+
+    def _is_reached(self, goal: _Goal) -> bool:
+        if goal.is_out_of_reach:
             return True
         if self._plan.repetitions == "auto" and self._degrees < LEAST_DEGREES:
             return False
-        return self._is_within(self._judged_variances)
-
-    @property
-    def _judged_variances(self) -> Array:
-        """Of the logarithms of ratios, at the sizes that are judged."""
-        found: Array = self._variances[self._sizes.are_judged]
-        return found
+        are_open = goal.are_open(self._reach)
+        return not are_open.any() or self._is_within(goal.variances[are_open])
 
     def _is_within(self, variances: Array) -> bool:
         # Half of what lies between the ends of a ratio's interval, over the ratio.
@@ -214,9 +293,8 @@ class _Pair:
             shared = self._covariance[:, place].copy()
             total = shared[place] + self._noise[place] / more
             self._covariance -= np.outer(shared, shared) / total
-            lowered = self._variances - _of_ratios(shared) ** 2 / total
-            least = np.diagonal(_of_ratios(_of_ratios(self._covariance).T))
-            self._variances = np.maximum(lowered, least)
+            for goal in self._goals:
+                goal.lower(shared, total, self._covariance)
             self._degrees += more - int(self._counts[place] == 0)
             self._counts[place] += more
         self._look()
@@ -236,7 +314,10 @@ class _Pair:
         if is_auto:
             more[self._counts >= plan.most_repetitions] = 0
         self._more = more
-        shared = _of_ratios(self._covariance)[self._sizes.are_judged]
+        wanted = [goal for goal in self._goals if not self._is_reached(goal)] or self._goals
+        shared = np.concatenate(
+            [goal.of(self._covariance)[goal.are_open(self._reach)] for goal in wanted]
+        )
         totals = np.diagonal(self._covariance) + self._noise / np.maximum(more, 1)
         squares = (shared**2).sum(axis=0)
         # Of both: by the inverse of the covariance of the two.
@@ -252,10 +333,3 @@ class _Pair:
         takes_ns = np.maximum(self.takes_ns, 1.0)
         worth = np.log(np.maximum(gains, _LEAST_GAIN) / takes_ns).round(_DIGITS)
         self._worth: Array = np.where(are_allowed, worth, -math.inf)
-
-
-def _of_ratios(both: Array) -> Array:
-    """Take what lies in the first half of the rows, in order, from the other, random."""
-    half = len(both) // 2
-    found: Array = both[half:] - both[:half]
-    return found

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from drivelab.errors import RunError
+from drivelab.serra.optimisation import OPTIMISATIONS, Optimisation, becomes, is_random_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -103,6 +104,11 @@ class Curve:
     variances: dict[int, float] = field(default_factory=dict)
 
 
+#: By optimisation and size in bytes, the variance of the gain's logarithm; empty where nothing was
+#: repeated.
+GainVariances = dict[Optimisation, dict[int, float]]
+
+
 def estimated(
     intervals: Sequence[Interval],
     times: Mapping[int, float],
@@ -154,13 +160,13 @@ class Curves:
     ----------
     in_order, random
         With the same sizes.
-    ratio_variances
-        Of the logarithms of their ratios, by size; empty where nothing was repeated.
+    gain_variances
+        Of what becomes of accesses in random order; of reordering those of the ratios.
     """
 
     in_order: Curve
     random: Curve
-    ratio_variances: dict[int, float] = field(default_factory=dict)
+    gain_variances: GainVariances = field(default_factory=dict)
 
 
 def estimated_pair(
@@ -196,8 +202,35 @@ def estimated_pair(
     )
     if not (in_order.variances and random.variances):
         return Curves(in_order, random)
-    both = {size: each + random.variances[size] for size, each in in_order.variances.items()}
-    return Curves(in_order, random, both)
+    sizes = list(random.times_ns)
+    shares = _shares(weights(intervals, list(times[1]), scheme), times[1], random)
+    found: GainVariances = {}
+    for optimisation in OPTIMISATIONS:
+        found[optimisation] = {
+            size: _of_difference(shares[size], shares[larger], variances[1])
+            if is_random_after(optimisation)
+            else random.variances[size] + in_order.variances[larger]
+            for size, larger in zip(sizes, becomes(optimisation, sizes, sizes), strict=True)
+        }
+    return Curves(in_order, random, found)
+
+
+def _shares(rows: Weights, times: Mapping[int, float], curve: Curve) -> Weights:
+    """Say what part of the access time of every size comes from each measured one."""
+    return {
+        size: {each: weight * times[each] / curve.times_ns[size] for each, weight in row.items()}
+        for size, row in rows.items()
+    }
+
+
+def _of_difference(
+    shares: Mapping[int, float], others: Mapping[int, float], variances: Mapping[int, float]
+) -> float:
+    """Return the variance of the difference of two logarithms of one curve (delta method)."""
+    return sum(
+        (shares.get(each, 0.0) - others.get(each, 0.0)) ** 2 * variances[each]
+        for each in {**shares, **others}
+    )
 
 
 def _kriged(
@@ -219,7 +252,14 @@ def _kriged(
         Curve(_by_size(sizes, map(math.exp, logs)), _by_size(sizes, spread) if is_known else {})
         for logs, spread in pair.at(sizes)
     )
-    return Curves(one, other, _by_size(sizes, pair.ratio_variances(sizes)) if is_known else {})
+    if not is_known:
+        return Curves(one, other)
+    found: GainVariances = {}
+    for optimisation in OPTIMISATIONS:
+        larger = becomes(optimisation, sizes, sizes)
+        gains = pair.gain_variances(sizes, larger, is_random=is_random_after(optimisation))
+        found[optimisation] = _by_size(sizes, gains)
+    return Curves(one, other, found)
 
 
 def _by_size(sizes: Sequence[int], values: Iterable[float]) -> dict[int, float]:

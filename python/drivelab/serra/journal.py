@@ -1,7 +1,8 @@
 """The passes of a profile as a run folder keeps them, so that a stopped profile goes on.
 
 A profile asks for its passes in an order that only their results decide. Started again, it asks for
-the same ones, is given what is stored, and measures what is not.
+the same ones, is given what is stored, and measures what is not. Asked about another cost, it may
+ask for others from some pass on: then it is given all that are stored, and goes on from there.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from drivelab.workloads.whole_pass import WholePass
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from drivelab.serra.plan import ProfilePlan
     from drivelab.serra.profile import PassDrive
 
 #: What the header of such a run says of itself; other runs have no such key.
@@ -41,8 +43,8 @@ class Passes:
     ----------
     drive
         Where to measure.
-    seed
-        With a pass's place the key of its random numbers.
+    plan
+        Whose passes they are; with a pass's place its seed is the key of random numbers.
     store
         Holds the lock; ``None`` keeps nothing.
     told
@@ -52,12 +54,12 @@ class Passes:
     def __init__(
         self,
         drive: PassDrive,
-        seed: int,
+        plan: ProfilePlan,
         store: RunStore | None = None,
         told: Callable[[int, int], None] = lambda _done, _asked: None,
     ) -> None:
         self._drive = drive
-        self._seed = seed
+        self._plan = plan
         self._store = store
         self._told = told
         self._asked = 0
@@ -66,29 +68,39 @@ class Passes:
         self.measured = 0
 
     def __call__(self, passes: Sequence[WholePass]) -> list[PassMeasurement]:
-        """Give the next passes, measured or as stored.
+        """Give the next passes, measured or as stored; all that are stored where these are others.
 
         Raises
         ------
         RunError
-            When the drive fails, or the store holds other passes; what was measured is kept.
+            When the drive fails, or the store holds passes of another plan; what was measured is
+            kept.
         """
         first = self._asked
+        found = self._stored[first : first + len(passes)]
+        pairs = zip(found, passes, strict=False)
+        if any(was.whole_pass != wanted for was, wanted in pairs):
+            return self._rest(first)
         self._asked += len(passes)
-        found = self._stored[first : self._asked]
-        for place, (was, wanted) in enumerate(zip(found, passes, strict=False), start=first):
-            if was.whole_pass != wanted or was.index != place:
-                raise RunError(
-                    f"pass {place} of the stored profile is another than is asked for: name a new "
-                    "folder"
-                )
         work = list(enumerate(passes[len(found) :], start=first + len(found)))
         if work:
             found += self._measure(work)
         return found
 
+    def _rest(self, first: int) -> list[PassMeasurement]:
+        """Give all that are stored from a place on."""
+        found = self._stored[first:]
+        for was in found:
+            if not self._plan.may_send(was.whole_pass):
+                raise RunError(
+                    f"pass {was.index} of the stored profile is none of this plan: name a new "
+                    "folder"
+                )
+        self._asked = len(self._stored)
+        return found
+
     def _measure(self, work: Sequence[tuple[int, WholePass]]) -> Iterator[PassMeasurement]:
-        for one in self._drive.measure_passes(work, seed=self._seed):
+        for one in self._drive.measure_passes(work, seed=self._plan.seed):
             if self._store is not None:
                 self._store.append(pass_json(one), one.index)
             self.measured += 1

@@ -169,9 +169,10 @@ class Kriging:
 
     def at(self, sizes: Sequence[int], curve: int = 0) -> tuple[Array, Array]:
         """Return logarithms of a curve's times in ns, and their variances, at sizes in bytes."""
+        every = np.asarray(sizes, float)
 
-        def part(some: Array) -> tuple[Array, Array]:
-            points = Points.of_curve(some, curve)
+        def part(places: NDArray[np.intp]) -> tuple[Array, Array]:
+            points = Points.of_curve(every[places], curve)
             before = self._models[:, [0, 2, 4]] ** 2
             basis = (self._basis(points) ** 2).sum(axis=1)
             mean, variance = self._predicted(
@@ -179,37 +180,52 @@ class Kriging:
             )
             return np.log(self._on_line(points)) + mean, variance
 
-        return _in_parts(part, sizes)
+        return _in_parts(part, np.arange(len(every)))
 
-    def ratios(self, sizes: Sequence[int]) -> tuple[Array, Array]:
-        """Return logarithms of the second curve over the first, and their variances, at sizes."""
+    def differences(
+        self, sizes: Sequence[int], others: Sequence[int], curves: tuple[int, int]
+    ) -> tuple[Array, Array]:
+        """Return logarithms of times over other times, and their variances.
 
-        def part(some: Array) -> tuple[Array, Array]:
-            first, second = (Points.of_curve(some, curve) for curve in (0, 1))
-            basis = ((self._basis(second) - self._basis(first)) ** 2).sum(axis=1)
-            smooth, jumps = self._apart
-            mean, variance = self._predicted(
-                self._explained(second) - self._explained(first),
-                (smooth + jumps)[:, np.newaxis] + basis,
-            )
-            return np.log(self._on_line(second) / self._on_line(first)) + mean, variance
-
-        return _in_parts(part, sizes)
-
-    @property
-    def _apart(self) -> tuple[Array, Array]:
-        """Variances of the differences of both curves, of f and of e, by model."""
-        amplitudes, _, nuggets, together, _ = self._models.T
-        return 2 * (1 - together) * amplitudes**2, 2 * nuggets**2
-
-    @property
-    def jump_variance(self) -> float:
-        """Of a size that is not measured: its own, whatever is measured beside it.
-
-        Of two curves that of their ratio.
+        Parameters
+        ----------
+        sizes, others
+            In bytes, as many.
+        curves
+            That of the sizes, and that of the others.
         """
-        jumps = self._models[:, 2] ** 2 if self._points.count == 1 else self._apart[1]
-        return float(self._weights @ jumps)
+        every, theirs = np.asarray(sizes, float), np.asarray(others, float)
+
+        def part(places: NDArray[np.intp]) -> tuple[Array, Array]:
+            one = Points.of_curve(every[places], curves[0])
+            other = Points.of_curve(theirs[places], curves[1])
+            mean, variance = self._predicted(
+                self._explained(one) - self._explained(other), self._apart(one, other)
+            )
+            return np.log(self._on_line(one) / self._on_line(other)) + mean, variance
+
+        return _in_parts(part, np.arange(len(every)))
+
+    def _apart(self, points: Points, others: Points) -> Array:
+        """Return variances of the differences before anything was measured, by model."""
+        distances = np.abs(np.log(points.sizes / others.sizes))
+        is_one = points.curves == others.curves
+        is_same = points.sizes == others.sizes
+        amplitudes, lengths, nuggets, together, common = self._models.T[..., np.newaxis]
+        alike = np.where(is_one, 1.0, together) * _matern(distances / lengths)
+        jumps = 2 * nuggets**2 * ~(is_one & is_same) + 2 * common**2 * ~is_same
+        basis = ((self._basis(points) - self._basis(others)) ** 2).sum(axis=1)
+        found: Array = 2 * (1 - alike) * amplitudes**2 + jumps + basis
+        return found
+
+    @property
+    def jump_variances(self) -> tuple[float, float]:
+        """Of a size that is not measured, whatever is measured beside it.
+
+        Of its time, and of one curve's time over the other's at the same size.
+        """
+        nuggets, common = (self._weights @ self._models[:, place] ** 2 for place in (2, 4))
+        return float(nuggets + common), float(2 * nuggets)
 
     def covariance(self, points: Points) -> Array:
         """Return the covariance of the logarithms at points, mean of the models'."""
@@ -326,10 +342,10 @@ def _spread(points: Points) -> NDArray[np.intp]:
 
 
 def _in_parts(
-    part: Callable[[Array], tuple[Array, Array]], sizes: Sequence[int]
+    part: Callable[[NDArray[np.intp]], tuple[Array, Array]], places: NDArray[np.intp]
 ) -> tuple[Array, Array]:
-    """Predict at most `_ROWS` sizes at once."""
-    parts = np.array_split(np.asarray(sizes, float), math.ceil(len(sizes) / _ROWS))
+    """Predict at most `_ROWS` places at once."""
+    parts = np.array_split(places, math.ceil(len(places) / _ROWS))
     with _one_thread():
         logs, variances = zip(*(part(some) for some in parts), strict=True)
     return np.concatenate(logs), np.concatenate(variances)

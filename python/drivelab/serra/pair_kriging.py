@@ -65,17 +65,38 @@ class PairKriging:
         )
         return in_order, random
 
-    def ratio_variances(self, sizes: Sequence[int]) -> Array:
-        """Return the variances of the logarithms of ratios at sizes in bytes."""
-        in_order, random = (each.at(sizes) for each in self._apart)
-        apart = (random[0] - in_order[0], in_order[1] + random[1])
-        return self._mixed(apart, self._together.ratios(sizes))[1]
+    def gain_variances(
+        self, sizes: Sequence[int], larger: Sequence[int], *, is_random: bool
+    ) -> Array:
+        """Return the variances of the logarithms of what becomes of random accesses.
 
-    @property
-    def jump_variance(self) -> float:
-        """Of the ratio at a size that is not measured, whatever is measured beside it."""
-        apart = sum(each.jump_variance for each in self._apart)
-        return (1 - self.share) * apart + self.share * self._together.jump_variance
+        Parameters
+        ----------
+        sizes
+            Of accesses in random order, in bytes.
+        larger
+            Of those that each of them becomes; the same for the ratio of a size.
+        is_random
+            Whether these are in random order too.
+        """
+        order = int(is_random)
+        if is_random:
+            apart = self._apart[1].differences(sizes, larger, (0, 0))
+        else:
+            random, in_order = self._apart[1].at(sizes), self._apart[0].at(larger)
+            apart = (random[0] - in_order[0], in_order[1] + random[1])
+        together = self._together.differences(sizes, larger, (1, order))
+        return self._mixed(apart, together)[1]
+
+    def jump_variance(self, *, is_one_size: bool) -> float:
+        """Return what is left open at sizes that are not measured, whatever is beside them.
+
+        Of the ratio of a size, or of the times of two sizes.
+        """
+        of_time, of_ratio = self._together.jump_variances
+        together = of_ratio if is_one_size else 2 * of_time
+        apart = sum(each.jump_variances[0] for each in self._apart)
+        return (1 - self.share) * apart + self.share * together
 
     def covariance(self, sizes: Sequence[int]) -> Array:
         """Return the covariance of the logarithms at sizes in order, then at those in random."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from drivelab.drives.whole_passes import PassMeasurement
     from drivelab.serra.estimate import Scheme
+    from drivelab.serra.optimisation import Cost
     from drivelab.serra.spread import Centre
     from drivelab.workloads.whole_pass import Direction
 
@@ -70,6 +71,10 @@ class ProfilePlan:
         Measure every size, each test until its 90 % half-width is at most 10 % (section 4.2).
     directions
         What is measured.
+    cost
+        Of an optimisation that is asked about: what ``auto`` adds goes on once ratios are known,
+        while answers are unsure whose gains are not known as well. ``None`` asks nothing. What is
+        measured before does not depend on it.
     settling_bytes
         What a partial pass that writes transfers at least, by whether its order is random: enough
         to fill the drive's cache with the smallest requests, and with the largest.
@@ -86,6 +91,7 @@ class ProfilePlan:
     most_measuring_ns: float | None = None
     is_full: bool = False
     directions: tuple[Direction, ...] = DIRECTIONS
+    cost: Cost | None = None
     settling_bytes: Mapping[bool, tuple[int, int]] = field(default_factory=dict)
 
     @property
@@ -105,11 +111,23 @@ class ProfilePlan:
         """Every size of the intervals once, rising."""
         return sorted({size for each in self.intervals for size in each.sizes})
 
+    @property
+    def is_auto(self) -> bool:
+        """Whether passes are added until ratios are known."""
+        return "auto" in {self.points, self.repetitions} and not self.is_full
+
+    @property
+    def ended_by(self) -> str:
+        """What ends that before, in words."""
+        limit = "--max-repetitions" if self.most_measuring_ns is None else "--max-time"
+        return f"{limit} or the sizes to measure"
+
     def missed(self, half_width_ratio: float | None) -> bool:
         """Tell whether ratios are less sure than what ``auto`` adds was to make them."""
-        is_asked = "auto" in {self.points, self.repetitions} and not self.is_full
         # What nobody knows was missed too.
-        return is_asked and (half_width_ratio is None or half_width_ratio > self.half_width_ratio)
+        return self.is_auto and (
+            half_width_ratio is None or half_width_ratio > self.half_width_ratio
+        )
 
     def first_sizes(self) -> list[int]:
         """Return the sizes that are measured whatever comes out.
@@ -141,6 +159,11 @@ class ProfilePlan:
             least = max(FEWEST_REQUESTS[is_random], math.ceil(least_bytes / size))
             first = min(whole, max(least, math.ceil(whole * self.share)))
         return WholePass(direction, is_random, size, self.file_bytes, first_requests=first)
+
+    def may_send(self, one: WholePass) -> bool:
+        """Tell whether a pass is over this plan's file, in one of its directions and sizes."""
+        is_size = any(one.request_bytes in each.sizes for each in self.intervals)
+        return is_size and one.direction in self.directions and one.file_bytes == self.file_bytes
 
     def _settling(self, is_random: bool, size: int) -> float:
         """Return the bytes that fill the cache and settle: more of larger requests."""

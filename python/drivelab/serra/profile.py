@@ -6,9 +6,10 @@
     (plan.py)    ├─> repetitions until ratios are known                repetitions "auto"
                  └─> repetitions until each access time is known       full
 
-With the first `auto` repetitions are chosen as sizes are. Where they are "auto", two that disagree
-are settled by more of the same pass, and where the drive's time is limited those sizes come first
-that tell most for their time (budget.py).
+Until ratios are known, and then, where a cost is asked about, until the answers are. With the first
+`auto` repetitions are chosen as sizes are. Where they are "auto", two that disagree are settled by
+more of the same pass, and where the drive's time is limited those sizes come first that tell most
+for their time (budget.py).
 
 What is measured next depends on what came before and on nothing else, so a journal of the passes is
 all that a stopped profile needs to go on.
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from drivelab.serra.budget import affordable
+from drivelab.serra.decision import decisions, open_half_width_ratio
 from drivelab.serra.estimate import Curve, Ratios, Test, estimated_pair, ratios
 from drivelab.serra.plan import DIRECTIONS, ProfilePlan
 from drivelab.serra.spread import (
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from drivelab.drives.whole_passes import PassMeasurement
-    from drivelab.serra.estimate import Scheme
+    from drivelab.serra.estimate import GainVariances, Scheme
     from drivelab.serra.sizes import Interval
     from drivelab.workloads.whole_pass import Direction, WholePass
 
@@ -72,6 +74,8 @@ class Profile:
         Access times estimated for every size, by test.
     ratios
         By direction.
+    gain_variances
+        How sure the gains of optimisations are; by direction.
     centres
         What was measured, summed up by test and size; by direction.
     scheme
@@ -81,6 +85,7 @@ class Profile:
     measured: tuple[PassMeasurement, ...]
     curves: dict[Test, Curve]
     ratios: dict[Direction, Ratios]
+    gain_variances: dict[Direction, GainVariances]
     centres: dict[Direction, Centres]
     scheme: Scheme
 
@@ -173,6 +178,7 @@ def from_passes(
     repeated = gathered(measured)
     curves: dict[Test, Curve] = {}
     found: dict[Direction, Ratios] = {}
+    gains: dict[Direction, GainVariances] = {}
     summed: dict[Direction, Centres] = {}
     for direction in DIRECTIONS:
         tests: list[Test] = [(direction, False), (direction, True)]
@@ -189,10 +195,11 @@ def from_passes(
         )
         curves |= {in_order: both.in_order, random: both.random}
         plain = ratios(both.in_order.times_ns, both.random.times_ns).by_size
-        bounds = ratio_bounds(middle.reach(), both.ratio_variances, plain)
+        gains[direction] = both.gain_variances
+        bounds = ratio_bounds(middle.reach(), gains[direction].get("reordering", {}), plain)
         found[direction] = Ratios(plain, bounds)
         summed[direction] = middle
-    return Profile(tuple(measured), curves, found, summed, scheme)
+    return Profile(tuple(measured), curves, found, gains, summed, scheme)
 
 
 def _add_what_tells_most(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
@@ -242,7 +249,7 @@ def _affordable(
 
 
 def _repeat_ratios(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
-    """Repeat tests until the ratios of both directions are known."""
+    """Repeat tests until the ratios of both directions are known, and answers that are asked."""
     done = plan.first_repetitions
     sizes = sorted({one.whole_pass.request_bytes for one in found})
     while done < plan.most_repetitions:
@@ -250,7 +257,10 @@ def _repeat_ratios(found: list[PassMeasurement], measure: Measure, plan: Profile
         reached = max(ratios.half_width_ratio or 0.0 for ratios in now.ratios.values())
         degrees = min(each.degrees for each in now.centres.values())
         if reached <= plan.half_width_ratio and degrees >= LEAST_DEGREES:
-            break
+            if plan.cost is not None:
+                reached = open_half_width_ratio(decisions(now, plan.cost))
+            if reached <= plan.half_width_ratio:
+                break
         # Half of what seems to be missing, so that a lucky spread ends nothing too late.
         missing = min((reached / plan.half_width_ratio) ** 2, 3.0)
         more = min(max(1, math.ceil(done * (missing - 1) / 2)), plan.most_repetitions - done)
