@@ -9,19 +9,15 @@ truth, the same drive without variability. All times are the drive's, without a 
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from drivelab._core import preset_text
 from drivelab.drives.preset_values import fitted_figures
-from drivelab.measure.status_line import StatusLine
 from drivelab.report.table import Table
 from drivelab.reproduce.boito2015_drives import (
     KINDS,
     MACHINES,
     TESTS,
-    FullProfile,
-    KnownDrive,
     Machine,
 )
 from drivelab.reproduce.boito2015_errors import (
@@ -33,13 +29,10 @@ from drivelab.reproduce.boito2015_errors import (
     EstimationError,
     RatioError,
     classes,
-    estimation_errors,
     median_of,
-    paper_errors,
-    partial_errors,
     share_below,
-    whole_errors,
 )
+from drivelab.reproduce.boito2015_profiles import measured
 from drivelab.reproduce.claims import Ordering, Reproduction
 from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_SIZES, MIB
 
@@ -48,6 +41,7 @@ if TYPE_CHECKING:
 
     from drivelab.report.table import Cell
     from drivelab.reproduce.boito2015_errors import Of
+    from drivelab.reproduce.boito2015_profiles import AllProfiles
     from drivelab.reproduce.claims import Drawing
 
 REFERENCE: Final = "Boito et al. 2015, Towards Fast Profiling of Storage Devices"
@@ -79,24 +73,6 @@ _WANTED: Final = 0.02
 _YARDSTICKS: Final[tuple[Of, Of]] = ("full_error", "error")
 
 
-@dataclass(frozen=True)
-class _Found:
-    """All that the tables are made of."""
-
-    machines: tuple[Machine, ...]
-    files: tuple[int, ...]
-    drives: dict[str, KnownDrive]
-    full: dict[str, dict[int, FullProfile]]
-    estimates: list[EstimationError]
-    ratios: list[RatioError]
-    whole: list[RatioError]
-    partial: list[RatioError]
-
-    def full_ns(self, machine: str, file_bytes: int) -> float:
-        """Return the time of the full profile."""
-        return self.full[machine][file_bytes].measuring_ns
-
-
 def reproduce(
     machines: Sequence[Machine] = MACHINES,
     files: Sequence[int] = BOITO2015_FILES,
@@ -113,7 +89,7 @@ def reproduce(
     half_width_ratio
         Of the ratios, at which repetitions of our own profiles end.
     """
-    found = _measured(machines, files, half_width_ratio)
+    found = measured(machines, files, half_width_ratio)
     tables = (
         _table_1(found),
         _table_2(found),
@@ -141,33 +117,11 @@ def reproduce(
     )
 
 
-def _measured(machines: Sequence[Machine], files: Sequence[int], half_width_ratio: float) -> _Found:
-    found = _Found(tuple(machines), tuple(files), {}, {}, [], [], [], [])
-    line = StatusLine()
-    for seed, machine in enumerate(machines, start=1):
-        line.show(f"{machine.name}: every pass of the truth")
-        drive = KnownDrive.simulate(machine, files)
-        found.drives[machine.name] = drive
-        found.full[machine.name] = {
-            file_bytes: drive.full_profile(file_bytes, 100 * seed + place)
-            for place, file_bytes in enumerate(files)
-        }
-        full = found.full[machine.name]
-        found.estimates.extend(estimation_errors(drive, seed, full))
-        found.ratios.extend(paper_errors(drive, seed, full))
-        found.whole.extend(whole_errors(drive, seed, full))
-        found.partial.extend(
-            partial_errors(drive, seed, full, told=line.show, half_width_ratio=half_width_ratio)
-        )
-    line.clear()
-    return found
-
-
-def _table_1(found: _Found) -> Table:
+def _table_1(found: AllProfiles) -> Table:
     rows = []
     for machine in found.machines:
-        full = found.full[machine.name]
-        once = sum(found.drives[machine.name].execution_ns(each) for each in found.files)
+        full = found.of[machine.name].full
+        once = found.of[machine.name].execution_ns
         repetitions = [count for each in full.values() for count in each.repetitions]
         rows.append(
             (
@@ -189,15 +143,15 @@ def _table_1(found: _Found) -> Table:
     return Table("table_1", columns, tuple(rows))
 
 
-def _table_2(found: _Found) -> Table:
+def _table_2(found: AllProfiles) -> Table:
     rows = []
     for machine in found.machines:
-        preset = found.drives[machine.name].varying.preset
-        rows.append((machine.name, machine.kind, machine.preset, str(preset["summary"])))
+        summary = found.of[machine.name].summary
+        rows.append((machine.name, machine.kind, machine.preset, summary))
     return Table("table_2", ("drive", "class", "preset", "simulated_as"), tuple(rows))
 
 
-def _table_3(found: _Found) -> Table:
+def _table_3(found: AllProfiles) -> Table:
     rows = []
     for kind in classes():
         cells: list[Cell] = []
@@ -216,7 +170,7 @@ def _table_3(found: _Found) -> Table:
     return Table("table_3", ("class", *columns), tuple(rows))
 
 
-def _table_4(found: _Found) -> Table:
+def _table_4(found: AllProfiles) -> Table:
     rows = []
     for kind in classes():
         for direction, published in zip(("write", "read"), TABLE_4[kind], strict=True):
@@ -235,7 +189,7 @@ def _table_4(found: _Found) -> Table:
     return Table("table_4", ("class", "operation", *columns), tuple(rows))
 
 
-def _table_5(found: _Found) -> Table:
+def _table_5(found: AllProfiles) -> Table:
     rows = []
     for machine in found.machines:
         full = sum(found.full_ns(machine.name, each) for each in found.files)
@@ -259,12 +213,12 @@ def _table_5(found: _Found) -> Table:
     return Table("table_5", ("drive", *columns), tuple(rows))
 
 
-def _table_6(found: _Found) -> list[Table]:
+def _table_6(found: AllProfiles) -> list[Table]:
     """Return ratios that nothing was fitted to, and those that a preset was fitted to."""
     rows: dict[bool, list[tuple[Cell, ...]]] = {False: [], True: []}
     for machine in found.machines:
         fitted = fitted_figures(preset_text(machine.preset))
-        drive = found.drives[machine.name]
+        true_ratios = found.of[machine.name].true_ratios
         for direction, printed in (
             ("write", machine.write_ratios),
             ("read", machine.read_ratios),
@@ -275,8 +229,8 @@ def _table_6(found: _Found) -> list[Table]:
                 if (one.machine, one.direction, one.setting, one.file_bytes)
                 == (machine.name, direction, "4", found.files[-1])
             )
-            full = found.full[machine.name][found.files[-1]].mean_ratio(direction)
-            truth = statistics.fmean(drive.true_ratios(direction, found.files[-1]).values())
+            full = found.of[machine.name].full[found.files[-1]].mean_ratio(direction)
+            truth = statistics.fmean(true_ratios[direction].values())
             row = (machine.name, direction, printed[0], full, printed[1], fast, truth)
             rows[f"sequential_to_random_{direction}" in fitted].append(row)
     columns = (
@@ -290,7 +244,7 @@ def _table_6(found: _Found) -> list[Table]:
     ]
 
 
-def _cases(found: _Found) -> Table:
+def _cases(found: AllProfiles) -> Table:
     """Return shares of cases of at most 20 % error."""
     rows: list[tuple[Cell, ...]] = []
     for test, name, published in zip(_OPERATIONS, _TEST_NAMES, ESTIMATES_BELOW, strict=True):
@@ -317,7 +271,7 @@ def _cases(found: _Found) -> Table:
 
 
 def _cells(
-    found: _Found, errors: Sequence[RatioError]
+    found: AllProfiles, errors: Sequence[RatioError]
 ) -> list[tuple[str, str, int, list[RatioError]]]:
     """Group our profiles by class, operation and file size."""
     groups: dict[tuple[str, str, int], list[RatioError]] = {}
@@ -331,7 +285,7 @@ def _cells(
     ]
 
 
-def _beyond(found: _Found, errors: Sequence[RatioError], name: str) -> Table:
+def _beyond(found: AllProfiles, errors: Sequence[RatioError], name: str) -> Table:
     rows = []
     for kind, direction, file_bytes, group in _cells(found, errors):
         rows.append(
@@ -357,12 +311,12 @@ def _beyond(found: _Found, errors: Sequence[RatioError], name: str) -> Table:
     return Table(name, columns, tuple(rows))
 
 
-def _paper_claims(found: _Found) -> list[Ordering]:
+def _paper_claims(found: AllProfiles) -> list[Ordering]:
     """Hold profiles with the paper's settings to what it says of them, by each yardstick."""
     return [claim for of in _YARDSTICKS for claim in _claims_by(found, of)]
 
 
-def _claims_by(found: _Found, of: Of) -> list[Ordering]:
+def _claims_by(found: AllProfiles, of: Of) -> list[Ordering]:
     by = "" if of == "full_error" else ", by the truth"
     claims = [
         Ordering(
@@ -399,7 +353,7 @@ def _claims_by(found: _Found, of: Of) -> list[Ordering]:
     return claims
 
 
-def _chosen_claims(found: _Found) -> list[Ordering]:
+def _chosen_claims(found: AllProfiles) -> list[Ordering]:
     """Hold profiles with what the tool chooses to what the paper says of its own."""
     claims = []
     for direction in ("write", "read"):
@@ -423,11 +377,11 @@ def _chosen_claims(found: _Found) -> list[Ordering]:
     return claims
 
 
-def _read_claims(found: _Found) -> list[Ordering]:
+def _read_claims(found: AllProfiles) -> list[Ordering]:
     """Hold read ratios of the full profile to the classes."""
     claims = []
     for machine in found.machines:
-        ratio = found.full[machine.name][found.files[-1]].mean_ratio("read")
+        ratio = found.of[machine.name].full[found.files[-1]].mean_ratio("read")
         name = f"{machine.name}: ratio of reads"
         if machine.kind == "SSD":
             claims.append(Ordering(name, ratio, 1.15, "", "table 6: SSDs between 0.9 and 1.15"))
@@ -437,7 +391,7 @@ def _read_claims(found: _Found) -> list[Ordering]:
     return claims
 
 
-def _beyond_claims(found: _Found) -> list[Ordering]:
+def _beyond_claims(found: AllProfiles) -> list[Ordering]:
     """Hold our profiles to their time."""
     limits = [
         (how, errors, kind, limit)
@@ -464,7 +418,7 @@ def _beyond_claims(found: _Found) -> list[Ordering]:
     return claims
 
 
-def _quoted(found: _Found) -> tuple[str, ...]:
+def _quoted(found: AllProfiles) -> tuple[str, ...]:
     return (
         "How the presets vary: passes are within a few per cent of each other but for one in a "
         "hundred, which takes 7 to 24 times as long. The shape is assumed; how long was fitted to "
@@ -483,7 +437,7 @@ def _quoted(found: _Found) -> tuple[str, ...]:
     )
 
 
-def _outliers(found: _Found) -> str:
+def _outliers(found: AllProfiles) -> str:
     """Say why random reads are further off than the paper's."""
     random = [one for one in found.estimates if (one.direction, one.is_random) == ("read", True)]
     off = 100 * (1 - share_below(random, _CASE))
@@ -497,7 +451,7 @@ def _outliers(found: _Found) -> str:
     )
 
 
-def _reached(found: _Found) -> str:
+def _reached(found: AllProfiles) -> str:
     """Count the cells of our tables that are where they should be."""
     told = []
     for name, errors in (("whole", found.whole), ("partial", found.partial)):
@@ -543,11 +497,11 @@ def _reached(found: _Found) -> str:
     )
 
 
-def _drawings(found: _Found) -> dict[str, Drawing]:
+def _drawings(found: AllProfiles) -> dict[str, Drawing]:
     from drivelab.reproduce.boito2015_figures import draw_access_times, draw_cases
 
     machine = next(each for each in found.machines if each.kind == "SSD")
-    full = found.full[machine.name][found.files[-1]]
+    full = found.of[machine.name].full[found.files[-1]]
     times = Table(
         "figure_1",
         ("request_bytes", *(f"{'random_' if test[1] else ''}{test[0]}_ns" for test in TESTS)),

@@ -20,7 +20,7 @@ from drivelab.serra.sizes import Interval, chosen
 from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_INTERVALS, WholePass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from drivelab.serra.estimate import Ratios
     from drivelab.serra.profile import PassDrive, Profile
@@ -209,7 +209,6 @@ def partial_errors(
     seed: int,
     full: dict[int, FullProfile],
     *,
-    told: Callable[[str], None] = lambda _text: None,
     half_width_ratio: float = HALF_WIDTH,
 ) -> list[RatioError]:
     """Profile by partial passes, likewise in that of `PARTIAL_LIMIT`, on the simulator itself."""
@@ -231,7 +230,6 @@ def partial_errors(
             replace(one, order=orders[one.direction, file_bytes])
             for one in ratio_errors(drive, "partial", profile(passes, plan), full[file_bytes])
         ]
-        told(f"{drive.machine.name}: {len(found) // 2} profiles by partial passes")
     return found
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from drivelab._core import available_cores
 from drivelab.drives.sessions import open_session
-from drivelab.measure.status_line import StatusLine
 from drivelab.pts.registry import test_named
 from drivelab.pts.run import finished, run_test
 from drivelab.pts.settings import Settings
+from drivelab.reproduce.processes import in_processes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,23 +74,17 @@ def results_of(jobs: Sequence[Job], folder: Path) -> dict[Job, dict[str, Any]]:
     RunError
         When a test did not come to its end.
     """
-    results: dict[Job, dict[str, Any]] = {}
-    line = StatusLine()
-    workers = min(available_cores(), len(jobs))
-    # A drive's steps hold no lock of the interpreter, but making their results does.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        waiting = {pool.submit(result_of, job, folder / job.name): job for job in jobs}
-        try:
-            for done in as_completed(waiting):
-                results[waiting[done]] = json.loads(done.result())
-                line.show(f"{len(results)} of {len(jobs)} tests: {waiting[done].name}")
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        finally:
-            line.end()
-    return results
+    found = in_processes(
+        _kept_in,
+        [(job, folder / job.name) for job in jobs],
+        what="tests",
+        name=lambda each: each[0].name,
+    )
+    return {job: json.loads(text) for job, text in zip(jobs, found, strict=True)}
+
+
+def _kept_in(each: tuple[Job, Path]) -> str:
+    return result_of(*each)
 
 
 def result_of(job: Job, path: Path) -> str:

@@ -1,0 +1,144 @@
+"""All that Boito et al. 2015 measured of a machine, and what the tool measures of it by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from drivelab.reproduce.boito2015_drives import KnownDrive
+from drivelab.reproduce.boito2015_errors import (
+    estimation_errors,
+    paper_errors,
+    partial_errors,
+    whole_errors,
+)
+from drivelab.reproduce.processes import in_processes
+from drivelab.serra.plan import DIRECTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.reproduce.boito2015_drives import FullProfile, Machine
+    from drivelab.reproduce.boito2015_errors import EstimationError, RatioError
+
+
+@dataclass(frozen=True)
+class Job:
+    """One machine.
+
+    Attributes
+    ----------
+    machine
+        Which.
+    files
+        Sizes of files in bytes.
+    seed
+        Of its random numbers, below 100.
+    half_width_ratio
+        Of the ratios, at which repetitions of our own partial profiles end.
+    """
+
+    machine: Machine
+    files: tuple[int, ...]
+    seed: int
+    half_width_ratio: float
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """What came of it.
+
+    Attributes
+    ----------
+    summary
+        Of the preset that stands for the machine.
+    execution_ns
+        One pass of every test and size without variability, all files.
+    true_ratios
+        Over the sizes at the last file, by direction.
+    full
+        The full profile, by file size.
+    estimates
+        The paper's settings against it.
+    ratios, whole, partial
+        Likewise, of the paper's settings and of our own profiles by whole and by partial passes.
+    """
+
+    summary: str
+    execution_ns: int
+    true_ratios: dict[str, dict[int, float]]
+    full: dict[int, FullProfile]
+    estimates: list[EstimationError]
+    ratios: list[RatioError]
+    whole: list[RatioError]
+    partial: list[RatioError]
+
+
+def profiles_of(job: Job) -> Profiles:
+    """Simulate every pass of a machine, and profile it in each way."""
+    drive = KnownDrive.simulate(job.machine, job.files)
+    full = {
+        file_bytes: drive.full_profile(file_bytes, 100 * job.seed + place)
+        for place, file_bytes in enumerate(job.files)
+    }
+    return Profiles(
+        summary=str(drive.varying.preset["summary"]),
+        execution_ns=sum(drive.execution_ns(each) for each in job.files),
+        true_ratios={each: drive.true_ratios(each, job.files[-1]) for each in DIRECTIONS},
+        full=full,
+        estimates=estimation_errors(drive, job.seed, full),
+        ratios=paper_errors(drive, job.seed, full),
+        whole=whole_errors(drive, job.seed, full),
+        partial=partial_errors(drive, job.seed, full, half_width_ratio=job.half_width_ratio),
+    )
+
+
+@dataclass(frozen=True)
+class AllProfiles:
+    """Those of every machine, by its name, over the same files."""
+
+    machines: tuple[Machine, ...]
+    files: tuple[int, ...]
+    of: dict[str, Profiles]
+
+    @property
+    def estimates(self) -> list[EstimationError]:
+        """Of access times."""
+        return [one for each in self.of.values() for one in each.estimates]
+
+    @property
+    def ratios(self) -> list[RatioError]:
+        """By the paper's settings."""
+        return [one for each in self.of.values() for one in each.ratios]
+
+    @property
+    def whole(self) -> list[RatioError]:
+        """By whole passes, sizes and repetitions chosen."""
+        return [one for each in self.of.values() for one in each.whole]
+
+    @property
+    def partial(self) -> list[RatioError]:
+        """And by partial ones."""
+        return [one for each in self.of.values() for one in each.partial]
+
+    def full_ns(self, machine: str, file_bytes: int) -> float:
+        """Return the time of the full profile."""
+        return self.of[machine].full[file_bytes].measuring_ns
+
+
+def measured(
+    machines: Sequence[Machine], files: Sequence[int], half_width_ratio: float
+) -> AllProfiles:
+    """Profile machines, as many at once as there are cores; seeds are 1, 2, ... in their order."""
+    jobs = [
+        Job(machine, tuple(files), seed, half_width_ratio)
+        for seed, machine in enumerate(machines, start=1)
+    ]
+    profiles = in_processes(
+        profiles_of, jobs, what="machines profiled", name=lambda job: job.machine.name
+    )
+    return AllProfiles(
+        tuple(machines),
+        tuple(files),
+        {machine.name: each for machine, each in zip(machines, profiles, strict=True)},
+    )

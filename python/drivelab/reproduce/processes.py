@@ -1,0 +1,63 @@
+"""Work on many jobs, as many at once as there are cores, each in a process of its own.
+
+What holds the interpreter's lock would go on one after the other in threads. Results come in the
+order of the jobs and do not depend on how many run at once.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import TYPE_CHECKING, TypeVar
+
+from drivelab._core import available_cores
+from drivelab.measure.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_Job = TypeVar("_Job")
+_Result = TypeVar("_Result")
+
+
+def in_processes(
+    work: Callable[[_Job], _Result],
+    jobs: Sequence[_Job],
+    *,
+    what: str,
+    name: Callable[[_Job], str],
+) -> list[_Result]:
+    """Do each job and show how many are done.
+
+    Parameters
+    ----------
+    work
+        A function of a module; jobs and results can be pickled.
+    jobs
+        At least one.
+    what
+        Is done, in words: so many of it are told.
+    name
+        Of a job, shown when it is done.
+
+    Raises
+    ------
+    Exception
+        That a job raised; what is not begun is left.
+    """
+    line = StatusLine()
+    # Nothing is shared: a fork would take over threads' locks.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(available_cores(), len(jobs)), mp_context=context) as pool:
+        waiting = {pool.submit(work, job): job for job in jobs}
+        line.show(f"0 of {len(jobs)} {what}")
+        try:
+            for count, done in enumerate(as_completed(waiting), start=1):
+                done.result()
+                line.show(f"{count} of {len(jobs)} {what}: {name(waiting[done])}")
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        finally:
+            line.end()
+        return [each.result() for each in waiting]
