@@ -42,9 +42,9 @@ def test_the_table_marks_what_was_measured_and_says_what_the_result_belongs_to(
     assert [line.count("*") for line in lines if " KiB " in line].count(2) == 3
     assert "PARTIAL" not in out
     code, out, _ = run(capsys, drive, *QUICK, "--partial", "10%")
-    assert "PARTIAL: 10 % of the file each" in out
+    assert "PARTIAL: at least 10 % of the file each" in out
     code, out, _ = run(capsys, drive, *QUICK, "--repetitions", "1")
-    assert "nobody knows how sure" in out
+    assert "nothing was repeated (--repetitions), so nobody knows how sure this is" in out
 
 
 def test_a_full_profile_says_how_many_tests_are_not_known(drive, capsys) -> None:
@@ -162,6 +162,27 @@ def test_answers_say_what_was_asked_on_lines_of_a_terminal(drive, capsys, cost, 
     _, out, _ = run(capsys, *words, "--json")
     values = json.loads(out)
     assert (values["optimization_cost_ns"], values["optimization_ratio"]) == keys
+
+
+def test_answers_to_a_question_that_is_not_asked_any_more_do_not_stay(drive, capsys) -> None:
+    run(capsys, drive, *QUICK, "--out", "p", "--optimization-cost", "2x")
+    assert Path("p/decisions.csv").exists()
+    run(capsys, drive, *QUICK, "--out", "p")
+    assert not Path("p/decisions.csv").exists()
+
+
+def test_where_nothing_was_repeated_no_answer_is_sure(drive, capsys) -> None:
+    words = (drive, *QUICK, "--repetitions", "1", "--optimization-cost", "1.2x")
+    _, out, _ = run(capsys, *words)
+    assert out.rstrip().endswith("unsure where nothing was repeated")
+    auto = (drive, *QUICK, "--points", "auto", "--repetitions", "1")
+    _, out, _ = run(capsys, *auto)
+    assert "instead of" not in out
+    assert "less sure than asked" not in out
+    assert "nothing was repeated (--repetitions)" in out
+    short = ("--repetitions", "auto", "--max-time", "1us", "--optimization-cost", "1.2x")
+    _, out, _ = run(capsys, drive, *QUICK, "--points", "auto", *short)
+    assert "nothing was repeated (--max-time left no room for it)" in out
 
 
 def test_another_cost_in_the_same_folder_goes_on_from_all_that_is_there(drive, capsys) -> None:

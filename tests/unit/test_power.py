@@ -65,6 +65,8 @@ def test_times_are_unix_seconds_or_have_a_zone(tmp_path: Path) -> None:
     log = read_power_log(written(tmp_path, text))
     assert log.times == (1_700_000_000.0, 1_700_000_001.0, 1_700_000_001.5)
     assert log.watts == (1.5, 2.0, 2.5)
+    # As spreadsheets write it.
+    assert read_power_log(written(tmp_path, "\ufefftime,watts\n1,2\n2,3\n")).watts == (2.0, 3.0)
 
 
 @pytest.mark.parametrize(

@@ -251,6 +251,9 @@ def test_drives_on_the_same_hardware_are_not_measured_at_once(
         (["iops", "sim:x25m", "--active-range", "0%"], "a share above 0 up to 100 %"),
         (["iops", "sim:x25m", "--idle", "5s"], "--idle is for wsat; iops has no such choice"),
         (["wsat", "sim:x25m", "--block-size", "8k"], "--block-size is for dirth"),
+        (["xsr", "sim:x25m", "--threads", "8"], "--threads has no effect on xsr, which says"),
+        (["xsr", "sim:x25m", "--queue-depth", "8"], "--queue-depth has no effect on xsr"),
+        (["xsr", "sim:x25m", "--rule", "white-paper"], "--rule has no effect on xsr"),
         (["iops", "sim:x25m", "--keep"], "--keep is for files on real drives"),
         (["iops", "sim:x25m", "--client", "--enterprise"], "not allowed with argument"),
         (["iops", "sim:x25m", "--threads", "0"], "whole number from 1 to 1024"),
@@ -283,8 +286,72 @@ def test_a_report_that_cannot_be_written_keeps_what_was_measured(
     assert "everything measured is kept" in capsys.readouterr().err
     Path("run/result.json").rmdir()
     assert run("throughput", "sim:x25m", "--client", "--out", "run") == 0
-    assert len(fakes) == 1
+    # Later ones are looked at, and asked for nothing.
+    assert [bool(fake.steps) for fake in fakes] == [True, False, False]
     assert fakes[0].capacity_bytes == 256 * MIB
+
+
+def test_a_complete_run_is_of_its_drive_and_says_that_nothing_was_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = Path(SMALL_DRIVE.removeprefix("sim:")).read_text()
+    Path("small.toml").write_text(text)
+    words = ("throughput", "sim:small.toml", "--client", "--scale", "0.05", "--out", "run")
+    assert run(*words) == 0
+    assert "nothing was run" not in capsys.readouterr().out
+    result = Path("run/result.json").read_bytes()
+    assert run(*words, "--json") == 0
+    (told,) = json.loads(capsys.readouterr().out)["runs"]
+    assert told["was_complete"]
+    assert run(*words) == 0
+    assert "note  run was complete: nothing was run" in capsys.readouterr().out
+    # Another drive under the same name.
+    varying = text.replace('name = "small"', 'name = "small"\nvariability.sigma = 0.2')
+    Path("small.toml").write_text(varying)
+    for more, differs in (((), "config_hash was"), (("--no-variability",), "variability was null")):
+        assert run(*words, *more) == 2
+        assert f"run holds another test: drive.identity.{differs}" in capsys.readouterr().err
+    assert Path("run/result.json").read_bytes() == result
+    Path("small.toml").unlink()
+    assert run(*words) == 2
+    assert "there is no file small.toml" in capsys.readouterr().err
+
+
+def test_a_complete_run_on_a_file_is_of_its_size(
+    fakes: list[FakeSession], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def open_real(name: str, **_: Any) -> FakeSession:
+        identity = {"path": str(Path(name).resolve())}
+        fakes.append(FakeSession("real", identity=identity, **SETTLED))
+        fakes[-1].name = name
+        return fakes[-1]
+
+    monkeypatch.setattr(sessions, "open_session", open_real)
+    words = ("throughput", "./f.bin", "--client", "--out", "run")
+    assert run(*words, "--size", "256MiB") == run(*words) == run(*words, "--size", "256MiB") == 0
+    capsys.readouterr()
+    assert run(*words, "--size", "128MiB") == 2
+    said = capsys.readouterr().err
+    assert "drive.capacity_bytes was 268435456 and is now 134217728; choose another" in said
+    Path("f.bin").write_bytes(bytes(MIB))
+    assert run(*words) == 2
+    assert "is now 1048576" in capsys.readouterr().err
+    assert len(fakes) == 1
+
+
+def test_reports_of_a_folder_leave_runs_of_other_kinds_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("throughput", SMALL_DRIVE, "--client", "--scale", "0.05", "--out", "runs/a")
+    assert run(*words) == 0
+    quick = ("--file-size", "1MiB", "--interval", "4KiB:16KiB:4KiB", "--repetitions", "1")
+    assert cli.main(["profile", SMALL_DRIVE, *quick, "--out", "runs/b"]) == 0
+    Path("runs/a/report.html").unlink()
+    assert cli.main(["pts", "report", "runs"]) == 0
+    assert Path("runs/a/report.html").exists()
+    capsys.readouterr()
+    assert cli.main(["pts", "report", "runs/b"]) == 2
+    assert "runs/b is no run of a test" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import made_pts_results as made
 import pytest
 
 from drivelab.cli import main as cli
+from drivelab.cli.pts_compare_text import text_of
 from drivelab.errors import UsageError
 from drivelab.pts.class_file import load_class
 from drivelab.pts.compared import read_results
@@ -167,6 +168,15 @@ def test_simulated_and_real_are_told_apart_everywhere() -> None:
         assert columns.y.categories == ("model (simulated)", "disk (real)")
 
 
+def test_cautions_are_in_the_result_and_on_the_terminal() -> None:
+    drives = [made.drive("a"), made.drive("b", verdict="not_steady")]
+    report = compare(drives)
+    assert report.result["cautions"] == list(report.pages[0].cautions)
+    text = text_of({**report.result, "stamp": "", "report": "", "pdf": ""})
+    for caution in report.pages[0].cautions:
+        assert f"note     {caution}" in text.splitlines()
+
+
 def test_what_was_not_alike_is_told() -> None:
     drives = [made.drive("a"), made.drive("b", settings={"queue_depth": 8}, verdict="not_steady")]
     report = compare(drives)
@@ -204,11 +214,37 @@ def test_a_test_over_time_is_told_on_the_terminal(
     drives = [made.saturation("a", 1000.0, 100.0), made.saturation("b", 400.0, 300.0)]
     names = saved(tmp_path, *(drive.result for drive in drives))
     assert cli.main(["pts", "compare", *names, "--out", str(tmp_path / "out")]) == 0
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    out = capsys.readouterr().out
+    assert "steady after (min)\n" in out
+    assert "note     All drives are simulated: nothing here was measured on hardware.\n" in out
+    rows = [line.split() for line in out.splitlines()]
     assert [row[2:8] for row in rows if row and row[0] in ("a", "b")] == [
         ["1,000", "100.0", "100.0", "90.0", "%", "60"],
         ["400.0", "300.0", "300.0", "25.0", "%", "60"],
     ]
+
+
+def test_scaled_minutes_are_called_so_in_comparisons_too() -> None:
+    scaled = {"scale": 0.05, "idle_seconds": 0.0}
+    drives = [made.saturation("a", 1000.0, 100.0), made.saturation("b", 400.0, 300.0)]
+    for drive in drives:
+        drive.result["settings"] |= scaled
+    report = compare(drives)
+    assert "settled after (min of 3.00 s)" in exhibits(report, Table)["saturation-table"].columns
+    paths = dict.fromkeys(("report", "pdf"), "")
+    text = text_of({**report.result, "stamp": "", **paths})
+    assert "steady after (min of 3.00 s)" in text
+    segment = {"last_bandwidth_bytes_per_second": 2e6, "bandwidth_bytes_per_second": [1e6, 2e6]}
+    section = {"name": "", "cells": [], "segments": [segment] * 3, "recovery_minutes": 7}
+    drives = [made.drive(name, test="xsr", sections=[section]) for name in ("a", "b")]
+    for drive in drives:
+        drive.result["settings"] |= scaled
+    report = compare(drives)
+    assert (
+        exhibits(report, Table)["recovery-table"].columns[-1] == "recovered after (min of 3.00 s)"
+    )
+    assert exhibits(report, LineFigure)["recovery"].x.label == "time (min of 3.00 s)"
+    assert "recovered after (min of 3.00 s)" in text_of({**report.result, "stamp": "", **paths})
 
 
 def test_the_drives_are_told_apart_in_a_line_each() -> None:

@@ -95,16 +95,21 @@ def test_a_window_that_never_settled_is_not_called_settled() -> None:
 
 def test_sizes_are_named_as_in_the_windows() -> None:
     cell = {"block_bytes": 2**20, "read_ratio": 1, "bandwidth_bytes_per_second_mean": 2e6}
-    (figure,) = headline({"test": "throughput", "sections": [{"cells": [cell]}]})
+    result = {"test": "throughput", "settings": UNSCALED, "sections": [{"cells": [cell]}]}
+    (figure,) = headline(result)
     assert figure == Figure("1024 KiB sequential read", 2.0, "MB/s")
 
 
 def test_a_recovery_and_demands_are_told_with_their_units() -> None:
     segment = {"windows": [], "recovery_minutes": 7}
-    (recovery,) = headline({"test": "xsr", "sections": [segment]})
+    (recovery,) = headline({"test": "xsr", "settings": UNSCALED, "sections": [segment]})
     assert (recovery.value, recovery.unit) == (7, "minutes")
+    scaled = {"test": "xsr", "settings": {"scale": 0.01}, "sections": [segment]}
+    assert headline(scaled)[0].name.endswith(" in (min of 600 ms)")
     point = {"name": "MIN", "threads": 1, "queue_depth": 2, "iops_mean": 828.0}
-    (demand,) = headline({"test": "dirth", "sections": [{"operating_points": [point]}]})
+    (demand,) = headline(
+        {"test": "dirth", "settings": UNSCALED, "sections": [{"operating_points": [point]}]}
+    )
     assert demand == Figure("MIN, 1 thread x 2", 828.0, "IOPS")
 
 

@@ -163,6 +163,14 @@ def test_an_even_start_is_no_steady_state_but_an_even_day_is(tmp_path: Path) -> 
     assert section["steady_after_minutes"] == 1440
 
 
+def test_a_day_that_is_over_before_the_next_round_ended_by_its_time(tmp_path: Path) -> None:
+    # By the specification's rule rounds are 31 minutes, the last of a day the 46th.
+    session = FakeSession(capacity_bytes=2**40, drop=0.0)
+    (section,) = run(tmp_path / "run", "wsat", session)["sections"]
+    assert (section["verdict"], section["steady_after_minutes"]) == ("steady", 46 * 31)
+    assert (section["stopped_by"], section["run_minutes"]) == ("time", 1440)
+
+
 def test_write_saturation_ends_after_four_times_the_capacity(tmp_path: Path) -> None:
     result = run(tmp_path / "run", "wsat", FakeSession(capacity_bytes=1024 * MIB))
     (section,) = result["sections"]

@@ -161,3 +161,35 @@ def test_how_far_unsure_answers_are_from_being_known() -> None:
     }
     assert open_half_width_ratio(found) == max(widths.values())
     assert open_half_width_ratio(ask(profile(), ratio=4.5)) == 0
+
+
+def test_nobody_knows_whether_it_pays_where_nothing_was_repeated() -> None:
+    once = [one for one in profile().measured if one.index % 2]
+    for one in ask(from_passes(once, [SIZES]), ratio=1.0):
+        # What stays as it is gains nothing, surely.
+        if one.optimisation == "aggregating" and one.becomes_bytes == one.request_bytes:
+            assert (one.low_ratio, one.high_ratio, one.answer) == (1, 1, "does not pay")
+        else:
+            assert (one.low_ratio, one.high_ratio, one.answer) == (None, None, "unsure")
+            assert one.half_width_ratio == math.inf
+
+
+def test_what_stays_as_it_is_gains_exactly_nothing() -> None:
+    # Times with many digits: 1 is 1, and no more than the 1 that is needed.
+    passes = []
+    for size, is_random in itertools.product((8 * KIB, 4 * MIB), (False, True)):
+        for factor in (0.99, 1.01):
+            one = WholePass("read", is_random, size, 40 * MIB)
+            duration = round(one.requests * (1e5 / 3 + size / 7) * factor * (1 + is_random))
+            passes.append(PassMeasurement(len(passes), one, duration, None))
+    found = from_passes(passes, [Interval(8 * KIB, 4 * MIB, 8 * KIB)])
+    for cost in (Cost(ratio=1.0), Cost(time_ns=0.0)):
+        same = [
+            one
+            for one in decisions(found, cost)
+            if one.optimisation == "aggregating" and one.becomes_bytes == one.request_bytes
+        ]
+        assert len(same) == 256
+        assert {(one.gain_ratio, one.needed_ratio, one.answer) for one in same} == {
+            (1.0, 1.0, "does not pay")
+        }

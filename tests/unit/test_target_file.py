@@ -195,6 +195,9 @@ def test_a_side_file_of_another_file_allows_nothing(
         assert not target.made
         assert target.write_refusal is not None
     assert path.read_bytes() == content
+    if how == "resized":
+        with pytest.raises(UsageError, match="something else changed it since it was made: rem"):
+            make(path, roots)
 
 
 def test_a_stranger_at_the_side_file_is_left_alone(tmp_path: Path, roots: SystemRoots) -> None:

@@ -467,7 +467,7 @@ def _write(
     texts = {f"{table.name}.csv": table.csv() for table in _tables(found, answers)}
     note = f"{len(found.measured):,} passes over {size_text(plan.file_bytes)}"
     if plan.share < 1:
-        note += f", partial: {100 * plan.share:.3g} % of the file each"
+        note += f", partial: at least {100 * plan.share:.3g} % of the file each"
     between = [head[name] for name in ("file_system", "scheduler") if head[name]]
     between += [f"Linux {head['kernel']}"] if head["kernel"] else []
     note += f"; {', '.join(between)}" if between else "; simulated time"
@@ -481,6 +481,9 @@ def _write(
     texts["profile.json"] = json.dumps(_values(found, plan, head, answers, files), indent=2) + "\n"
     for name, text in texts.items():
         write_output(folder / name, text)
+    if not answers:
+        # Of another cost, asked before.
+        (folder / "decisions.csv").unlink(missing_ok=True)
     return files
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.units import format_duration_ns
@@ -29,15 +30,17 @@ def profile_text(
     for direction, ratios in found.ratios.items():
         half_width = ratios.half_width_ratio
         sure = "" if half_width is None else f", 95 % half-width {100 * half_width:.1f} % of it"
-        if plan.missed(half_width):
+        if half_width is not None and plan.missed(half_width):
             sure += f" instead of {100 * plan.half_width_ratio:g} %"
         lines.append(
             f"{direction}s: ratio {ratios.mean:.2f} mean over the sizes, {ratios.least:.2f} least, "
             f"{ratios.most:.2f} most{sure}"
         )
     if any(ratios.half_width_ratio is None for ratios in found.ratios.values()):
-        lines.append("nothing was repeated, so nobody knows how sure this is")
-    if any(plan.missed(ratios.half_width_ratio) for ratios in found.ratios.values()):
+        limit = "--max-time left no room for it" if plan.repetitions == "auto" else "--repetitions"
+        lines.append(f"nothing was repeated ({limit}), so nobody knows how sure this is")
+    widths = [each.half_width_ratio for each in found.ratios.values()]
+    if any(width is not None and plan.missed(width) for width in widths):
         lines.append(f"less sure than asked for: {plan.ended_by} ended it before")
     if plan.is_full and found.tests_not_known:
         lines.append(
@@ -54,7 +57,7 @@ def _head(found: Profile, plan: ProfilePlan, head: Mapping[str, Any]) -> list[st
     sizes = sorted({one.whole_pass.request_bytes for one in found.measured})
     what = f"{len(found.measured):,} passes over {size_text(plan.file_bytes)}"
     if plan.share < 1:
-        what += f", PARTIAL: {100 * plan.share:.3g} % of the file each"
+        what += f", PARTIAL: at least {100 * plan.share:.3g} % of the file each"
     lines = [
         ("drive", f"{head['drive']} ({head['kind']})"),
         ("file system", head["file_system"] or _unknown(head)),
@@ -147,6 +150,8 @@ def _unsure(plan: ProfilePlan, answers: Sequence[Decision]) -> list[str]:
     if all(one.answer != "unsure" for one in answers):
         return []
     width = open_half_width_ratio(answers)
+    if math.isinf(width):
+        return ["unsure where nothing was repeated"]
     if not plan.is_auto:
         how = "more --points or --repetitions make it narrower"
     elif width <= plan.half_width_ratio:

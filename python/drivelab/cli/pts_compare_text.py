@@ -17,7 +17,8 @@ def text_of(answer: Mapping[str, Any]) -> str:
         lines += _standings(answer)
     else:
         lines += _courses(answer)
-    lines += ["", f"report   {answer['report']}"]
+    lines += ["", *(f"note     {caution}" for caution in answer["cautions"])]
+    lines.append(f"report   {answer['report']}")
     if answer["pdf"]:
         lines.append(f"pdf      {answer['pdf']}")
     return "\n".join(lines)
@@ -52,14 +53,14 @@ def _courses(answer: Mapping[str, Any]) -> list[str]:
     """Write what a test over time came to on each drive, in the order in which they are named."""
     (course,) = _COURSES.keys() & answer.keys()
     title, rows_of = _COURSES[course]
-    return [title, *_aligned(rows_of(answer[course]))]
+    return [title, *_aligned(rows_of(answer[course], answer.get("minute")))]
 
 
-def _saturation(drives: Sequence[Mapping[str, Any]]) -> list[Sequence[str]]:
+def _saturation(drives: Sequence[Mapping[str, Any]], minute: str) -> list[Sequence[str]]:
     rows: list[Sequence[str]] = [
         (
             *("drive", "fresh (IOPS)", "at the end (IOPS)", "last window (IOPS)", "lost"),
-            "steady after (min of writes)",
+            f"steady after ({minute})",
         )
     ]
     for one in drives:
@@ -77,12 +78,12 @@ def _saturation(drives: Sequence[Mapping[str, Any]]) -> list[Sequence[str]]:
     return rows
 
 
-def _recovery(drives: Sequence[Mapping[str, Any]]) -> list[Sequence[str]]:
-    rows: list[Sequence[str]] = [("drive", "recovered after (min)")]
+def _recovery(drives: Sequence[Mapping[str, Any]], minute: str) -> list[Sequence[str]]:
+    rows: list[Sequence[str]] = [("drive", f"recovered after ({minute})")]
     return rows + [(one["label"], _minutes(one["recovery_minutes"])) for one in drives]
 
 
-def _idle(drives: Sequence[Mapping[str, Any]]) -> list[Sequence[str]]:
+def _idle(drives: Sequence[Mapping[str, Any]], _minute: None) -> list[Sequence[str]]:
     ratios = list(
         dict.fromkeys(state["wait_ratio"] for one in drives for state in one["wait_states"])
     )

@@ -65,11 +65,13 @@ def runs_of(path: Path) -> list[Path]:
     UsageError
         When there is none.
     """
+    from drivelab.pts.journal import test_of
     from drivelab.store import is_run
 
     if is_run(path):
         return [path]
-    found = sorted(child for child in path.iterdir() if is_run(child)) if path.is_dir() else []
+    children = sorted(path.iterdir()) if path.is_dir() else []
+    found = [child for child in children if test_of(child) is not None]
     if not found:
         raise UsageError(f"{path} is no run of `drivelab pts run`, and holds none")
     return found

@@ -45,6 +45,10 @@ _OF_SOME_TESTS: Final = {
 }
 
 
+#: Options of which a test leaves nothing open.
+_WITHOUT: Final = {"xsr": ("threads", "queue_depth", "rule")}
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab pts run`."""
     from drivelab.drives.purge import METHODS
@@ -273,7 +277,14 @@ def _run(
     from drivelab.pts.run import finished, refuse_impossible, run_test
     from drivelab.pts.shared_states import USUAL_BYTES, SharedStates, usual_folder
 
-    outcome = finished(test, args.drive, settings, path)
+    outcome = finished(
+        test,
+        args.drive,
+        settings,
+        path,
+        varies=not args.no_variability,
+        size_bytes=args.size,
+    )
     if outcome is not None:
         return outcome
     most_bytes = USUAL_BYTES if args.keep_states is None else args.keep_states
@@ -362,6 +373,13 @@ def _refuse_without_effect(args: argparse.Namespace) -> None:
             option = "--class" if tests == ("class",) else f"--{name.replace('_', '-')}"
             raise UsageError(
                 f"{option} is for {' and '.join(tests)}; {args.test} has no such choice"
+            )
+
+    for name in _WITHOUT.get(args.test, ()):
+        if getattr(args, name) is not None:
+            raise UsageError(
+                f"--{name.replace('_', '-')} has no effect on {args.test}, which says itself what "
+                "is outstanding and has no steady state"
             )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _IMPOSSIBLE: Final = "impossible"
 _WORDS: Final = {
     "steady": "steady",
-    "not_steady": "steady state never reached in 25 rounds: the last five are the window",
+    "not_steady": "steady state never reached in 25 rounds: the last are the window",
     "bounded": "ended by its bytes or hours before it was steady",
     "untested": "done; this test has no steady state",
     "incomplete": "not complete",
@@ -58,6 +58,7 @@ def tell(outcome: Outcome) -> dict[str, Any]:
         ],
         "headline": [asdict(figure) for figure in headline(result)],
         "cautions": result["cautions"],
+        "was_complete": outcome.was_complete,
         "problem": None if outcome.problem is None else str(outcome.problem),
         "report": written["report"],
         "tables": written["tables"],
@@ -80,6 +81,7 @@ def left_out(drive: str, test: PtsTest, settings: Settings, reason: str) -> dict
         "sections": [],
         "headline": [],
         "cautions": [],
+        "was_complete": False,
         "problem": reason,
         "report": None,
         "tables": None,
@@ -99,6 +101,8 @@ def text_of(told: dict[str, Any]) -> str:
         lines.append(f"  {name}  {_WORDS[section['verdict']]}{rounds}")
     lines += _headline_lines(told["headline"])
     lines += [f"  note  {caution}" for caution in told["cautions"]]
+    if told["was_complete"]:
+        lines.append(f"  note  {told['run']} was complete: nothing was run, only reported anew")
     lines += [f"  report  {told['report']}", f"  result  {told['result']}"]
     return "\n".join(lines)
 

@@ -55,7 +55,8 @@ def read_text_file(path: Path, what: str, most_bytes: int, instead: str) -> str:
         As `read_file`, and when it is no such text.
     """
     try:
-        text = read_file(path, what, most_bytes, instead).decode()
+        # Spreadsheets begin UTF-8 with a byte-order mark.
+        text = read_file(path, what, most_bytes, instead).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} cannot be read as {what}: it is not UTF-8 text") from error
     return text.replace("\r\n", "\n").replace("\r", "\n")

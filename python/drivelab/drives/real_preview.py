@@ -116,8 +116,9 @@ def _preview_file(
         if side is not None and made and side["state"] != "ready":
             return _yet_to_be_made(name, place, side["size_bytes"])
         actual = os.fstat(descriptor).st_size
-        made = made and side is not None and side["size_bytes"] == actual
-        check_content(path, descriptor, actual, made, size_bytes)
+        made_bytes = side["size_bytes"] if side is not None and made else None
+        made = made_bytes == actual
+        check_content(path, descriptor, actual, made_bytes, size_bytes)
         return RealPreview(
             name=name,
             capacity_bytes=actual // ALIGNMENT * ALIGNMENT,

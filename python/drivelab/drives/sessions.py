@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from drivelab.drives.block_devices import find_block_device
 from drivelab.drives.purge import check_method
 from drivelab.drives.registry import kind_of, open_real, open_simulated
+from drivelab.drives.target_file import ALIGNMENT
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -81,3 +85,33 @@ def open_session(
     except BaseException:
         drive.close()
         raise
+
+
+def known_of(name: str, *, varies: bool = True, size_bytes: int | None = None) -> dict[str, Any]:
+    """Say what tells a drive from another one of that name, without opening a real one.
+
+    Parameters
+    ----------
+    name, varies, size_bytes
+        As for `open_session`.
+
+    Returns
+    -------
+    dict
+        Of ``capacity_bytes`` and ``identity`` what is known: all of a simulated drive, of a real
+        one its path, size, model and serial. A file or device that is not there has its path
+        alone, and the size that it was asked to have.
+    """
+    if kind_of(name) != "real":
+        with open_session(name, varies=varies) as session:
+            return {"capacity_bytes": session.capacity_bytes, "identity": session.identity()}
+    known: dict[str, Any] = {"identity": {"path": os.path.realpath(name)}}
+    if Path(name).is_block_device():
+        device = find_block_device(name)
+        told = device.describe()
+        known["identity"]["device"] = {key: told[key] for key in ("model", "serial", "size_bytes")}
+    elif size_bytes is not None:
+        known["capacity_bytes"] = size_bytes
+    elif Path(name).is_file():
+        known["capacity_bytes"] = Path(name).stat().st_size // ALIGNMENT * ALIGNMENT
+    return known

@@ -121,7 +121,8 @@ class SimulatedDrive(ClosedOnExit):
         if self.condition == "fresh" and workload.write_ratio < 1.0:
             raise CannotAnswerError(
                 f"{self.name} is fresh and holds no data to read: measure writes only "
-                "(--write-ratio 1), or a drive whose condition is filled or preconditioned"
+                "(--write-ratio 1, a profile's --op write), or a drive whose condition is filled "
+                "or preconditioned"
             )
 
     def measure(

@@ -213,8 +213,9 @@ def _open_existing(
         if side is not None and made and side["state"] != "ready":
             # A killed run left it half written; the lock says that nobody works on it now.
             return _finish(place, descriptor, side["size_bytes"], keep, before_filling)
-        made = made and side is not None and side["size_bytes"] == status.st_size
-        check_content(path, descriptor, status.st_size, made, size_bytes)
+        made_bytes = side["size_bytes"] if side is not None and made else None
+        made = made_bytes == status.st_size
+        check_content(path, descriptor, status.st_size, made_bytes, size_bytes)
         if made and side is not None:
             keep = keep or side["keep"]
             if keep != side["keep"]:
@@ -254,14 +255,32 @@ def only_read(path: Path) -> str:
 
 
 def check_content(
-    path: Path, descriptor: int, actual_bytes: int, made: bool, asked_bytes: int | None
+    path: Path,
+    descriptor: int,
+    actual_bytes: int,
+    made_bytes: int | None,
+    asked_bytes: int | None,
 ) -> None:
-    """Raise `UsageError` when an existing file cannot be measured, or is not as asked for."""
+    """Raise `UsageError` when an existing file cannot be measured, or is not as asked for.
+
+    Parameters
+    ----------
+    path, descriptor
+        The file, opened.
+    actual_bytes, asked_bytes
+        How long it is, and is to be, if that was asked.
+    made_bytes
+        How long Drivelab made it; ``None`` for somebody else's.
+    """
     if asked_bytes is not None and asked_bytes != actual_bytes:
-        remedy = "remove it" if made else "name a path that does not exist"
+        remedy = "name a path that does not exist or leave --size out"
+        if made_bytes == actual_bytes:
+            remedy = "remove it or leave --size out"
+        elif made_bytes is not None:
+            remedy = "something else changed it since it was made: remove it, and begin anew"
         raise UsageError(
             f"{path} exists with {format_size(actual_bytes)}, not the --size of "
-            f"{format_size(asked_bytes)}; {remedy} or leave --size out"
+            f"{format_size(asked_bytes)}; {remedy}"
         )
     if actual_bytes < MIN_SIZE_BYTES:
         raise UsageError(

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from drivelab.pts.compared import Compared
 from drivelab.pts.exhibits import Axis, BarFigure, Line, LineFigure, Page, Table
-from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio, minute_words
+from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio
+from drivelab.pts.words import minute_words
 
 Pages = tuple[list[Page], dict[str, Any]]
 
@@ -55,8 +56,7 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
         )
         for drive, section, end, gone in zip(drives, sections, ends, lost, strict=True)
     )
-    # All of one scale; those that idle between say what is counted.
-    words = max((minute_words(drive.result["settings"]) for drive in drives), key=len)
+    words = _minutes_of(drives)
     table = Table(
         "saturation-table",
         "Fresh, at the end, and settled",
@@ -82,7 +82,12 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
         Page("Write saturation over time", (over, absolute)),
         Page("Fresh and at the end", (_saturation_bars(drives, sections, ends), table)),
     ]
-    return pages, {"saturation": values}
+    return pages, {"saturation": values, "minute": words}
+
+
+def _minutes_of(drives: Sequence[Compared]) -> str:
+    """Say what is counted: all are of one scale, and some may idle between."""
+    return max((minute_words(drive.result["settings"]) for drive in drives), key=len)
 
 
 def _saturation_bars(
@@ -144,6 +149,7 @@ def idle_pages(drives: Sequence[Compared]) -> Pages:
 def recovery_pages(drives: Sequence[Compared]) -> Pages:
     """Compare how drives take up another stimulus."""
     sections = [drive.result["sections"][0] for drive in drives]
+    words = _minutes_of(drives)
     lines = []
     for drive, section in zip(drives, sections, strict=True):
         rates = [
@@ -156,7 +162,7 @@ def recovery_pages(drives: Sequence[Compared]) -> Pages:
     figure = LineFigure(
         "recovery",
         "Bandwidth over the three segments",
-        Axis("time (min)"),
+        Axis(f"time ({words})"),
         Axis("bandwidth (MB/s)", "log10"),
         tuple(lines),
     )
@@ -177,7 +183,7 @@ def recovery_pages(drives: Sequence[Compared]) -> Pages:
         "Each segment's last minute, and recovery",
         (
             *("drive", "1 sequential (MB/s)", "2 random (MB/s)", "3 sequential (MB/s)"),
-            "recovered after (min)",
+            f"recovered after ({words})",
         ),
         rows,
         "Recovered: the first minute of the third segment at or above the first segment's mean; "
@@ -187,7 +193,7 @@ def recovery_pages(drives: Sequence[Compared]) -> Pages:
         {"label": drive.label, "recovery_minutes": section["recovery_minutes"]}
         for drive, section in zip(drives, sections, strict=True)
     ]
-    return [Page("Cross stimulus recovery", (figure, table))], {"recovery": values}
+    return [Page("Cross stimulus recovery", (figure, table))], {"recovery": values, "minute": words}
 
 
 #: By test: what is compared over time instead of by block size and mix.

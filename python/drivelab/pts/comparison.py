@@ -89,6 +89,7 @@ def compare(
                 }
                 for drive in drives
             ],
+            "cautions": _cautions(drives),
             **values,
         },
     )

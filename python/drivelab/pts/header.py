@@ -57,7 +57,7 @@ def header_fields(record: Record, test: PtsTest) -> tuple[tuple[str, str], ...]:
         ("active range", _active_range(record)),
         ("outstanding", _outstanding(record)),
         ("data pattern", settings.content),
-        ("steady state", f"rule {settings.rule}"),
+        ("steady state", f"rule {settings.rule}" if test.settles else "not judged"),
         ("seed", str(settings.seed)),
         ("scale", f"{settings.scale:g}"),
         ("Drivelab", str(origin.get("drivelab_version") or NOT_KNOWN)),

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from drivelab.pts.cell_exhibits import block_text
-from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio, minute_words
+from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio
+from drivelab.pts.words import minute_words
 
 # Where they are those of the drive's time.
 _MINUTES: Final = "min"
@@ -46,7 +47,7 @@ def headline(result: Mapping[str, Any]) -> list[Figure]:
         for section in result["sections"]
         for figure in [*_windows(section), *(own(section) if own is not None else ())]
     ]
-    minutes = minute_words(result["settings"]) if result["test"] == "wsat" else _MINUTES
+    minutes = minute_words(result["settings"])
     if minutes == _MINUTES:
         return figures
     return [

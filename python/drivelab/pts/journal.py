@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from drivelab.drives.session import Purge, StepResult
-from drivelab.errors import RunError, UsageError
+from drivelab.errors import DrivelabError, RunError, UsageError
 from drivelab.pts.plan import Extent
 from drivelab.pts.settings import Settings
-from drivelab.store import Failure, RunStore
+from drivelab.store import Failure, RunStore, is_run
 from drivelab.workloads.stimulus import Stimulus
 
 ActionKind = Literal["purge", "run", "idle", "end"]
@@ -240,3 +241,16 @@ def read_record(store: RunStore) -> Record:
         starts=max(len(starts), 1),
         has_new_file=any(file != files[0] for file in files),
     )
+
+
+def test_of(path: Path) -> str | None:
+    """Give which test a folder is a run of, without reading its steps; None for anything else."""
+    if not is_run(path):
+        return None
+    try:
+        with RunStore.open(path) as store:
+            header = store.header
+    except DrivelabError:
+        # It may be none of those that are asked for.
+        return None
+    return str(header["pts"]["test"]) if header.get("kind") == RUN_KIND else None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab.drives.session import Askable, DriveSession
+from drivelab.drives.sessions import known_of
 from drivelab.errors import CannotAnswerError, RunError, TerminatedError, UsageError
 from drivelab.measure.comparison import refuse_other_campaign
 from drivelab.measure.header import this_start
@@ -39,11 +40,14 @@ class Outcome:
         As it is saved beside the journal; docs/json-pts.md says what stands where.
     problem
         Why the test did not come to its end; ``None`` when it did.
+    was_complete
+        Whether everything was there before, and the drive was asked for nothing.
     """
 
     path: Path
     result: dict[str, Any]
     problem: RunError | None = None
+    was_complete: bool = False
 
 
 def run_test(
@@ -137,13 +141,33 @@ def run_test(
             raise problem or error from error
 
 
-def finished(test: PtsTest, drive_name: str, settings: Settings, path: Path) -> Outcome | None:
+def finished(
+    test: PtsTest,
+    drive_name: str,
+    settings: Settings,
+    path: Path,
+    *,
+    varies: bool = True,
+    size_bytes: int | None = None,
+) -> Outcome | None:
     """Give the outcome of a complete run of the same test, without asking the drive.
+
+    Parameters
+    ----------
+    test, drive_name, settings, path
+        As `run_test` would be asked.
+    varies, size_bytes
+        As `open_session` would be.
 
     Returns
     -------
     Outcome or None
         ``None`` where the drive has to be asked for anything.
+
+    Raises
+    ------
+    UsageError
+        When the drive of that name is not the one of the run any more.
     """
     if not is_run(path):
         return None
@@ -152,12 +176,31 @@ def finished(test: PtsTest, drive_name: str, settings: Settings, path: Path) -> 
             record = read_record(store)
     except UsageError:
         return None
-    same = (record.test, record.settings, record.header["drive"]["name"]) == (
-        test.name,
-        settings,
-        drive_name,
+    drive = record.header["drive"]
+    same = (record.test, record.settings, drive["name"]) == (test.name, settings, drive_name)
+    if not (record.is_complete and same):
+        return None
+    now = known_of(drive_name, varies=varies, size_bytes=size_bytes)
+    is_real = drive["kind"] == "real"
+    # All is known of a simulated drive, and what it does not have now differs too.
+    before = _of_keys(drive, now) if is_real else {key: drive.get(key) for key in now}
+    refuse_other_campaign(
+        path,
+        {**record.header, "drive": before},
+        {**record.header, "drive": now},
+        compared=("drive",),
+        what="test",
     )
-    return Outcome(path, save_result(path, record)) if record.is_complete and same else None
+    return Outcome(path, save_result(path, record), was_complete=True)
+
+
+def _of_keys(values: Any, wanted: dict[str, Any]) -> dict[str, Any]:
+    """Take of nested values those that are wanted."""
+    values = values if isinstance(values, dict) else {}
+    return {
+        key: _of_keys(values.get(key), each) if isinstance(each, dict) else values.get(key)
+        for key, each in wanted.items()
+    }
 
 
 def save_result(path: Path, record: Record) -> dict[str, Any]:

@@ -6,13 +6,12 @@ then is the mean of its last minutes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from drivelab.pts.steady_state import PTS
-from drivelab.units import format_duration_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 #: What a drive is at the end is their mean, as many as a window of the specification has rounds.
 LAST_MINUTES: Final = PTS.window_rounds
@@ -34,16 +33,3 @@ def lost_ratio(
     """
     last = end_iops(iops) if settled_iops is None else settled_iops
     return 1 - last / fresh_iops if fresh_iops else None
-
-
-def minute_words(settings: Mapping[str, Any]) -> str:
-    """Say what the minutes are that a test counts: those of the drive's time, or not.
-
-    Parameters
-    ----------
-    settings
-        Of a result, as docs/json-pts.md describes them.
-    """
-    scale = settings["scale"]
-    scaled = f" of {format_duration_ns(60e9 * scale)}" if scale < 1 else ""
-    return f"min{scaled}{' of writes' if settings['idle_seconds'] else ''}"

@@ -63,6 +63,8 @@ class PtsTest:
         Judges a record, complete or not.
     pages
         Shows it.
+    settles
+        Whether it has rounds that are to become steady.
     """
 
     name: str
@@ -73,6 +75,7 @@ class PtsTest:
     carry_out: Callable[[Bench], None]
     sections: Callable[[Record], list[Section]]
     pages: Callable[[Record], list[Page]]
+    settles: bool = True
 
 
 def settled_verdict(is_steady: bool, is_complete: bool) -> Verdict:

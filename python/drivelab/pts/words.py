@@ -1,12 +1,14 @@
-"""Steps and stimuli in a few words, as the specification writes them."""
+"""Steps, stimuli and minutes in a few words, as the specification writes them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from drivelab.units import format_size
+from drivelab.units import format_duration_ns, format_size
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from drivelab.pts.journal import Action
     from drivelab.workloads.stimulus import Stimulus
 
@@ -40,3 +42,16 @@ def stimulus_words(stimulus: Stimulus) -> str:
         f"{sizes} {order}, R/W {read}/{100 - read}, {stimulus.threads} x {stimulus.queue_depth} "
         "outstanding"
     )
+
+
+def minute_words(settings: Mapping[str, Any]) -> str:
+    """Say what the minutes are that a test counts: those of the drive's time, or not.
+
+    Parameters
+    ----------
+    settings
+        Of a result, as docs/json-pts.md describes them.
+    """
+    scale = settings["scale"]
+    scaled = f" of {format_duration_ns(60e9 * scale)}" if scale < 1 else ""
+    return f"min{scaled}{' of writes' if settings.get('idle_seconds') else ''}"

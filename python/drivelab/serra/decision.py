@@ -37,7 +37,7 @@ class Decision:
     becomes_bytes
         Size of the requests that are sent instead.
     gain_ratio, low_ratio, high_ratio
-        Time before over time after, and its interval; the same three where nothing was repeated.
+        Time before over time after, and its interval; without one where nothing was repeated.
     needed_ratio
         What it has to be above.
     """
@@ -47,20 +47,24 @@ class Decision:
     request_bytes: int
     becomes_bytes: int
     gain_ratio: float
-    low_ratio: float
-    high_ratio: float
+    low_ratio: float | None
+    high_ratio: float | None
     needed_ratio: float
 
     @property
     def answer(self) -> Answer:
-        """By the interval."""
+        """By the interval; without one nobody knows."""
+        if self.low_ratio is None or self.high_ratio is None:
+            return "unsure"
         if self.low_ratio > self.needed_ratio:
             return "pays"
         return "does not pay" if self.high_ratio <= self.needed_ratio else "unsure"
 
     @property
     def half_width_ratio(self) -> float:
-        """Half of the interval's length over the gain."""
+        """Half of the interval's length over the gain; infinite where nobody knows it."""
+        if self.low_ratio is None or self.high_ratio is None:
+            return math.inf
         return (self.high_ratio - self.low_ratio) / 2 / self.gain_ratio
 
 
@@ -83,10 +87,15 @@ def _of_sizes(
     reach = profile.centres[direction].reach()
     sizes = list(random)
     for size, larger in zip(sizes, becomes(optimisation, sizes, sizes), strict=True):
-        after_ns = after[larger] * size / larger
+        # Exactly 1 where nothing changes.
+        after_ns = after[larger] * (size / larger)
         gain = random[size] / after_ns
-        factor = math.exp(reach * math.sqrt(variances.get(size, 0.0)))
-        bounds = (gain / factor, gain * factor)
+        bounds: tuple[float | None, float | None] = (None, None)
+        if variances:
+            factor = math.exp(reach * math.sqrt(variances[size]))
+            bounds = (gain / factor, gain * factor)
+        elif optimisation == "aggregating" and size == larger:
+            bounds = (gain, gain)
         needed = cost.needed(after_ns)
         yield Decision(direction, optimisation, size, larger, gain, *bounds, needed)
 

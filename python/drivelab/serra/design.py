@@ -248,7 +248,7 @@ class _Pair:
         is_out_of_reach = bool(not is_closed and is_missed and is_left)
         goal = _Goal(above, below, variances, is_out_of_reach)
         if cost is not None:
-            after_ns = np.exp(self._logs[below]) * some / larger
+            after_ns = np.exp(self._logs[below]) * (some / larger)
             goal.gains = np.exp(self._logs[above]) / after_ns
             goal.needed = np.array([cost.needed(each) for each in after_ns.tolist()])
         return goal

@@ -28,10 +28,10 @@ from drivelab.pts.exhibits import Axis, LineFigure, Page, Table
 from drivelab.pts.histogram_run import histogram_minutes, histogram_page, histogram_values
 from drivelab.pts.journal import Action, Record, Step
 from drivelab.pts.rounds import Settled, Tracked, settle
-from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio, minute_words
+from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio
 from drivelab.pts.steady_state import PTS, SteadyStateRule, judge_window
 from drivelab.pts.test import PtsTest, Section, Verdict
-from drivelab.pts.words import stimulus_words
+from drivelab.pts.words import minute_words, stimulus_words
 
 if TYPE_CHECKING:
     from drivelab.pts.bench import Bench
@@ -151,8 +151,12 @@ def _verdict(record: Record, settled: Settled) -> Verdict:
 
 def _stopped_by(record: Record, verdict: Verdict) -> str | None:
     """Say what ended the minutes."""
-    if verdict in ("steady", "incomplete"):
-        return "steady" if verdict == "steady" else None
+    if verdict == "incomplete":
+        return None
+    last = _settled(record).window_rounds
+    # A day may be over after the last round that could be judged.
+    if verdict == "steady" and last and last[-1][-1] is record.of_phase(_PHASE)[-1]:
+        return "steady"
     most = _most_bytes(record.settings.steady_rule, record.extent.capacity_bytes)
     return "capacity" if written_bytes(record.of_phase(_PHASE))[-1] >= most else "time"
 

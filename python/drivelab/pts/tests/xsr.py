@@ -13,6 +13,7 @@ from drivelab.pts.exhibits import Axis, Cell, Page, Table
 from drivelab.pts.journal import Action, Record, Step
 from drivelab.pts.response_times import levels_table
 from drivelab.pts.test import PtsTest, Section, Verdict
+from drivelab.pts.words import minute_words
 
 if TYPE_CHECKING:
     from drivelab.pts.bench import Bench
@@ -187,6 +188,7 @@ def _pages(record: Record) -> list[Page]:
 
 def _table(record: Record, segments: dict[str, list[Step]]) -> Table:
     third = SEGMENTS[2].name
+    minute = minute_words(record.settings.to_json())
     rows = []
     for name, steps in segments.items():
         values = _values(name, steps)
@@ -214,15 +216,15 @@ def _table(record: Record, segments: dict[str, list[Step]]) -> Table:
         "Cross stimulus recovery",
         (
             "segment",
-            "minutes",
+            f"length ({minute})",
             "first minute (MB/s)",
             "mean (MB/s)",
             "last minute (MB/s)",
             "peak mean response time (ms)",
             "peak maximum response time (ms)",
-            "transient (min)",
-            "recovery (min)",
-            "to 99 % (min)",
+            f"transient ({minute})",
+            f"recovery ({minute})",
+            f"to 99 % ({minute})",
         ),
         tuple(rows),
         "Recovery: the first minute of the third segment at or above the first segment's mean, "
@@ -244,4 +246,5 @@ TEST: Final = PtsTest(
     carry_out=_carry_out,
     sections=_sections,
     pages=_pages,
+    settles=False,
 )
