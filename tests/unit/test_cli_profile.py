@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from drivelab.cli import main as cli
+from drivelab.drives.fio import FioDrive
 from drivelab.drives.simulated import SimulatedDrive
 from drivelab.errors import RunError
 from drivelab.store import RunStore
@@ -119,6 +120,46 @@ def test_a_stopped_profile_goes_on_and_ends_as_if_it_had_not_stopped(
     asked.clear()
     run(capsys, *words, "--out", "p")
     assert asked == []
+
+
+def test_a_made_file_stays_for_the_profile_that_goes_on(
+    require_tool, drive_folder, tmp_path, capsys, monkeypatch
+) -> None:
+    require_tool("fio")
+    file = drive_folder / "stays.bin"
+    quick = ("--file-size", "1MiB", "--interval", "64KiB:256KiB:64KiB", "--repetitions", "1")
+    words = (str(file), *quick, "--out", str(tmp_path / "p"), "--json")
+    measure = FioDrive.measure_passes
+
+    def breaks(self, work, *, seed):
+        for one in measure(self, work, seed=seed):
+            if one.index == 3:
+                raise RunError("the drive went away")
+            yield one
+
+    def stopped() -> str:
+        with monkeypatch.context() as patched:
+            patched.setattr(FioDrive, "measure_passes", breaks)
+            code, _, told = run(capsys, *words)
+        assert code == 1
+        return told
+
+    said = f"3 passes are kept in {tmp_path / 'p'}, and {file} until the profile is complete; go on"
+    assert said in stopped()
+    assert file.exists()
+    # Once more without the file: the passes are then of two.
+    kept = [file, Path(f"{file}.drivelab.json")]
+    for each in kept:
+        each.replace(f"{each}.first")
+    monkeypatch.setattr(FioDrive, "measure_passes", measure)
+    code, out, _ = run(capsys, *words)
+    assert code == 0
+    assert json.loads(out)["has_new_file"] is True
+    assert not file.exists()
+    code, out, _ = run(capsys, str(file), *quick, "--out", str(tmp_path / "q"), "--json")
+    assert json.loads(out)["has_new_file"] is False
+    for each in kept:
+        Path(f"{each}.first").unlink()
 
 
 @pytest.mark.parametrize("fails", ["measure", "store"])

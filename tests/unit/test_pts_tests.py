@@ -342,6 +342,13 @@ def test_host_idle_recovery_that_never_settles_goes_on_after_twenty_five_rounds(
     record = record_of(tmp_path / "run")
     assert len(record.of_phase("rounds")) == 25 * 30
     assert len(section["wait_states"]) == 5
+    # The cell is what is judged: the last minutes of the window's rounds.
+    (cell,) = section["cells"]
+    assert cell["iops_mean"] == pytest.approx(section["windows"][0]["mean"])
+    state = section["wait_states"][0]
+    accesses = record.of_phase("wait", "wait state 1")
+    assert state["latency_ns_max"] == max(step.latency_ms_max for step in accesses) * 1e6
+    assert state["latency_ns_percentiles"]["50"] <= state["latency_ns_percentiles"]["99.999"]
 
 
 @pytest.mark.parametrize(

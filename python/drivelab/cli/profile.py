@@ -236,17 +236,18 @@ def run(args: argparse.Namespace) -> int:
             try:
                 found = measured_profile(measure, plan)
             except KeyboardInterrupt as interrupt:
-                raise KeyboardInterrupt(f"stopped; {_kept(store, args)}") from interrupt
+                raise KeyboardInterrupt(f"stopped; {_kept(store, drive, args)}") from interrupt
             except TerminatedError as terminated:
-                message = f"{terminated}; {_kept(store, args)}"
+                message = f"{terminated}; {_kept(store, drive, args)}"
                 raise TerminatedError(terminated.number, message) from terminated
             except DrivelabError as error:
                 # A mistake is made again by the same words.
                 is_mistake = isinstance(error, UsageError)
                 if store is None or (is_mistake and not store.done()):
                     raise
-                raise type(error)(f"{error}; {_kept(store, args)}") from error
+                raise type(error)(f"{error}; {_kept(store, drive, args)}") from error
             head = describe_drive(drive)
+            head["has_new_file"] = _has_new_file(drive, store)
     asked: Cost | None = args.optimization_cost
     head["optimization_cost_ns"] = None if asked is None else asked.time_ns
     head["optimization_ratio"] = None if asked is None else asked.ratio
@@ -360,6 +361,7 @@ def _journal(
     """Open the folder's journal, or nothing."""
     import contextlib
 
+    from drivelab.drives.fio import FioDrive
     from drivelab.measure.comparison import refuse_other_campaign
     from drivelab.measure.header import this_start
     from drivelab.serra.journal import RUN_KIND
@@ -368,6 +370,8 @@ def _journal(
     if out is None:
         return contextlib.nullcontext()
     start = this_start(command)
+    if isinstance(drive, FioDrive):
+        start["file"] = drive.file
     header = {
         "kind": RUN_KIND,
         "drive": {
@@ -408,10 +412,24 @@ def _passes(drive: Any, plan: ProfilePlan, store: RunStore | None) -> Passes:
     return Passes(drive, plan, store, told)
 
 
-def _kept(store: RunStore | None, args: argparse.Namespace) -> str:
+def _kept(store: RunStore | None, drive: Drive, args: argparse.Namespace) -> str:
+    """Leave a file that was made to a profile that goes on; say what is kept, and how it does."""
+    from drivelab.drives.fio import FioDrive
+
     if store is None:
         return "nothing was kept; --out FOLDER keeps every pass"
-    return f"{len(store.done())} passes are kept in {store.path}; {_go_on(args)}"
+    count = len(store.done())
+    file = drive.leave() if count and isinstance(drive, FioDrive) else None
+    left = "" if file is None else f", and {file} until the profile is complete"
+    return f"{count} passes are kept in {store.path}{left}; {_go_on(args)}"
+
+
+def _has_new_file(drive: Drive, store: RunStore | None) -> bool | None:
+    """Tell whether passes are of several files; ``None`` on a simulated drive."""
+    if store is None or drive.kind != "real":
+        return None
+    files = [start["file"] for start in store.starts() if start.get("file") is not None]
+    return any(file != files[0] for file in files)
 
 
 def _go_on(args: argparse.Namespace) -> str:

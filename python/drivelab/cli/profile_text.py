@@ -48,6 +48,8 @@ def profile_text(
             f"are not known within 10 % after {plan.most_repetitions} repetitions "
             "(--max-repetitions)"
         )
+    if head["has_new_file"]:
+        lines.append("it went on with another file than it began with: that one had been removed")
     if answers:
         lines += ["", _asked(head), *_answers(answers), *_unsure(plan, answers)]
     return "\n".join(lines)

@@ -26,8 +26,9 @@ from drivelab.drives.fio_measurement import FioSetup, measure_with_fio
 from drivelab.drives.fio_passes import check_pass, pass_with_fio
 from drivelab.drives.fio_program import FioProgram, find_fio
 from drivelab.drives.measurement import Measurement, MeasurementPlan
+from drivelab.drives.side_file import file_key
 from drivelab.drives.target_device import open_target_device
-from drivelab.drives.target_file import UnfilledFile, open_target_file
+from drivelab.drives.target_file import TargetFile, UnfilledFile, open_target_file
 from drivelab.drives.whole_passes import PassMeasurement
 from drivelab.errors import CannotAnswerError, RunError
 from drivelab.workloads.characteristics import Characteristics
@@ -149,6 +150,18 @@ class FioDrive(ClosedOnExit):
     def block_bytes(self) -> int:
         """The smallest request past the page cache that the target takes."""
         return self._block_bytes
+
+    def leave(self) -> Path | None:
+        """Let a file that was made stay when it is closed, for whoever goes on; give its path.
+
+        It is removed when that one is closed. ``None`` where none would be removed.
+        """
+        return self.target.leave() if isinstance(self.target, TargetFile) else None
+
+    @property
+    def file(self) -> dict[str, int | None] | None:
+        """Which file it is: one may be made anew for another start; ``None`` of a device."""
+        return file_key(self.target.descriptor) if isinstance(self.target, TargetFile) else None
 
     def identity(self) -> dict[str, Any]:
         """Give what identifies the drive; what may change on the way is under ``volatile``."""

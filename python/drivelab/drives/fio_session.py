@@ -25,8 +25,6 @@ from drivelab.drives.fio_step_result import step_result
 from drivelab.drives.purge import purge_drive
 from drivelab.drives.real_header import drive_header, host_header
 from drivelab.drives.session import StepResult, check_end, check_shares
-from drivelab.drives.side_file import file_key
-from drivelab.drives.target_file import TargetFile
 from drivelab.drives.write_cache import switch_write_cache
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 
@@ -90,10 +88,10 @@ class FioSession(ClosedOnExit):
 
         Under ``volatile`` also which ``file`` it is: one may be made anew for another start.
         """
-        told, target = self._drive.identity(), self._drive.target
-        if not isinstance(target, TargetFile):
+        told, file = self._drive.identity(), self._drive.file
+        if file is None:
             return told
-        return {**told, "volatile": {**told["volatile"], "file": file_key(target.descriptor)}}
+        return {**told, "volatile": {**told["volatile"], "file": file}}
 
     def header(self) -> dict[str, str]:
         """Give what a report says of drive and host, by field in words; see `DriveSession`.
@@ -196,8 +194,7 @@ class FioSession(ClosedOnExit):
 
     def leave(self) -> Path | None:
         """Let a file made for the drive stay; see `DriveSession`."""
-        target = self._drive.target
-        return target.leave() if isinstance(target, TargetFile) else None
+        return self._drive.leave()
 
     def close(self) -> None:
         """Give the drive back, its write cache as it was found.

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
+from drivelab.pts.cells import CellResult
 from drivelab.pts.convergence import convergence_figure, window_exhibits, windows_json
 from drivelab.pts.courses import course, ends_minutes, values_of
 from drivelab.pts.exhibits import Axis, Line, LineFigure, Page, Table
 from drivelab.pts.journal import Action, Record, Step
+from drivelab.pts.response_times import levels_table
 from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds
 from drivelab.pts.test import PtsTest, Section, settled_verdict
 
@@ -28,6 +30,10 @@ _TRACKED: Final = (
     Tracked("last minute of a round, 4 KiB random write", "IOPS", lambda steps: steps[-1].iops),
 )
 _AXIS: Final = Axis("throughput (IOPS)")
+#: Told of the writes between idle times.
+_OF_ACCESSES: Final = (
+    *("latency_ns_mean", "latency_ns_max", "latency_ns_percentiles", "iops_per_watt"),
+)
 
 
 def _stimulus(plan: Plan) -> Stimulus:
@@ -72,9 +78,11 @@ def _settled(record: Record) -> Settled:
 def _sections(record: Record) -> list[Section]:
     settled = _settled(record)
     verdict = settled_verdict(settled.is_steady, record.is_complete)
+    # What is judged of a round is its last minute.
+    window = [steps[-1] for steps in settled.window_rounds]
     values = {
         "windows": windows_json(settled),
-        "cells": [],
+        "cells": [CellResult(tuple(window)).to_json()] if window else [],
         "wait_states": [_wait_values(record, wait) for wait in _measured(record)],
     }
     return [Section("", verdict, len(settled.rounds), values)]
@@ -92,11 +100,13 @@ def _wait_values(record: Record, wait: int) -> dict[str, Any]:
     accesses = record.of_phase("wait", _section(wait))
     baseline = record.of_phase("baseline", _section(wait))
     mean, base = _mean(accesses), _mean(baseline)
+    figures = CellResult(tuple(accesses)).figures_json()
     return {
         "wait_ratio": wait,
         "iops_mean": mean,
         "baseline_iops_mean": base,
         "gain_ratio": None if not base or mean is None else mean / base,
+        **{key: value for key, value in figures.items() if key in _OF_ACCESSES},
         "iops": [step.iops for step in accesses],
         "baseline_iops": [step.iops for step in baseline],
     }
@@ -128,17 +138,29 @@ def _pages(record: Record) -> list[Page]:
     waits = _measured(record)
     if waits:
         pages.append(Page("HIR - wait states compared", (_together(record, waits), _table(record))))
+        rows = [
+            (f"{_section(wait)}{of}", record.of_phase(phase, _section(wait)))
+            for wait in waits
+            for phase, of in (("wait", ""), ("baseline", ", baseline"))
+        ]
+        levels = levels_table("hir-levels", "Confidence levels", rows)
+        pages.append(Page("HIR - response times", (levels,)))
     for pair in (waits[place : place + 2] for place in range(0, len(waits), 2)):
         states = f"wait state{'s' if len(pair) > 1 else ''} {' and '.join(map(str, pair))}"
         pages.append(Page(f"HIR - {states}", tuple(_wait_figure(record, wait) for wait in pair)))
     return pages
 
 
+def _idle_seconds(record: Record, wait: int) -> float:
+    """Give how long the host idles between a wait state's writes, which last as state 1 does."""
+    return wait * ACCESS_SECONDS * record.settings.scale
+
+
 def _course_of(record: Record, wait: int) -> tuple[list[float], list[float], int]:
     """Give minutes and IOPS of a wait state and the baseline behind it, and where that begins."""
     accesses = record.of_phase("wait", _section(wait))
     baseline = record.of_phase("baseline", _section(wait))
-    idle = wait * ACCESS_SECONDS * record.settings.scale
+    idle = _idle_seconds(record, wait)
     ends = ends_minutes(accesses, idle)
     begin = ends[-1] + idle / 60
     ends += [begin + each for each in ends_minutes(baseline)]
@@ -149,7 +171,8 @@ def _together(record: Record, waits: Sequence[int]) -> LineFigure:
     series = []
     for wait in waits:
         minutes, iops, _ = _course_of(record, wait)
-        series.append((f"{_section(wait)}: {ACCESS_SECONDS * wait:g} s idle", minutes, iops))
+        idle = _idle_seconds(record, wait)
+        series.append((f"{_section(wait)}: {idle:g} s idle", minutes, iops))
     return course(
         "hir-all", "Throughput with idle times, then without", Axis("time (min)"), _AXIS, series
     )
@@ -160,7 +183,8 @@ def _wait_figure(record: Record, wait: int) -> LineFigure:
     lines = [Line("with idle times", tuple(minutes[:count]), tuple(iops[:count]), "trace")]
     if minutes[count:]:
         lines.append(Line("without", tuple(minutes[count:]), tuple(iops[count:]), "trace"))
-    title = f"{ACCESS_SECONDS:g} s of writes, {ACCESS_SECONDS * wait:g} s idle; then the baseline"
+    writes, idle = _idle_seconds(record, 1), _idle_seconds(record, wait)
+    title = f"{writes:g} s of writes, {idle:g} s idle; then the baseline"
     return LineFigure(f"hir-wait-{wait}", title, Axis("time (min)"), _AXIS, tuple(lines))
 
 
@@ -171,7 +195,7 @@ def _table(record: Record) -> Table:
         rows.append(
             (
                 str(wait),
-                f"{ACCESS_SECONDS * wait:g}",
+                f"{_idle_seconds(record, wait):g}",
                 values["iops_mean"],
                 values["baseline_iops_mean"],
                 values["gain_ratio"],
@@ -182,7 +206,7 @@ def _table(record: Record) -> Table:
         "Host idle recovery",
         (
             "wait state",
-            "idle after 5 s of writes (s)",
+            f"idle after {_idle_seconds(record, 1):g} s of writes (s)",
             "mean with idle times (IOPS)",
             "mean of the baseline (IOPS)",
             "ratio",
