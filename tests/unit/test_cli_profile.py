@@ -122,6 +122,48 @@ def test_a_stopped_profile_goes_on_and_ends_as_if_it_had_not_stopped(
     assert asked == []
 
 
+def test_several_drives_come_to_what_each_comes_to_alone(drive, capsys) -> None:
+    text = Path("small.toml").read_text()
+    Path("other.toml").write_text(
+        text.replace("variability.sigma = 0.2", "variability.sigma = 0.1")
+    )
+    names = [drive, "sim:other.toml"]
+    code, out, _ = run(capsys, *names, *QUICK, "--json", "--out", "both")
+    assert code == 0
+    both = json.loads(out)["profiles"]
+    assert [each["drive"] for each in both] == names
+    for name, values in zip(names, both, strict=True):
+        alone = json.loads(run(capsys, name, *QUICK, "--json")[1])
+        folder = f"both/{name.replace(':', '-').replace('.', '-')}"
+        assert all(each.startswith(folder) for each in values.pop("files"))
+        alone.pop("files")
+        assert values == alone
+    code, out, _ = run(capsys, *names, *QUICK, "--at-once", "1")
+    assert code == 0
+    assert [line for line in out.splitlines() if line.startswith("drive ")] == [
+        f"drive         {name} (simulated)" for name in names
+    ]
+
+
+def test_one_of_several_drives_that_fails_is_told_after_the_others(
+    drive, capsys, monkeypatch
+) -> None:
+    Path("other.toml").write_text(Path("small.toml").read_text())
+    measure = SimulatedDrive.measure_passes
+
+    def breaks(self, work, *, seed, workers=None):
+        if self.name == "sim:other.toml":
+            raise RunError("the drive went away")
+        return measure(self, work, seed=seed, workers=workers)
+
+    monkeypatch.setattr(SimulatedDrive, "measure_passes", breaks)
+    code, out, told = run(capsys, drive, "sim:other.toml", *QUICK, "--json")
+    assert code == 1
+    assert [each["drive"] for each in json.loads(out)["profiles"]] == [drive]
+    assert told.splitlines()[-1] == "drivelab: sim:other.toml: the drive went away"
+    assert run(capsys, drive, drive, *QUICK)[0] == 2
+
+
 def test_a_made_file_stays_for_the_profile_that_goes_on(
     require_tool, drive_folder, tmp_path, capsys, monkeypatch
 ) -> None:

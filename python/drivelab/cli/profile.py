@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab.cli.arguments import (
-    add_drive,
+    DRIVE_HELP,
     add_json,
     argument_type,
     half_width,
@@ -24,7 +24,13 @@ from drivelab.cli.arguments import (
     whole_number,
 )
 from drivelab.cli.drive_options import add_no_variability, refuse_options_without_effect
-from drivelab.cli.outputs import write_output
+from drivelab.cli.several_drives import (
+    add_allow_destructive,
+    add_at_once,
+    allowed,
+    run_drives,
+    separate,
+)
 from drivelab.cli.terminal import show
 from drivelab.errors import (
     CannotAnswerError,
@@ -36,11 +42,9 @@ from drivelab.errors import (
 from drivelab.units import format_size, parse_duration, parse_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from drivelab.drives.drive import Drive
-    from drivelab.report.table import Table
     from drivelab.serra.decision import Decision
     from drivelab.serra.journal import Passes
     from drivelab.serra.optimisation import Cost
@@ -55,7 +59,12 @@ _TOLD_EVERY: Final = 10
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab profile`."""
-    add_drive(parser)
+    parser.add_argument(
+        "drives",
+        metavar="DRIVE",
+        nargs="+",
+        help=f"{DRIVE_HELP}; several are profiled side by side, each as it would alone",
+    )
     parser.add_argument(
         "--interval",
         action="append",
@@ -124,20 +133,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="write tables, the drawing and every pass here [nothing; real drives runs/profile-"
-        "DRIVE]",
+        help="write tables, the drawing and every pass here, of several drives each into a folder "
+        "of its own [nothing; real drives runs/profile-DRIVE]",
     )
+    add_at_once(parser)
     parser.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
     )
     add_no_variability(parser.add_argument_group("simulated drives"))
     group = parser.add_argument_group("real drives")
     group.add_argument("--keep", action="store_true", help="keep a file that was made")
-    group.add_argument(
-        "--allow-destructive",
-        metavar="PATH",
-        help="overwrite this existing file or block device; PATH must be the drive's",
-    )
+    add_allow_destructive(group)
     add_json(parser)
 
 
@@ -219,12 +225,28 @@ def _number_or_auto(what: str, least: int):  # type: ignore[no-untyped-def]
 
 def run(args: argparse.Namespace) -> int:
     """Measure, estimate, write and print."""
+    alone = [separate(args, name) for name in args.drives]
+    for each in alone:
+        refuse_options_without_effect(each)
+    plan = plan_of(args)
+    plan.first_sizes()
+    told, failure = run_drives(args, alone, lambda one: [_told_of(one, plan)])
+    if args.json:
+        values = [each["values"] for each in told]
+        print(json.dumps({"profiles": values} if len(alone) > 1 else values[0], indent=2))
+    elif told:
+        show("\n\n".join(each["text"] for each in told))
+    if failure is not None:
+        raise failure
+    return 0
+
+
+def _told_of(args: argparse.Namespace, plan: ProfilePlan) -> dict[str, Any]:
+    """Profile one drive; give what ``--json`` prints of it, and the text."""
+    from drivelab.cli.profile_files import values_of, write_files
     from drivelab.cli.profile_text import profile_text
     from drivelab.serra.profile import measured_profile
 
-    refuse_options_without_effect(args)
-    plan = plan_of(args)
-    plan.first_sizes()
     out = _folder(args)
     with _opened(args, plan) as drive:
         try:
@@ -252,12 +274,10 @@ def run(args: argparse.Namespace) -> int:
     head["optimization_cost_ns"] = None if asked is None else asked.time_ns
     head["optimization_ratio"] = None if asked is None else asked.ratio
     answers = _answers(found, asked)
-    files = _write(found, plan, head, answers, out) if out is not None else []
-    if args.json:
-        print(json.dumps(_values(found, plan, head, answers, files), indent=2))
-    else:
-        show("\n".join([profile_text(found, plan, head, answers), *_written(files)]))
-    return 0
+    files = write_files(found, plan, head, answers, out) if out is not None else []
+    lines = [profile_text(found, plan, head, answers)]
+    lines += ["", *(f"wrote {name}" for name in files)] if files else []
+    return {"values": values_of(found, plan, head, answers, files), "text": "\n".join(lines)}
 
 
 def plan_of(args: argparse.Namespace) -> ProfilePlan:
@@ -339,7 +359,7 @@ def _opened(args: argparse.Namespace, plan: ProfilePlan) -> Drive:
     ]
     drive = open_drive(
         args.drive,
-        allow_destructive=args.allow_destructive,
+        allow_destructive=allowed(args),
         size_bytes=plan.file_bytes if is_made else None,
         keep=args.keep,
         intended=intended,
@@ -458,97 +478,3 @@ def _answers(found: Profile, wanted: Cost | None) -> list[Decision]:
     from drivelab.serra.decision import decisions
 
     return [] if wanted is None else decisions(found, wanted)
-
-
-def _tables(found: Profile, answers: Sequence[Decision]) -> Iterator[Table]:
-    from drivelab.report import profile as tables
-
-    yield tables.ratio_table(found)
-    yield tables.interval_table(found)
-    yield tables.access_time_table(found)
-    yield tables.pass_table(found)
-    if answers:
-        yield tables.decision_table(answers)
-
-
-def _write(
-    found: Profile,
-    plan: ProfilePlan,
-    head: Mapping[str, Any],
-    answers: Sequence[Decision],
-    folder: Path,
-) -> list[str]:
-    from drivelab.cli.profile_text import size_text
-    from drivelab.report.profile import access_time_table, interval_table
-    from drivelab.report.profile_figure import draw
-
-    texts = {f"{table.name}.csv": table.csv() for table in _tables(found, answers)}
-    note = f"{len(found.measured):,} passes over {size_text(plan.file_bytes)}"
-    if plan.share < 1:
-        note += f", partial: at least {100 * plan.share:.3g} % of the file each"
-    between = [head[name] for name in ("file_system", "scheduler") if head[name]]
-    between += [f"Linux {head['kernel']}"] if head["kernel"] else []
-    note += f"; {', '.join(between)}" if between else "; simulated time"
-    texts["profile.svg"] = draw(
-        access_time_table(found),
-        interval_table(found),
-        title=f"{head['drive']} ({head['kind']})",
-        note=note,
-    )
-    files = [str(folder / name) for name in (*texts, "profile.json")]
-    texts["profile.json"] = json.dumps(_values(found, plan, head, answers, files), indent=2) + "\n"
-    for name, text in texts.items():
-        write_output(folder / name, text)
-    if not answers:
-        # Of another cost, asked before.
-        (folder / "decisions.csv").unlink(missing_ok=True)
-    return files
-
-
-def _values(
-    found: Profile,
-    plan: ProfilePlan,
-    head: Mapping[str, Any],
-    answers: Sequence[Decision],
-    files: list[str],
-) -> dict[str, Any]:
-    from drivelab.report import profile as tables
-
-    times = tables.access_time_table(found).records()
-    intervals = tables.interval_table(found)
-    return {
-        **head,
-        "plan": plan.to_json(),
-        "is_partial": plan.share < 1,
-        "passes": len(found.measured),
-        "measured_sizes_bytes": sorted({one.whole_pass.request_bytes for one in found.measured}),
-        "measuring_ns": found.measuring_ns,
-        "tests_not_known": found.tests_not_known if plan.is_full else None,
-        "ratios": {
-            direction: {
-                "mean_ratio": ratios.mean,
-                "least_ratio": ratios.least,
-                "most_ratio": ratios.most,
-                "half_width_ratio": ratios.half_width_ratio,
-                "is_less_sure_than_asked": plan.missed(ratios.half_width_ratio),
-                "repetition_spread_ratio": _spread(found, direction),
-                "sizes": [
-                    {name: value for name, value in row.items() if name != "direction"}
-                    for row in intervals.records(direction=direction)
-                ],
-            }
-            for direction, ratios in found.ratios.items()
-        },
-        "access_times": times,
-        "decisions": [] if not answers else tables.decision_table(answers).records(),
-        "files": files,
-    }
-
-
-def _spread(found: Profile, direction: Any) -> float | None:
-    variance = found.centres[direction].variance
-    return None if variance is None else float(variance**0.5)
-
-
-def _written(files: Sequence[str]) -> list[str]:
-    return ["", *(f"wrote {name}" for name in files)] if files else []

@@ -23,6 +23,14 @@ from drivelab.cli.drive_options import (
     refuse_options_without_effect,
 )
 from drivelab.cli.pts_run_text import left_out, raise_what_went_wrong, tell, text_of
+from drivelab.cli.several_drives import (
+    add_allow_destructive,
+    add_at_once,
+    allowed,
+    beside,
+    run_drives,
+    separate,
+)
 from drivelab.cli.terminal import show
 from drivelab.errors import CannotAnswerError, TerminatedError, UsageError
 
@@ -91,12 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "[runs/pts- with a name made of test, drive, edition, scale and seed]; a run that is there "
         "goes on",
     )
-    parser.add_argument(
-        "--at-once",
-        type=whole_number(1, 1024),
-        metavar="N",
-        help="of several drives, how many at once [as many as there are cores and memory]",
-    )
+    add_at_once(parser)
     _add_settings(parser)
     parser.add_argument(
         "--rule", choices=tuple(RULES), help="when rounds count as steady [pts: 5, 20 %% and 10 %%]"
@@ -133,13 +136,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--size", type=size, metavar="SIZE", help="size of a file that is made [1GiB]"
     )
     group.add_argument("--keep", action="store_true", help="keep a file that was made")
-    group.add_argument(
-        "--allow-destructive",
-        metavar="PATH",
-        action="append",
-        help="overwrite this existing file or block device; PATH must be the drive's; once for "
-        "each of several drives",
-    )
+    add_allow_destructive(group)
     group.add_argument(
         "--purge",
         choices=tuple(METHODS),
@@ -189,8 +186,6 @@ def carry_out(args: argparse.Namespace) -> int:
         When a test did not come to its end, or a drive never settled; after everything that was
         measured is saved and reported.
     """
-    from drivelab.cli.pts_drives import run_drives, separate
-
     alone = [separate(args, name) for name in args.drives]
     for each in alone:
         _refuse_without_effect(each)
@@ -272,7 +267,6 @@ def _run(
     settings: Settings,
     path: Path,
 ) -> Outcome:
-    from drivelab.cli.pts_drives import beside
     from drivelab.measure.header import this_start
     from drivelab.pts.run import finished, refuse_impossible, run_test
     from drivelab.pts.shared_states import USUAL_BYTES, SharedStates, usual_folder
@@ -315,19 +309,13 @@ def _open(
         args.drive,
         seed=settings.seed,
         varies=not args.no_variability,
-        allow_destructive=_allowed(args),
+        allow_destructive=allowed(args),
         size_bytes=args.size,
         keep=args.keep,
         purge=args.purge,
         write_cache="off" if settings.writes_are_forced else "on",
         before_filling=before_filling,
     )
-
-
-def _allowed(args: argparse.Namespace) -> str | None:
-    """Give what may be overwritten: the drive where it is named, else what is named instead."""
-    named: list[str] = args.allow_destructive or []
-    return args.drive if args.drive in named else next(iter(named), None)
 
 
 def _settings_of(args: argparse.Namespace) -> Settings:

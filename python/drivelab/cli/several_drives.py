@@ -1,4 +1,4 @@
-"""Performance tests on several drives side by side: which may be, how many, what came of all."""
+"""One command on several drives side by side: which may be, how many, what came of all."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from drivelab.cli.arguments import whole_number
 from drivelab.errors import DrivelabError, RunError, TerminatedError, UsageError
 
 if TYPE_CHECKING:
@@ -34,6 +35,33 @@ def separate(args: argparse.Namespace, name: str) -> argparse.Namespace:
         words = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
         one.out = args.out / (words or "drive")
     return one
+
+
+def add_at_once(parser: argparse.ArgumentParser) -> None:
+    """Add ``--at-once``."""
+    parser.add_argument(
+        "--at-once",
+        type=whole_number(1, 1024),
+        metavar="N",
+        help="of several drives, how many at once [as many as there are cores and memory]",
+    )
+
+
+def add_allow_destructive(group: argparse._ArgumentGroup) -> None:
+    """Add ``--allow-destructive``, which each of several drives may have."""
+    group.add_argument(
+        "--allow-destructive",
+        metavar="PATH",
+        action="append",
+        help="overwrite this existing file or block device; PATH must be the drive's; once for "
+        "each of several drives",
+    )
+
+
+def allowed(args: argparse.Namespace) -> str | None:
+    """Give what may be overwritten: the drive where it is named, else what is named instead."""
+    named: list[str] = args.allow_destructive or []
+    return args.drive if args.drive in named else next(iter(named), None)
 
 
 def beside(args: argparse.Namespace) -> list[str]:

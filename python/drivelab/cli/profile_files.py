@@ -1,0 +1,111 @@
+"""What `drivelab profile` writes: tables, the drawing, and all of it as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from drivelab.cli.outputs import write_output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from drivelab.report.table import Table
+    from drivelab.serra.decision import Decision
+    from drivelab.serra.plan import ProfilePlan
+    from drivelab.serra.profile import Profile
+
+
+def _tables(found: Profile, answers: Sequence[Decision]) -> Iterator[Table]:
+    from drivelab.report import profile as tables
+
+    yield tables.ratio_table(found)
+    yield tables.interval_table(found)
+    yield tables.access_time_table(found)
+    yield tables.pass_table(found)
+    if answers:
+        yield tables.decision_table(answers)
+
+
+def write_files(
+    found: Profile,
+    plan: ProfilePlan,
+    head: Mapping[str, Any],
+    answers: Sequence[Decision],
+    folder: Path,
+) -> list[str]:
+    """Write tables, the drawing and all values into a folder; give the files' names."""
+    from drivelab.cli.profile_text import size_text
+    from drivelab.report.profile import access_time_table, interval_table
+    from drivelab.report.profile_figure import draw
+
+    texts = {f"{table.name}.csv": table.csv() for table in _tables(found, answers)}
+    note = f"{len(found.measured):,} passes over {size_text(plan.file_bytes)}"
+    if plan.share < 1:
+        note += f", partial: at least {100 * plan.share:.3g} % of the file each"
+    between = [head[name] for name in ("file_system", "scheduler") if head[name]]
+    between += [f"Linux {head['kernel']}"] if head["kernel"] else []
+    note += f"; {', '.join(between)}" if between else "; simulated time"
+    texts["profile.svg"] = draw(
+        access_time_table(found),
+        interval_table(found),
+        title=f"{head['drive']} ({head['kind']})",
+        note=note,
+    )
+    files = [str(folder / name) for name in (*texts, "profile.json")]
+    texts["profile.json"] = (
+        json.dumps(values_of(found, plan, head, answers, files), indent=2) + "\n"
+    )
+    for name, text in texts.items():
+        write_output(folder / name, text)
+    if not answers:
+        # Of another cost, asked before.
+        (folder / "decisions.csv").unlink(missing_ok=True)
+    return files
+
+
+def values_of(
+    found: Profile,
+    plan: ProfilePlan,
+    head: Mapping[str, Any],
+    answers: Sequence[Decision],
+    files: list[str],
+) -> dict[str, Any]:
+    """Give what ``--json`` prints (docs/json-profile.md)."""
+    from drivelab.report import profile as tables
+
+    times = tables.access_time_table(found).records()
+    intervals = tables.interval_table(found)
+    return {
+        **head,
+        "plan": plan.to_json(),
+        "is_partial": plan.share < 1,
+        "passes": len(found.measured),
+        "measured_sizes_bytes": sorted({one.whole_pass.request_bytes for one in found.measured}),
+        "measuring_ns": found.measuring_ns,
+        "tests_not_known": found.tests_not_known if plan.is_full else None,
+        "ratios": {
+            direction: {
+                "mean_ratio": ratios.mean,
+                "least_ratio": ratios.least,
+                "most_ratio": ratios.most,
+                "half_width_ratio": ratios.half_width_ratio,
+                "is_less_sure_than_asked": plan.missed(ratios.half_width_ratio),
+                "repetition_spread_ratio": _spread(found, direction),
+                "sizes": [
+                    {name: value for name, value in row.items() if name != "direction"}
+                    for row in intervals.records(direction=direction)
+                ],
+            }
+            for direction, ratios in found.ratios.items()
+        },
+        "access_times": times,
+        "decisions": [] if not answers else tables.decision_table(answers).records(),
+        "files": files,
+    }
+
+
+def _spread(found: Profile, direction: Any) -> float | None:
+    variance = found.centres[direction].variance
+    return None if variance is None else float(variance**0.5)
