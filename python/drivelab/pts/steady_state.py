@@ -234,6 +234,11 @@ def find_joint_steady_state(
 
 def _exact(value: float, number: int) -> Fraction:
     """Answer the number that is printed, 0.1 as a tenth."""
-    if not math.isfinite(value) or value < 0:
-        raise UsageError(f"round {number}: {value} is no value to judge; give numbers from 0 on")
+    try:
+        is_one = math.isfinite(value) and value >= 0
+    except TypeError:
+        # A caller's own series may hold anything, such as a text or nothing.
+        is_one = False
+    if not is_one:
+        raise UsageError(f"round {number}: {value!r} is no value to judge; give numbers from 0 on")
     return Fraction(str(value))
