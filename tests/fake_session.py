@@ -159,8 +159,8 @@ class FakeSession(ClosedOnExit):
         self.written_bytes = int(state)
         self.loads += 1
 
-    def leave(self) -> Path | None:
-        return Path("made.bin") if self.kind == "real" else None
+    def leave(self, *, only_found: bool = False) -> Path | None:
+        return Path("made.bin") if self.kind == "real" and not only_found else None
 
     def close(self) -> None:
         pass

@@ -189,6 +189,9 @@ def test_a_made_file_stays_for_the_profile_that_goes_on(
     said = f"3 passes are kept in {tmp_path / 'p'}, and {file} until the profile is complete; go on"
     assert said in stopped()
     assert file.exists()
+    # A mistake does not take it away.
+    assert run(capsys, *words, "--points", "3")[0] == 2
+    assert file.exists()
     # Once more without the file: the passes are then of two.
     kept = [file, Path(f"{file}.drivelab.json")]
     for each in kept:
@@ -200,6 +203,9 @@ def test_a_made_file_stays_for_the_profile_that_goes_on(
     assert not file.exists()
     code, out, _ = run(capsys, str(file), *quick, "--out", str(tmp_path / "q"), "--json")
     assert json.loads(out)["has_new_file"] is False
+    # Complete, it measures nothing on the file that is made again.
+    code, out, _ = run(capsys, str(file), *quick, "--out", str(tmp_path / "q"), "--json")
+    assert (code, json.loads(out)["has_new_file"], file.exists()) == (0, False, False)
     for each in kept:
         Path(f"{each}.first").unlink()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -333,9 +334,12 @@ def test_a_complete_run_on_a_file_is_of_its_size(
     assert run(*words, "--size", "128MiB") == 2
     said = capsys.readouterr().err
     assert "drive.capacity_bytes was 268435456 and is now 134217728; choose another" in said
-    Path("f.bin").write_bytes(bytes(MIB))
-    assert run(*words) == 2
-    assert "is now 1048576" in capsys.readouterr().err
+    # The file that is there counts, whatever is asked for; what is no whole block is left out.
+    for size, code in ((MIB, 2), (256 * MIB + 100, 0)):
+        Path("f.bin").touch()
+        os.truncate("f.bin", size)
+        assert run(*words) == run(*words, "--size", "256MiB") == code
+        assert ("is now 1048576" in capsys.readouterr().err) == bool(code)
     assert len(fakes) == 1
 
 
@@ -352,6 +356,9 @@ def test_reports_of_a_folder_leave_runs_of_other_kinds_alone(
     capsys.readouterr()
     assert cli.main(["pts", "report", "runs/b"]) == 2
     assert "runs/b is no run of a test" in capsys.readouterr().err
+    Path("runs/a/run.sqlite").write_bytes(b"no database")
+    assert cli.main(["pts", "report", "runs"]) == 1
+    assert "runs/a" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def test_a_recovery_and_demands_are_told_with_their_units() -> None:
     (recovery,) = headline({"test": "xsr", "settings": UNSCALED, "sections": [segment]})
     assert (recovery.value, recovery.unit) == (7, "minutes")
     scaled = {"test": "xsr", "settings": {"scale": 0.01}, "sections": [segment]}
-    assert headline(scaled)[0].name.endswith(" in (min of 600 ms)")
+    assert headline(scaled)[0].name.endswith(" after (min of 600 ms)")
     point = {"name": "MIN", "threads": 1, "queue_depth": 2, "iops_mean": 828.0}
     (demand,) = headline(
         {"test": "dirth", "settings": UNSCALED, "sections": [{"operating_points": [point]}]}

@@ -267,7 +267,9 @@ def test_intervals_of_very_many_sizes_are_looked_at_in_part() -> None:
 
 
 class TwiceJumpingDrive(LineDrive):
-    """Sizes are off their lines by a tenth or so, the same in both orders."""
+    """Sizes are off their lines by a tenth or so, the same in both orders; passes hardly differ."""
+
+    spread = 0.002
 
     def measure_passes(
         self, work: Sequence[tuple[int, WholePass]], *, seed: int
@@ -275,21 +277,30 @@ class TwiceJumpingDrive(LineDrive):
         for one in super().measure_passes(work, seed=seed):
             what = one.whole_pass
             rng = np.random.default_rng(what.request_bytes)
-            factor = np.exp(rng.normal(0, 0.1)) * (1 + 0.002 * (one.index % 3))
+            factor = np.exp(rng.normal(0, 0.1)) * (1 + self.spread * (one.index % 3))
             yield PassMeasurement(one.index, what, round(one.duration_ns * factor), None)
 
 
-@pytest.mark.parametrize("points", ["auto", 8])
-def test_answers_that_are_asked_for_are_known_or_near_what_is_needed(points) -> None:
+class SteadyDrive(TwiceJumpingDrive):
+    """Passes are all alike, as on most simulated drives."""
+
+    spread = 0.0
+
+
+@pytest.mark.parametrize(
+    ("points", "made"),
+    [
+        ("auto", lambda: TwiceJumpingDrive(LINES)),
+        ("auto", lambda: SteadyDrive(LINES)),
+        (8, lambda: NoisyDrive(0.08, 3, (0.0, 1))),
+    ],
+)
+def test_answers_that_are_asked_for_are_known_or_near_what_is_needed(points, made) -> None:
     # Ratios are known soon, as both orders jump together; what larger requests gain is not.
     cost = Cost(ratio=1.25)
-    sigma = 0.0 if points == "auto" else 0.08
-    drive = TwiceJumpingDrive(LINES) if points == "auto" else NoisyDrive(sigma, 3, (0.0, 1))
     plan = ProfilePlan(points=points, repetitions="auto", file_bytes=40 * MIB)
-    before = profile(drive, plan)
-    if points != "auto":
-        drive = NoisyDrive(sigma, 3, (0.0, 1))
-    after = profile(drive, replace(plan, cost=cost))
+    before = profile(made(), plan)
+    after = profile(made(), replace(plan, cost=cost))
     assert plan.half_width_ratio < open_half_width_ratio(decisions(before, cost))
     assert open_half_width_ratio(decisions(after, cost)) <= plan.half_width_ratio
     # Asked later, nothing was measured in vain.
@@ -311,15 +322,38 @@ def test_answers_that_are_clear_take_no_more_passes() -> None:
     assert asked.measured == profile(drive, plan).measured
 
 
-def test_answers_of_very_many_sizes_end_too() -> None:
-    plan = ProfilePlan(
-        (Interval(512, 512 * KIB, 512),),
-        "auto",
-        "auto",
-        MIB,
-        directions=("write",),
-        cost=Cost(ratio=1.1),
+class WavyDrive(LineDrive):
+    """Access times swing about their lines by a fifth, the same in both orders."""
+
+    def measure_passes(
+        self, work: Sequence[tuple[int, WholePass]], *, seed: int
+    ) -> Iterator[PassMeasurement]:
+        for one in super().measure_passes(work, seed=seed):
+            factor = np.exp(0.2 * np.sin(3 * np.log(one.whole_pass.request_bytes)))
+            yield PassMeasurement(one.index, one.whole_pass, round(one.duration_ns * factor), None)
+
+
+def test_answers_of_very_many_sizes_are_sought_as_far_as_measuring_tells() -> None:
+    plan = ProfilePlan((Interval(512, 512 * KIB, 512),), "auto", "auto", MIB, directions=("write",))
+    cost = Cost(ratio=1.1)
+
+    def both(drive: LineDrive) -> tuple[Profile, Profile]:
+        return profile(drive, plan), profile(drive, replace(plan, cost=cost))
+
+    before, after = both(WavyDrive(LINES))
+    assert len(before.measured) < len(after.measured) < 512
+    # Every fourth size is judged, and near ones are known with it: 17 of 3072 answers are left.
+    few, many = (
+        sum(one.answer == "unsure" for one in decisions(found, cost)) for found in (after, before)
     )
-    found = profile(TwiceJumpingDrive(LINES), plan)
-    assert any(one.answer == "unsure" for one in decisions(found, plan.cost))
-    assert len(found.measured) < 2048
+    assert 20 * few < many
+    # Sizes that cannot be measured jump by more than --half-width: no pass tells of them.
+    before, after = both(TwiceJumpingDrive(LINES))
+    assert open_half_width_ratio(decisions(after, cost)) > plan.half_width_ratio
+    assert len(after.measured) < len(before.measured) + 512
+
+
+def test_answers_that_nothing_can_make_sure_are_not_sought() -> None:
+    plan = ProfilePlan(points="auto", repetitions=1, file_bytes=40 * MIB)
+    asked = replace(plan, cost=Cost(ratio=1.25))
+    assert profile(SteadyDrive(LINES), asked).measured == profile(SteadyDrive(LINES), plan).measured

@@ -245,31 +245,15 @@ def _told_of(args: argparse.Namespace, plan: ProfilePlan) -> dict[str, Any]:
     """Profile one drive; give what ``--json`` prints of it, and the text."""
     from drivelab.cli.profile_files import values_of, write_files
     from drivelab.cli.profile_text import profile_text
-    from drivelab.serra.profile import measured_profile
 
     out = _folder(args)
     with _opened(args, plan) as drive:
         try:
-            journal = _journal(out, drive, plan, args.command)
-        except RunError as error:
-            raise RunError(f"{error}; {_go_on(args)}") from error
-        with journal as store:
-            measure = _passes(drive, plan, store)
-            try:
-                found = measured_profile(measure, plan)
-            except KeyboardInterrupt as interrupt:
-                raise KeyboardInterrupt(f"stopped; {_kept(store, drive, args)}") from interrupt
-            except TerminatedError as terminated:
-                message = f"{terminated}; {_kept(store, drive, args)}"
-                raise TerminatedError(terminated.number, message) from terminated
-            except DrivelabError as error:
-                # A mistake is made again by the same words.
-                is_mistake = isinstance(error, UsageError)
-                if store is None or (is_mistake and not store.done()):
-                    raise
-                raise type(error)(f"{error}; {_kept(store, drive, args)}") from error
-            head = describe_drive(drive)
-            head["has_new_file"] = _has_new_file(drive, store)
+            found, head = _measured(args, plan, drive, out)
+        except BaseException:
+            # Another command may be the one that goes on with it.
+            _leave(drive, only_found=True)
+            raise
     asked: Cost | None = args.optimization_cost
     head["optimization_cost_ns"] = None if asked is None else asked.time_ns
     head["optimization_ratio"] = None if asked is None else asked.ratio
@@ -278,6 +262,34 @@ def _told_of(args: argparse.Namespace, plan: ProfilePlan) -> dict[str, Any]:
     lines = [profile_text(found, plan, head, answers)]
     lines += ["", *(f"wrote {name}" for name in files)] if files else []
     return {"values": values_of(found, plan, head, answers, files), "text": "\n".join(lines)}
+
+
+def _measured(
+    args: argparse.Namespace, plan: ProfilePlan, drive: Drive, out: Path | None
+) -> tuple[Profile, dict[str, Any]]:
+    """Measure what is missing; give the profile, and what it belongs to."""
+    from drivelab.serra.profile import measured_profile
+
+    try:
+        journal = _journal(out, drive, plan, args.command)
+    except RunError as error:
+        raise RunError(f"{error}; {_go_on(args)}") from error
+    with journal as store:
+        measure = _passes(drive, plan, store, args.command)
+        try:
+            found = measured_profile(measure, plan)
+        except KeyboardInterrupt as interrupt:
+            raise KeyboardInterrupt(f"stopped; {_kept(store, drive, args)}") from interrupt
+        except TerminatedError as terminated:
+            message = f"{terminated}; {_kept(store, drive, args)}"
+            raise TerminatedError(terminated.number, message) from terminated
+        except DrivelabError as error:
+            # A mistake is made again by the same words.
+            is_mistake = isinstance(error, UsageError)
+            if store is None or (is_mistake and not store.done()):
+                raise
+            raise type(error)(f"{error}; {_kept(store, drive, args)}") from error
+        return found, {**describe_drive(drive), "has_new_file": _has_new_file(drive, store)}
 
 
 def plan_of(args: argparse.Namespace) -> ProfilePlan:
@@ -381,7 +393,6 @@ def _journal(
     """Open the folder's journal, or nothing."""
     import contextlib
 
-    from drivelab.drives.fio import FioDrive
     from drivelab.measure.comparison import refuse_other_campaign
     from drivelab.measure.header import this_start
     from drivelab.serra.journal import RUN_KIND
@@ -389,9 +400,6 @@ def _journal(
 
     if out is None:
         return contextlib.nullcontext()
-    start = this_start(command)
-    if isinstance(drive, FioDrive):
-        start["file"] = drive.file
     header = {
         "kind": RUN_KIND,
         "drive": {
@@ -401,25 +409,31 @@ def _journal(
             "identity": drive.identity(),
         },
         "plan": plan.to_json(),
-        "origin": start,
+        "origin": this_start(command),
     }
     store = RunStore.open_to_append(out, header, durable=drive.kind == "real")
     try:
         compared = ("kind", "drive", "plan")
         refuse_other_campaign(out, store.header, header, compared=compared, what="profile")
-        store.record_start(start)
     except BaseException:
         store.close()
         raise
     return store
 
 
-def _passes(drive: Any, plan: ProfilePlan, store: RunStore | None) -> Passes:
+def _passes(drive: Any, plan: ProfilePlan, store: RunStore | None, command: str) -> Passes:
     """Make what measures passes and tells how far it is."""
+    from drivelab.drives.fio import FioDrive
+    from drivelab.measure.header import this_start
     from drivelab.measure.status_line import StatusLine
     from drivelab.serra.journal import Passes
 
     line = StatusLine()
+
+    def began() -> None:
+        if store is not None:
+            file = {"file": drive.file} if isinstance(drive, FioDrive) else {}
+            store.record_start({**this_start(command), **file})
 
     def told(done: int, asked: int) -> None:
         if line.is_terminal:
@@ -429,19 +443,23 @@ def _passes(drive: Any, plan: ProfilePlan, store: RunStore | None) -> Passes:
         elif store is not None and done % _TOLD_EVERY == 0:
             line.show(f"{done} of {asked} passes measured")
 
-    return Passes(drive, plan, store, told)
+    return Passes(drive, plan, store, told, began)
 
 
 def _kept(store: RunStore | None, drive: Drive, args: argparse.Namespace) -> str:
     """Leave a file that was made to a profile that goes on; say what is kept, and how it does."""
-    from drivelab.drives.fio import FioDrive
-
     if store is None:
         return "nothing was kept; --out FOLDER keeps every pass"
     count = len(store.done())
-    file = drive.leave() if count and isinstance(drive, FioDrive) else None
+    file = _leave(drive, only_found=not count)
     left = "" if file is None else f", and {file} until the profile is complete"
     return f"{count} passes are kept in {store.path}{left}; {_go_on(args)}"
+
+
+def _leave(drive: Drive, *, only_found: bool) -> Path | None:
+    from drivelab.drives.fio import FioDrive
+
+    return drive.leave(only_found=only_found) if isinstance(drive, FioDrive) else None
 
 
 def _has_new_file(drive: Drive, store: RunStore | None) -> bool | None:

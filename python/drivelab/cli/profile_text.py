@@ -154,7 +154,9 @@ def _unsure(plan: ProfilePlan, answers: Sequence[Decision]) -> list[str]:
     width = open_half_width_ratio(answers)
     if math.isinf(width):
         return ["unsure where nothing was repeated"]
-    if not plan.is_auto:
+    if plan.is_full:
+        how = "every size was measured until its time was known within 10 %"
+    elif not plan.is_auto:
         how = "more --points or --repetitions make it narrower"
     elif width <= plan.half_width_ratio:
         how = "a smaller --half-width measures on"

@@ -289,15 +289,20 @@ def _run(
         refuse_impossible(test, drive, settings)
 
     with _open(args, settings, refuse) as session:
-        return run_test(
-            test,
-            session,
-            settings,
-            path,
-            shared_states=states,
-            origin=origin,
-            command=args.command,
-        )
+        try:
+            return run_test(
+                test,
+                session,
+                settings,
+                path,
+                shared_states=states,
+                origin=origin,
+                command=args.command,
+            )
+        except BaseException:
+            # Another command may be the one that goes on with it.
+            session.leave(only_found=True)
+            raise
 
 
 def _open(

@@ -151,12 +151,14 @@ class FioDrive(ClosedOnExit):
         """The smallest request past the page cache that the target takes."""
         return self._block_bytes
 
-    def leave(self) -> Path | None:
+    def leave(self, *, only_found: bool = False) -> Path | None:
         """Let a file that was made stay when it is closed, for whoever goes on; give its path.
 
-        It is removed when that one is closed. ``None`` where none would be removed.
+        It is removed when that one is closed. ``None`` where none would be removed; with
+        `only_found` also where the file is new.
         """
-        return self.target.leave() if isinstance(self.target, TargetFile) else None
+        target = self.target
+        return target.leave(only_found=only_found) if isinstance(target, TargetFile) else None
 
     @property
     def file(self) -> dict[str, int | None] | None:

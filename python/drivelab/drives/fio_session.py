@@ -192,9 +192,9 @@ class FioSession(ClosedOnExit):
             "bytes is a simulated drive's"
         )
 
-    def leave(self) -> Path | None:
+    def leave(self, *, only_found: bool = False) -> Path | None:
         """Let a file made for the drive stay; see `DriveSession`."""
-        return self._drive.leave()
+        return self._drive.leave(only_found=only_found)
 
     def close(self) -> None:
         """Give the drive back, its write cache as it was found.

@@ -188,10 +188,11 @@ class DriveSession(OpenDrive, Askable, Protocol):
         """Return the state as bytes; ``None`` where the drive keeps it itself."""
         ...
 
-    def leave(self) -> Path | None:
+    def leave(self, *, only_found: bool = False) -> Path | None:
         """Let a file made for the drive stay, for a session that goes on; give its path.
 
-        It is removed when that one is closed. ``None`` where none would be removed.
+        It is removed when that one is closed. ``None`` where none would be removed; with
+        `only_found` also where the file is new.
         """
         ...
 

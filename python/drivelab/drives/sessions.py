@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab.drives.block_devices import find_block_device
+from drivelab.drives.file_location import locate_file
 from drivelab.drives.purge import check_method
 from drivelab.drives.registry import kind_of, open_real, open_simulated
 from drivelab.drives.target_file import ALIGNMENT
@@ -99,8 +100,13 @@ def known_of(name: str, *, varies: bool = True, size_bytes: int | None = None) -
     -------
     dict
         Of ``capacity_bytes`` and ``identity`` what is known: all of a simulated drive, of a real
-        one its path, size, model and serial. A file or device that is not there has its path
-        alone, and the size that it was asked to have.
+        one its path, size, model and serial. A file that is not there has its path alone, and the
+        size that it was asked to have.
+
+    Raises
+    ------
+    UsageError
+        When the path is something that is no drive.
     """
     if kind_of(name) != "real":
         with open_session(name, varies=varies) as session:
@@ -110,8 +116,9 @@ def known_of(name: str, *, varies: bool = True, size_bytes: int | None = None) -
         device = find_block_device(name)
         told = device.describe()
         known["identity"]["device"] = {key: told[key] for key in ("model", "serial", "size_bytes")}
-    elif size_bytes is not None:
-        known["capacity_bytes"] = size_bytes
-    elif Path(name).is_file():
-        known["capacity_bytes"] = Path(name).stat().st_size // ALIGNMENT * ALIGNMENT
+        return known
+    place = locate_file(name)
+    actual_bytes = place.path.stat().st_size if place.exists else size_bytes
+    if actual_bytes is not None:
+        known["capacity_bytes"] = actual_bytes // ALIGNMENT * ALIGNMENT
     return known

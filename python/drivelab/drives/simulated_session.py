@@ -145,7 +145,7 @@ class SimulatedSession(ClosedOnExit):
         """Take up what `save_state` gave on the same drive; `UsageError` for anything else."""
         self._session.load(state)
 
-    def leave(self) -> None:
+    def leave(self, *, only_found: bool = False) -> None:
         """Nothing is made."""
 
     def close(self) -> None:

@@ -82,6 +82,8 @@ class TargetFile(ClosedOnExit):
         Drivelab made the file, in this run or an earlier one.
     write_refusal
         Why the file may only be read, or `None`.
+    was_there
+        It was complete when it was opened: who made it may want to go on with it.
     """
 
     place: FileLocation
@@ -89,6 +91,7 @@ class TargetFile(ClosedOnExit):
     capacity_bytes: int
     made: bool
     write_refusal: str | None
+    was_there: bool = False
     _remove: bool = field(default=False, repr=False)
 
     @property
@@ -133,9 +136,12 @@ class TargetFile(ClosedOnExit):
     def before_writing(self) -> None:
         """Do nothing: who may write a file is settled when it is opened."""
 
-    def leave(self) -> Path | None:
-        """Let a file that would be removed stay for whoever opens it next; give its path."""
-        if not self._remove or not self.path.exists():
+    def leave(self, *, only_found: bool = False) -> Path | None:
+        """Let a file that would be removed stay for whoever opens it next; give its path.
+
+        With `only_found` one that is new is removed all the same.
+        """
+        if not self._remove or not self.path.exists() or (only_found and not self.was_there):
             return None
         self._remove = False
         return self.path
@@ -227,6 +233,7 @@ def _open_existing(
             capacity_bytes=status.st_size // ALIGNMENT * ALIGNMENT,
             made=made,
             write_refusal=refusal,
+            was_there=True,
             _remove=made and not keep,
         )
     except BaseException:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from drivelab.errors import UsageError
+from drivelab.errors import DrivelabError, UsageError
 from drivelab.pts.journal import test_of
 from drivelab.pts.reference import PREFIX, read_reference
 from drivelab.pts.report import LAYOUT, RESULT, build
@@ -156,7 +156,7 @@ def _of_folder(path: Path, test: str | None) -> dict[str, Any]:
         _refuse_test(path, result, test)
         return result
     by_test = {
-        found: child for child in sorted(path.iterdir()) if (found := test_of(child)) is not None
+        found: child for child in sorted(path.iterdir()) if (found := _test_of(child)) is not None
     }
     if not by_test:
         raise UsageError(f"{path} is no run of `drivelab pts run`, and holds none")
@@ -169,6 +169,14 @@ def _of_folder(path: Path, test: str | None) -> dict[str, Any]:
     if test not in by_test:
         raise UsageError(f"{path} holds no test {test!r}; it holds {', '.join(by_test)}")
     return build(by_test[test]).result
+
+
+def _test_of(path: Path) -> str | None:
+    try:
+        return test_of(path)
+    except DrivelabError:
+        # It may be none of those that are asked for.
+        return None
 
 
 def _checked(path: Path, test: str | None) -> dict[str, Any]:

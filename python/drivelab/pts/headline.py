@@ -97,7 +97,7 @@ def _response(section: Mapping[str, Any]) -> Iterator[Figure]:
 
 def _recovery(section: Mapping[str, Any]) -> Iterator[Figure]:
     minutes = section.get("recovery_minutes")
-    yield Figure("writes in order recover from random ones in", minutes, "minutes")
+    yield Figure("writes in order recover from random ones after", minutes, "minutes")
 
 
 def _gains(section: Mapping[str, Any]) -> Iterator[Figure]:

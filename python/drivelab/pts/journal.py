@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from drivelab.drives.session import Purge, StepResult
-from drivelab.errors import DrivelabError, RunError, UsageError
+from drivelab.errors import RunError, UsageError
 from drivelab.pts.plan import Extent
 from drivelab.pts.settings import Settings
 from drivelab.store import Failure, RunStore, is_run
@@ -244,13 +244,15 @@ def read_record(store: RunStore) -> Record:
 
 
 def test_of(path: Path) -> str | None:
-    """Give which test a folder is a run of, without reading its steps; None for anything else."""
+    """Give which test a folder is a run of, without reading its steps; None for anything else.
+
+    Raises
+    ------
+    DrivelabError
+        When the run cannot be read.
+    """
     if not is_run(path):
         return None
-    try:
-        with RunStore.open(path) as store:
-            header = store.header
-    except DrivelabError:
-        # It may be none of those that are asked for.
-        return None
+    with RunStore.open(path) as store:
+        header = store.header
     return str(header["pts"]["test"]) if header.get("kind") == RUN_KIND else None

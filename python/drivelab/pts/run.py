@@ -263,6 +263,6 @@ def _keep(session: DriveSession, done: int, path: Path, command: str | None) -> 
     """Leave the drive to a run that goes on; say what is kept, and how it does."""
     again = "run the same command again to go on" if command is None else f"go on with: {command}"
     # It is in the state that those steps brought it to.
-    file = session.leave() if done else None
+    file = session.leave(only_found=not done)
     left = "" if file is None else f", and {file} until the test is complete"
     return f"{done} steps are kept in {path}{left}; {again}"

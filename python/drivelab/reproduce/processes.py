@@ -43,21 +43,25 @@ def in_processes(
     Raises
     ------
     Exception
-        That a job raised; what is not begun is left.
+        That a job raised; the others are left.
     """
     line = StatusLine()
     # Nothing is shared: a fork would take over threads' locks.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(available_cores(), len(jobs)), mp_context=context) as pool:
-        waiting = {pool.submit(work, job): job for job in jobs}
-        line.show(f"0 of {len(jobs)} {what}")
-        try:
-            for count, done in enumerate(as_completed(waiting), start=1):
-                done.result()
-                line.show(f"{count} of {len(jobs)} {what}: {name(waiting[done])}")
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        finally:
-            line.end()
-        return [each.result() for each in waiting]
+    pool = ProcessPoolExecutor(min(available_cores(), len(jobs)), mp_context=context)
+    waiting = {pool.submit(work, job): job for job in jobs}
+    line.show(f"0 of {len(jobs)} {what}")
+    try:
+        for count, done in enumerate(as_completed(waiting), start=1):
+            done.result()
+            line.show(f"{count} of {len(jobs)} {what}: {name(waiting[done])}")
+    except BaseException:
+        # Nobody waits for what nobody wants: a job may take minutes.
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+    finally:
+        line.end()
+    pool.shutdown()
+    return [each.result() for each in waiting]

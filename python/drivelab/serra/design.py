@@ -49,10 +49,11 @@ if TYPE_CHECKING:
 _MOST_LOOKED_AT: Final = 256
 # Chosen at once: passes of this part of the time that was spent.
 _SHARE: Final = 0.2
-# Of one repetition, where none differs from another.
-_LEAST_VARIANCE: Final = 0.001**2
 # Of the variance of jumps: no more is left to gain.
 _JUMPS_LEFT: Final = 1.5
+# Fewer sizes of an order do not tell jumps from a curve that bends. Ratios, where both orders bend
+# alike, are judged before.
+_FEWEST_OF_JUMPS: Final = 24
 # Below it is rounding.
 _LEAST_GAIN: Final = 1e-12
 # Digits of a gain's logarithm that decide: the others are rounding, which machines differ in.
@@ -75,7 +76,9 @@ def next_passes(found: Sequence[PassMeasurement], plan: ProfilePlan) -> list[Who
     repeated = gathered(found)
     sizes = _Sizes.of(plan, {one.whole_pass.request_bytes for one in found})
     pairs = [_Pair(direction, repeated, sizes, plan) for direction in plan.directions]
-    if plan.cost is not None and all(pair.is_done for pair in pairs):
+    # One pass of each alone answers nothing.
+    is_asked = plan.cost is not None and plan.first_repetitions > 1
+    if plan.cost is not None and is_asked and all(pair.is_done for pair in pairs):
         for pair in pairs:
             pair.seek_answers(plan.cost)
     return _chosen(pairs, left_ns, share_ns)
@@ -152,18 +155,18 @@ class _Goal:
         The places.
     variances
         Of the ratios' logarithms.
-    is_out_of_reach
-        Whether only sizes that cannot be measured are left open.
     gains, needed
         Of an optimisation, what it gains and has to gain at each.
+    is_out_of_reach
+        Whether only sizes that cannot be measured are left open.
     """
 
     above: NDArray[np.intp]
     below: NDArray[np.intp]
     variances: Array
-    is_out_of_reach: bool
     gains: Array | None = None
     needed: Array | None = None
+    is_out_of_reach: bool = False
 
     def of(self, rows: Array) -> Array:
         """Take the rows of places below from those of the places above."""
@@ -208,8 +211,8 @@ class _Pair:
         self._reach = student(CONFIDENCE, summed.degrees or LEAST_DEGREES)
         self._plan = plan
         self._sizes = sizes
-        known = ASSUMED_VARIANCE if summed.variance is None else summed.variance
-        summed = replace(summed, variance=max(known, _LEAST_VARIANCE))
+        if summed.variance is None:
+            summed = replace(summed, variance=ASSUMED_VARIANCE)
         self._noise = np.concatenate([summed.spread_at(test, sizes.all) for test in self._tests])
         self._pair = pair = PairKriging(
             (summed.times_ns[in_order], summed.times_ns[random]),
@@ -240,18 +243,29 @@ class _Pair:
         above = np.searchsorted(every, some) + len(every)
         below = np.searchsorted(every, larger) + len(every) * is_random
         variances = self._pair.gain_variances(some.tolist(), larger.tolist(), is_random=is_random)
-        # Once jumps of sizes that cannot be measured are what is left, nothing more helps.
-        jumps = self._pair.jump_variance(is_one_size=optimisation == "reordering")
-        is_missed = not self._is_within(np.array([jumps]))
-        is_left = np.median(variances) <= _JUMPS_LEFT * jumps
-        is_closed = np.array_equal(self._sizes.are_judged, self._sizes.are_allowed)
-        is_out_of_reach = bool(not is_closed and is_missed and is_left)
-        goal = _Goal(above, below, variances, is_out_of_reach)
+        goal = _Goal(above, below, variances)
         if cost is not None:
             after_ns = np.exp(self._logs[below]) * (some / larger)
             goal.gains = np.exp(self._logs[above]) / after_ns
             goal.needed = np.array([cost.needed(each) for each in after_ns.tolist()])
+        goal.is_out_of_reach = self._is_out_of_reach(goal)
         return goal
+
+    def _is_out_of_reach(self, goal: _Goal) -> bool:
+        """Tell whether jumps of sizes that cannot be measured are what is left: nothing helps."""
+        if np.array_equal(self._sizes.are_judged, self._sizes.are_allowed):
+            return False
+        are_open = goal.are_open(self._reach)
+        is_early = goal.gains is not None and np.count_nonzero(self._counts) < 2 * _FEWEST_OF_JUMPS
+        if is_early or not are_open.any():
+            return False
+        of_time, of_ratio = self._pair.jump_variances
+        is_one_size = goal.above - goal.below == len(self._sizes.all)
+        are_closed = ~np.tile(self._sizes.are_allowed, 2)
+        of_times = of_time * (are_closed[goal.above].astype(float) + are_closed[goal.below])
+        jumps = float(np.median(np.where(is_one_size, of_ratio, of_times)[are_open]))
+        is_missed = not self._is_within(np.array([jumps]))
+        return is_missed and bool(np.median(goal.variances[are_open]) <= _JUMPS_LEFT * jumps)
 
     @property
     def is_done(self) -> bool:

@@ -2,7 +2,9 @@
 
 A profile asks for its passes in an order that only their results decide. Started again, it asks for
 the same ones, is given what is stored, and measures what is not. Asked about another cost, it may
-ask for others from some pass on: then it is given all that are stored, and goes on from there.
+ask for others from some pass on: then it is given all that are stored, and goes on from there. Such
+a profile may go on with other passes than it would have, if it was stopped once more: what of those
+that are stored was measured for which cost is not kept.
 """
 
 from __future__ import annotations
@@ -49,6 +51,8 @@ class Passes:
         Holds the lock; ``None`` keeps nothing.
     told
         Called with the passes that are there and those asked for so far.
+    began
+        Called before the first pass that is measured.
     """
 
     def __init__(
@@ -57,11 +61,13 @@ class Passes:
         plan: ProfilePlan,
         store: RunStore | None = None,
         told: Callable[[int, int], None] = lambda _done, _asked: None,
+        began: Callable[[], None] = lambda: None,
     ) -> None:
         self._drive = drive
         self._plan = plan
         self._store = store
         self._told = told
+        self._began = began
         self._asked = 0
         self._stored = [] if store is None else _stored(store)
         #: Passes measured by this start.
@@ -100,6 +106,8 @@ class Passes:
         return found
 
     def _measure(self, work: Sequence[tuple[int, WholePass]]) -> Iterator[PassMeasurement]:
+        if not self.measured:
+            self._began()
         for one in self._drive.measure_passes(work, seed=self._plan.seed):
             if self._store is not None:
                 self._store.append(pass_json(one), one.index)

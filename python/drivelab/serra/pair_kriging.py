@@ -88,15 +88,17 @@ class PairKriging:
         together = self._together.differences(sizes, larger, (1, order))
         return self._mixed(apart, together)[1]
 
-    def jump_variance(self, *, is_one_size: bool) -> float:
-        """Return what is left open at sizes that are not measured, whatever is beside them.
+    @property
+    def jump_variances(self) -> tuple[float, float]:
+        """What is left open of a size that is not measured, whatever is beside it.
 
-        Of the ratio of a size, or of the times of two sizes.
+        Of a time, and of the ratio of both orders.
         """
         of_time, of_ratio = self._together.jump_variances
-        together = of_ratio if is_one_size else 2 * of_time
         apart = sum(each.jump_variances[0] for each in self._apart)
-        return (1 - self.share) * apart + self.share * together
+        together = np.array([of_time, of_ratio])
+        mixed = (1 - self.share) * np.array([apart / 2, apart]) + self.share * together
+        return float(mixed[0]), float(mixed[1])
 
     def covariance(self, sizes: Sequence[int]) -> Array:
         """Return the covariance of the logarithms at sizes in order, then at those in random."""

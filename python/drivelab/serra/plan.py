@@ -119,7 +119,9 @@ class ProfilePlan:
     @property
     def ended_by(self) -> str:
         """What ends that before, in words."""
-        limit = "--max-repetitions" if self.most_measuring_ns is None else "--max-time"
+        limit = "--max-repetitions" if self.repetitions == "auto" else "--repetitions"
+        if self.most_measuring_ns is not None:
+            limit = "--max-time"
         return f"{limit} or the sizes to measure"
 
     def missed(self, half_width_ratio: float | None) -> bool:

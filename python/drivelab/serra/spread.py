@@ -59,6 +59,8 @@ _STEPS: Final = 30
 # repetitions more.
 _NEAR: Final = 0.7
 _PRIOR_DEGREES: Final = 2.0
+# No curve follows its model more closely, even where no pass differs from its repetition.
+_LEAST_VARIANCE: Final = 0.001**2
 # Of the logarithm, of a repetition that may be an outlier: one in fifty, five times as long.
 _ALONE: Final = 0.02 * math.log(5) ** 2
 # Of a normal distribution: median absolute deviation to standard deviation.
@@ -129,7 +131,7 @@ class Centres:
         near = np.exp(-0.5 * ((some[:, np.newaxis] - known) / _NEAR) ** 2)
         squares = np.array([self.squares[test][size] for size in counts])
         degrees = np.array(list(counts.values())) - 1
-        of_all = _PRIOR_DEGREES * (self.variance or 0.0)
+        of_all = _PRIOR_DEGREES * max(self.variance or 0.0, _LEAST_VARIANCE)
         found: NDArray[np.float64] = (near @ squares + of_all) / (near @ degrees + _PRIOR_DEGREES)
         return found
 

@@ -32,7 +32,10 @@ _TRACKED: Final = (
 _AXIS: Final = Axis("throughput (IOPS)")
 #: Told of the writes between idle times.
 _OF_ACCESSES: Final = (
-    *("latency_ns_mean", "latency_ns_max", "latency_ns_percentiles", "iops_per_watt"),
+    "latency_ns_mean",
+    "latency_ns_max",
+    "latency_ns_percentiles",
+    "iops_per_watt",
 )
 
 
@@ -151,9 +154,12 @@ def _pages(record: Record) -> list[Page]:
     return pages
 
 
+def _write_seconds(record: Record) -> float:
+    return ACCESS_SECONDS * record.settings.scale
+
+
 def _idle_seconds(record: Record, wait: int) -> float:
-    """Give how long the host idles between a wait state's writes, which last as state 1 does."""
-    return wait * ACCESS_SECONDS * record.settings.scale
+    return wait * _write_seconds(record)
 
 
 def _course_of(record: Record, wait: int) -> tuple[list[float], list[float], int]:
@@ -183,7 +189,7 @@ def _wait_figure(record: Record, wait: int) -> LineFigure:
     lines = [Line("with idle times", tuple(minutes[:count]), tuple(iops[:count]), "trace")]
     if minutes[count:]:
         lines.append(Line("without", tuple(minutes[count:]), tuple(iops[count:]), "trace"))
-    writes, idle = _idle_seconds(record, 1), _idle_seconds(record, wait)
+    writes, idle = _write_seconds(record), _idle_seconds(record, wait)
     title = f"{writes:g} s of writes, {idle:g} s idle; then the baseline"
     return LineFigure(f"hir-wait-{wait}", title, Axis("time (min)"), _AXIS, tuple(lines))
 
@@ -206,7 +212,7 @@ def _table(record: Record) -> Table:
         "Host idle recovery",
         (
             "wait state",
-            f"idle after {_idle_seconds(record, 1):g} s of writes (s)",
+            f"idle after {_write_seconds(record):g} s of writes (s)",
             "mean with idle times (IOPS)",
             "mean of the baseline (IOPS)",
             "ratio",
