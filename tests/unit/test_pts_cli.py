@@ -315,7 +315,9 @@ def test_a_complete_run_is_of_its_drive_and_says_that_nothing_was_run(
     assert Path("run/result.json").read_bytes() == result
     Path("small.toml").unlink()
     assert run(*words) == 2
-    assert "there is no file small.toml" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith("drivelab: run is complete, and `drivelab pts report run` shows it; to")
+    assert "there is no file small.toml" in said
 
 
 def test_a_complete_run_on_a_file_is_of_its_size(

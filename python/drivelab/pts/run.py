@@ -180,7 +180,12 @@ def finished(
     same = (record.test, record.settings, drive["name"]) == (test.name, settings, drive_name)
     if not (record.is_complete and same):
         return None
-    now = known_of(drive_name, varies=varies, size_bytes=size_bytes)
+    try:
+        now = known_of(drive_name, varies=varies, size_bytes=size_bytes)
+    except UsageError as error:
+        raise UsageError(
+            f"{path} is complete, and `drivelab pts report {path}` shows it; to run it: {error}"
+        ) from error
     is_real = drive["kind"] == "real"
     # All is known of a simulated drive, and what it does not have now differs too.
     before = _of_keys(drive, now) if is_real else {key: drive.get(key) for key in now}
