@@ -47,6 +47,8 @@ def stored(path: Path) -> int:
 def hears_interrupts() -> None:
     # A shell's background jobs, such as a whole test run, have them ignored.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # Nor after `nohup`, which the command would heed.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def started(path: Path, design: str = DESIGN, **settings: Any) -> subprocess.Popen[str]:
