@@ -62,7 +62,11 @@ def test_an_interrupt_ends_all(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(folder=str(Path(__file__).parent), path=str(folder)))
     process = subprocess.Popen(
-        [sys.executable, str(script)], start_new_session=True, stderr=subprocess.DEVNULL
+        [sys.executable, str(script)],
+        start_new_session=True,
+        stderr=subprocess.DEVNULL,
+        # A shell's background jobs, such as a whole test run, have them ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         while not list(folder.iterdir()):
