@@ -15,8 +15,11 @@ from drivelab.errors import RunError
 from drivelab.reproduce.processes import in_processes
 
 JOBS = 9
+# A shell's background jobs, such as a whole test run, have interrupts ignored.
 SCRIPT = """
+import signal
 import sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, {folder!r})
 from test_processes import JOBS, begun
 from drivelab.reproduce.processes import in_processes
@@ -65,8 +68,6 @@ def test_an_interrupt_ends_all(tmp_path: Path) -> None:
         [sys.executable, str(script)],
         start_new_session=True,
         stderr=subprocess.DEVNULL,
-        # A shell's background jobs, such as a whole test run, have them ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         while not list(folder.iterdir()):
