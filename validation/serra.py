@@ -58,7 +58,8 @@ def section_of(found: Reproduction) -> Section:
     section.say(
         f"{held} of {len(found.statements)} statements hold, in which the first number is to be "
         "the smaller. None was fitted to. Every pass of the nine drives at five file sizes, and "
-        "partial passes on the simulator, take about fourteen minutes of processor time."
+        "partial passes on the simulator, take ten to fourteen minutes of processor time, in as "
+        "many processes as there are cores."
     )
     tabulate_orderings(section, found, "what the paper says, and what our profiles may take")
     tables = {table.name: table for table in found.tables}
