@@ -36,7 +36,7 @@ def in_processes(
     jobs
         At least one.
     what
-        Is done, in words: so many of it are told.
+        Jobs are called where it is told how many are done, such as ``tests``.
     name
         Of a job, shown when it is done.
 

@@ -77,10 +77,10 @@ def next_passes(found: Sequence[PassMeasurement], plan: ProfilePlan) -> list[Who
     sizes = _Sizes.of(plan, {one.whole_pass.request_bytes for one in found})
     pairs = [_Pair(direction, repeated, sizes, plan) for direction in plan.directions]
     # One pass of each alone answers nothing.
-    is_asked = plan.cost is not None and plan.first_repetitions > 1
-    if plan.cost is not None and is_asked and all(pair.is_done for pair in pairs):
+    cost = plan.cost if plan.first_repetitions > 1 else None
+    if cost is not None and all(pair.is_done for pair in pairs):
         for pair in pairs:
-            pair.seek_answers(plan.cost)
+            pair.seek_answers(cost)
     return _chosen(pairs, left_ns, share_ns)
 
 

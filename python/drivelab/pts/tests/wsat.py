@@ -149,16 +149,16 @@ def _verdict(record: Record, settled: Settled) -> Verdict:
     return "bounded" if is_over else "incomplete"
 
 
-def _stopped_by(record: Record, verdict: Verdict) -> str | None:
+def _stopped_by(record: Record, settled: Settled, verdict: Verdict) -> str | None:
     """Say what ended the minutes."""
     if verdict == "incomplete":
         return None
-    last = _settled(record).window_rounds
+    steps = record.of_phase(_PHASE)
     # A day may be over after the last round that could be judged.
-    if verdict == "steady" and last and last[-1][-1] is record.of_phase(_PHASE)[-1]:
+    if verdict == "steady" and settled.window_rounds[-1][-1] is steps[-1]:
         return "steady"
     most = _most_bytes(record.settings.steady_rule, record.extent.capacity_bytes)
-    return "capacity" if written_bytes(record.of_phase(_PHASE))[-1] >= most else "time"
+    return "capacity" if written_bytes(steps)[-1] >= most else "time"
 
 
 def _sections(record: Record) -> list[Section]:
@@ -170,7 +170,7 @@ def _sections(record: Record) -> list[Section]:
     values: dict[str, Any] = {
         "windows": windows_json(settled),
         "cells": [CellResult(tuple(window)).to_json()] if window else [],
-        "stopped_by": _stopped_by(record, verdict),
+        "stopped_by": _stopped_by(record, settled, verdict),
         **_saturation(record, steps, settled),
         "minutes": {
             "end_minutes": ends_minutes(steps, _rest_seconds(record)),
