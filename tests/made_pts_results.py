@@ -57,7 +57,10 @@ def result(
         "settings": dict(SETTINGS),
         "sections": [{"name": "", "verdict": "steady", "rounds": 6, "cells": cells}],
     }
-    made["settings"].update(changes.pop("settings", {}))
+    settings = made["settings"]
+    settings.update(changes.pop("settings", {}))
+    outstanding = f"{settings['threads']} threads x queue depth {settings['queue_depth']}"
+    made["header"]["outstanding"] = outstanding
     return copy.deepcopy({**made, **changes})
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from drivelab.cli import main as cli
+from drivelab.drives import shared_device
 from drivelab.drives.fio import FioDrive
 from drivelab.drives.simulated import SimulatedDrive
-from drivelab.errors import RunError
+from drivelab.errors import RunError, UsageError
 from drivelab.store import RunStore
 
 QUICK = ("--file-size", "1MiB", "--interval", "4KiB:16KiB:4KiB", "--interval", "16KiB:64KiB:16KiB")
@@ -173,6 +174,9 @@ def test_a_made_file_stays_for_the_profile_that_goes_on(
     words = (str(file), *quick, "--out", str(tmp_path / "p"), "--json")
     measure = FioDrive.measure_passes
 
+    def refuses(self, workload):
+        raise UsageError("requests are too large")
+
     def breaks(self, work, *, seed):
         for one in measure(self, work, seed=seed):
             if one.index == 3:
@@ -192,6 +196,11 @@ def test_a_made_file_stays_for_the_profile_that_goes_on(
     # A mistake does not take it away.
     assert run(capsys, *words, "--points", "3")[0] == 2
     assert file.exists()
+    # Nor does a drive that is refused before the folder is opened.
+    with monkeypatch.context() as patched:
+        patched.setattr(FioDrive, "check", refuses)
+        assert run(capsys, *words)[0] == 2
+    assert file.exists()
     # Once more without the file: the passes are then of two.
     kept = [file, Path(f"{file}.drivelab.json")]
     for each in kept:
@@ -208,6 +217,25 @@ def test_a_made_file_stays_for_the_profile_that_goes_on(
     assert (code, json.loads(out)["has_new_file"], file.exists()) == (0, False, False)
     for each in kept:
         Path(f"{each}.first").unlink()
+
+
+def test_real_drives_that_were_profiled_at_the_same_time_are_named(
+    require_tool, drive_folder, tmp_path, capsys, monkeypatch
+) -> None:
+    require_tool("fio")
+    files = [str(drive_folder / name) for name in ("one.bin", "other.bin")]
+    # Both lie on one drive, which is refused; here they stand for two.
+    monkeypatch.setattr(shared_device, "sharing_pair", lambda _: None)
+    quick = ("--file-size", "1MiB", "--interval", "64KiB:256KiB:64KiB", "--repetitions", "1")
+    words = (*files, *quick, "--out", str(tmp_path / "p"))
+    code, out, _ = run(capsys, *words, "--at-once", "2", "--json")
+    assert code == 0
+    assert [each["beside"] for each in json.loads(out)["profiles"]] == [[files[1]], [files[0]]]
+    # Nothing is measured again, and what was beside the passes stays told.
+    code, out, _ = run(capsys, *words, "--at-once", "1")
+    assert f"{files[1]} ran at the same time" in out
+    code, out, _ = run(capsys, files[0], *quick, "--out", str(tmp_path / "q"), "--json")
+    assert (code, json.loads(out)["beside"]) == (0, [])
 
 
 @pytest.mark.parametrize("fails", ["measure", "store"])

@@ -185,6 +185,10 @@ def test_what_was_not_alike_is_told() -> None:
         "The queue depth was not alike: a (simulated) 32, b (simulated) 8.",
     )
     assert dict(report.header)["outstanding"] == "not alike (see page 1)"
+    # What the test sent, which the settings alone do not say.
+    header = {**made.result()["header"], "outstanding": "1 thread x queue depth 32"}
+    alike = compare([made.drive(name, header=header) for name in "ab"])
+    assert dict(alike.header)["outstanding"] == "1 thread x queue depth 32"
 
 
 def test_a_scaled_result_stamps_the_comparison() -> None:

@@ -28,6 +28,7 @@ from drivelab.cli.several_drives import (
     add_allow_destructive,
     add_at_once,
     allowed,
+    beside,
     run_drives,
     separate,
 )
@@ -275,7 +276,7 @@ def _measured(
     except RunError as error:
         raise RunError(f"{error}; {_go_on(args)}") from error
     with journal as store:
-        measure = _passes(drive, plan, store, args.command)
+        measure = _passes(args, drive, plan, store)
         try:
             found = measured_profile(measure, plan)
         except KeyboardInterrupt as interrupt:
@@ -289,7 +290,7 @@ def _measured(
             if store is None or (is_mistake and not store.done()):
                 raise
             raise type(error)(f"{error}; {_kept(store, drive, args)}") from error
-        return found, {**describe_drive(drive), "has_new_file": _has_new_file(drive, store)}
+        return found, {**describe_drive(drive), **_told_by_starts(drive, store)}
 
 
 def plan_of(args: argparse.Namespace) -> ProfilePlan:
@@ -382,6 +383,8 @@ def _opened(args: argparse.Namespace, plan: ProfilePlan) -> Drive:
         for each in intended:
             drive.check(each)
     except BaseException:
+        # A file may be that of a profile which was stopped.
+        _leave(drive, only_found=True)
         drive.close()
         raise
     return drive
@@ -421,7 +424,9 @@ def _journal(
     return store
 
 
-def _passes(drive: Any, plan: ProfilePlan, store: RunStore | None, command: str) -> Passes:
+def _passes(
+    args: argparse.Namespace, drive: Any, plan: ProfilePlan, store: RunStore | None
+) -> Passes:
     """Make what measures passes and tells how far it is."""
     from drivelab.drives.fio import FioDrive
     from drivelab.measure.header import this_start
@@ -433,7 +438,7 @@ def _passes(drive: Any, plan: ProfilePlan, store: RunStore | None, command: str)
     def began() -> None:
         if store is not None:
             file = {"file": drive.file} if isinstance(drive, FioDrive) else {}
-            store.record_start({**this_start(command), **file})
+            store.record_start({**this_start(args.command), "beside": beside(args), **file})
 
     def told(done: int, asked: int) -> None:
         if line.is_terminal:
@@ -462,12 +467,14 @@ def _leave(drive: Drive, *, only_found: bool) -> Path | None:
     return drive.leave(only_found=only_found) if isinstance(drive, FioDrive) else None
 
 
-def _has_new_file(drive: Drive, store: RunStore | None) -> bool | None:
-    """Tell whether passes are of several files; ``None`` on a simulated drive."""
+def _told_by_starts(drive: Drive, store: RunStore | None) -> dict[str, Any]:
+    """Say what came between a real drive and its profile; ``None`` on a simulated one."""
+    from drivelab.measure.starts import drives_beside, has_new_file
+
     if store is None or drive.kind != "real":
-        return None
-    files = [start["file"] for start in store.starts() if start.get("file") is not None]
-    return any(file != files[0] for file in files)
+        return {"has_new_file": None, "beside": None}
+    starts = store.starts()
+    return {"has_new_file": has_new_file(starts), "beside": drives_beside(starts)}
 
 
 def _go_on(args: argparse.Namespace) -> str:

@@ -50,6 +50,11 @@ def profile_text(
         )
     if head["has_new_file"]:
         lines.append("it went on with another file than it began with: that one had been removed")
+    if head["beside"]:
+        lines.append(
+            f"{', '.join(head['beside'])} ran at the same time: drives of one machine share its "
+            "processors and links"
+        )
     if answers:
         lines += ["", _asked(head), *_answers(answers), *_unsure(plan, answers)]
     return "\n".join(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from drivelab.errors import UsageError
@@ -107,7 +107,7 @@ def _header(drives: Sequence[Compared]) -> tuple[tuple[str, str], ...]:
         ("numbers", kinds_text(drives)),
         ("normalised to", drives[0].label),
         ("intervals", intervals),
-        ("outstanding", _settings_text(drives, ("threads", "queue_depth"), " x ")),
+        ("outstanding", _alike({_header_of(each.result, "outstanding") for each in drives})),
         ("active range", _settings_text(drives, ("active_range_ratio",), "")),
         ("data pattern", str(settings["content"])),
         ("scale", f"{settings['scale']:g}"),
@@ -127,6 +127,10 @@ def _settings_text(drives: Sequence[Compared], keys: tuple[str, ...], between: s
         between.join(setting_text(key, drive.result["settings"][key]) for key in keys)
         for drive in drives
     }
+    return _alike(texts)
+
+
+def _alike(texts: Collection[str]) -> str:
     return next(iter(texts)) if len(texts) == 1 else "not alike (see page 1)"
 
 

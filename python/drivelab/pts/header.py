@@ -151,11 +151,10 @@ def _disturbances(record: Record) -> list[str]:
         told.append(
             "It went on with another file than it began with: that one was never preconditioned."
         )
-    beside = record.header["origin"].get("beside")
-    if beside:
+    if record.beside:
         told.append(
-            f"{', '.join(beside)} ran at the same time: drives of one machine share its processors "
-            "and links."
+            f"{', '.join(record.beside)} ran at the same time: drives of one machine share its "
+            "processors and links."
         )
     return told
 

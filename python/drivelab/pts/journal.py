@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from drivelab.drives.session import Purge, StepResult
 from drivelab.errors import RunError, UsageError
+from drivelab.measure.starts import drives_beside, has_new_file
 from drivelab.pts.plan import Extent
 from drivelab.pts.settings import Settings
 from drivelab.store import Failure, RunStore, is_run
@@ -144,6 +145,8 @@ class Record:
         How often it was started or went on.
     has_new_file
         Whether it went on with another file than it began with.
+    beside
+        Real drives that the same command measured at the same time, at any start.
     """
 
     test: str
@@ -156,6 +159,7 @@ class Record:
     failure: Failure | None = None
     starts: int = 1
     has_new_file: bool = False
+    beside: tuple[str, ...] = ()
     _by_phase: dict[tuple[str, str], list[Step]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -227,8 +231,6 @@ def read_record(store: RunStore) -> Record:
             "again with another --out"
         ) from error
     failures, starts = store.failures(), store.starts()
-    # What an earlier version did not say is no other file.
-    files = [start["file"] for start in starts if start.get("file") is not None]
     return Record(
         test=test,
         settings=settings,
@@ -239,7 +241,8 @@ def read_record(store: RunStore) -> Record:
         is_complete=is_complete,
         failure=failures[-1] if failures else None,
         starts=max(len(starts), 1),
-        has_new_file=any(file != files[0] for file in files),
+        has_new_file=has_new_file(starts),
+        beside=tuple(drives_beside(starts)),
     )
 
 
