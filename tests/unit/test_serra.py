@@ -364,6 +364,12 @@ def test_partial_writes_settle_longer_with_large_requests() -> None:
     steady = pilot(True, tuple(range(1000, 11_000, 1000)))
     absorbs = pilot(False, (100, 200, 300, *range(1300, 8300, 1000)))
     assert plan.after([absorbs, steady]).settling_bytes == {False: (432 * MIB, 432 * MIB)}
+    # Half a MiB of a request of 4: a small buffer, where the order is no chance.
+    half = (9875, *range(19_875, 109_875, 10_000))
+    small = {is_random: pilot(is_random, half) for is_random in (False, True)}
+    found = plan.after([small[False], small[True]]).settling_bytes
+    assert found == {False: (120 * MIB, 120 * MIB), True: (32 * MIB, 120 * MIB)}
+    assert not plan.after([pilot(False, steady.marks_ns), small[True]]).settling_bytes
 
 
 def test_partial_passes_send_a_share_of_the_file() -> None:

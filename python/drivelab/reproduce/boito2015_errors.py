@@ -42,7 +42,7 @@ PARTIAL_LIMIT: Final = 500
 #: a class's three drives with one each would be chance in good part.
 OWN_PROFILES: Final = 4
 # Of the limit: outliers take time that nobody foresees.
-_FORESEEN: Final = 0.9
+_FORESEEN: Final = 0.95
 _INTERVALS: Final = tuple(Interval(*each) for each in BOITO2015_INTERVALS)
 _PLACES: Final = {size: place for place, size in enumerate(BOITO2015_FILES)}
 # Median of the absolute value of a normal number.

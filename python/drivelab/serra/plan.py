@@ -28,6 +28,10 @@ LEAST_IN_ORDER_BYTES: Final = 8 * MIB
 #: Of a partial pass on a drive whose cache absorbs writes: more than twice a disk's cache. Small
 #: requests in random order leave it more slowly than the large ones that show that it is there.
 LEAST_SETTLING_BYTES: Final = 32 * MIB
+# What a pilot has to show of a cache: in a random order chance alone shows as much as the second,
+# and a buffer that is smaller than the pilot's requests shows a part of it at best.
+_SEEN_BYTES: Final = MIB // 4
+_SEEN_BY_CHANCE_BYTES: Final = MIB
 # Times what fills the cache at the largest size: the later half is then settled, also at smaller
 # sizes, which fill it more slowly in order. In random order these drain it so slowly that what it
 # holds is soon there.
@@ -187,8 +191,11 @@ class ProfilePlan:
         settling = {}
         # In order the time is steady, and a cache fills at least as slowly as in random order.
         filling = min((one.filling_bytes for one in pilots), default=0)
+        in_order = [one.absorbed_bytes for one in pilots if not one.whole_pass.is_random]
+        is_seen = max(in_order, default=0) > _SEEN_BYTES
+        least_seen = _SEEN_BYTES if is_seen else _SEEN_BY_CHANCE_BYTES
         for one in pilots:
-            if one.absorbed_bytes <= MIB:
+            if one.absorbed_bytes <= least_seen:
                 continue
             least = max(LEAST_SETTLING_BYTES, round(4 * one.absorbed_bytes))
             most = max(least, _SETTLED * filling)
