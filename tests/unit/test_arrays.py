@@ -49,6 +49,27 @@ def test_a_member_may_lie_beside_the_array(pair: str) -> None:
     assert rate(pair, queue_depth=1) == pytest.approx(rate("sim:small.toml", queue_depth=1))
 
 
+def test_an_array_that_starts_from_one_of_the_package_may_have_a_member_beside_it(
+    pair: str,
+) -> None:
+    Path("own.toml").write_text('base = "array-x25m"\nname = "own"\nmember = "small"\n')
+    with SimulatedDrive.open("sim:own.toml") as own, SimulatedDrive.open(pair) as array:
+        assert own.capacity_bytes == array.capacity_bytes
+    # A file with the name of one of the package is meant by who names it, not by its array.
+    text = SMALL.read_text()
+    Path("x25m-fob.toml").write_text(text.replace('name = "small"', 'name = "x25m-fob"'))
+    Path("named.toml").write_text('base = "array-x25m"\nname = "named"\nmember = "x25m-fob"\n')
+    with SimulatedDrive.open("sim:named.toml") as named, SimulatedDrive.open(pair) as array:
+        assert named.capacity_bytes == array.capacity_bytes
+    Path("x25m.toml").write_text(text.replace('name = "small"', 'name = "x25m"'))
+    Path("plain.toml").write_text('base = "array-x25m"\nname = "plain"\n')
+    with (
+        SimulatedDrive.open("sim:plain.toml") as plain,
+        SimulatedDrive.open("sim:array-x25m") as packaged,
+    ):
+        assert plain.capacity_bytes == packaged.capacity_bytes
+
+
 def test_simulate_tells_how_busy_each_member_is(pair: str, capsys) -> None:
     words = ["simulate", pair, "--requests", "2000", "--queue-depth", "16"]
     assert cli.main([*words, "--json"]) == 0

@@ -1,6 +1,5 @@
 //! Presets: the package's own, and the checked description behind a text.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use drivelab_sim::preset::{self, DriveConfig, DriveKind, SsdConfig};
@@ -21,18 +20,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The drive that a text and its bases describe.
 pub fn configuration(toml_text: &str, base_texts: &BaseTexts) -> PyResult<DriveConfig> {
-    // The bases of the package's presets are the package's, whatever lies beside the user's file.
-    let in_package = Cell::new(false);
-    DriveConfig::from_toml(toml_text, |name| {
-        if !in_package.get()
-            && let Some(text) = base_texts.get(name)
-        {
-            return Some(text.clone());
-        }
-        in_package.set(true);
-        preset::text(name).map(str::to_owned)
-    })
-    .map_err(usage_error)
+    DriveConfig::from_files(toml_text, base_texts).map_err(usage_error)
 }
 
 /// The description of a drive of flash, or why it has no `wanted`.

@@ -34,6 +34,22 @@ fn a_read_overtakes_the_programs_that_wait() {
 }
 
 #[test]
+fn a_read_through_the_cache_overtakes_and_what_is_read_ahead_does_not() {
+    let settings = format!("{READS_FIRST}buffer.read_cache_bytes = 65_536\n");
+    let requests = [write(0, 0), write(0, 1), read(1, 2)];
+    let outcome = one_stream(&settings, &requests);
+    assert_eq!(outcome.read.latency.max_ns(), Some(309_000 + 60_000));
+    assert_eq!(outcome.write.latency.max_ns(), Some(680_000));
+    // The second read in a row is followed by two pages, behind the write that waits.
+    let settings = format!("{settings}buffer.read_ahead_bytes = 8192\n");
+    let requests = [write(0, 0), write(0, 1), read(1, 2), read(2, 3)];
+    let outcome = one_stream(&settings, &requests);
+    assert_eq!(outcome.read_ahead_pages, 2);
+    assert_eq!(outcome.read.latency.max_ns(), Some(308_000 + 120_000));
+    assert_eq!(outcome.write.latency.max_ns(), Some(740_000));
+}
+
+#[test]
 fn a_read_of_a_page_whose_program_waits_comes_after_it() {
     let requests = [write(0, 0), write(0, 1), read(1, 1)];
     let outcome = one_stream(READS_FIRST, &requests);

@@ -15,8 +15,8 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Final
 
-from drivelab._core import Scenario
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.published import rotational_latency_ns
 from drivelab.drives.simulated import SimulatedDrive
 from drivelab.reproduce.claims import Claim, Ordering
 from drivelab.reproduce.huang2011_figures import (
@@ -51,7 +51,6 @@ SWEEP_PLAN: Final = MeasurementPlan(
 )
 # Half a minute of the disk is some 1,500 requests, whose mean latency is known to 1 %.
 _BACK_PERCENT: Final = 3.0
-_ROTATION_READS: Final = 20_000
 # "A large influence" is at least a doubling; the paper gives no number.
 _LARGE_FACTOR: Final = 2.0
 _PANELS: Final[tuple[Panel, Panel]] = ("reads", "writes")
@@ -69,16 +68,11 @@ def rotation_claims(drive: str) -> list[Claim]:
     with SimulatedDrive.open(drive) as disk:
         if disk.preset["kind"] != "hdd":
             return []
-        told = disk.simulate(
-            Scenario.closed("reads", Characteristics().as_tuple()),
-            warmup_requests=0,
-            requests=_ROTATION_READS,
-        )
-    parts = told.values["streams"][0]["operations"]["read"]["latency_parts"]
+        wait_ns = rotational_latency_ns(disk)
     return [
         Claim(
             name="table I: mean rotational wait of single random reads of HDD_S",
-            ours=parts["rotation"]["latency_ns_mean"] / 1e6,
+            ours=wait_ns / 1e6,
             published=5.6,
             unit="ms",
             tolerance=0.15,

@@ -7,8 +7,9 @@ use serde::{Serialize, Serializer};
 
 use super::assemble::Keys;
 use super::error::PresetError;
+use super::schema;
 
-/// A published figure: exactly one of the four values, and the condition assumed for it.
+/// A published figure: exactly one of the five values, and the condition assumed for it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Published {
     /// Mean latency.
@@ -20,6 +21,9 @@ pub struct Published {
     /// Bytes a second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_bytes_per_second: Option<u64>,
+    /// Mean wait of a hard disk until the place has come round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rotational_latency_ns: Option<u64>,
     /// Time of a random pass over a file over that of a sequential one, mean over the request
     /// sizes of Boito et al. 2015.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,6 +81,7 @@ fn figure(keys: &Keys<'_>, name: &str) -> Result<Published, PresetError> {
         latency_ns: keys.optional_integer(&path("latency_ns"))?,
         throughput_iops: keys.optional_integer(&path("throughput_iops"))?,
         bandwidth_bytes_per_second: keys.optional_integer(&path("bandwidth_bytes_per_second"))?,
+        rotational_latency_ns: keys.optional_integer(&path("rotational_latency_ns"))?,
         sequential_to_random_ratio: compares_passes.then(|| keys.ratio(&ratio)).transpose()?,
         condition: keys.text(&path("condition"))?,
         tolerance_ratio: keys.ratio(&path("tolerance_ratio"))?,
@@ -94,12 +99,20 @@ fn figure(keys: &Keys<'_>, name: &str) -> Result<Published, PresetError> {
         figure.latency_ns.is_some(),
         figure.throughput_iops.is_some(),
         figure.bandwidth_bytes_per_second.is_some(),
+        figure.rotational_latency_ns.is_some(),
         compares_passes,
     ];
     if values.into_iter().filter(|&is_there| is_there).count() != 1 {
         let allowed = "exactly one of latency_ns, throughput_iops, bandwidth_bytes_per_second, \
-                       sequential_to_random_ratio";
+                       rotational_latency_ns, sequential_to_random_ratio";
         return Err(keys.missing(&format!("published.{name}"), allowed.to_owned()));
+    }
+    let rotation = path("rotational_latency_ns");
+    if let Some(entry) = keys.entry(&rotation)
+        && keys.entry("mechanics.rotation_rpm").is_none()
+    {
+        let allowed = "nothing; only a hard disk rotates".to_owned();
+        return Err(schema::wrong_value(&rotation, entry, allowed));
     }
     if compares_passes && figure.range_bytes.is_none() {
         let allowed = "the bytes of the file, as sequential_to_random_ratio is given";

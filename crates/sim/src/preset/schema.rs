@@ -235,6 +235,10 @@ const LAST_KEYS: &[(&str, Rule)] = &[
         integer(1, 1_000_000_000_000),
     ),
     (
+        "published.*.rotational_latency_ns",
+        integer(1, 1_000 * LONGEST_NS),
+    ),
+    (
         "published.*.sequential_to_random_ratio",
         Rule::Ratio {
             least: 0.01,

@@ -402,6 +402,11 @@ fn messages_name_key_value_line_and_what_is_allowed() {
             &["published.mine.condition is missing"],
         ),
         (
+            "[published.mine]\nrotational_latency_ns = 4\ncondition = \"c\"\ntolerance_ratio = 0.1\n\
+             direction = \"read\"\nqueue_depth = 1\nsize_bytes = 512\nrandom_ratio = 1.0",
+            &["rotational_latency_ns = 4", "only a hard disk rotates"],
+        ),
+        (
             "[published.mine]\nsequential_to_random_ratio = 2\nlatency_ns = 4\ncondition = \"c\"\n\
              tolerance_ratio = 0.1\ndirection = \"read\"\nqueue_depth = 1",
             &[

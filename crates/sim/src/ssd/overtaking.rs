@@ -242,10 +242,9 @@ impl Overtaking {
 impl<F: Firmware> Engine<F> {
     /// In which queue `task` waits.
     fn class_of(&self, task: &Task) -> usize {
-        let Some(entry) = self.request_of(task.account) else {
+        let Some((kind, stream)) = self.request_of(task) else {
             return IN_ORDER;
         };
-        let (kind, stream) = entry;
         match (task.kind, kind) {
             (OperationKind::Read, CommandKind::Read) => match self.order() {
                 Order::FirstCome => IN_ORDER,
@@ -430,11 +429,14 @@ impl<F: Firmware> Engine<F> {
         self.begin(unit, read, read.available.max(from), now);
     }
 
-    /// What kind of command waits for an operation, and of which stream.
-    fn request_of(&self, account: Account) -> Option<(CommandKind, u16)> {
-        match account.beneficiary() {
-            Beneficiary::Request(slot) => Some(self.host.owner_of(slot)),
-            _ => None,
-        }
+    /// What kind of command waits for an operation, and of which stream: of a page that comes
+    /// into the cache whoever asked for it first, and of one that is read ahead nobody.
+    fn request_of(&self, task: &Task) -> Option<(CommandKind, u16)> {
+        let slot = match task.account.beneficiary() {
+            Beneficiary::Request(slot) => slot,
+            Beneficiary::Cache => *self.cache.coming.get(&task.lpn)?.waiting.first()?,
+            _ => return None,
+        };
+        Some(self.host.owner_of(slot))
     }
 }

@@ -1,0 +1,57 @@
+//! Presets in a user's files: which preset a name means there.
+//!
+//! What a file starts from or consists of is a file beside it before it is a preset of the package.
+//! What the package's presets name is the package's, whatever lies beside the user's file.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::document::{Value, read};
+use super::drive::DriveConfig;
+use super::error::PresetError;
+
+impl DriveConfig {
+    /// Reads a preset of a user; `beside` has the texts of those beside it by their names.
+    ///
+    /// # Errors
+    ///
+    /// As [`DriveConfig::from_toml`].
+    pub fn from_files(text: &str, beside: &BTreeMap<String, String>) -> Result<Self, PresetError> {
+        let member = member_of_files(text, beside);
+        let in_package = Cell::new(false);
+        Self::from_toml(text, |name| {
+            // An array's member is read after its bases, which may have ended in the package.
+            if member.as_deref() == Some(name) {
+                in_package.set(false);
+            }
+            if !in_package.get()
+                && let Some(text) = beside.get(name)
+            {
+                return Some(text.clone());
+            }
+            in_package.set(true);
+            super::text(name).map(str::to_owned)
+        })
+    }
+}
+
+/// The member that the user's own files name, before their bases are the package's.
+fn member_of_files(text: &str, beside: &BTreeMap<String, String>) -> Option<String> {
+    let mut text = text;
+    let mut met = BTreeSet::new();
+    loop {
+        let entries = read("", text).ok()?;
+        let named = |key| match entries.get(key).map(|entry| &entry.value) {
+            Some(Value::Text(name)) => Some(name.clone()),
+            _ => None,
+        };
+        if let Some(member) = named("member") {
+            return Some(member);
+        }
+        let base = named("base")?;
+        text = beside.get(&base)?;
+        if !met.insert(base) {
+            return None;
+        }
+    }
+}
