@@ -22,8 +22,10 @@ from drivelab.errors import RunError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping, Sequence
 
     from drivelab.drives.measurement import Measurement, OperationResult
+    from drivelab.drives.plan import MeasurementPlan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
             raise RunError(f"{drive.name} answered nothing")
         drive_name, kind = drive.name, drive.kind
         variability: str | None = getattr(drive, "variability", None)
+        preset = drive.identity().get("preset", {})
     if args.json:
         answer = {
             "drive": drive_name,
@@ -55,7 +58,8 @@ def run(args: argparse.Namespace) -> int:
         }
         print(json.dumps(answer | describe(measurement), indent=2))
     else:
-        show(_text(drive_name, kind, variability, measurement))
+        burst = _burst_text(measurement, preset, plan)
+        show(_text(drive_name, kind, variability, measurement, burst))
     return 0
 
 
@@ -88,7 +92,13 @@ def describe(measurement: Measurement) -> dict[str, Any]:
     }
 
 
-def _text(name: str, kind: str, variability: str | None, measurement: Measurement) -> str:
+def _text(
+    name: str,
+    kind: str,
+    variability: str | None,
+    measurement: Measurement,
+    burst: Sequence[tuple[str, str]],
+) -> str:
     from drivelab.report.quantities import PROVENANCE, workload_text
     from drivelab.units import format_duration_ns, format_iops, format_rate
 
@@ -119,8 +129,21 @@ def _text(name: str, kind: str, variability: str | None, measurement: Measuremen
         for label, value in measurement.extra.items()
         if label.endswith("_ratio")
     ]
+    lines += burst
     width = max(len(label) for label, _ in lines)
     return "\n".join(f"{label:<{width}}  {text}" for label, text in lines)
+
+
+def _burst_text(
+    measurement: Measurement, preset: Mapping[str, Any], plan: MeasurementPlan
+) -> list[tuple[str, str]]:
+    from drivelab.report.bursts import FOUND, UNTIL, room_found
+
+    room = room_found(measurement, preset, plan.to_json())
+    if room is None:
+        return []
+    told = f"random writes found {FOUND[room]}; for what the drive sustains warm up until "
+    return [("a burst", f"{told}{UNTIL[room]} (--warmup-requests)")]
 
 
 def _confidence_text(measurement: Measurement) -> list[tuple[str, str]]:

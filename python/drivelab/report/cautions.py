@@ -7,10 +7,10 @@ are in `model_cautions`.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from drivelab.report.bursts import FOUND, UNTIL, room_found
 from drivelab.report.quantities import METRICS, TIMES, latency_text, share_text
 from drivelab.report.series import FEWEST_BATCHES, STEP_SHARE, drift, step_down
 from drivelab.report.sweeps import QUEUE_DEPTH, lines_of, saturation
@@ -33,9 +33,6 @@ WIDE: Final = 0.1
 NOISY: Final = 0.1
 #: With so little time left, no other stream of requests would find room.
 BUSY: Final = 0.95
-#: Random writes cost a settled drive more page programs than the host's own. This few say that
-#: they found erased blocks.
-SETTLED_AMPLIFICATION: Final = 1.05
 
 
 @dataclass(frozen=True)
@@ -163,20 +160,20 @@ def _unsteady(run: RunData, drifts: Sequence[tuple[Measurement, Drift]]) -> Iter
 
 def _bursts(run: RunData) -> Iterator[Caution]:
     writing = [one for one in run.measurements if one.write is not None]
-    bursts = [
-        one
-        for one in writing
-        if one.extra.get("write_amplification_ratio", math.inf) < SETTLED_AMPLIFICATION
-        and (one.characteristics.write_random or 0) > 0
-    ]
-    if bursts:
+    preset = run.header["drive"].get("identity", {}).get("preset")
+    known = preset if isinstance(preset, dict) else {}
+    rooms = [room_found(one, known, run.header["plan"]) for one in writing]
+    # A drive has one of these.
+    room = next((room for room in rooms if room is not None), None)
+    if room is not None:
+        count = sum(room is not None for room in rooms)
         yield Caution(
             "Bursts",
-            f"In {len(bursts):,} of {_workloads(len(writing))} with writes, random writes found "
-            "erased blocks: the drive did not have to clean up.",
-            "They tell how the drive takes a burst. When its spare blocks are used up, such writes "
-            "may become ten times slower, and reads beside them too. Warm up until a tenth of the "
-            "drive or more has been written (--warmup-requests) to see what it sustains.",
+            f"In {count:,} of {_workloads(len(writing))} with writes, random writes found "
+            f"{FOUND[room]}.",
+            "They tell how the drive takes a burst. When that room is used up, such writes may "
+            "become ten times slower and more, and reads beside them too. Warm up until "
+            f"{UNTIL[room]} (--warmup-requests) to see what it sustains.",
         )
 
 

@@ -28,7 +28,6 @@ from drivelab.reproduce.huang2011_figures import (
     latency_ms,
     steps,
 )
-from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.huang2011_sweeps import QUEUE_DEPTHS, SIZES, WRITE_RATIOS
 
 if TYPE_CHECKING:
