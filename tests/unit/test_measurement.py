@@ -103,7 +103,7 @@ def test_json_round_trip() -> None:
         ({"latency_ns_min": -1}, "is not between"),
         ({"histogram": {900: 2}}, "the histogram counts 2 of 3 requests"),
         ({"histogram": {900: 4, 901: -1}}, "the histogram counts 3 of 3 requests"),
-        ({"histogram": {1856: 3}}, "outside 0 to 1855"),
+        ({"histogram": {2368: 3}}, "outside 0 to 2367"),
     ],
 )
 def test_contradictions_are_no_results(change: dict[str, Any], message: str) -> None:
@@ -183,7 +183,7 @@ def test_contradictions_are_no_batches(change: dict[str, Any], message: str) -> 
 
 
 def test_histogram_bins_that_do_not_exist() -> None:
-    with pytest.raises(UsageError, match="allowed: 0 to 1855"):
-        _core.histogram_value(1856)
+    with pytest.raises(UsageError, match="allowed: 0 to 2367"):
+        _core.histogram_value(2368)
     low, high = _core.histogram_range(1000)
     assert _core.histogram_bin(low) == _core.histogram_bin(high) == 1000

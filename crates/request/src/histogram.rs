@@ -1,4 +1,4 @@
-//! A latency histogram in the layout of fio's completion latency statistics.
+//! A latency histogram in the layout of fio's completion latency statistics, continued.
 //!
 //! Values below 128 ns have a bin each. Above, every octave is cut into 64 bins
 //! of equal width, so that a bin is at most 1/64 of its value wide:
@@ -8,19 +8,23 @@
 //!       128 ..255   64 bins,     2 ns wide      (group 2)
 //!       256 ..511   64 bins,     4 ns wide      (group 3)
 //!        ...
-//!     2^33..2^34-1  64 bins, 2^27 ns wide       (group 28, about 8.6 to 17.2 s)
+//!     2^33..2^34-1  64 bins, 2^27 ns wide       (group 28, about 8.6 to 17.2 s; fio's last)
+//!        ...
+//!     2^41..2^42-1  64 bins, 2^35 ns wide       (group 36, about 37 to 73 minutes)
 //! ```
 //!
 //! Everything longer is counted in the last bin; count, sum, smallest and
 //! largest value stay exact. One layout for real and simulated drives means that
-//! percentiles compare without re-binning.
+//! percentiles compare without re-binning. fio itself counts whatever took longer than
+//! 17.1 s in the last bin of its last group, where a slow drive with many large requests
+//! outstanding has most of them: for simulated drives the octaves go on.
 
 /// Bits of a value that a bin keeps below its leading one (fio: `FIO_IO_U_PLAT_BITS`).
 const BITS: u32 = 6;
 /// Bins an octave.
 const BINS_PER_GROUP: usize = 1 << BITS;
-/// Groups of bins: two of width 1 ns, then one an octave (fio: `FIO_IO_U_PLAT_GROUP_NR`).
-const GROUPS: usize = 29;
+/// Groups of bins: two of width 1 ns, then one an octave (fio: `FIO_IO_U_PLAT_GROUP_NR`, 29).
+const GROUPS: usize = 37;
 /// Bins of a histogram.
 pub const BINS: usize = GROUPS * BINS_PER_GROUP;
 
@@ -54,7 +58,7 @@ pub const fn bin_range(bin: usize) -> (u64, u64) {
 
 /// The latency in ns that stands for `bin`: its middle, as in fio's output.
 ///
-/// The last bin answers the middle of its first 2^27 ns.
+/// The last bin answers the middle of its first 2^35 ns.
 #[must_use]
 pub const fn bin_value(bin: usize) -> u64 {
     let bin = if bin < BINS { bin } else { BINS - 1 };

@@ -4,12 +4,15 @@
 use drivelab_request::{BINS, Histogram, bin_of, bin_range, bin_value};
 use proptest::prelude::*;
 
-/// The bins of fio's layout by counting: bin after bin, each as wide as its group says.
+/// Bins of fio, the first of ours.
+const FIOS: usize = 1856;
+
+/// The bins of fio's layout, continued, by counting: bin after bin, each as wide as its group says.
 /// Returns `(low, high)` of every bin, both included.
 fn layout_by_counting() -> Vec<(u64, u64)> {
     let mut bins = Vec::new();
     let mut low = 0_u64;
-    for group in 0..29_u32 {
+    for group in 0..37_u32 {
         let width = if group < 2 { 1 } else { 1_u64 << (group - 1) };
         for _ in 0..64 {
             bins.push((low, low + width - 1));
@@ -20,11 +23,11 @@ fn layout_by_counting() -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn layout_is_fios() {
+fn layout_is_fios_and_goes_on() {
     let bins = layout_by_counting();
-    assert_eq!(bins.len(), 1856);
-    assert_eq!(BINS, 1856);
-    assert_eq!(bins.last().unwrap().1, (1 << 34) - 1);
+    assert_eq!(bins.len(), BINS);
+    assert_eq!(bins[FIOS - 1].1, (1 << 34) - 1);
+    assert_eq!(bins.last().unwrap().1, (1 << 42) - 1);
     for (bin, &(low, high)) in bins.iter().enumerate() {
         assert_eq!(bin_of(low), bin, "low end of bin {bin}");
         assert_eq!(bin_of(high), bin, "high end of bin {bin}");
@@ -52,12 +55,28 @@ fn every_value_up_to_two_to_the_seventeen_by_search() {
 
 #[test]
 fn values_and_bins_past_the_end_belong_to_the_last_bin() {
-    for ns in [(1 << 34) - 1, 1 << 34, 1 << 40, u64::MAX] {
+    for ns in [(1 << 42) - 1, 1 << 42, 1 << 50, u64::MAX] {
         assert_eq!(bin_of(ns), BINS - 1);
     }
     assert_eq!(bin_range(BINS - 1).1, u64::MAX);
     assert_eq!(bin_range(BINS + 7), bin_range(BINS - 1));
     assert_eq!(bin_value(usize::MAX), bin_value(BINS - 1));
+}
+
+#[test]
+fn percentiles_of_half_a_minute_are_as_near_as_those_of_half_a_millisecond() {
+    for unit in [10, 1_000, 1_000_000] {
+        let mut histogram = Histogram::new();
+        (1..=1000_u64).for_each(|rank| histogram.record(unit * (20_000 + 10 * rank)));
+        for percent in [1.0, 50.0, 99.0, 99.9] {
+            let exact = (unit * 20_000) as f64 + unit as f64 * 100.0 * percent;
+            let found = histogram.percentile_ns(percent).unwrap() as f64;
+            assert!(
+                (found / exact - 1.0).abs() <= 1.0 / 128.0,
+                "{found} {exact}"
+            );
+        }
+    }
 }
 
 #[test]

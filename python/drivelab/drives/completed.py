@@ -83,7 +83,7 @@ def percentile_ns(
 
     The first bin at which the cumulative count reaches ``percent / 100 * count`` answers with
     its middle, as in fio; that is then kept between the exact minimum and maximum. It is off by
-    at most 1/128 of the value, below the last bin (17 s).
+    at most 1/128 of the value, of real drives below fio's last bin (17 s).
 
     Parameters
     ----------

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from drivelab._core import histogram_range
+from drivelab._core import HISTOGRAM_BINS, histogram_range
 from drivelab.pts.cells import LEVELS, CellResult, levels_json, merged_histogram, percentile_ms
 from drivelab.pts.exhibits import HistogramFigure, Table
 from drivelab.pts.journal import Step
@@ -23,6 +24,9 @@ def response_time_figure(name: str, title: str, steps: Sequence[Step]) -> Histog
     bins = []
     for number, count in histogram.items():
         low, high = histogram_range(number)
+        if number == HISTOGRAM_BINS - 1:
+            # It has no end of its own.
+            high = min(high, math.ceil(longest * 1e6))
         bins.append((low / 1e3, high / 1e3, count))
     return HistogramFigure(
         name,
