@@ -24,6 +24,10 @@ class RunError(DrivelabError):
     """Something failed while running: a tool, a disk, a drive. The command exits with 1."""
 
 
+class DamagedError(RunError):
+    """What was kept is not what was written: going on would meet it again."""
+
+
 class TerminatedError(BaseException):
     """SIGTERM or SIGHUP, turned into an exception so that files and processes are cleaned up.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -236,6 +237,44 @@ def test_real_drives_that_were_profiled_at_the_same_time_are_named(
     assert f"{files[1]} ran at the same time" in out
     code, out, _ = run(capsys, files[0], *quick, "--out", str(tmp_path / "q"), "--json")
     assert (code, json.loads(out)["beside"]) == (0, [])
+
+
+def test_a_refused_profile_does_not_stand_in_the_way(drive, tmp_path, capsys) -> None:
+    out = ("--out", str(tmp_path / "p"), "--json")
+    code, _, told = run(capsys, drive, *QUICK, "--file-size", "1TiB", *out)
+    assert (code, len(told.splitlines())) == (2, 1)
+    assert run(capsys, drive, *QUICK, *out)[0] == 0
+    # With passes it is that profile, and what differs is to be seen.
+    other = ("--interval", "4KiB:16KiB:4KiB", "--interval", "16KiB:64KiB:8KiB")
+    code, _, told = run(capsys, drive, "--file-size", "1MiB", *other, *out)
+    assert code == 2
+    was, now = (part.split("...")[1] for part in told.split(" and is now "))
+    assert ('"gap_bytes": 16384' in was, '"gap_bytes": 8192' in now) == (True, True)
+
+
+def test_a_profile_goes_on_with_another_half_width(drive, tmp_path, capsys) -> None:
+    auto = ("--points", "auto", "--repetitions", "auto", "--max-repetitions", "60")
+    words = (drive, *QUICK, *auto, "--out", str(tmp_path / "p"), "--json", "--half-width")
+    passes = []
+    for half_width in ("20%", "10%", "20%"):
+        code, out, _ = run(capsys, *words, half_width)
+        assert code == 0
+        answer = json.loads(out)
+        assert answer["plan"]["half_width_ratio"] == float(half_width[:-1]) / 100
+        passes.append(answer["passes"])
+    assert passes[0] < passes[1]
+    assert passes[2] in (passes[0], passes[1])
+
+
+def test_a_damaged_profile_is_not_to_be_gone_on_with(drive, tmp_path, capsys) -> None:
+    words = (drive, *QUICK, "--out", str(tmp_path / "p"))
+    assert run(capsys, *words)[0] == 0
+    with sqlite3.connect(tmp_path / "p" / "run.sqlite") as database:
+        database.execute("UPDATE measurement SET value = '{}' WHERE position = 3")
+    code, _, told = run(capsys, *words)
+    assert code == 1
+    assert "move the folder away and measure again" in told
+    assert "go on with" not in told
 
 
 @pytest.mark.parametrize("fails", ["measure", "store"])

@@ -35,6 +35,7 @@ from drivelab.cli.several_drives import (
 from drivelab.cli.terminal import show
 from drivelab.errors import (
     CannotAnswerError,
+    DamagedError,
     DrivelabError,
     RunError,
     TerminatedError,
@@ -273,6 +274,8 @@ def _measured(
 
     try:
         journal = _journal(out, drive, plan, args.command)
+    except DamagedError:
+        raise
     except RunError as error:
         raise RunError(f"{error}; {_go_on(args)}") from error
     with journal as store:
@@ -284,6 +287,8 @@ def _measured(
         except TerminatedError as terminated:
             message = f"{terminated}; {_kept(store, drive, args)}"
             raise TerminatedError(terminated.number, message) from terminated
+        except DamagedError:
+            raise
         except DrivelabError as error:
             # A mistake is made again by the same words.
             is_mistake = isinstance(error, UsageError)
@@ -398,7 +403,7 @@ def _journal(
 
     from drivelab.measure.comparison import refuse_other_campaign
     from drivelab.measure.header import this_start
-    from drivelab.serra.journal import RUN_KIND
+    from drivelab.serra.journal import RUN_KIND, without_half_width
     from drivelab.store import RunStore
 
     if out is None:
@@ -416,8 +421,12 @@ def _journal(
     }
     store = RunStore.open_to_append(out, header, durable=drive.kind == "real")
     try:
+        if store.header.get("kind") == RUN_KIND and not store.done():
+            # What was refused before its first pass is no profile yet.
+            store.begin_again(header)
         compared = ("kind", "drive", "plan")
-        refuse_other_campaign(out, store.header, header, compared=compared, what="profile")
+        asked = (without_half_width(each) for each in (store.header, header))
+        refuse_other_campaign(out, *asked, compared=compared, what="profile")
     except BaseException:
         store.close()
         raise

@@ -20,6 +20,8 @@ from drivelab.store import EmptyRunError, RunStore, is_run
 # What has to agree before a run goes on; everything else in the header is for the reader.
 _COMPARED: Final = ("drive", "design", "plan")
 _MOST_DIFFERENCES_TOLD: Final = 3
+# Characters of a value that are told.
+_LONGEST_VALUE: Final = 40
 
 
 def refuse_other_campaign(
@@ -58,7 +60,7 @@ def refuse_other_campaign(
         differing = [key for key in differing if not key.endswith("_sha256")]
     if differing:
         told = [
-            f"{key} was {_short(before.get(key))} and is now {_short(now.get(key))}"
+            "{} was {} and is now {}".format(key, *_short(before.get(key), now.get(key)))
             for key in differing[:_MOST_DIFFERENCES_TOLD]
         ]
         raise UsageError(
@@ -142,6 +144,18 @@ def _flattened(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             yield from _flattened(inner, f"{name}.{key}" if name else str(key))
 
 
-def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
+def _short(*values: Any) -> list[str]:
+    """Write values as JSON, long ones from shortly before they differ."""
+    texts = [json.dumps(value, sort_keys=True) for value in values]
+    if max(map(len, texts)) <= _LONGEST_VALUE:
+        return texts
+    pairs = enumerate(zip(*texts, strict=False))
+    alike = next((place for place, signs in pairs if len(set(signs)) > 1), 0)
+    begin = max(0, alike - _LONGEST_VALUE // 2)
+    return [_part(text, begin) for text in texts]
+
+
+def _part(text: str, begin: int) -> str:
+    part = text[begin : begin + _LONGEST_VALUE]
+    before, after = ("..." if begin else ""), ("..." if begin + len(part) < len(text) else "")
+    return f"{before}{part}{after}"

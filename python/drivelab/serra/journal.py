@@ -1,10 +1,10 @@
 """The passes of a profile as a run folder keeps them, so that a stopped profile goes on.
 
 A profile asks for its passes in an order that only their results decide. Started again, it asks for
-the same ones, is given what is stored, and measures what is not. Asked about another cost, it may
-ask for others from some pass on: then it is given all that are stored, and goes on from there. Such
-a profile may go on with other passes than it would have, if it was stopped once more: what of those
-that are stored was measured for which cost is not kept.
+the same ones, is given what is stored, and measures what is not. Asked about another cost, or for
+another half-width, it may ask for others from some pass on: then it is given all that are stored,
+and goes on from there. Such a profile may go on with other passes than it would have, if it was
+stopped once more: what of those that are stored was measured for which question is not kept.
 """
 
 from __future__ import annotations
@@ -18,13 +18,20 @@ from drivelab.store import RunStore, damaged
 from drivelab.workloads.whole_pass import WholePass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from drivelab.serra.plan import ProfilePlan
     from drivelab.serra.profile import PassDrive
 
 #: What the header of such a run says of itself; other runs have no such key.
 RUN_KIND: Final = "profile"
+
+
+def without_half_width(header: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what makes a profile another one: how well it is to be known does not."""
+    plan = dict(header.get("plan") or {})
+    plan.pop("half_width_ratio", None)
+    return {**header, "plan": plan}
 
 
 def pass_json(measured: PassMeasurement) -> dict[str, Any]:

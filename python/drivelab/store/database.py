@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from drivelab.errors import RunError, UsageError
+from drivelab.errors import DamagedError, RunError, UsageError
 from drivelab.store.folder import DATABASE, files_beside
 
 LAYOUT: Final = 2
@@ -130,9 +130,9 @@ def _checksum(key: str | int, text: str) -> int:
     return zlib.crc32(f"{key} {text}".encode())
 
 
-def damaged(path: Path, reason: str) -> RunError:
+def damaged(path: Path, reason: str) -> DamagedError:
     """Give the error that a run's database holds something that no run would."""
-    return RunError(
+    return DamagedError(
         f"{path / DATABASE} is damaged ({reason}); restore it from a copy, or move the folder "
         "away and measure again"
     )

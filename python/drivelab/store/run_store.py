@@ -150,6 +150,20 @@ class RunStore(ClosedOnExit):
         last = {failure.index: failure for failure in every if failure.index not in done}
         return [last[index] for index in sorted(last)]
 
+    def begin_again(self, header: dict[str, Any]) -> None:
+        """Make a run that holds no measurement another one, with this header.
+
+        Raises
+        ------
+        ValueError
+            When it holds measurements: they are of the run that it is.
+        """
+        if self.done():
+            raise ValueError("a run that holds measurements stays the one that it is")
+        for key, value in sorted(header.items()):
+            self._write("INSERT OR REPLACE INTO run VALUES (?, ?, ?)", (key, *sealed(key, value)))
+        self.header = header
+
     def record_start(self, start: dict[str, Any]) -> None:
         """Keep who measures from here on; JSON-able. Measurements point to their start."""
         (number,) = next(self._rows("SELECT coalesce(max(number), 0) + 1 FROM start"))
