@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from made_run import header, measurement, run_of, workloads
@@ -243,3 +244,30 @@ def test_random_writes_into_spare_blocks_are_bursts(
     if seen:
         count = f"In {len(writing)} of {len(writing)} workloads with writes"
         assert found["Bursts"].seen.startswith(count)
+
+
+@pytest.mark.parametrize(
+    ("preset", "random", "seen"),
+    [
+        ({"kind": "hdd"}, 0.0, True),
+        ({"kind": "raid0", "member_preset": {"kind": "hdd"}}, 0.049, True),
+        ({"kind": "hdd"}, 0.05, False),
+        ({"kind": "ssd"}, 0.0, False),
+    ],
+)
+def test_requests_in_order_stay_in_one_place_of_a_disk(
+    preset: dict[str, Any], random: float, seen: bool
+) -> None:
+    made = steady()
+    for place, one in enumerate(made):
+        workload = replace(one.characteristics, read_random=random, write_random=random)
+        made[place] = replace(one, characteristics=workload)
+    run = run_of(made)
+    identity = {**run.header["drive"]["identity"], "preset": preset}
+    run = replace(
+        run, header={**run.header, "drive": {**run.header["drive"], "identity": identity}}
+    )
+    found = cautions(run)
+    assert ("One place" in found) is seen
+    if seen:
+        assert found["One place"].seen.startswith(f"In {len(made)} of {len(made)} workloads")

@@ -8,7 +8,7 @@ are in `model_cautions`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.report.bursts import FOUND, UNTIL, room_found
 from drivelab.report.quantities import METRICS, TIMES, latency_text, share_text
@@ -31,6 +31,8 @@ FEW_REQUESTS: Final = 1000
 WIDE: Final = 0.1
 #: Equal workloads that differ by more than this say that the drive or machine is noisy.
 NOISY: Final = 0.1
+#: With fewer requests at random places a measurement stays near where it began.
+IN_ORDER: Final = 0.05
 #: With so little time left, no other stream of requests would find room.
 BUSY: Final = 0.95
 
@@ -74,7 +76,7 @@ def measurement_cautions(run: RunData, sweeps: Table) -> list[Caution]:
     ]
     found += [*_throttled(run, steps), *_unsteady(run, drifts), *_bursts(run)]
     found += [*_half_widths(run), *_repeats(run), *_short(run)]
-    return [*found, *_saturated(sweeps), *_busy(run)]
+    return [*found, *_one_place(run), *_saturated(sweeps), *_busy(run)]
 
 
 def _failed(run: RunData) -> Iterator[Caution]:
@@ -160,9 +162,7 @@ def _unsteady(run: RunData, drifts: Sequence[tuple[Measurement, Drift]]) -> Iter
 
 def _bursts(run: RunData) -> Iterator[Caution]:
     writing = [one for one in run.measurements if one.write is not None]
-    preset = run.header["drive"].get("identity", {}).get("preset")
-    known = preset if isinstance(preset, dict) else {}
-    rooms = [room_found(one, known, run.header["plan"]) for one in writing]
+    rooms = [room_found(one, _preset(run), run.header["plan"]) for one in writing]
     # A drive has one of these.
     room = next((room for room in rooms if room is not None), None)
     if room is not None:
@@ -235,6 +235,33 @@ def _short(run: RunData) -> Iterator[Caution]:
             "Take their mean, and more so the latency of their slowest requests, as rough. "
             "Count for longer (--seconds, --requests).",
         )
+
+
+def _one_place(run: RunData) -> Iterator[Caution]:
+    # Real drives that take themselves for disks are often something else below.
+    if (_preset(run).get("member_preset") or _preset(run)).get("kind") != "hdd":
+        return
+    in_order = [one for one in run.measurements if _is_in_order(one)]
+    if in_order:
+        yield Caution(
+            "One place",
+            f"In {_of(len(in_order), run)} requests came in order from a place drawn at random, "
+            "and stayed near it.",
+            "The outer tracks of a disk are up to twice as fast as its inner ones, so points of "
+            "one curve differ by that too, and no half-width tells. Another --seed draws other "
+            "places.",
+        )
+
+
+def _preset(run: RunData) -> dict[str, Any]:
+    preset = run.header["drive"].get("identity", {}).get("preset")
+    return preset if isinstance(preset, dict) else {}
+
+
+def _is_in_order(one: Measurement) -> bool:
+    workload = one.characteristics
+    reads = one.read is not None and (workload.read_random or 0) < IN_ORDER
+    return reads or (one.write is not None and (workload.write_random or 0) < IN_ORDER)
 
 
 def _saturated(sweeps: Table) -> Iterator[Caution]:
