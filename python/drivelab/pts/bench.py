@@ -217,7 +217,7 @@ class Bench:
     ) -> None:
         """Take up a preconditioned state, and journal what led to it as if it was done here."""
         entries, state = found
-        self._progress.begin("taking up the preconditioned state", self._next, None)
+        self._progress.begin_again("taking up the preconditioned state", self._next)
         self._session.load_state(state)
         for entry, action in zip(entries, actions, strict=True):
             kept = {"action": action.to_json(), "result": entry["result"]}
@@ -235,7 +235,7 @@ class Bench:
         for place in range(begin, position):
             entry = self._stored[place]
             action = Action.from_json(entry["action"])
-            self._progress.begin(f"again: {words_of(action)}", place, None)
+            self._progress.begin_again(f"again: {words_of(action)}", place)
             if self._done_by_drive(action, place) != entry["result"]:
                 raise RunError(
                     f"{self._session.name} does not answer step {place} as it did when "

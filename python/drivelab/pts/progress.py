@@ -49,15 +49,29 @@ class TestProgress:
         """
         now = time.monotonic()
         self._began = now if self._began is None else self._began
+        left = ""
+        if self._done and most is not None and most > position:
+            seconds = (most - position) * (now - self._began) / self._done
+            left = f"at most {format_time_left(seconds)} left"
+        self._show(now, position, left, text)
+
+    def begin_again(self, text: str, position: int) -> None:
+        """Tell that a stored step is done again; its time is not that of a step to come.
+
+        Parameters
+        ----------
+        text, position
+            As `begin` takes them.
+        """
+        self._show(time.monotonic(), position, "", text)
+
+    def _show(self, now: float, position: int, left: str, text: str) -> None:
         if self._told is not None and now - self._told < self._every:
             return
         self._told = now
-        parts = [f"{self._name}: step {position + 1}"]
-        if self._done and most is not None and most > position:
-            left = (most - position) * (now - self._began) / self._done
-            parts.append(f"at most {format_time_left(left)} left")
         # Last what a narrow terminal has no room for.
-        self._line.show(", ".join([*parts, text]))
+        parts = (f"{self._name}: step {position + 1}", left, text)
+        self._line.show(", ".join(part for part in parts if part))
 
     def advance(self) -> None:
         """Count a step that is done."""
