@@ -199,6 +199,18 @@ def test_more_is_darker_and_letters_stay_readable() -> None:
         assert (lighter + 0.05) / (darker + 0.05) >= 4
 
 
+def test_no_cell_would_be_read_more_easily_with_the_other_letters() -> None:
+    for step in range(1001):
+        style = cell_style(step / 1000)
+        below = luminance(*(int(style[place : place + 2], 16) / 255 for place in (12, 14, 16)))
+        of_dark = (below + 0.05) / (luminance(0x1F / 255, 0x29 / 255, 0x33 / 255) + 0.05)
+        of_white = 1.05 / (below + 0.05)
+        has_white = style.endswith("color:#fff")
+        chosen, other = (of_white, of_dark) if has_white else (of_dark, of_white)
+        # Shades are written in steps of 1/255.
+        assert chosen >= 0.99 * other
+
+
 def test_histogram_bars_hold_every_request_and_levels_are_marked() -> None:
     figure = made.histogram()
     one = drawn(figure)

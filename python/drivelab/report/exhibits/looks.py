@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 WIDE_INCHES: Final = 7.2
 # From little to much. Each is darker than the one before, so it holds without colour too.
 _RAMP: Final = ((0.93, 0.96, 0.98), (0.53, 0.75, 0.88), (0.13, 0.44, 0.71), (0.03, 0.19, 0.42))
-# Above it, dark letters have more contrast than white ones (WCAG 2, relative luminance).
-_BRIGHT: Final = 0.2
+_DARK_LETTERS: Final = (0x1F / 255, 0x29 / 255, 0x33 / 255)
 
 
 @dataclass(frozen=True)
@@ -113,9 +112,16 @@ def ramp(share: float) -> tuple[float, float, float]:
 def cell_style(share: float) -> str:
     """Give background and letters of a cell of a heat map."""
     red, green, blue = ramp(share)
-    letters = "#1f2933" if luminance(red, green, blue) > _BRIGHT else "#fff"
-    shade = "".join(f"{round(255 * part):02x}" for part in (red, green, blue))
-    return f"background:#{shade};color:{letters}"
+    below = luminance(red, green, blue)
+    # WCAG 2: the contrast of two luminances is (lighter + 0.05) / (darker + 0.05).
+    dark_contrast = (below + 0.05) / (luminance(*_DARK_LETTERS) + 0.05)
+    white_contrast = 1.05 / (below + 0.05)
+    letters = _hex(_DARK_LETTERS) if dark_contrast > white_contrast else "#fff"
+    return f"background:{_hex((red, green, blue))};color:{letters}"
+
+
+def _hex(colour: tuple[float, float, float]) -> str:
+    return "#" + "".join(f"{round(255 * part):02x}" for part in colour)
 
 
 def luminance(red: float, green: float, blue: float) -> float:
