@@ -12,6 +12,7 @@ from fake_session import MIB, FakeSession
 from fake_test_run import SETTLED
 
 from drivelab.cli import main as cli
+from drivelab.cli.pts_run_text import text_of
 from drivelab.drives import sessions, shared_device, target_file
 from drivelab.errors import RunError, TerminatedError
 from drivelab.pts import registry
@@ -189,6 +190,21 @@ def test_write_saturation_that_its_bytes_end_exits_with_one(
     assert "ended by its bytes or hours before it was steady" in said.out
     assert "steady state was never reached in wsat; the bytes or hours that end it" in said.err
     assert Path("run/report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("rounds", "said"), [(0, "steady\n"), (1, "steady, 1 round\n"), (6, "steady, 6 rounds\n")]
+)
+def test_one_round_is_no_rounds(rounds: int, said: str) -> None:
+    told = {
+        **dict.fromkeys(("test", "drive", "edition", "stamp", "run", "report", "result"), ""),
+        "verdict": "steady",
+        "sections": [{"name": "", "verdict": "steady", "rounds": rounds}],
+        "headline": [],
+        "cautions": [],
+        "was_complete": False,
+    }
+    assert f"  state  {said}" in text_of(told)
 
 
 def test_several_drives_come_to_what_each_comes_to_alone(

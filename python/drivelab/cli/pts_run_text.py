@@ -97,8 +97,7 @@ def text_of(told: dict[str, Any]) -> str:
         return f"{lines[0]}\n  left out  {told['problem']}"
     for section in told["sections"]:
         name = section["name"] or "state"
-        rounds = f", {section['rounds']} rounds" if section["rounds"] else ""
-        lines.append(f"  {name}  {_WORDS[section['verdict']]}{rounds}")
+        lines.append(f"  {name}  {_WORDS[section['verdict']]}{_rounds_text(section['rounds'])}")
     lines += _headline_lines(told["headline"])
     lines += [f"  note  {caution}" for caution in told["cautions"]]
     if told["was_complete"]:
@@ -125,6 +124,10 @@ def raise_what_went_wrong(told: Sequence[dict[str, Any]]) -> None:
             wrong.append(f"steady state was never reached in {', '.join(unsteady)}; {words}")
     if wrong:
         raise RunError("; ".join(wrong))
+
+
+def _rounds_text(rounds: int) -> str:
+    return f", {rounds} round{'s' if rounds > 1 else ''}" if rounds else ""
 
 
 def _headline_lines(figures: Sequence[Mapping[str, Any]]) -> list[str]:
