@@ -207,6 +207,8 @@ def test_characteristics_are_read() -> None:
         (("--queue-depth", "-3"), "--queue-depth: '-3' is not allowed"),
         (("--queue-depth", "1e9"), "--queue-depth: '1e9' is not allowed"),
         (("--read-size", "4XB"), "--read-size: '4XB' is not a size"),
+        (("--read-size", "-4KiB"), "--read-size: '-4KiB' is not a size; write for example 4KiB"),
+        (("--read-size", "-.5k"), "--read-size: '-.5k' is not a size; write for example 4KiB"),
         (("--seed", "9" * 30), "--seed: "),
     ],
 )

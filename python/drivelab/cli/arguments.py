@@ -23,6 +23,12 @@ _MAX_SEED: Final = 2**63 - 1
 class CommandParser(argparse.ArgumentParser):
     """An argument parser whose complaint is one line that lists what is valid."""
 
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        # Without a unit it is one already; no option here begins with a digit. So that `-1s` is a
+        # value, and its type says what is allowed.
+        self._negative_number_matcher = re.compile(r"-\.?[0-9]")
+
     def error(self, message: str) -> NoReturn:
         """Raise `UsageError` instead of printing usage and leaving.
 
