@@ -246,6 +246,17 @@ def test_every_example_is_understood(name: str) -> None:
     parser.parse_strictly(words)
 
 
+@pytest.mark.parametrize(
+    ("words", "takes_formulas"),
+    [(("measure",), True), (("model",), True), (("profile",), False), (("pts", "run"), False)],
+)
+def test_help_offers_formulas_where_they_are_taken(words, takes_formulas: bool, capsys) -> None:
+    assert cli.main([*words, "--help"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "sim:PRESET or sim:FILE.toml (simulated), " in told
+    assert ("analytic:PRESET (closed form)" in told) is takes_formulas
+
+
 def test_every_command_module_is_in_the_tour() -> None:
     modules = {
         path.stem

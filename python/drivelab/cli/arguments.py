@@ -12,10 +12,12 @@ from drivelab.units import parse_duration, parse_size
 
 Value = TypeVar("Value")
 
-DRIVE_HELP: Final = (
-    "sim:PRESET or sim:FILE.toml (simulated), analytic:PRESET (closed form), a block device "
-    "or a file path (real); `drivelab drives` lists what is here"
+_DRIVE_HELP: Final = (
+    "sim:PRESET or sim:FILE.toml (simulated), {}a block device or a file path (real); "
+    "`drivelab drives` lists what is here"
 )
+#: Of a drive that has to have a state, or files: a formula has none.
+DRIVE_HELP: Final = _DRIVE_HELP.format("")
 # Offsets are kept in 64 bits and seeds are hashed from 64 bits; a larger number would wrap.
 _MAX_SEED: Final = 2**63 - 1
 
@@ -120,8 +122,9 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def add_drive(parser: argparse.ArgumentParser) -> None:
-    """Add the positional argument ``DRIVE``."""
-    parser.add_argument("drive", metavar="DRIVE", help=DRIVE_HELP)
+    """Add the positional argument ``DRIVE``, which may be a formula."""
+    told = _DRIVE_HELP.format("analytic:PRESET (closed form), ")
+    parser.add_argument("drive", metavar="DRIVE", help=told)
 
 
 def add_record(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
