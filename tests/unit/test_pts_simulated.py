@@ -15,6 +15,8 @@ from drivelab.pts.registry import TESTS
 from drivelab.pts.report import RESULT
 from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings
+from drivelab.pts.shared_states import SharedStates
+from drivelab.pts.state_file import read_state, write_state
 
 SMALL_DRIVE = f"sim:{Path(__file__).parents[1] / 'small_drive.toml'}"
 
@@ -38,9 +40,12 @@ class Counted(SimulatedSession):
         return super().run(*args, step=step, **others)
 
 
-def run(path: Path, session: Counted, name: str = "latency") -> bytes:
+def run(
+    path: Path, session: Counted, name: str = "latency", shared: SharedStates | None = None
+) -> bytes:
     settings = Settings.of_edition("client", seed=5, scale=0.02)
-    run_test(TESTS[name], session, settings, path, origin=ORIGIN, shown=False)
+    test = TESTS[name]
+    run_test(test, session, settings, path, origin=ORIGIN, shown=False, shared_states=shared)
     return (path / RESULT).read_bytes()
 
 
@@ -88,3 +93,32 @@ def test_a_state_that_was_damaged_is_not_taken_up(
     assert run(tmp_path / "run", again) == whole
     # The preconditioned one is still good.
     assert again.asked[0] == 2
+
+
+@pytest.mark.parametrize("stop_at", [0, 25])
+def test_a_kept_state_that_the_drive_refuses_is_computed_anew(
+    tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch, stop_at: int
+) -> None:
+    monkeypatch.setattr(states, "_LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(states, "_MOST_SHARE", 1e9)
+    shared = SharedStates(tmp_path / "shared")
+    if stop_at:
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path / "run", Counted(stop_at), shared=shared)
+    else:
+        run(tmp_path / "before", Counted(), shared=shared)
+    kept = [*(tmp_path / "run" / "states").glob("0*.state"), *shared.folder.glob("*.state")]
+    assert len(kept) == (2 if stop_at else 1)
+    for path in kept:
+        found = read_state(path)
+        assert found is not None
+        # Cut short by whoever wrote it: the file's own sum is that of what it holds.
+        write_state(path, found[0], found[1][: len(found[1]) // 2] + found[1][-1:])
+    again = Counted()
+    assert run(tmp_path / "run", again, shared=shared) == whole
+    assert again.asked[0] == 1
+    if not stop_at:
+        # What was computed stands in its place.
+        third = Counted()
+        assert run(tmp_path / "third", third, shared=shared) == whole
+        assert third.asked[0] == 2

@@ -9,6 +9,7 @@ import pytest
 
 from drivelab.pts import shared_states
 from drivelab.pts.shared_states import SharedStates
+from drivelab.pts.state_file import read_state_head, write_state
 
 ENTRIES = [{"action": {"kind": "purge"}, "result": None}]
 
@@ -63,3 +64,22 @@ def test_a_damaged_state_and_a_folder_that_cannot_be_are_passed_over(tmp_path: P
     put(nowhere, 1)
     assert nowhere.get(about(1)) is None
     assert nowhere.clear() == 0
+
+
+@pytest.mark.parametrize("entries", [None, 5, {}, [1], [{"action": {}}]])
+def test_a_state_whose_entries_are_none_is_passed_over(tmp_path: Path, entries: object) -> None:
+    states = SharedStates(tmp_path / "states")
+    put(states, 1)
+    (kept,) = states.kept()
+    write_state(kept.path, {"about": about(1), "drive": "sim:1", "entries": entries}, b"state")
+    assert states.get(about(1)) is None
+
+
+def test_what_a_state_follows_is_in_its_sum(tmp_path: Path) -> None:
+    states = SharedStates(tmp_path / "states")
+    put(states, 1)
+    (kept,) = states.kept()
+    head, _, state = kept.path.read_bytes().partition(b"\n")
+    kept.path.write_bytes(head.replace(b"purge", b"idled") + b"\n" + state)
+    assert read_state_head(kept.path) is not None
+    assert states.get(about(1)) is None

@@ -16,7 +16,7 @@ followed it is done again, with the results that are stored.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -218,7 +218,9 @@ class Bench:
         """Take up a preconditioned state, and journal what led to it as if it was done here."""
         entries, state = found
         self._progress.begin_again("taking up the preconditioned state", self._next)
-        self._session.load_state(state)
+        if len(entries) != len(actions) or not self._loads(state):
+            # It is computed, from a purge on, and kept in place of this one.
+            return
         for entry, action in zip(entries, actions, strict=True):
             kept = {"action": action.to_json(), "result": entry["result"]}
             self._store.append(kept, len(self._stored))
@@ -229,9 +231,8 @@ class Bench:
         """Bring the drive into the state that the steps before `position` left."""
         if self._drive_at is not None or not self.is_simulated:
             return
-        begin, state = self._last_state(position)
-        if state is not None:
-            self._session.load_state(state)
+        kept = self._kept_states(position)
+        begin = next((place for place, state in kept if self._loads(state)), 0)
         for place in range(begin, position):
             entry = self._stored[place]
             action = Action.from_json(entry["action"])
@@ -242,17 +243,27 @@ class Bench:
                     f"{self._store.path} was begun: choose another --out and begin again"
                 )
 
-    def _last_state(self, most: int) -> tuple[int, bytes | None]:
-        """Give the last state kept that follows at most so many steps, and how many it follows."""
+    def _kept_states(self, most: int) -> Iterator[tuple[int, bytes]]:
+        """Give states that follow at most so many steps, and how many each follows; last first."""
         latest = self._states.latest(most)
         if latest is not None:
-            return latest
+            yield latest
         if self._preconditioned is not None:
             key, position = self._preconditioned
             found = self._shared.get(key)
             if found is not None:
-                return position, found[1]
-        return 0, None
+                yield position, found[1]
+
+    def _loads(self, state: bytes) -> bool:
+        """Bring the drive into a kept state; false for one that it refuses, as if there was none.
+
+        What is done next, a purge or a state before, leaves nothing of the attempt.
+        """
+        try:
+            self._session.load_state(state)
+        except UsageError:
+            return False
+        return True
 
     def _done_by_drive(self, action: Action, position: int) -> dict[str, Any] | None:
         try:

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from drivelab import _core
 from drivelab.pts.state_file import read_state, read_state_head, write_state
@@ -78,10 +78,13 @@ class SharedStates:
         read = read_state(path)
         if read is None or read[0].get("about") != _json(about):
             return None
+        entries = read[0].get("entries")
+        if not _are_entries(entries):
+            return None
         # Of somebody else, who lets us read: it may go sooner.
         with contextlib.suppress(OSError):
             os.utime(path)
-        return read[0]["entries"], read[1]
+        return entries, read[1]
 
     def put(
         self, about: Mapping[str, Any], drive: str, entries: list[dict[str, Any]], state: bytes
@@ -153,6 +156,12 @@ def usual_folder() -> Path:
 def _json(value: Mapping[str, Any]) -> Any:
     """Give a value as it comes back out of a file."""
     return json.loads(json.dumps(value))
+
+
+def _are_entries(value: Any) -> TypeGuard[list[dict[str, Any]]]:
+    return isinstance(value, list) and all(
+        isinstance(each, dict) and "result" in each for each in value
+    )
 
 
 def _remove(one: KeptState) -> int:

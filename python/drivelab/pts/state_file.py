@@ -22,7 +22,7 @@ def write_state(path: Path, head: dict[str, Any], state: bytes) -> None:
         When it cannot be written; an older file stays.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    line = {**head, _SUM: hashlib.sha256(state).hexdigest()}
+    line = {**head, _SUM: _sum_of(head, state)}
     with whole_file(path) as file:
         file.write(json.dumps(line, sort_keys=True).encode() + b"\n")
         file.write(state)
@@ -36,7 +36,7 @@ def read_state(path: Path) -> tuple[dict[str, Any], bytes] | None:
             state = file.read()
     except OSError:
         return None
-    if head is None or head.pop(_SUM, None) != hashlib.sha256(state).hexdigest():
+    if head is None or head.pop(_SUM, None) != _sum_of(head, state):
         return None
     return head, state
 
@@ -48,6 +48,13 @@ def read_state_head(path: Path) -> dict[str, Any] | None:
             return _head_of(file.readline(_MOST_HEAD_BYTES))
     except OSError:
         return None
+
+
+def _sum_of(head: dict[str, Any], state: bytes) -> str:
+    """Sum up both: what a state follows goes into journals."""
+    digest = hashlib.sha256(json.dumps(head, sort_keys=True).encode() + b"\n")
+    digest.update(state)
+    return digest.hexdigest()
 
 
 def _head_of(line: bytes) -> dict[str, Any] | None:
