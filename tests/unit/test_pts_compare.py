@@ -208,8 +208,27 @@ def test_write_saturation_is_normalised_to_fresh_out_of_the_box() -> None:
     with pytest.raises(UsageError, match="'wsat' has no block sizes and mixes"):
         compare(drives, block_bytes=4096)
     del drives[1].result["sections"][0]["minutes"]
-    with pytest.raises(UsageError, match="a result lacks 'minutes' of its sections: write it"):
+    with pytest.raises(UsageError, match="runs/b lacks minutes of its section: run the test to"):
         compare(drives)
+
+
+def test_a_test_over_time_that_lacks_a_value_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = made.saturation("b", 400.0, 300.0).result
+    short["sections"][0]["minutes"]["iops"].pop()
+    names = saved(tmp_path, made.saturation("a", 1000.0, 100.0).result, short)
+    told = complaint(capsys, *names)
+    assert "1.json: sections[0].minutes is {'end_minutes': " in told
+    assert "allowed: an object with as many iops as end_minutes; write it again" in told
+    for test, section, missing in (
+        ("hir", {"wait_states": [{}]}, "wait_states.wait_ratio"),
+        ("hir", {}, "wait_states"),
+        ("xsr", {"segments": [], "cells": []}, "recovery_minutes"),
+    ):
+        sections = [{"name": "", "verdict": "steady", "rounds": 5, "cells": [], **section}]
+        names = saved(tmp_path, *(made.result(test=test, sections=sections) for _ in range(2)))
+        assert f"0.json lacks {missing} of its section: " in complaint(capsys, *names)
 
 
 def test_a_test_over_time_is_told_on_the_terminal(
@@ -389,8 +408,9 @@ def test_words_of_cells() -> None:
     ("place", "value", "told"),
     [
         (("drive", "kind"), "none", "drive.kind is 'none'; allowed: real, simulated"),
-        (("drive", "capacity_bytes"), "80 GB", "drive.capacity_bytes is '80 GB'; allowed: a numb"),
-        (("settings", "threads"), [], "settings.threads is []; allowed: a number from 0 on"),
+        (("drive", "capacity_bytes"), "80 GB", "drive.capacity_bytes is '80 GB'; allowed: 0, or"),
+        (("settings", "threads"), [], "settings.threads is []; allowed: 0, or a number from"),
+        (("edition",), "home", "edition is 'home'; allowed: enterprise or client"),
         (("settings", "workload_class"), {}, "an object with a name, or null"),
         (("sections",), [], "lacks sections[].name"),
         (("sections", 0, "cells"), -1, "sections[0].cells is -1; allowed: a list"),
@@ -400,6 +420,13 @@ def test_words_of_cells() -> None:
             "sections[0].cells[2].read_ratio is 2; allo",
         ),
         (("sections", 0, "cells", 2, "sizes", 0), 1, "sizes[0] is 1; allowed: a size and a share"),
+        (("sections", 0, "windows"), [{"tracked": "x"}], "lacks sections[].windows[].values"),
+        (
+            ("sections", 0, "cells", 2, "iops_rounds", 0),
+            1e308,
+            "iops_rounds[0] is 1e+308; allowed: 0, or a number from 1e-20 to 1e+20",
+        ),
+        (("sections", 0, "cells", 2, "iops_rounds", 0), 1e-300, "iops_rounds[0] is 1e-300; allo"),
         (("sections", 0, "cells", 2, "iops_rounds", 0), True, "iops_rounds[0] is True; allowed"),
     ],
 )

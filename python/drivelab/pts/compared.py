@@ -47,6 +47,9 @@ _CELL_KEYS: Final = (
     *("block_bytes", "sizes", "read_ratio", "is_random", "threads", "queue_depth"),
     *("iops_rounds", "bandwidth_bytes_per_second_rounds", "latency_ns_mean_rounds"),
 )
+_WINDOW_KEYS: Final = ("tracked", "values")
+# Judged by what it tracked, which is none of its cells.
+_CLASS_TEST: Final = "class"
 #: How a reader is told what a drive is. Never is one taken for another.
 KINDS: Final = {"real": "real", "simulated": "simulated", "closed_form": "calculated"}
 
@@ -209,10 +212,12 @@ def _lacking(result: Mapping[str, Any]) -> str:
     parts += [(f"{name}.", result.get(name), keys) for name, keys in _INNER_KEYS.items()]
     sections = result.get("sections")
     for section in sections if isinstance(sections, list) and sections else [None]:
-        parts.append(("sections[].", section, ("name", "cells")))
-        cells = section.get("cells") if isinstance(section, dict) else None
-        if isinstance(cells, list):
-            parts += [("sections[].cells[].", cell, _CELL_KEYS) for cell in cells]
+        windows = ("windows",) if result.get("test") == _CLASS_TEST else ()
+        parts.append(("sections[].", section, ("name", "cells", *windows)))
+        for name, inner_keys in (("cells", _CELL_KEYS), ("windows", _WINDOW_KEYS)):
+            inner = section.get(name) if isinstance(section, dict) else None
+            if isinstance(inner, list):
+                parts += [(f"sections[].{name}[].", each, inner_keys) for each in inner]
     for where, of, keys in parts:
         for key in keys:
             if not isinstance(of, dict) or key not in of:

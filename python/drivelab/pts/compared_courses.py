@@ -5,12 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from drivelab.errors import UsageError
 from drivelab.pts.compared import Compared
 from drivelab.pts.exhibits import Axis, BarFigure, Line, LineFigure, Page, Table
 from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio
 from drivelab.pts.words import minute_words
 
 Pages = tuple[list[Page], dict[str, Any]]
+
+# What is read of a result's first section, by test: keys, and those of objects and lists in it.
+_READ: Final[dict[str, dict[str, tuple[str, ...]]]] = {
+    "wsat": {
+        "": (
+            *("fresh_iops", "settled_iops", "steady_after_minutes", "run_minutes"),
+            *("drive_fills", "minutes"),
+        ),
+        "minutes": ("end_minutes", "iops"),
+    },
+    "hir": {"": ("wait_states",), "wait_states": ("wait_ratio", "gain_ratio")},
+    "xsr": {
+        "": ("segments", "recovery_minutes"),
+        "segments": ("bandwidth_bytes_per_second", "last_bandwidth_bytes_per_second"),
+    },
+}
+
+
+def refuse_lacking(drives: Sequence[Compared]) -> None:
+    """Raise `UsageError` for a result of a test over time that lacks what is compared."""
+    for drive in drives:
+        section = drive.result["sections"][0]
+        for name, keys in _READ[drive.result["test"]].items():
+            inner = section[name] if name else section
+            for one in inner if isinstance(inner, list) else [inner]:
+                missing = next((key for key in keys if key not in one), None)
+                if missing is not None:
+                    place = f"{name}.{missing}" if name else missing
+                    raise UsageError(
+                        f"{drive.source} lacks {place} of its section: run the test to its end, "
+                        "or write the result again with `drivelab pts report`"
+                    )
 
 
 def saturation_pages(drives: Sequence[Compared]) -> Pages:

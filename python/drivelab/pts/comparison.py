@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from drivelab.errors import UsageError
 from drivelab.pts.compared import KINDS, Compared, differences, setting_text
-from drivelab.pts.compared_courses import COURSES
+from drivelab.pts.compared_courses import COURSES, refuse_lacking
 from drivelab.pts.compared_pages import cell_pages
 from drivelab.pts.exhibits import Page, Report, Table
 from drivelab.pts.settings import EDITIONS
@@ -59,12 +59,8 @@ def compare(
                 f"the test {test!r} has no block sizes and mixes to choose from: leave "
                 "--block-size, --read-ratio and --class out, or compare runs of the IOPS test"
             )
-        try:
-            pages, values = COURSES[test](drives)
-        except KeyError as error:
-            raise UsageError(
-                f"a result lacks {error} of its sections: write it again with `drivelab pts report`"
-            ) from error
+        refuse_lacking(drives)
+        pages, values = COURSES[test](drives)
     else:
         pages, values = cell_pages(
             drives, block_bytes=block_bytes, read_ratio=read_ratio, merit=merit

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, Final, get_args
 
 from drivelab.drives.drive import DriveKind
+from drivelab.pts.settings import EDITIONS
+
+# No drive has more or less of anything; variances and ratios of such numbers are numbers too.
+_LEAST: Final = 1e-20
+_MOST: Final = 1e20
 
 
 def _is_number(value: Any) -> bool:
     is_one = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_one and math.isfinite(value) and value >= 0
+    return is_one and (value == 0 or _LEAST <= value <= _MOST)
 
 
-_NUMBER: Final = ("a number from 0 on", _is_number)
+def _is_even(minutes: Any) -> bool:
+    """Whether minutes have a rate each; what is no list is told by its own place."""
+    if not isinstance(minutes, dict):
+        return False
+    ends, iops = minutes.get("end_minutes"), minutes.get("iops")
+    return not (isinstance(ends, list) and isinstance(iops, list)) or len(ends) == len(iops)
+
+
+_NUMBER: Final = (f"0, or a number from {_LEAST:g} to {_MOST:g}", _is_number)
 _MAYBE: Final = (
-    "a number from 0 on, or null",
+    f"0, a number from {_LEAST:g} to {_MOST:g}, or null",
     lambda value: value is None or _is_number(value),
 )
 # Of what may have come out worse than before.
@@ -29,6 +41,7 @@ _TEXT: Final = ("a text", lambda value: isinstance(value, str))
 _TRUTH: Final = ("true or false", lambda value: isinstance(value, bool))
 _LIST: Final = ("a list", lambda value: isinstance(value, list))
 _SOME: Final = ("a list that is not empty", lambda value: isinstance(value, list) and value)
+_MINUTES: Final = ("an object with as many iops as end_minutes", _is_even)
 _OBJECT: Final = ("an object", lambda value: isinstance(value, dict))
 _PAIR: Final = ("a size and a share", lambda value: isinstance(value, list) and len(value) == 2)
 _CLASS: Final = (
@@ -40,10 +53,16 @@ _KIND: Final = (
     lambda value: isinstance(value, str) and value in get_args(DriveKind),
 )
 
+_EDITION: Final = (
+    " or ".join(EDITIONS),
+    lambda value: isinstance(value, str) and value in EDITIONS,
+)
+
 _Kind = tuple[str, Callable[[Any], Any]]
 #: By path, as docs/json-pts.md writes them. What a comparison does not read may be anything.
 _KINDS: Final[dict[str, _Kind]] = {
-    **dict.fromkeys(("test", "title", "edition", "stamp", "verdict"), _TEXT),
+    **dict.fromkeys(("test", "title", "stamp", "verdict"), _TEXT),
+    "edition": _EDITION,
     **dict.fromkeys(("header", "settings", "drive", "sections[]"), _OBJECT),
     "header.*": _TEXT,
     "drive.name": _TEXT,
@@ -83,7 +102,7 @@ _KINDS: Final[dict[str, _Kind]] = {
     "sections[].cells[].bandwidth_bytes_per_second_rounds[]": _NUMBER,
     "sections[].cells[].latency_ns_mean_rounds": _LIST,
     "sections[].cells[].latency_ns_mean_rounds[]": _MAYBE,
-    "sections[].minutes": _OBJECT,
+    "sections[].minutes": _MINUTES,
     **dict.fromkeys(("sections[].minutes.end_minutes", "sections[].minutes.iops"), _SOME),
     **dict.fromkeys(("sections[].minutes.end_minutes[]", "sections[].minutes.iops[]"), _NUMBER),
     "sections[].lost_ratio": _ANY,
