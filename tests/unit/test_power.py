@@ -15,8 +15,10 @@ from drivelab.cli import main as cli
 from drivelab.drives.session import StepResult
 from drivelab.errors import UsageError
 from drivelab.pts.exhibits import Table
+from drivelab.pts.journal import read_record
 from drivelab.pts.power import PowerLog, read_power_log
 from drivelab.pts.report import build
+from drivelab.store import RunStore
 
 BEGAN = 1_700_000_000.0
 
@@ -97,9 +99,7 @@ def test_a_log_gives_iops_per_watt(tmp_path: Path, capsys: Any) -> None:
     run_fake(run, "latency", session)
     assert all(cell["iops_per_watt"] is None for cell in cells(run))
     # 2.5 W throughout, a reading every five seconds.
-    count = int(session.now - BEGAN) // 5 + 3
-    rows = [f"{BEGAN - 5 + 5 * number:.1f},2.5" for number in range(count)]
-    log = written(tmp_path, "\n".join(["time,watts", *rows]) + "\n")
+    log = constant_log(tmp_path, BEGAN - 5, session.now + 5, 2.5)
     assert cli.main(["pts", "report", str(run), "--power-log", str(log)]) == 0
     assert len(cells(run)) == 9
     for cell in cells(run):
@@ -118,6 +118,45 @@ def test_a_log_gives_iops_per_watt(tmp_path: Path, capsys: Any) -> None:
     capsys.readouterr()
     assert cli.main(["pts", "report", str(run)]) == 0
     assert [bool(cell["iops_per_watt"]) for cell in cells(run)] == [True] * 9
+
+
+def test_a_log_that_gives_no_stimulus_its_efficiency_is_refused(
+    tmp_path: Path, capsys: Any
+) -> None:
+    run = tmp_path / "run"
+    session = TimedSession()
+    run_fake(run, "latency", session)
+    end = session.now + 5
+    words = ["pts", "report", str(run), "--power-log"]
+    assert cli.main([*words, str(constant_log(tmp_path, BEGAN - 5, end, 2.5))]) == 0
+    kept = (run / "power.csv").read_bytes()
+    # Preconditioning alone; all of it, from a meter that shows nothing.
+    for until, watts in ((BEGAN + 30, 2.5), (end, 0.0)):
+        capsys.readouterr()
+        assert cli.main([*words, str(constant_log(tmp_path, BEGAN - 5, until, watts))]) == 2
+        line = capsys.readouterr().err
+        assert "the power log gives IOPS/W of none of the 9 stimuli: it has to cover" in line
+        assert (run / "power.csv").read_bytes() == kept
+
+
+def test_a_log_of_some_stimuli_says_of_how_many(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_fake(run, "latency", TimedSession())
+    with RunStore.open(run) as store:
+        last = read_record(store).of_phase("rounds")[-1]
+    # It ends within the last step of the window.
+    log = constant_log(tmp_path, BEGAN - 5, last.result.extra["began_unix_seconds"] + 30, 2.5)
+    assert cli.main(["pts", "report", str(run), "--power-log", str(log)]) == 0
+    assert [bool(cell["iops_per_watt"]) for cell in cells(run)] == [True] * 8 + [False]
+    said = "8 of 9 stimuli are covered by the power log; the others have no IOPS/W."
+    assert json.loads((run / "result.json").read_text())["cautions"].count(said) == 1
+    assert said in build(run).pages[0].cautions
+
+
+def constant_log(folder: Path, begin: float, end: float, watts: float) -> Path:
+    times = [begin + 5 * number for number in range(int(end - begin) // 5 + 1)]
+    rows = [f"{time:.1f},{watts}" for time in times]
+    return written(folder, "\n".join(["time,watts", *rows]) + "\n")
 
 
 def cells(run: Path) -> list[dict[str, Any]]:

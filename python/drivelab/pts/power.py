@@ -17,7 +17,7 @@ import csv
 import io
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -166,19 +166,60 @@ def with_energy(record: Record, log: PowerLog) -> Record:
     return replace(record, steps=tuple(steps), _by_phase={})
 
 
+def refuse_useless(sections: Sequence[Section]) -> None:
+    """Raise `UsageError` where no stimulus of a record with a log's energy has IOPS/W.
+
+    Sections without any stimulus, as of a test that was stopped early, are let be.
+    """
+    covered, total = _coverage(sections)
+    if total and not covered:
+        raise UsageError(
+            f"the power log gives IOPS/W of none of the {total} stimuli: it has to cover every "
+            f"step of a stimulus in the measurement window, with readings at least every "
+            f"{MOST_GAP_SECONDS:g} s and a power above 0"
+        )
+
+
+def coverage_cautions(record: Record, sections: Sequence[Section]) -> list[str]:
+    """Say where the log of a real drive, if there is one, leaves stimuli without IOPS/W."""
+    if record.is_simulated or not any(ENERGY in step.result.extra for step in record.steps):
+        return []
+    covered, total = _coverage(sections)
+    if covered == total:
+        return []
+    return [
+        f"{covered} of {total} stimuli are covered by the power log; the others have no IOPS/W."
+    ]
+
+
+def _coverage(sections: Sequence[Section]) -> tuple[int, int]:
+    """Count the stimuli that have IOPS/W, and all that could have."""
+    known = [cell["iops_per_watt"] is not None for _, cell in _stimuli(sections)]
+    return sum(known), len(known)
+
+
+def _stimuli(sections: Sequence[Section]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give what may have IOPS/W, each with its name: of streams that ran together, all as one."""
+    for section in sections:
+        total = section.values.get("total")
+        cells = section.values.get("cells", ()) if total is None else ()
+        before = f"{section.name}: " if section.name else ""
+        for cell in cells:
+            yield f"{before}{_stimulus_text(cell)}", cell
+        if total is not None:
+            yield f"{before}all streams", total
+        for state in section.values.get("wait_states", ()):
+            yield f"{before}between idle times, wait state {state['wait_ratio']}", state
+
+
 def efficiency_page(sections: Sequence[Section], *, is_simulated: bool) -> Page | None:
     """Show IOPS/W of every stimulus whose energy is known; ``None`` where it is of none."""
     rows = []
-    for section in sections:
-        total = section.values.get("total")
-        whole = [] if total is None else [{"part": "all streams", **total}]
-        for cell in (*section.values.get("cells", ()), *whole):
-            efficiency = cell["iops_per_watt"]
-            if efficiency:
-                iops = cell["iops_mean"]
-                name = _stimulus_text(cell)
-                label = f"{section.name}: {name}" if section.name else name
-                rows.append((label, iops, iops / efficiency, efficiency))
+    for name, cell in _stimuli(sections):
+        efficiency = cell["iops_per_watt"]
+        if efficiency:
+            iops = cell["iops_mean"]
+            rows.append((name, iops, iops / efficiency, efficiency))
     if not rows:
         return None
     source = "the drive's energy model" if is_simulated else "the power log that was given"

@@ -9,7 +9,13 @@ from drivelab.pts.exhibits import Page, Report, Table
 from drivelab.pts.header import cautions, header_fields
 from drivelab.pts.headline import Figure, headline
 from drivelab.pts.journal import Record, read_record
-from drivelab.pts.power import POWER_LOG, efficiency_page, read_power_log, with_energy
+from drivelab.pts.power import (
+    POWER_LOG,
+    coverage_cautions,
+    efficiency_page,
+    read_power_log,
+    with_energy,
+)
 from drivelab.pts.registry import test_named
 from drivelab.pts.settings import EDITIONS
 from drivelab.pts.steps import steps_json, steps_table
@@ -111,7 +117,7 @@ def _result(record: Record, test: PtsTest, sections: list[Section]) -> dict[str,
             for each in record.purges
         ],
         "starts": record.starts if is_real else None,
-        "cautions": cautions(record),
+        "cautions": _cautions(record, sections),
         "sections": [
             {"name": each.name, "verdict": each.verdict, "rounds": each.rounds, **each.values}
             for each in sections
@@ -131,7 +137,11 @@ def _summary(record: Record, sections: list[Section], figures: list[Figure]) -> 
         "A value that stands as a dash was not reached." if _has_gap(figures) else "",
     )
     exhibits = (results, states) if figures else (states,)
-    return Page("Summary", exhibits, tuple(cautions(record)))
+    return Page("Summary", exhibits, tuple(_cautions(record, sections)))
+
+
+def _cautions(record: Record, sections: list[Section]) -> list[str]:
+    return [*cautions(record), *coverage_cautions(record, sections)]
 
 
 def _has_gap(figures: list[Figure]) -> bool:
