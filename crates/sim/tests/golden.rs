@@ -71,6 +71,8 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
         text = text.replace("members: [], ", "");
         text = text.replace(&format!("erase_counts: {:?}, ", outcome.erase_counts), "");
     }
+    // Bins of more than 17 s, which nothing here takes.
+    let text = text.replace(&format!("{}]", ", 0".repeat(512)), "]");
     fingerprint(&text)
 }
 
