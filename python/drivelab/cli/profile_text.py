@@ -6,6 +6,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from drivelab.measure.starts import beside_text
 from drivelab.units import format_duration_ns
 
 if TYPE_CHECKING:
@@ -51,10 +52,7 @@ def profile_text(
     if head["has_new_file"]:
         lines.append("it went on with another file than it began with: that one had been removed")
     if head["beside"]:
-        lines.append(
-            f"{', '.join(head['beside'])} ran at the same time: drives of one machine share its "
-            "processors and links"
-        )
+        lines.append(beside_text(head["beside"]))
     if answers:
         lines += ["", _asked(head), *_answers(answers), *_unsure(plan, answers)]
     return "\n".join(lines)

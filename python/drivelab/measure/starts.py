@@ -18,3 +18,11 @@ def has_new_file(starts: Sequence[Mapping[str, Any]]) -> bool:
 def drives_beside(starts: Sequence[Mapping[str, Any]]) -> list[str]:
     """Name the real drives that the same command measured at the same time, at any start."""
     return list(dict.fromkeys(name for start in starts for name in start.get("beside") or ()))
+
+
+def beside_text(names: Sequence[str]) -> str:
+    """Say what drives that were measured at the same time mean for a result; no full stop."""
+    return (
+        f"{', '.join(names)} ran at the same time: drives of one machine share its processors and "
+        "links"
+    )

@@ -104,7 +104,7 @@ def _header(drives: Sequence[Compared]) -> tuple[tuple[str, str], ...]:
         ("normalised to", drives[0].label),
         ("intervals", intervals),
         ("outstanding", _alike({_header_of(each.result, "outstanding") for each in drives})),
-        ("active range", _settings_text(drives, ("active_range_ratio",), "")),
+        ("active range", _alike({_active_range(each.result) for each in drives})),
         ("data pattern", str(settings["content"])),
         ("scale", f"{settings['scale']:g}"),
         ("drives", ", ".join(drive.label for drive in drives)),
@@ -118,12 +118,9 @@ def kinds_text(drives: Sequence[Compared]) -> str:
     return f"{' and '.join(counts)} drives" if len(drives) > 1 else f"{counts[0]} drive"
 
 
-def _settings_text(drives: Sequence[Compared], keys: tuple[str, ...], between: str) -> str:
-    texts = {
-        between.join(setting_text(key, drive.result["settings"][key]) for key in keys)
-        for drive in drives
-    }
-    return _alike(texts)
+def _active_range(result: Mapping[str, Any]) -> str:
+    key = "active_range_ratio"
+    return setting_text(key, result["settings"][key])
 
 
 def _alike(texts: Collection[str]) -> str:

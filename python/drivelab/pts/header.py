@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from drivelab.measure.starts import beside_text
 from drivelab.pts.journal import Record
 from drivelab.pts.plan import PRECONDITIONING_FILLS
 from drivelab.pts.settings import EDITIONS
@@ -152,10 +153,7 @@ def _disturbances(record: Record) -> list[str]:
             "It went on with another file than it began with: that one was never preconditioned."
         )
     if record.beside:
-        told.append(
-            f"{', '.join(record.beside)} ran at the same time: drives of one machine share its "
-            "processors and links."
-        )
+        told.append(f"{beside_text(record.beside)}.")
     return told
 
 
