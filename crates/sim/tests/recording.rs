@@ -8,7 +8,7 @@ use drivelab_workload::Generator;
 use proptest::prelude::*;
 
 use crate::drives::{fitted, small_drives, workloads};
-use crate::small_drive::{LINK, drive, read, write};
+use crate::small_drive::{LINK, ONE_DIE, drive, read, write};
 
 fn begin(operation: &RecordedOperation) -> u64 {
     let stages = [operation.dispatch, operation.transfer, operation.cell];
@@ -70,6 +70,35 @@ fn operations_are_told_of_the_stream_that_asked_for_them() {
     ]);
     assert_eq!(gathered[1], []);
     assert_eq!(gathered[3].len(), writes.len() + change.len());
+}
+
+/// It would have been over long ago without its pause, and hundreds of operations are
+/// emitted meanwhile.
+#[test]
+fn an_operation_that_was_paused_before_the_span_is_in_its_record() {
+    let drive = drive(&[
+        ONE_DIE,
+        "scheduling.order = \"reads_first\"\nscheduling.starvation_limit = 10_000",
+        "scheduling.suspends_per_operation = 1\ntiming.suspend_ns = 7_000",
+        "timing.resume_ns = 5_000\ntiming.suspend_progress_ns = 0",
+    ]);
+    // The program is in hand from 10 to 310 us; it is paused from 100 on, for 600 reads.
+    let commands: Vec<_> = std::iter::once(write(0, 0))
+        .chain((0..600).map(|each| read(100 + each, 1 + each % 400)))
+        .collect();
+    let record = |span| {
+        let load = Load::timed(commands.iter().copied());
+        let plan = Plan::counting(0, commands.len() as u64);
+        drive.worker().run_recorded(load, plan, 0, span).unwrap().1
+    };
+    let programs = |operations: &[RecordedOperation]| {
+        let of_kind = |o: &&RecordedOperation| o.operation.kind == OperationKind::Program;
+        operations.iter().filter(of_kind).copied().collect::<Vec<_>>()
+    };
+    let whole = programs(&record(0..u64::MAX));
+    assert_eq!(whole.len(), 1);
+    assert_eq!(whole[0].cell, (10_000, 107_000 + 600 * 60_000 + 5_000 + 210_000));
+    assert_eq!(programs(&record(320_000..u64::MAX)), whole);
 }
 
 proptest! {

@@ -304,6 +304,15 @@ const FEW_RECORDED: usize = 1 << 8;
 /// One second: no operation waits so long for its channel.
 const PATIENCE: u64 = 1_000_000_000;
 
+/// An operation whose times may still change.
+#[derive(Clone, Debug)]
+struct Tagged {
+    place: u64,
+    operation: RecordedOperation,
+    /// It goes on: what it tells as its end is when it would have ended without the pause.
+    is_paused: bool,
+}
+
 /// The operations that are under way in a span of time, each with its place in the
 /// order of emission.
 #[derive(Clone, Debug)]
@@ -315,7 +324,7 @@ pub(super) struct Recording {
     /// Those that came to be over while others took their tags.
     kept: Vec<(u64, RecordedOperation)>,
     /// By unit and tag. Looked up, thinned and sorted: its order cannot matter.
-    tagged: FxHashMap<(u32, u16), (u64, RecordedOperation)>,
+    tagged: FxHashMap<(u32, u16), Tagged>,
     /// How many are tagged before it is thinned.
     limit: usize,
 }
@@ -340,15 +349,21 @@ impl Recording {
         // Emitted 65,536 operations ago: it is over.
         let last = self.tagged.remove(&key);
         let start = self.span.start;
+        let last = last.map(|last| (last.place, last.operation));
         self.kept
             .extend(last.filter(|(_, last)| last.end() > start));
         if self.tagged.len() >= self.limit {
             self.tagged
-                .retain(|_, (_, o)| o.end() > start || !is_over(o, now));
+                .retain(|_, each| each.operation.end() > start || !each.is_over(now));
             self.limit = FEW_RECORDED.max(2 * self.tagged.len());
         }
         if now < self.span.end && self.kept.len() + self.tagged.len() < MOST_RECORDED {
-            self.tagged.insert(key, (self.emitted, operation));
+            let tagged = Tagged {
+                place: self.emitted,
+                operation,
+                is_paused: false,
+            };
+            self.tagged.insert(key, tagged);
         }
         self.emitted += 1;
         tag
@@ -357,22 +372,27 @@ impl Recording {
     /// What was recorded, in the order of emission.
     pub fn into_operations(self) -> Vec<RecordedOperation> {
         let mut operations = self.kept;
-        operations.extend(self.tagged.into_values());
+        let tagged = self.tagged.into_values();
+        operations.extend(tagged.map(|each| (each.place, each.operation)));
         operations.sort_unstable_by_key(|&(place, _)| place);
         let operations = operations.into_iter().map(|(_, operation)| operation);
         operations.filter(|o| o.end() > self.span.start).collect()
     }
 }
 
-/// Whether the times of an operation cannot change any more.
-fn is_over(operation: &RecordedOperation, now: u64) -> bool {
-    let (start, end) = operation.transfer;
-    let has_all = match operation.operation.kind {
-        // While it waits for the channel its transfer has no length.
-        OperationKind::Read => start < end || end.saturating_add(PATIENCE) < now,
-        OperationKind::Program | OperationKind::Erase => operation.cell.1 > 0,
-    };
-    has_all && operation.end() <= now
+impl Tagged {
+    /// Whether its times cannot change any more.
+    fn is_over(&self, now: u64) -> bool {
+        let (start, end) = self.operation.transfer;
+        let has_all = match self.operation.operation.kind {
+            // While it waits for the channel its transfer has no length.
+            OperationKind::Read => start < end || end.saturating_add(PATIENCE) < now,
+            OperationKind::Program | OperationKind::Erase => {
+                self.operation.cell.1 > 0 && !self.is_paused
+            }
+        };
+        has_all && self.operation.end() <= now
+    }
 }
 
 impl Flash {
@@ -439,11 +459,28 @@ impl Flash {
     /// The record of a task of `unit`, if one is made.
     #[inline(always)]
     pub fn recorded(&mut self, unit: u32, tag: u16) -> Option<&mut RecordedOperation> {
+        self.tagged(unit, tag).map(|each| &mut each.operation)
+    }
+
+    #[inline(always)]
+    fn tagged(&mut self, unit: u32, tag: u16) -> Option<&mut Tagged> {
         let recording = self.recording.as_mut()?;
-        recording
-            .tagged
-            .get_mut(&(unit, tag))
-            .map(|entry| &mut entry.1)
+        recording.tagged.get_mut(&(unit, tag))
+    }
+
+    /// The recorded task of `unit` is paused: it is not over when it says.
+    pub fn record_pause(&mut self, unit: u32, tag: u16) {
+        if let Some(tagged) = self.tagged(unit, tag) {
+            tagged.is_paused = true;
+        }
+    }
+
+    /// The recorded task of `unit` goes on until `end`.
+    pub fn record_resume(&mut self, unit: u32, tag: u16, end: u64) {
+        if let Some(tagged) = self.tagged(unit, tag) {
+            tagged.is_paused = false;
+            tagged.operation.cell.1 = end;
+        }
     }
 
     /// The account of busy times begins at `now`: work in progress counts from here.

@@ -354,9 +354,7 @@ impl<F: Firmware> Engine<F> {
         state.phase = Phase::Promised;
         let end = state.end;
         self.events.set(unit as usize, end);
-        if let Some(record) = self.flash.recorded(unit, paused.task.tag) {
-            record.cell.1 = end;
-        }
+        self.flash.record_resume(unit, paused.task.tag, end);
     }
 
     /// A host's read waits for `unit`: what is in hand makes way now, or as soon as it
@@ -425,6 +423,8 @@ impl<F: Firmware> Engine<F> {
         lines.forget_pauses();
         state.busy += worked;
         state.collected += worked * u64::from(state.task.cause != Cause::Host);
+        let tag = state.task.tag;
+        self.flash.record_pause(unit, tag);
         let from = now + self.timing.suspend;
         self.begin(unit, read, read.available.max(from), now);
     }
