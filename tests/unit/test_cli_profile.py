@@ -46,6 +46,9 @@ def test_the_table_marks_what_was_measured_and_says_what_the_result_belongs_to(
     assert "PARTIAL" not in out
     code, out, _ = run(capsys, drive, *QUICK, "--partial", "10%")
     assert "PARTIAL: at least 10 % of the file each" in out
+    missed = "partial passes that write miss what a drive puts off"
+    assert missed in out
+    assert missed not in run(capsys, drive, *QUICK, "--partial", "10%", "--op", "read")[1]
     code, out, _ = run(capsys, drive, *QUICK, "--repetitions", "1")
     assert "nothing was repeated (--repetitions), so nobody knows how sure this is" in out
 
@@ -60,8 +63,26 @@ def test_a_full_profile_says_how_many_tests_are_not_known(drive, capsys) -> None
     assert told in run(capsys, *words, "6")[1]
     known = run(capsys, *words, "200")[1]
     assert "not known within" not in known
+    asked = ("--optimization-cost", "1.1x")
+    reached = "until its time was known within 10 % or --max-repetitions reached"
+    assert reached in run(capsys, *words, "6", *asked)[1]
+    assert reached not in run(capsys, *words, "200", *asked)[1]
     assert "* measured in both orders; sequential over random throughput\n" in known
     assert "estimated at the others" in run(capsys, drive, *QUICK)[1]
+
+
+def test_a_line_that_falls_below_0_is_told(capsys) -> None:
+    # Writes of nearly the disk's write cache take longer than the line of smaller ones.
+    words = ("sim:spinpoint-m7", "--file-size", "400MiB", "--no-variability", "--repetitions", "1")
+    code, out, _ = run(capsys, *words, "--points", "4")
+    assert code == 0
+    told = "writes in order, 64 KiB to 4 MiB: the line of least squares falls to 0 or below"
+    assert told in out
+    values = json.loads(run(capsys, *words, "--points", "4", "--json")[1])
+    ends = {"low_bytes": 64 << 10, "high_bytes": 4 << 20}
+    assert values["lines_through_ends"] == [{"direction": "write", "order": "sequential", **ends}]
+    plain = json.loads(run(capsys, *words, "--points", "2", "--json")[1])
+    assert plain["lines_through_ends"] == []
 
 
 def test_everything_is_written_and_the_ratio_table_is_what_json_says(drive, capsys) -> None:

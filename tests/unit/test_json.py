@@ -101,6 +101,8 @@ COMMAND_LINES: dict[str, list[str]] = {
 
 # Another command line of the same command, for what the first cannot print.
 ALSO: dict[str, list[list[str]]] = {
+    # A line of least squares that falls below 0.
+    "profile": [["profile", "sim:spinpoint-m7", "--file-size", "400MiB", "--points", "4"]],
     "simulate": [
         ["simulate", "sim:spinpoint-m7", "--requests", "50", "--interval", "1s"],
         ["simulate", "sim:array-x25m", "--requests", "50", "--interval", "1s"],

@@ -117,10 +117,26 @@ def test_repetitions_count_by_their_mean() -> None:
 def test_times_that_give_no_ratio_are_refused() -> None:
     with pytest.raises(RunError, match="two or more are needed"):
         estimated([SMALL, LARGE], {8 * KIB: 1.0, 64 * KIB: 2.0})
-    # A line through a steep rise is below 0 at its beginning.
-    steep = {8 * KIB: 10.0, 16 * KIB: 10.0, 64 * KIB: 10_000.0, 24 * KIB: 10.0}
-    with pytest.raises(RunError, match="measure more sizes or repetitions"):
+    # A line through a steep rise is below 0 at its beginning, which was not measured.
+    steep = {48 * KIB: 10.0, 64 * KIB: 10_000.0}
+    with pytest.raises(RunError, match="measure the ends of the interval"):
         estimated([SMALL], steep)
+
+
+def test_a_line_that_falls_below_0_goes_through_the_ends() -> None:
+    # By least squares -1,600 at 8 KiB; the other interval keeps its own line.
+    steep = {8 * KIB: 10.0, 16 * KIB: 10.0, 24 * KIB: 10.0, 64 * KIB: 10_000.0}
+    flat = {128 * KIB: 10_000.0, MIB: 16_000.0, 4 * MIB: 10_000.0}
+    curve = estimated([SMALL, LARGE], steep | flat, variances=dict.fromkeys(steep | flat, 0.01))
+    assert curve.through_ends == (SMALL,)
+    assert curve.times_ns[8 * KIB] == pytest.approx(10.0)
+    assert curve.times_ns[40 * KIB] == pytest.approx(10.0 + 9990.0 * 32 / 56)
+    assert curve.times_ns[64 * KIB] == pytest.approx(10_000.0)
+    line = np.polyfit([64 * KIB, *flat], [10_000.0, *flat.values()], 1)
+    assert curve.times_ns[2 * MIB] == pytest.approx(np.polyval(line, 2 * MIB))
+    # What lies between the ends counts no more for how sure it is.
+    assert curve.variances[8 * KIB] == pytest.approx(0.01)
+    assert estimated([LARGE], {64 * KIB: 10_000.0} | flat).through_ends == ()
 
 
 def test_one_direction_alone_has_ratios() -> None:

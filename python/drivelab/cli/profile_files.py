@@ -85,6 +85,15 @@ def values_of(
         "measured_sizes_bytes": sorted({one.whole_pass.request_bytes for one in found.measured}),
         "measuring_ns": found.measuring_ns,
         "tests_not_known": found.tests_not_known if plan.is_full else None,
+        "lines_through_ends": [
+            {
+                "direction": direction,
+                "order": "random" if is_random else "sequential",
+                "low_bytes": interval.low_bytes,
+                "high_bytes": interval.high_bytes,
+            }
+            for (direction, is_random), interval in found.through_ends
+        ],
         "ratios": {
             direction: {
                 "mean_ratio": ratios.mean,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from drivelab.serra.decision import Decision
     from drivelab.serra.plan import ProfilePlan
     from drivelab.serra.profile import Profile
+    from drivelab.serra.sizes import Interval
 
 # So many sizes of each interval are printed; every one is in --json and in the files.
 _SHOWN_SIZES: Final = 9
@@ -37,6 +38,26 @@ def profile_text(
             f"{direction}s: ratio {ratios.mean:.2f} mean over the sizes, {ratios.least:.2f} least, "
             f"{ratios.most:.2f} most{sure}"
         )
+    lines += _cautions(found, plan, head)
+    if answers:
+        lines += ["", _asked(head), *_answers(answers), *_unsure(found, plan, answers)]
+    return "\n".join(lines)
+
+
+def _cautions(found: Profile, plan: ProfilePlan, head: Mapping[str, Any]) -> list[str]:
+    """Say what a reader of the ratios has to know."""
+    lines = []
+    for (direction, is_random), interval in found.through_ends:
+        of = f"{direction}s in {'random order' if is_random else 'order'}"
+        lines.append(
+            f"{of}, {_span_text(interval)}: the line of least squares falls to 0 or below, so that "
+            "through the ends stands"
+        )
+    if plan.share < 1 and "write" in plan.directions:
+        lines.append(
+            "partial passes that write miss what a drive puts off for longer than they last, such "
+            "as the merges of log blocks"
+        )
     if any(ratios.half_width_ratio is None for ratios in found.ratios.values()):
         limit = "--max-time left no room for it" if plan.repetitions == "auto" else "--repetitions"
         lines.append(f"nothing was repeated ({limit}), so nobody knows how sure this is")
@@ -53,9 +74,7 @@ def profile_text(
         lines.append("it went on with another file than it began with: that one had been removed")
     if head["beside"]:
         lines.append(beside_text(head["beside"]))
-    if answers:
-        lines += ["", _asked(head), *_answers(answers), *_unsure(plan, answers)]
-    return "\n".join(lines)
+    return lines
 
 
 def _head(found: Profile, plan: ProfilePlan, head: Mapping[str, Any]) -> list[str]:
@@ -148,7 +167,7 @@ def _answers(answers: Sequence[Decision]) -> list[str]:
     return lines
 
 
-def _unsure(plan: ProfilePlan, answers: Sequence[Decision]) -> list[str]:
+def _unsure(found: Profile, plan: ProfilePlan, answers: Sequence[Decision]) -> list[str]:
     """Say what unsure answers hang on, and what makes them surer."""
     from drivelab.serra.decision import open_half_width_ratio
 
@@ -159,6 +178,8 @@ def _unsure(plan: ProfilePlan, answers: Sequence[Decision]) -> list[str]:
         return ["unsure where nothing was repeated"]
     if plan.is_full:
         how = "every size was measured until its time was known within 10 %"
+        if found.tests_not_known:
+            how += " or --max-repetitions reached"
     elif not plan.is_auto:
         how = "more --points or --repetitions make it narrower"
     elif width <= plan.half_width_ratio:
@@ -186,6 +207,10 @@ def _span(first: int, last: int) -> str:
     if first == last:
         return f"at {size_text(first)}"
     return f"from {size_text(first)} to {size_text(last)}"
+
+
+def _span_text(interval: Interval) -> str:
+    return f"{size_text(interval.low_bytes)} to {size_text(interval.high_bytes)}"
 
 
 def size_text(size_bytes: int) -> str:

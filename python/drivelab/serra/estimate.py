@@ -3,7 +3,7 @@
 For reads and for writes, in order and random:
 
 - ``lines``: the straight line a + b size by least squares (Boito et al. 2015, section 3, step 3),
-  of each interval of sizes by itself;
+  of each interval of sizes by itself; where it is not above 0 everywhere, that through its ends;
 - ``knots``: from one measured size to the next, in a straight line, where all of them were
   measured;
 - ``kriged``: both orders together (pair_kriging.py), where sizes were chosen by what they tell.
@@ -25,7 +25,7 @@ from drivelab.errors import RunError
 from drivelab.serra.optimisation import OPTIMISATIONS, Optimisation, becomes, is_random_after
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from drivelab.serra.sizes import Interval
     from drivelab.workloads.whole_pass import Direction
@@ -41,6 +41,7 @@ def weights(
     intervals: Sequence[Interval],
     measured: Sequence[int],
     scheme: Literal["lines", "knots"] = "lines",
+    through_ends: Collection[Interval] = (),
 ) -> Weights:
     """Say what each measured size counts in the access time of every size.
 
@@ -52,6 +53,8 @@ def weights(
         Sizes in bytes, at least two in every interval; with ``knots`` its ends among them.
     scheme
         How the curve goes between them.
+    through_ends
+        Intervals of which only the least and the largest measured size count.
 
     Raises
     ------
@@ -63,6 +66,8 @@ def weights(
         inside = sorted({size for size in measured if size in interval.sizes})
         if len(inside) < 2:
             raise RunError(f"an interval has {len(inside)} measured sizes; two or more are needed")
+        if interval in through_ends:
+            inside = [inside[0], inside[-1]]
         counted = _of_line if scheme == "lines" else _between
         for size in interval.sizes:
             if size not in found:
@@ -98,10 +103,13 @@ class Curve:
         By size in bytes, rising.
     variances
         Of their logarithms, likewise; empty where nothing was repeated.
+    through_ends
+        Intervals whose line by least squares was not above 0 everywhere.
     """
 
     times_ns: dict[int, float]
     variances: dict[int, float] = field(default_factory=dict)
+    through_ends: tuple[Interval, ...] = ()
 
 
 #: By optimisation and size in bytes, the variance of the gain's logarithm; empty where nothing was
@@ -129,27 +137,44 @@ def estimated(
     Raises
     ------
     RunError
-        When an interval has fewer, or an estimate is not above 0: no ratio follows from such
-        times.
+        When an interval has fewer, or an estimate is not above 0, as where its ends were not
+        measured: no ratio follows from such times.
     """
     rows = weights(intervals, list(times), scheme)
-    curve = {
-        size: sum(weight * times[each] for each, weight in row.items())
-        for size, row in rows.items()
-    }
+    curve = _sums(rows, times)
+    # Between two positive times a line is above 0.
+    through_ends = tuple(
+        dict.fromkeys(_interval_of(size, intervals) for size, time in curve.items() if time <= 0)
+    )
+    if through_ends:
+        rows = weights(intervals, list(times), scheme, through_ends)
+        curve = _sums(rows, times)
     below = next((size for size, time in curve.items() if time <= 0), None)
     if below is not None:
         raise RunError(
             f"the line through the measured times gives {curve[below]:.0f} ns for requests of "
-            f"{below} bytes: measure more sizes or repetitions"
+            f"{below} bytes: measure the ends of the interval"
         )
     if not variances:
-        return Curve(curve)
+        return Curve(curve, through_ends=through_ends)
     parts = {
         size: sum((weight * times[each]) ** 2 * variances[each] for each, weight in row.items())
         for size, row in rows.items()
     }
-    return Curve(curve, {size: part / curve[size] ** 2 for size, part in parts.items()})
+    of_logs = {size: part / curve[size] ** 2 for size, part in parts.items()}
+    return Curve(curve, of_logs, through_ends)
+
+
+def _sums(rows: Weights, times: Mapping[int, float]) -> dict[int, float]:
+    return {
+        size: sum(weight * times[each] for each, weight in row.items())
+        for size, row in rows.items()
+    }
+
+
+def _interval_of(size: int, intervals: Sequence[Interval]) -> Interval:
+    """Give the interval that estimates a size, the first that it is of."""
+    return next(interval for interval in intervals if size in interval.sizes)
 
 
 @dataclass(frozen=True)
@@ -203,7 +228,8 @@ def estimated_pair(
     if not (in_order.variances and random.variances):
         return Curves(in_order, random)
     sizes = list(random.times_ns)
-    shares = _shares(weights(intervals, list(times[1]), scheme), times[1], random)
+    rows = weights(intervals, list(times[1]), scheme, random.through_ends)
+    shares = _shares(rows, times[1], random)
     found: GainVariances = {}
     for optimisation in OPTIMISATIONS:
         found[optimisation] = {

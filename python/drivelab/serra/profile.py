@@ -95,6 +95,11 @@ class Profile:
         return sum(each.duration_ns for each in self.measured)
 
     @property
+    def through_ends(self) -> list[tuple[Test, Interval]]:
+        """Tests and intervals whose line by least squares was not above 0 everywhere."""
+        return [(test, each) for test, curve in self.curves.items() for each in curve.through_ends]
+
+    @property
     def tests_not_known(self) -> int:
         """Tests and sizes whose mean is not known within 10 % (section 4.2), by all passes."""
         return sum(
