@@ -285,6 +285,27 @@ def test_other_words_of_mqsim_are_understood_or_told(capsys) -> None:
     assert "collection.policy" in {each["key"] for each in told["assumed"]}
 
 
+@pytest.mark.parametrize(
+    ("setting", "words", "key", "value"),
+    [
+        ("Plane_Allocation_Scheme", (None, "F", "CW"), "mapping.order", "cwdp"),
+        ("Transaction_Scheduling_Policy", (None, "FLIN"), "scheduling.order", "first_come"),
+        ("Address_Mapping", ("HYBRID",), "mapping.scheme", "page"),
+    ],
+)
+def test_what_no_word_of_mqsim_says_is_assumed(
+    setting: str, words: tuple[str | None, ...], key: str, value: str, capsys
+) -> None:
+    table, name = key.split(".")
+    for word in words:
+        told = imported(capsys, {setting: word})
+        assert [each["key"] for each in told["assumed"]].count(key) == 1
+        assert setting not in {each["setting"] for each in told["imported"]}
+        assert tomllib.loads(Path("drive.toml").read_text())[table][name] == value
+    # Where MQSim says it, nothing is assumed.
+    assert key not in {each["key"] for each in imported(capsys)["assumed"]}
+
+
 ENTITIES = '<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>\n'
 
 

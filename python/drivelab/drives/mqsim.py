@@ -220,6 +220,7 @@ class _Conversion:
             self.used["Address_Mapping"] = ["mapping"]
         else:
             self.unused["Address_Mapping"] = "MQSim's HYBRID is not described: pages are mapped"
+            self._assume("mapping.scheme", "page", "the usual scheme")
         order = self.settings.get("Plane_Allocation_Scheme", "").lower()
         if sorted(order) == sorted("cwdp"):
             self._set("mapping.order", order, "Plane_Allocation_Scheme")
@@ -227,6 +228,7 @@ class _Conversion:
             self.unused["Plane_Allocation_Scheme"] = (
                 "allocation that is not in one order of channel, way, die and plane"
             )
+            self._assume("mapping.order", "cwdp", "the usual order: channels first, planes last")
         condition = "preconditioned" if self._boolean("Enabled_Preconditioning") else "fresh"
         self._set("condition", condition, "Enabled_Preconditioning")
 
@@ -268,6 +270,7 @@ class _Conversion:
             self._set("scheduling.order", _ORDERS[policy], "Transaction_Scheduling_Policy")
         else:
             self.unused["Transaction_Scheduling_Policy"] = f"no order is like {policy[:40]!r}"
+            self._assume("scheduling.order", "first_come", "nothing overtakes")
 
     def host(self) -> None:
         """Convert the link, the queues and the write buffer."""
