@@ -49,6 +49,23 @@ def test_a_member_may_lie_beside_the_array(pair: str) -> None:
     assert rate(pair, queue_depth=1) == pytest.approx(rate("sim:small.toml", queue_depth=1))
 
 
+@pytest.mark.parametrize("stripe_bytes", [4096, 100 * 512])
+def test_an_array_of_one_is_its_member_where_stripes_divide_it(stripe_bytes: int) -> None:
+    one = ARRAY.replace("members = 2", "members = 1").replace("65_536", str(stripe_bytes))
+    Path("one.toml").write_text(one)
+    with (
+        SimulatedDrive.open("sim:one.toml") as array,
+        SimulatedDrive.open("sim:small.toml", varies=False) as member,
+    ):
+        left = member.capacity_bytes % stripe_bytes
+        assert array.capacity_bytes == member.capacity_bytes - left
+        random = [(0, Characteristics(queue_depth=8, read_random=1.0, write_ratio=0.5))]
+        plan = MeasurementPlan(requests=500)
+        (of_array,), (of_member,) = array.measure(random, plan), member.measure(random, plan)
+    # What is left over is not used, so that requests are drawn over less.
+    assert (of_array == of_member) == (left == 0)
+
+
 def test_an_array_that_starts_from_one_of_the_package_may_have_a_member_beside_it(
     pair: str,
 ) -> None:
