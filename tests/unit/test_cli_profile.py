@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import sqlite3
+import zlib
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,15 @@ def drive(tmp_path, monkeypatch) -> str:
     monkeypatch.chdir(tmp_path)
     Path("small.toml").write_text(varying)
     return "sim:small.toml"
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("measured")
+    shutil.copy(Path(__file__).parents[1] / "small_drive.toml", folder / "small.toml")
+    words = ["profile", f"sim:{folder / 'small.toml'}", *QUICK, "--out", str(folder / "p")]
+    assert cli.main(words) == 0
+    return folder
 
 
 def run(capsys, *words: str) -> tuple[int, str, str]:
@@ -296,6 +307,64 @@ def test_a_damaged_profile_is_not_to_be_gone_on_with(drive, tmp_path, capsys) ->
     assert code == 1
     assert "move the folder away and measure again" in told
     assert "go on with" not in told
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ('"duration_ns": "long"', "pass 3 is none: its duration is 'long' ns"),
+        ('"duration_ns": Infinity', "pass 3 is none: its duration is inf ns"),
+        ('"duration_ns": -5', "pass 3 is none: its duration is -5 ns"),
+        ('"duration_ns": 0', "pass 3 is none: its duration is 0 ns"),
+        ('"duration_ns": true', "pass 3 is none: its duration is True ns"),
+        ('"duration_ns": 1e40', "pass 3 is none: its duration is 1e+40 ns"),
+        (f'"duration_ns": {10**40}', "pass 3 is none: its duration is 1000"),
+        (f'"duration_ns": {"9" * 5000}', "a value is no JSON"),
+        ('"variability_factor": NaN', "pass 3 is none: its variability factor is nan"),
+        ('"variability_factor": -1.0', "pass 3 is none: its variability factor is -1.0"),
+        ('"variability_factor": "1"', "pass 3 is none: its variability factor is '1'"),
+        ('"marks_ns": "abc"', "pass 3 is none: its marks do not rise"),
+        ('"marks_ns": [2, 1]', "pass 3 is none: its marks do not rise"),
+        ('"marks_ns": [-1]', "pass 3 is none: its marks do not rise"),
+        (f'"marks_ns": [{1 << 62}]', "pass 3 is none: its marks do not rise"),
+        ('"marks_ns": 3', "pass 3 says something else"),
+        ('"requests_per_mark": 0', "pass 3 is none: its marks are of 0 requests each"),
+        ('"requests_per_mark": 1e9', "pass 3 is none: its marks are of 1000000000.0 requests"),
+        (f'"requests_per_mark": {1 << 40}', "pass 3 is none: its marks are of 10995"),
+        ('"index": -1', "pass 3 is none"),
+        ('"whole_pass": {"is_random": "no"}', "pass 3 says something else"),
+        ('"whole_pass": {"direction": "erase"}', "pass 3 is none"),
+        ('"whole_pass": {"request_bytes": 1000}', "pass 3 is none"),
+        ('"whole_pass": {"request_bytes": 0}', "pass 3 is none"),
+        ('"whole_pass": {"file_bytes": 1e40}', "pass 3 says something else"),
+        ('"whole_pass": {"start_bytes": -512}', "pass 3 is none"),
+        ('"whole_pass": 3', "pass 3 says something else"),
+    ],
+)
+def test_a_pass_that_no_drive_could_take_is_damage(
+    changes, said, measured, tmp_path, capsys
+) -> None:
+    path = tmp_path / "p"
+    shutil.copytree(measured / "p", path)
+    with sqlite3.connect(path / "run.sqlite") as database:
+        rows = database.execute("SELECT value FROM measurement WHERE position = 3")
+        (text,) = rows.fetchone()
+        key, _, inside = changes.partition(": {")
+        if inside:
+            changes = f"{key}: {json.dumps(json.loads(text)['whole_pass'])[:-1]}, {inside}"
+        # Of two values of a key the last one is read.
+        text = f"{text[:-1]}, {changes}}}"
+        database.execute(
+            "UPDATE measurement SET value = ?, checksum = ? WHERE position = 3",
+            (text, zlib.crc32(f"3 {text}".encode())),
+        )
+    database.close()
+    code, _, told = run(capsys, f"sim:{measured / 'small.toml'}", *QUICK, "--out", str(path))
+    assert code == 1
+    assert f"run.sqlite is damaged ({said}" in told
+    assert "move the folder away and measure again" in told
+    assert told.count("\n") == 1
+    assert len(told) < 400
 
 
 @pytest.mark.parametrize("fails", ["measure", "store"])

@@ -9,11 +9,14 @@ stopped once more: what of those that are stored was measured for which question
 
 from __future__ import annotations
 
+import math
+import operator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from drivelab._core import RequestStream
 from drivelab.drives.whole_passes import PassMeasurement
-from drivelab.errors import RunError
+from drivelab.errors import RunError, UsageError
 from drivelab.store import RunStore, damaged
 from drivelab.workloads.whole_pass import WholePass
 
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 
 #: What the header of such a run says of itself; other runs have no such key.
 RUN_KIND: Final = "profile"
+
+# Of simulated time and of fio's; some 292 years.
+_LONGEST_NS: Final = (1 << 63) - 1
 
 
 def without_half_width(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,9 +46,40 @@ def pass_json(measured: PassMeasurement) -> dict[str, Any]:
 
 
 def pass_of_json(data: dict[str, Any]) -> PassMeasurement:
-    """Read what `pass_json` wrote."""
+    """Read what `pass_json` wrote.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError, OverflowError, UsageError
+        When it is no pass, or none that a drive could have measured.
+    """
     values = {**data, "whole_pass": WholePass(**data["whole_pass"])}
-    return PassMeasurement(**{**values, "marks_ns": tuple(data["marks_ns"])})
+    measured = PassMeasurement(**{**values, "marks_ns": tuple(data["marks_ns"])})
+    # Whoever sends a pass decides which there are.
+    RequestStream.of_pass(measured.whole_pass.as_tuple(), 0, measured.index)
+    _check_times(measured)
+    return measured
+
+
+def _check_times(measured: PassMeasurement) -> None:
+    """Raise `ValueError` when a drive cannot have taken these times."""
+    duration_ns, factor = measured.duration_ns, measured.variability_factor
+    marks, requests_per_mark = measured.marks_ns, measured.requests_per_mark
+    if not (_is_whole(duration_ns) and 0 < duration_ns <= _LONGEST_NS):
+        raise ValueError(f"its duration is {duration_ns!r:.40} ns")
+    if factor is not None and not (isinstance(factor, float) and 0 < factor < math.inf):
+        raise ValueError(f"its variability factor is {factor!r:.40}")
+    at_most = measured.whole_pass.requests // max(1, len(marks))
+    if not (_is_whole(requests_per_mark) and bool(marks) <= requests_per_mark <= at_most):
+        raise ValueError(f"its marks are of {requests_per_mark!r:.40} requests each")
+    ends = (0, *marks, duration_ns)
+    rises = all(_is_whole(mark) for mark in marks) and all(map(operator.le, ends, ends[1:]))
+    if not rises:
+        raise ValueError("its marks do not rise from 0 to its duration")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 class Passes:
@@ -125,10 +162,14 @@ class Passes:
 
 def _stored(store: RunStore) -> list[PassMeasurement]:
     """Read every pass of a run, in order."""
-    try:
-        found = [pass_of_json(each) for each in store.measurements()]
-    except (KeyError, TypeError) as error:
-        raise damaged(store.path, "a pass says something else") from error
+    found = []
+    for place, each in enumerate(store.measurements()):
+        try:
+            found.append(pass_of_json(each))
+        except (KeyError, TypeError) as error:
+            raise damaged(store.path, f"pass {place} says something else") from error
+        except (ValueError, OverflowError, UsageError) as error:
+            raise damaged(store.path, f"pass {place} is none: {error}") from error
     if any(each.index != place for place, each in enumerate(found)):
         raise damaged(store.path, "a pass is missing")
     return found

@@ -122,7 +122,8 @@ def unsealed(path: Path, key: str | int, text: str, checksum: int) -> Any:
         raise damaged(path, f"the checksum of {key} does not fit")
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
+        # A number of thousands of digits is no other error than one in the syntax.
         raise damaged(path, "a value is no JSON") from error
 
 
