@@ -105,10 +105,55 @@ def test_own_file_may_extend_the_preset_of_its_name(tmp_path: Path) -> None:
 
 
 def test_circle_of_files_is_refused(tmp_path: Path) -> None:
-    for name, base in [("a", "b"), ("b", "c"), ("c", "b")]:
+    for name, base in [("a", "b"), ("b", "c"), ("c", "b"), ("d", "a"), ("e", "e")]:
         (tmp_path / f"{name}.toml").write_text(f'base = "{base}"\nname = "{name}"\n')
-    with pytest.raises(UsageError, match="circle: b -> c -> b"):
-        read_preset(str(tmp_path / "a.toml")).resolved()
+    for asked, circle in [
+        ("d", "b.toml -> c.toml -> b.toml"),
+        ("a", "b.toml -> c.toml -> b.toml"),
+        # The file that is asked for is one of the circle.
+        ("b", "c.toml -> b.toml -> c.toml"),
+        ("e", "e.toml -> e.toml"),
+    ]:
+        with pytest.raises(UsageError, match=f"{asked}.toml: .* circle: {circle}; remove one of"):
+            read_preset(str(tmp_path / f"{asked}.toml")).resolved()
+
+
+def test_arrays_that_name_each_other_are_refused(tmp_path: Path) -> None:
+    stripes = "members = 2\nstripe_bytes = 512\nvariability.sigma = 0.0\n"
+    for name, member in [("a", "b"), ("b", "c"), ("c", "b"), ("d", "d")]:
+        said = f'name = "{name}"\nkind = "raid0"\nsummary = "s"\nmember = "{member}"\n'
+        (tmp_path / f"{name}.toml").write_text(said + stripes)
+    for name, member in [("a", "b"), ("b", "c"), ("d", "d")]:
+        said = f'preset {name}, line 4: member = "{member}" is not possible; .* not another array'
+        with pytest.raises(UsageError, match=said):
+            read_preset(str(tmp_path / f"{name}.toml")).resolved()
+
+
+def test_another_kind_than_that_of_the_base_is_told_at_its_own_line(tmp_path: Path) -> None:
+    own, middle = tmp_path / "own.toml", tmp_path / "middle.toml"
+    said = 'kind = {} is not possible; allowed: "{}", the kind of its base "{}"$'
+    for base, kind, right in [
+        ("x25m", '"hdd"', "ssd"),
+        ("x25m", '"raid0"', "ssd"),
+        ("x25m", '"sdd"', "ssd"),
+        ("x25m", "3", "ssd"),
+        ("st3300657ss", '"ssd"', "hdd"),
+        ("array-x25m", '"ssd"', "raid0"),
+    ]:
+        own.write_text(f'base = "{base}"\nname = "own"\n\nkind = {kind}\n')
+        with pytest.raises(UsageError, match=f"own, line 4: {said.format(kind, right, base)}"):
+            read_preset(str(own)).resolved()
+    # Whose line it is, where several start from each other, and what lies between says no kind.
+    middle.write_text('base = "x25m-fob"\nname = "middle"\n')
+    own.write_text('base = "middle"\nkind = "hdd"\nname = "own"\n')
+    told = said.format('"hdd"', "ssd", "middle")
+    with pytest.raises(UsageError, match=f"own, line 2: {told}"):
+        read_preset(str(own)).resolved()
+    middle.write_text('base = "x25m-fob"\nname = "middle"\nkind = "hdd"\n')
+    with pytest.raises(UsageError, match='preset middle, line 3: kind = "hdd"'):
+        read_preset(str(own)).resolved()
+    own.write_text('base = "x25m"\nkind = "ssd"\nname = "own"\n')
+    assert read_preset(str(own)).resolved()[0]["kind"] == "ssd"
 
 
 @pytest.mark.parametrize(

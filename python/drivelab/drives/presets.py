@@ -99,10 +99,15 @@ def _base_texts(path: Path, text: str) -> dict[str, str]:
         if name in texts or not _FILE_NAME.fullmatch(name):
             continue
         beside = path.with_name(f"{name}{SUFFIX}")
-        # A file never starts from itself: one called x25m.toml may start from the package's x25m.
-        if beside == path or not beside.is_file():
+        if beside == path:
+            # One called x25m.toml may start from the package's x25m; else it is a circle.
+            if name in preset_names():
+                continue
+            texts[name] = text
+        elif beside.is_file():
+            texts[name] = _read(beside)
+        else:
             continue
-        texts[name] = _read(beside)
         wanted += _named_in(texts[name])
     return texts
 

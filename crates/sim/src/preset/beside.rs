@@ -32,6 +32,17 @@ impl DriveConfig {
             in_package.set(true);
             super::text(name).map(str::to_owned)
         })
+        .map_err(with_files)
+    }
+}
+
+/// Names the files that form a circle: presets of the package form none.
+fn with_files(error: PresetError) -> PresetError {
+    match error {
+        PresetError::BaseCycle { chain } => PresetError::BaseCycle {
+            chain: chain.iter().map(|name| format!("{name}.toml")).collect(),
+        },
+        other => other,
     }
 }
 

@@ -6,8 +6,9 @@ use std::fmt;
 use toml::Spanned;
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
+use super::choices::DriveKind;
 use super::error::{Place, PresetError};
-use super::schema::is_one_line;
+use super::schema::{is_one_line, wrong_value};
 
 /// A scalar of a preset.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,6 +152,29 @@ pub(crate) fn line_at(text: &str, offset: usize) -> usize {
     1 + before.iter().filter(|&&byte| byte == b'\n').count()
 }
 
+/// Refuses a preset of another kind than the one that it starts from, at its own line: the keys
+/// that it would have from there are of drives of that kind, and would be called unknown.
+fn check_kinds(layers: &[Entries], bases: &[(String, String)]) -> Result<(), PresetError> {
+    let mut of_base: Option<DriveKind> = None;
+    for (position, layer) in layers.iter().enumerate().rev() {
+        let Some(entry) = layer.get("kind") else {
+            continue;
+        };
+        let kind = match &entry.value {
+            Value::Text(word) => DriveKind::from_word(word),
+            _ => None,
+        };
+        if let (Some(wanted), Some((base, _))) = (of_base, bases.get(position))
+            && kind != of_base
+        {
+            let allowed = format!("{:?}, the kind of its base {base:?}", wanted.word());
+            return Err(wrong_value("kind", entry, allowed));
+        }
+        of_base = kind.or(of_base);
+    }
+    Ok(())
+}
+
 /// Reads a text and the presets that it starts from; its own keys win.
 ///
 /// Published figures and the rated endurance belong to the drive that they were published for and
@@ -176,16 +200,17 @@ pub(super) fn read_with_base(
             known: super::names().join(", "),
         })?;
         // Texts are compared, as a file may extend the package's preset of the same name.
-        let met_before = bases.iter().any(|(_, text)| *text == base_text);
+        let met_before = bases.iter().position(|(_, text)| *text == base_text);
         bases.push((base.clone(), base_text.clone()));
-        if met_before {
-            let chain: Vec<&str> = bases.iter().map(|(name, _)| name.as_str()).collect();
+        if let Some(first) = met_before {
+            let chain = bases.into_iter().skip(first);
             return Err(PresetError::BaseCycle {
-                chain: chain.join(" -> "),
+                chain: chain.map(|(name, _)| name).collect(),
             });
         }
         layers.push(read(base, &base_text)?);
     }
+    check_kinds(&layers, &bases)?;
     let mut merged = Entries::new();
     for (position, layer) in layers.into_iter().enumerate().rev() {
         let own = position == 0;

@@ -34,21 +34,15 @@ impl DriveConfig {
         text: &str,
         resolve_base: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, PresetError> {
-        Self::from_layers(text, &resolve_base)
-    }
-
-    /// As [`DriveConfig::from_toml`], for arrays too, whose members are read by it.
-    pub(super) fn from_layers(
-        text: &str,
-        resolve: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Self, PresetError> {
-        let entries = read_with_base(text, resolve)?;
+        let entries = read_with_base(text, &resolve_base)?;
         let kind = schema::kind(&entries)?;
         schema::check(&entries, kind)?;
         match kind {
             DriveKind::Ssd => assemble::assemble(&entries).map(|c| Self::Ssd(Box::new(c))),
             DriveKind::Hdd => disk::assemble(&entries).map(|c| Self::Hdd(Box::new(c))),
-            DriveKind::Raid0 => raid::assemble(&entries, resolve).map(|c| Self::Raid0(Box::new(c))),
+            DriveKind::Raid0 => {
+                raid::assemble(&entries, &resolve_base).map(|c| Self::Raid0(Box::new(c)))
+            }
         }
     }
 

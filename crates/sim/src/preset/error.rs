@@ -73,14 +73,45 @@ pub enum PresetError {
         known: String,
     },
     /// A preset inherits from itself.
-    #[error("presets inherit from each other in a circle: {chain}; remove one of the base lines")]
+    #[error(
+        "presets start from each other in a circle: {}; remove one of the base lines",
+        chain.join(" -> ")
+    )]
     BaseCycle {
-        /// The names along the circle.
-        chain: String,
+        /// The names along the circle, the first of them last too.
+        chain: Vec<String>,
     },
     /// Not enough spare space for collection.
     #[error(transparent)]
     TooLittleSpare(Box<SpareShortage>),
+}
+
+impl PresetError {
+    /// The key whose value is not possible, where it is that.
+    #[must_use]
+    pub fn wrong_key(&self) -> Option<&str> {
+        match self {
+            Self::WrongValue { key, .. } => Some(key),
+            Self::TooLittleSpare(shortage) => Some(&shortage.key),
+            _ => None,
+        }
+    }
+
+    /// The message without preset and line, for a text that nobody wrote by hand.
+    #[must_use]
+    pub fn without_place(&self) -> String {
+        let message = self.to_string();
+        let place = match self {
+            Self::Syntax { place, .. }
+            | Self::UnknownKey { place, .. }
+            | Self::WrongValue { place, .. }
+            | Self::UnknownBase { place, .. } => place,
+            Self::TooLittleSpare(shortage) => &shortage.place,
+            Self::MissingKey { .. } | Self::BaseCycle { .. } => return message,
+        };
+        let said = message.strip_prefix(&format!("{place}: "));
+        said.map_or_else(|| message.clone(), str::to_owned)
+    }
 }
 
 /// How far a capacity is from leaving collection the space that it needs.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::assemble::Keys;
+use super::assemble::{self, Keys};
 use super::choices::{Condition, DriveKind};
 use super::config::SsdConfig;
-use super::disk::HddConfig;
-use super::document::Entries;
-use super::drive::{DriveConfig, fingerprint};
+use super::disk::{self, HddConfig};
+use super::document::{Entries, read_with_base};
+use super::drive::fingerprint;
 use super::error::PresetError;
 use super::published::{Published, published};
 use super::schema::{self, Rule, integer};
@@ -156,6 +156,20 @@ impl RaidConfig {
     }
 }
 
+/// Builds a member from its keys; nothing of an array, which could name the one that names it.
+fn member_of(entries: &Entries) -> Result<Option<MemberConfig>, PresetError> {
+    let kind = schema::kind(entries)?;
+    if kind == DriveKind::Raid0 {
+        return Ok(None);
+    }
+    schema::check(entries, kind)?;
+    let member = match kind {
+        DriveKind::Hdd => MemberConfig::Hdd(Box::new(disk::assemble(entries)?)),
+        _ => MemberConfig::Ssd(Box::new(assemble::assemble(entries)?)),
+    };
+    Ok(Some(member))
+}
+
 /// Builds the array from its keys; `resolve` gives the text of a preset by its name.
 pub(super) fn assemble(
     entries: &Entries,
@@ -172,13 +186,9 @@ pub(super) fn assemble(
         return Err(wrong("member", allowed)?);
     };
     let variability = variability(&keys)?;
-    let mut member_preset = match DriveConfig::from_layers(&text, resolve)? {
-        DriveConfig::Ssd(config) => MemberConfig::Ssd(config),
-        DriveConfig::Hdd(config) => MemberConfig::Hdd(config),
-        DriveConfig::Raid0(_) => {
-            let allowed = "a solid-state drive or a hard disk, not another array";
-            return Err(wrong("member", allowed.to_owned())?);
-        }
+    let Some(mut member_preset) = member_of(&read_with_base(&text, resolve)?)? else {
+        let allowed = "a solid-state drive or a hard disk, not another array";
+        return Err(wrong("member", allowed.to_owned())?);
     };
     if let MemberConfig::Ssd(config) = &member_preset
         && config.idle_ns().is_some()
