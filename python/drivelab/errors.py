@@ -16,6 +16,25 @@ class UsageError(DrivelabError):
     """What was asked for is wrong: a name, a value, a file. The command exits with 2."""
 
 
+class ImpossibleValueError(UsageError):
+    """A value of a preset that no drive has.
+
+    Parameters
+    ----------
+    message
+        What to tell whoever wrote the preset, with preset and line.
+    key
+        The key, with its table.
+    reason
+        The message without preset and line.
+    """
+
+    def __init__(self, message: str, key: str = "", reason: str = "") -> None:
+        super().__init__(message)
+        self.key = key
+        self.reason = reason
+
+
 class CannotAnswerError(UsageError):
     """The question is sound, but this drive or model cannot answer it and says so."""
 

@@ -310,6 +310,67 @@ ENTITIES = '<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>
 
 
 @pytest.mark.parametrize(
+    ("changes", "reason", "remedy"),
+    [
+        (
+            {"Flash_Channel_Count": "1000"},
+            "geometry.channels = 1000 is not possible; allowed: an integer from 1 to 256",
+            "change Flash_Channel_Count ('1000')",
+        ),
+        ({"Page_Capacity": "4224"}, "page_size_bytes = 4224", "change Page_Capacity ('4224')"),
+        ({"IO_Queue_Depth": "0"}, "queue_pair_depth = 0", "change IO_Queue_Depth ('0')"),
+        (
+            {"GC_Exec_Threshold": "1.0"},
+            "at least 131: 128 kept free by collection",
+            "collection.reserve_blocks_per_plane is GC_Exec_Threshold x Block_No_Per_Plane: "
+            "change Block_No_Per_Plane ('128') or GC_Exec_Threshold ('1.0')",
+        ),
+        (
+            {"Block_No_Per_Plane": "90000000"},
+            "collection.reserve_blocks_per_plane = 4500000 is not possible",
+            "change Block_No_Per_Plane ('90000000') or GC_Exec_Threshold ('0.05')",
+        ),
+        (
+            {"Overprovisioning_Ratio": "0"},
+            "leaves 0 spare pages",
+            "geometry.over_provisioning_ratio is Overprovisioning_Ratio / "
+            "(1 - Overprovisioning_Ratio): change Overprovisioning_Ratio ('0')",
+        ),
+        (
+            {"PCIe_Lane_Count": "0"},
+            "host.link_bytes_per_second = 0 is not possible",
+            "host.link_bytes_per_second is PCIe_Lane_Bandwidth x PCIe_Lane_Count x 10^9: "
+            "change PCIe_Lane_Bandwidth ('0.5') or PCIe_Lane_Count ('0')",
+        ),
+        (
+            {"Channel_Transfer_Rate": "1", "Flash_Channel_Width": "1", "Page_Capacity": "1048576"},
+            "timing.read_register_ns = 1048576000 is not possible",
+            "change Page_Capacity ('1048576') or Channel_Transfer_Rate ('1') or "
+            "Flash_Channel_Width ('1')",
+        ),
+        (
+            {"Block_No_Per_Plane": "20000", "Page_No_Per_Block": "16384"},
+            "below 4294967295",
+            "change Block_No_Per_Plane ('20000') or Page_Capacity ('8192')",
+        ),
+    ],
+)
+def test_what_no_drive_has_is_told_by_the_settings_that_it_comes_from(
+    changes: dict[str, str | None], reason: str, remedy: str, capsys
+) -> None:
+    Path("bad.xml").write_text(ssdconfig(changes))
+    assert cli.main(["drives", "import", "bad.xml", "-o", "drive.toml"]) == 2
+    refused = capsys.readouterr().err
+    assert refused.startswith("drivelab: bad.xml: ")
+    assert reason in refused
+    assert refused.endswith(f"{remedy}\n")
+    assert refused.count("\n") == 1
+    # A preset that was never written has no lines.
+    assert " line " not in refused
+    assert not Path("drive.toml").exists()
+
+
+@pytest.mark.parametrize(
     ("content", "said"),
     [
         (ssdconfig(before=ENTITIES), "declares a document type"),

@@ -6,12 +6,14 @@
 use std::fmt::Display;
 
 use drivelab_ftl::FirmwareError;
+use drivelab_sim::preset::PresetError;
 use drivelab_sim::ssd::SimError;
 use pyo3::PyErr;
 
 mod exceptions {
     #![allow(missing_docs)]
     pyo3::import_exception!(drivelab.errors, CannotAnswerError);
+    pyo3::import_exception!(drivelab.errors, ImpossibleValueError);
     pyo3::import_exception!(drivelab.errors, RunError);
     pyo3::import_exception!(drivelab.errors, UsageError);
 }
@@ -19,6 +21,18 @@ mod exceptions {
 /// An error that whoever asked can mend, as `drivelab.errors.UsageError`.
 pub fn usage_error(error: impl Display) -> PyErr {
     exceptions::UsageError::new_err(error.to_string())
+}
+
+/// What is wrong about a preset: of a value with its key, as
+/// `drivelab.errors.ImpossibleValueError`.
+pub fn preset_error(error: &PresetError) -> PyErr {
+    error.wrong_key().map_or_else(
+        || usage_error(error),
+        |key| {
+            let arguments = (error.to_string(), key.to_owned(), error.without_place());
+            exceptions::ImpossibleValueError::new_err(arguments)
+        },
+    )
 }
 
 /// What a tool or a drive answered and cannot be, as `drivelab.errors.RunError`.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use drivelab_sim::preset::{self, DriveConfig, DriveKind, SsdConfig};
 use pyo3::prelude::*;
 
-use crate::errors::usage_error;
+use crate::errors::{preset_error, usage_error};
 
 /// Texts of presets beside the user's file, by name; they come before the package's.
 pub type BaseTexts = BTreeMap<String, String>;
@@ -20,7 +20,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The drive that a text and its bases describe.
 pub fn configuration(toml_text: &str, base_texts: &BaseTexts) -> PyResult<DriveConfig> {
-    DriveConfig::from_files(toml_text, base_texts).map_err(usage_error)
+    DriveConfig::from_files(toml_text, base_texts).map_err(|error| preset_error(&error))
 }
 
 /// The description of a drive of flash, or why it has no `wanted`.

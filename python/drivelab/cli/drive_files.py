@@ -111,15 +111,12 @@ def imported(args: argparse.Namespace) -> dict[str, Any]:
     """Write a preset made of another simulator's; give what ``drives import --json`` prints."""
     from drivelab.drives.mqsim import import_ssdconfig
     from drivelab.drives.named_file import read_file
-    from drivelab.drives.presets import PresetSource
 
     instead = "name MQSim's ssdconfig.xml"
     content = read_file(args.file, "MQSim's ssdconfig.xml", _MOST_XML_BYTES, instead)
     path = _free(args.output or Path(f"{args.file.stem}.toml"), force=args.force)
     try:
         result = import_ssdconfig(content, path.stem)
-        # What no drive could be is refused before it is written.
-        PresetSource(path.stem, result.toml_text).resolved()
     except UsageError as error:
         raise UsageError(f"{args.file}: {error}") from error
     write_output(path, result.toml_text)

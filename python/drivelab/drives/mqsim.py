@@ -7,12 +7,14 @@ The format is that of MQSim's `Host_Parameter_Set`, `Device_Parameter_Set` and
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from xml.parsers import expat
 
 from drivelab.drives.preset_template import toml_value
-from drivelab.errors import UsageError
+from drivelab.drives.presets import PresetSource
+from drivelab.errors import ImpossibleValueError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +56,20 @@ WITHOUT_COUNTERPART: Final = {
     "Block_PE_Cycles_Limit": "blocks do not wear out",
     "Page_Metadat_Capacity": "only user data crosses the channel",
 }
+_REGISTER: Final = "Page_Capacity x 1000 / (Channel_Transfer_Rate x Flash_Channel_Width)"
 _BITS: Final = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
+#: Of keys that are no setting's own number what they are made of.
+_FORMULAS: Final = {
+    "geometry.over_provisioning_ratio": "Overprovisioning_Ratio / (1 - Overprovisioning_Ratio)",
+    "timing.read_register_ns": _REGISTER,
+    "timing.write_register_ns": _REGISTER,
+    "collection.reserve_blocks_per_plane": "GC_Exec_Threshold x Block_No_Per_Plane",
+    "host.link_bytes_per_second": "PCIe_Lane_Bandwidth x PCIe_Lane_Count x 10^9",
+    "buffer.memory_bytes_per_second": (
+        "Data_Cache_DRAM_Data_Rate x Data_Cache_DRAM_Data_Busrt_Size x 10^6"
+    ),
+}
+_KEY: Final = re.compile(r"[a-z_]+\.[a-z_]+")
 _VICTIMS: Final = {"GREEDY": "greedy", "RGA": "d_choices", "RANDOM": "random", "FIFO": "fifo"}
 _ORDERS: Final = {
     "OUT_OF_ORDER": "reads_first",
@@ -194,7 +209,8 @@ class _Conversion:
         register = round(self._integer("Page_Capacity") * 1000 / rate)
         for kind in ("read", "write"):
             key = f"timing.{kind}_register_ns"
-            self._set(key, register, "Channel_Transfer_Rate", "Flash_Channel_Width")
+            rated = ("Channel_Transfer_Rate", "Flash_Channel_Width", "Page_Capacity")
+            self._set(key, register, *rated)
         technology = self._word("Flash_Technology", {each: each for each in _BITS})
         for key, kind in (("read", "Read"), ("program", "Program")):
             names = [f"Page_{kind}_Latency_{bit}" for bit in _BITS[technology]]
@@ -245,7 +261,8 @@ class _Conversion:
             self.unused["GC_Block_Selection_Policy"] = f"no rule is like {victims[:40]!r}"
             self._assume("collection.policy", "greedy", "the usual first choice")
         reserve = max(2, math.ceil(self._number("GC_Exec_Threshold", 0.0, 1.0) * blocks))
-        self._set("collection.reserve_blocks_per_plane", reserve, "GC_Exec_Threshold")
+        share = ("GC_Exec_Threshold", "Block_No_Per_Plane")
+        self._set("collection.reserve_blocks_per_plane", reserve, *share)
         self._assume("collection.pace", "whole_block", "a victim is emptied at once")
 
     def wear(self) -> None:
@@ -308,7 +325,24 @@ class _Conversion:
                 reason = "no setting of MQSim that Drivelab knows"
                 self.unused[setting] = WITHOUT_COUNTERPART.get(setting, reason)
         unused = {name: why for name, why in self.unused.items() if name in self.settings}
-        return Imported(self._toml(name), self.used, unused, self.assumed)
+        text = self._toml(name)
+        try:
+            PresetSource(name, text).resolved()
+        except ImpossibleValueError as error:
+            # Its lines are those of a preset that nobody has.
+            raise UsageError(f"{error.reason}; {self._remedy(error)}") from error
+        return Imported(text, self.used, unused, self.assumed)
+
+    def _remedy(self, error: ImpossibleValueError) -> str:
+        """Say which settings the keys are made of that an error names."""
+        named = set(_KEY.findall(error.reason))
+        keys = [error.key, *(key for key in self.values if key in named - {error.key})]
+        settings = [name for key in keys for name in self.used if key in self.used[name]]
+        if not settings:
+            return f"no setting says it: {self.assumed.get(error.key, 'it is the usual')}"
+        made = "".join(f"{key} is {_FORMULAS[key]}: " for key in keys if key in _FORMULAS)
+        listed = dict.fromkeys(f"{name} ({self.settings[name][:40]!r})" for name in settings)
+        return f"{made}change {' or '.join(listed)}"
 
     def _toml(self, name: str) -> str:
         lines = [

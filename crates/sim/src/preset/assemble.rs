@@ -357,7 +357,8 @@ fn check_flash(config: &SsdConfig, keys: &Keys<'_>) -> Result<(), PresetError> {
         let open = u64::from(config.policies().open_blocks()) + has_map;
         let allowed = match config.block_policies() {
             None => format!(
-                "at least {least}: {} kept free by collection, {open} open and one of data",
+                "at least {least}: {} kept free by collection \
+                 (collection.reserve_blocks_per_plane), {open} open and one of data",
                 least - 1 - open
             ),
             Some(policies) => format!(
