@@ -247,6 +247,13 @@ def test_an_axis_between_two_powers_of_ten_has_several_ticks() -> None:
     assert "12,000" in ticks
 
 
+def test_an_axis_of_one_round_counts_whole_ones() -> None:
+    line = Line("4 KiB", (1.0,), (50.0,))
+    figure = LineFigure("one", "One", Axis("round"), Axis("throughput (IOPS)", "log10"), (line,))
+    assert {text for text in texts(drawn(figure)) if "." in text} == set()
+    assert {"0", "1", "2"} <= set(texts(drawn(figure)))
+
+
 def test_a_long_label_stands_in_several_lines() -> None:
     found = texts(drawn(made.course()))
     assert max(len(text) for text in found) < 40

@@ -182,13 +182,27 @@ def test_what_was_not_alike_is_told() -> None:
     report = compare(drives)
     assert report.pages[0].cautions[1:] == (
         "b (simulated) never settled: its last rounds are compared.",
-        "The queue depth was not alike: a (simulated) 32, b (simulated) 8.",
+        "Not alike, queue depth: a (simulated) 32, b (simulated) 8.",
     )
     assert dict(report.header)["outstanding"] == "not alike (see page 1)"
     # What the test sent, which the settings alone do not say.
     header = {**made.result()["header"], "outstanding": "1 thread x queue depth 32"}
     alike = compare([made.drive(name, header=header) for name in "ab"])
     assert dict(alike.header)["outstanding"] == "1 thread x queue depth 32"
+
+
+def test_a_drive_without_its_variability_is_told_apart() -> None:
+    drives = [made.drive("a"), made.drive("b"), made.drive("c", kind="real")]
+    drives[1].result["drive"]["identity"] = {"variability": "off"}
+    told = "Not alike, variability: b (simulated) without it."
+    assert told in compare(drives).pages[0].cautions
+    assert told not in compare(drives[1:]).pages[0].cautions
+
+
+def test_what_the_test_sent_is_in_the_header() -> None:
+    header = {**made.result()["header"], "test": "DIRTH (PTS-E): 8 KiB random R/W 65/35"}
+    report = compare([made.drive(name, header=header) for name in "ab"])
+    assert dict(report.header)["test"] == "DIRTH (PTS-E): 8 KiB random R/W 65/35"
 
 
 def test_a_scaled_result_stamps_the_comparison() -> None:
@@ -210,6 +224,28 @@ def test_write_saturation_is_normalised_to_fresh_out_of_the_box() -> None:
     del drives[1].result["sections"][0]["minutes"]
     with pytest.raises(UsageError, match="runs/b lacks minutes of its section: run the test to"):
         compare(drives)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "after", "word"), [("bounded", "never", "never"), ("incomplete", None, "-")]
+)
+def test_what_was_cut_short_is_not_said_to_settle_never(
+    verdict: str,
+    after: str | None,
+    word: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    drives = [made.saturation("a", 1000.0, 100.0), made.saturation("b", 400.0, 300.0)]
+    for drive in drives:
+        drive.result["sections"][0] |= {"verdict": verdict, "steady_after_minutes": None}
+    report = compare(drives)
+    assert exhibits(report, Table)["saturation-table"].rows[0][5] == after
+    assert report.result["saturation"][0]["verdict"] == verdict
+    names = saved(tmp_path, *(drive.result for drive in drives))
+    cli.main(["pts", "compare", *names, "--out", str(tmp_path / "out")])
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert {row[-1] for row in rows if row and row[0] in ("a", "b") and "%" in row} == {word}
 
 
 def test_a_test_over_time_that_lacks_a_value_is_named(
@@ -258,7 +294,8 @@ def test_scaled_minutes_are_called_so_in_comparisons_too() -> None:
     text = text_of({**report.result, "stamp": "", **paths})
     assert "steady after (min of 3.00 s)" in text
     segment = {"last_bandwidth_bytes_per_second": 2e6, "bandwidth_bytes_per_second": [1e6, 2e6]}
-    section = {"name": "", "cells": [], "segments": [segment] * 3, "recovery_minutes": 7}
+    section = {"name": "", "verdict": "untested", "cells": [], "segments": [segment] * 3}
+    section["recovery_minutes"] = 7
     drives = [made.drive(name, test="xsr", sections=[section]) for name in ("a", "b")]
     for drive in drives:
         drive.result["settings"] |= scaled

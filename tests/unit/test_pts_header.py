@@ -48,6 +48,52 @@ def test_what_is_known_from_implementations_alone_is_called_pts_style(tmp_path: 
     assert result["header"]["preconditioning"] == "none"
 
 
+def test_what_was_chosen_otherwise_than_the_specification_is_told(tmp_path: Path) -> None:
+    asked = {"rule": "white-paper", "active_range_ratio": 0.3}
+    result = run(tmp_path / "run", **asked)
+    assert result["header"]["specification"] == (
+        "follows SNIA SSS PTS 2.0.x, except for the rule of steady state and the active range"
+    )
+    assert {
+        "Steady state was judged by the rule white-paper; the specification's is pts.",
+        "The active range was 30 % of the drive; the specification wants 75 %.",
+    } <= set(result["cautions"])
+    content = run(tmp_path / "content", content="zero")
+    assert content["header"]["specification"].endswith(", except for the data pattern")
+    # Cross stimulus recovery judges nothing.
+    unjudged = run_fake(tmp_path / "xsr", "xsr", FakeSession(**SETTLED), rule="white-paper")
+    assert "except" not in unjudged.result["header"]["specification"]
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "told"),
+    [
+        ("dirth", {"block_bytes": 8192, "write_ratio": 0.35}, ": 8 KiB random R/W 65/35"),
+        ("dirth", {}, ": 4 KiB random R/W 0/100"),
+        ("blocks", {"write_ratio": 0.35}, ": R/W 65/35"),
+        ("wsat", {}, ""),
+        ("wsat", {"workload": "composite"}, ": composite"),
+        ("wsat", {"idle_seconds": 30.0}, ": 30 s idle after every minute of writes"),
+        (
+            "wsat",
+            {"idle_seconds": 1.5, "scale": 0.5, "workload": "8k-random-mixed"},
+            ": 8k-random-mixed, 1.5 s idle after every minute of writes, scaled by 0.5",
+        ),
+    ],
+)
+def test_what_a_test_sent_is_told_where_it_was_chosen(
+    tmp_path: Path, name: str, asked: dict[str, Any], told: str
+) -> None:
+    header = run_fake(tmp_path / "run", name, FakeSession(**SETTLED), **asked).result["header"]
+    assert header["test"].partition("(PTS-C)")[2] == told
+
+
+def test_a_simulated_drive_without_its_variability_is_called_so(tmp_path: Path) -> None:
+    result = run(tmp_path / "run", FakeSession(identity={"variability": "off"}))
+    assert result["header"]["kind"] == "simulated drive, without its variability"
+    assert run(tmp_path / "varying")["header"]["kind"] == "simulated drive"
+
+
 @pytest.mark.parametrize(
     ("outcome", "told"),
     [
@@ -96,6 +142,7 @@ def test_a_scaled_run_is_stamped_and_shorter(tmp_path: Path) -> None:
     report = build(tmp_path / "run")
     assert (result["stamp"], report.stamp) == ("not a PTS result", "not a PTS result")
     assert any("scaled by 0.25" in each for each in report.pages[0].cautions)
+    assert any("may still be as fresh even where" in each for each in report.pages[0].cautions)
     assert result["capacity_bytes"] == session.capacity_bytes // 4
     assert result["range_bytes"] == session.capacity_bytes * 3 // 16
     with RunStore.open(tmp_path / "run") as store:

@@ -12,7 +12,7 @@ import pytest
 from fake_session import MIB, FakeSession
 from fake_test_run import SETTLED, run_fake
 
-from drivelab.errors import UsageError
+from drivelab.errors import RunError, UsageError
 from drivelab.pts.class_file import load_class
 from drivelab.pts.exhibits import Table
 from drivelab.pts.journal import Record, read_record
@@ -206,6 +206,61 @@ def test_idle_times_of_write_saturation_are_between_its_minutes(tmp_path: Path) 
     assert session.idled_seconds == 30.0 * len(minutes)
     assert minutes[:3] == pytest.approx([1.0, 2.5, 4.0])
     assert "run (min of writes)" in rows_of_saturation(tmp_path / "run")
+
+
+def table_of(path: Path, name: str) -> Table:
+    exhibits = {exhibit.name: exhibit for page in build(path).pages for exhibit in page.exhibits}
+    table = exhibits[name]
+    assert isinstance(table, Table)
+    return table
+
+
+def test_the_rounds_of_write_saturation_are_named_as_minutes(tmp_path: Path) -> None:
+    session = FakeSession(capacity_bytes=65536 * MIB, settles_bytes=1024 * MIB)
+    (section,) = run(tmp_path / "run", "wsat", session)["sections"]
+    last = section["steady_after_minutes"]
+    minutes = ", ".join(str(last - 31 * before) for before in (4, 3, 2, 1, 0))
+    note = table_of(tmp_path / "run", "wsat-steady-state").note
+    assert note.endswith(f"and each is one: these are minutes {minutes} of writes.")
+
+
+def test_write_saturation_that_was_cut_short_is_not_said_to_settle_never(tmp_path: Path) -> None:
+    def fails(step: int) -> Exception | None:
+        return RunError("it is gone") if step == 20 else None
+
+    session = FakeSession(capacity_bytes=65536 * MIB, fails=fails)
+    assert run_fake(tmp_path / "run", "wsat", session).result["verdict"] == "incomplete"
+    rows = dict(table_of(tmp_path / "run", "wsat-table").rows)
+    assert rows["steady after (min)"] is None
+    bounded = FakeSession(capacity_bytes=1024 * MIB)
+    assert run(tmp_path / "bounded", "wsat", bounded)["verdict"] == "bounded"
+    rows = dict(table_of(tmp_path / "bounded", "wsat-table").rows)
+    assert rows["steady after (min)"] == "never"
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "title"),
+    [
+        ("iops", "iops-table", "IOPS: mean of {}"),
+        ("blocks", "blocks-table", "IOPS: mean of {}"),
+        ("latency", "latency-table", "Latency and IOPS: {}"),
+    ],
+)
+def test_rounds_too_few_for_a_window_are_called_none(
+    tmp_path: Path, name: str, table: str, title: str
+) -> None:
+    whole = run(tmp_path / "whole", name, FakeSession(**SETTLED))
+    assert table_of(tmp_path / "whole", table).title == title.format("the measurement window")
+    first = next(at for at, step in enumerate(whole["steps"]) if step["phase"] == "rounds")
+    second = next(at for at, step in enumerate(whole["steps"]) if step["round"] == 2)
+
+    def fails(step: int) -> Exception | None:
+        # In the third round, after a purge that is no step of the result.
+        return RunError("it is gone") if step == 2 * second - first + 1 else None
+
+    run_fake(tmp_path / "cut", name, FakeSession(fails=fails, **SETTLED))
+    title = title.format("2 rounds, too few for a window")
+    assert table_of(tmp_path / "cut", table).title == title
 
 
 def test_a_table_of_scaled_write_saturation_says_how_long_its_minutes_are(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def _saturation(drives: Sequence[Mapping[str, Any]], minute: str) -> list[Sequen
                 _known(one["end_iops"]),
                 _known(one["settled_iops"]),
                 _UNKNOWN if lost is None else f"{100 * lost:.1f} %",
-                _minutes(one["steady_after_minutes"]),
+                _minutes(one["steady_after_minutes"], one["verdict"]),
             )
         )
     return rows
@@ -80,7 +80,9 @@ def _saturation(drives: Sequence[Mapping[str, Any]], minute: str) -> list[Sequen
 
 def _recovery(drives: Sequence[Mapping[str, Any]], minute: str) -> list[Sequence[str]]:
     rows: list[Sequence[str]] = [("drive", f"recovered after ({minute})")]
-    return rows + [(one["label"], _minutes(one["recovery_minutes"])) for one in drives]
+    return rows + [
+        (one["label"], _minutes(one["recovery_minutes"], one["verdict"])) for one in drives
+    ]
 
 
 def _idle(drives: Sequence[Mapping[str, Any]], _minute: None) -> list[Sequence[str]]:
@@ -102,8 +104,11 @@ _COURSES: Final[dict[str, tuple[str, Callable[..., list[Sequence[str]]]]]] = {
 }
 
 
-def _minutes(value: float | None) -> str:
-    return "never" if value is None else f"{value:,g}"
+def _minutes(value: float | None, verdict: str) -> str:
+    from drivelab.pts.compared_courses import or_never
+
+    known = or_never(value, verdict)
+    return _UNKNOWN if known is None else known if isinstance(known, str) else f"{known:,g}"
 
 
 def _known(value: float | None) -> str:

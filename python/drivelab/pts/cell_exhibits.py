@@ -88,15 +88,18 @@ def by_cell(results: Sequence[CellResult]) -> dict[Cell, CellResult]:
     return named
 
 
-def iops_exhibits(name: str, cells: ByCell) -> list[Exhibit]:
-    """Show IOPS of every cell: the table, the 2-D plot and the 3-D columns."""
+def iops_exhibits(name: str, cells: ByCell, window_words: str) -> list[Exhibit]:
+    """Show IOPS of every cell: the table, the 2-D plot and the 3-D columns.
+
+    `window_words` say which rounds the means are of.
+    """
 
     def iops(cell: CellResult) -> float:
         return cell.iops
 
     axis = Axis("throughput (IOPS)", "log10")
     return [
-        cells_table(f"{name}-table", "IOPS: mean of the measurement window", cells, iops),
+        cells_table(f"{name}-table", f"IOPS: mean of {window_words}", cells, iops),
         cells_lines(f"{name}-2d", "IOPS against block size", cells, iops, axis),
         cells_columns(f"{name}-3d", "IOPS by block size and mix", cells, iops, axis),
     ]

@@ -127,8 +127,22 @@ def differences(drives: Sequence[Compared]) -> list[str]:
                 f"{drive.label} {setting_text(key, value)}"
                 for drive, value in zip(drives, values, strict=True)
             )
-            told.append(f"The {words} was not alike: {each}.")
+            told.append(f"Not alike, {words}: {each}.")
+    varying = [_varies(drive.result) for drive in drives]
+    if len({one for one in varying if one is not None}) > 1:
+        without = ", ".join(
+            drive.label for drive, one in zip(drives, varying, strict=True) if one is False
+        )
+        told.append(f"Not alike, variability: {without} without it.")
     return told
+
+
+def _varies(result: Mapping[str, Any]) -> bool | None:
+    """Tell whether a simulated drive's times varied; ``None`` of others."""
+    drive = result["drive"]
+    if drive["kind"] != "simulated":
+        return None
+    return (drive.get("identity") or {}).get("variability") != "off"
 
 
 def setting_text(key: str, value: Any) -> str:

@@ -18,13 +18,13 @@ _READ: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "wsat": {
         "": (
             *("fresh_iops", "settled_iops", "steady_after_minutes", "run_minutes"),
-            *("drive_fills", "minutes"),
+            *("drive_fills", "minutes", "verdict"),
         ),
         "minutes": ("end_minutes", "iops"),
     },
     "hir": {"": ("wait_states",), "wait_states": ("wait_ratio", "gain_ratio")},
     "xsr": {
-        "": ("segments", "recovery_minutes"),
+        "": ("segments", "recovery_minutes", "verdict"),
         "segments": ("bandwidth_bytes_per_second", "last_bandwidth_bytes_per_second"),
     },
 }
@@ -83,7 +83,7 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
             end,
             section["settled_iops"],
             None if gone is None else 100 * gone,
-            "never" if section["steady_after_minutes"] is None else section["steady_after_minutes"],
+            or_never(section["steady_after_minutes"], section["verdict"]),
             section["run_minutes"],
             section["drive_fills"],
         )
@@ -105,6 +105,7 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
     values = [
         {
             "label": drive.label,
+            "verdict": section["verdict"],
             **{key: section[key] for key in keys},
             "end_iops": end,
             "lost_ratio": gone,
@@ -116,6 +117,11 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
         Page("Fresh and at the end", (_saturation_bars(drives, sections, ends), table)),
     ]
     return pages, {"saturation": values, "minute": words}
+
+
+def or_never(minutes: float | None, verdict: str) -> float | str | None:
+    """Say that something never came, unless the test was cut short before: then nobody knows."""
+    return "never" if minutes is None and verdict != "incomplete" else minutes
 
 
 def _minutes_of(drives: Sequence[Compared]) -> str:
@@ -207,7 +213,7 @@ def recovery_pages(drives: Sequence[Compared]) -> Pages:
                 for segment in section["segments"][:3]
             ),
             *(None for _ in range(3 - len(section["segments"]))),
-            section["recovery_minutes"],
+            or_never(section["recovery_minutes"], section["verdict"]),
         )
         for drive, section in zip(drives, sections, strict=True)
     )
@@ -219,11 +225,14 @@ def recovery_pages(drives: Sequence[Compared]) -> Pages:
             f"recovered after ({words})",
         ),
         rows,
-        "Recovered: the first minute of the third segment at or above the first segment's mean; "
-        "none where that never came.",
+        "Recovered: the first minute of the third segment at or above the first segment's mean.",
     )
     values = [
-        {"label": drive.label, "recovery_minutes": section["recovery_minutes"]}
+        {
+            "label": drive.label,
+            "verdict": section["verdict"],
+            "recovery_minutes": section["recovery_minutes"],
+        }
         for drive, section in zip(drives, sections, strict=True)
     ]
     return [Page("Cross stimulus recovery", (figure, table))], {"recovery": values, "minute": words}

@@ -165,7 +165,7 @@ def _asked_page(
         ),
         rows,
         "A drive wins against another where it is better and their intervals do not meet; where "
-        "they meet, five rounds do not decide.",
+        "they meet, so few rounds do not decide.",
     )
     cautions = () if is_measured else ("Not a cell of the test: worked out between its cells.",)
     return Page(f"At {words}", (bars, table), cautions)

@@ -98,7 +98,7 @@ def _header(drives: Sequence[Compared]) -> tuple[tuple[str, str], ...]:
     if first["test"] not in COURSES:
         intervals = "95 %, Student's t over the rounds of the measurement window"
     return (
-        ("test", f"{first['title']} ({EDITIONS[first['edition']]})"),
+        ("test", _header_of(first, "test")),
         ("specification", first["header"]["specification"]),
         ("numbers", kinds_text(drives)),
         ("normalised to", drives[0].label),

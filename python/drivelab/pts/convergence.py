@@ -34,8 +34,11 @@ def convergence_figure(
     return LineFigure(name, title, _ROUND, axis, tuple(lines))
 
 
-def window_exhibits(name: str, settled: Settled) -> list[Exhibit]:
-    """Show the measurement window of everything tracked, and its steady-state table."""
+def window_exhibits(name: str, settled: Settled, note: str = "") -> list[Exhibit]:
+    """Show the measurement window of everything tracked, and its steady-state table.
+
+    `note` says more of the rounds.
+    """
     exhibits: list[Exhibit] = []
     for place, tracked in enumerate(settled.tracked, start=1):
         if tracked.name in settled.windows:
@@ -43,7 +46,7 @@ def window_exhibits(name: str, settled: Settled) -> list[Exhibit]:
             window = settled.windows[tracked.name]
             exhibits.append(_window_figure(f"{name}-window{number}", tracked, window))
     if exhibits:
-        exhibits.append(steady_table(f"{name}-steady-state", settled))
+        exhibits.append(steady_table(f"{name}-steady-state", settled, note))
     return exhibits
 
 
@@ -69,7 +72,7 @@ def _window_figure(name: str, tracked: Tracked, window: Window) -> LineFigure:
     )
 
 
-def steady_table(name: str, settled: Settled) -> Table:
+def steady_table(name: str, settled: Settled, note: str = "") -> Table:
     """Set what was allowed beside what was measured, a row for everything tracked."""
     rows = []
     for tracked in settled.tracked:
@@ -109,9 +112,8 @@ def steady_table(name: str, settled: Settled) -> Table:
         ),
         tuple(rows),
         "R is the number of the round."
-        + (
-            "" if settled.is_steady else " Steady state was not reached: these are the last rounds."
-        ),
+        + ("" if settled.is_steady else " Steady state was not reached: these are the last rounds.")
+        + (f" {note}" if note else ""),
     )
 
 

@@ -199,7 +199,10 @@ def pages(record: Record, name: str, title: str) -> list[Page]:
             f"{title} - demand variation and demand intensity",
             (_variation(name, points), _intensity(name, points)),
         ),
-        Page(f"{title} - tables", (_rates(name, points), _point_table(name, points))),
+        Page(
+            f"{title} - tables",
+            (_rates(name, points, settled.window_words), _point_table(name, points)),
+        ),
         *_histograms(record, name, title, points),
     ]
     return shown
@@ -256,12 +259,12 @@ def _intensity(name: str, points: Sequence[CellResult]) -> LineFigure:
     )
 
 
-def _rates(name: str, points: Sequence[CellResult]) -> Table:
+def _rates(name: str, points: Sequence[CellResult], window_words: str) -> Table:
     grouped = _of_threads(points)
     depths = sorted(DEMANDS)
     return Table(
         f"{name}-table",
-        "IOPS: mean of the measurement window",
+        f"IOPS: mean of {window_words}",
         ("threads", *(f"queue depth {depth}" for depth in depths)),
         tuple((str(threads), *(point.iops for point in each)) for threads, each in grouped.items()),
     )

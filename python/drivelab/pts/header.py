@@ -6,9 +6,11 @@ from datetime import datetime
 from typing import Final
 
 from drivelab.measure.starts import beside_text
+from drivelab.pts.cell_exhibits import mix_text
 from drivelab.pts.journal import Record
 from drivelab.pts.plan import PRECONDITIONING_FILLS
-from drivelab.pts.settings import EDITIONS
+from drivelab.pts.settings import EDITIONS, Settings
+from drivelab.pts.steady_state import PTS
 from drivelab.pts.test import PtsTest
 from drivelab.units import format_decimal_size, format_duration_ns, format_size
 
@@ -42,8 +44,8 @@ def header_fields(record: Record, test: PtsTest) -> tuple[tuple[str, str], ...]:
     return (
         ("date", _date(origin.get("started_at"))),
         ("operator", settings.operator or NOT_KNOWN),
-        ("specification", VERSIONS[test.known]),
-        ("test", f"{test.title} ({EDITIONS[settings.edition]}){_class_text(record)}"),
+        ("specification", VERSIONS[test.known] + _except_text(settings, test)),
+        ("test", f"{test.title} ({EDITIONS[settings.edition]}){_chosen_text(record)}"),
         ("drive", drive["name"]),
         ("kind", _kind(record)),
         *(told(name) for name in _OF_DRIVE),
@@ -98,15 +100,24 @@ def purge_text(record: Record) -> str:
     return f"NOT DONE, {worst.outcome}{tried}: {worst.reason}"
 
 
-def cautions(record: Record) -> list[str]:
-    """Say what a reader must know before believing a report."""
+def cautions(record: Record, *, settles: bool = True) -> list[str]:
+    """Say what a reader must know before believing a report.
+
+    Parameters
+    ----------
+    record
+        Of the test.
+    settles
+        Whether the test has rounds that are to become steady.
+    """
     drive, settings = record.header["drive"], record.settings
     told = []
     if settings.scale < 1:
         told.append(
             f"Times and capacities were scaled by {settings.scale:g}, a minute of the test lasted "
             f"{format_duration_ns(60e9 * settings.scale)}: this is for trying out, and not a PTS "
-            "result."
+            "result. The drive itself was not scaled, and may still be as fresh even where its "
+            "rounds are steady."
         )
     if drive["kind"] == "simulated":
         told.append("A simulated drive: nothing here was measured on hardware.")
@@ -124,8 +135,7 @@ def cautions(record: Record) -> list[str]:
         told.append(
             f"The write cache is {_write_cache(record)}; the specification wants it {wanted}."
         )
-    if settings.content != "random":
-        told.append(f"Written data was {settings.content}; the specification wants random data.")
+    told += [caution for _, caution in _departures(settings, test_settles=settles)]
     if drive["kind"] == "real":
         told += _disturbances(record)
     if drive["block_bytes"] > _SMALLEST_BYTES and record.test in _OF_SMALL_BLOCKS:
@@ -157,15 +167,68 @@ def _disturbances(record: Record) -> list[str]:
     return told
 
 
-def _class_text(record: Record) -> str:
-    of = record.settings.workload_class
-    return "" if of is None else f": {of['title']}"
+def _departures(settings: Settings, *, test_settles: bool) -> list[tuple[str, str]]:
+    """Name what was chosen otherwise than the specification wants it, and say it in a sentence."""
+    told = []
+    if test_settles and settings.rule != PTS.name:
+        told.append(
+            (
+                "the rule of steady state",
+                f"Steady state was judged by the rule {settings.rule}; the specification's is "
+                f"{PTS.name}.",
+            )
+        )
+    if settings.active_range_ratio != settings.usual_active_range_ratio:
+        told.append(
+            (
+                "the active range",
+                f"The active range was {100 * settings.active_range_ratio:g} % of the drive; the "
+                f"specification wants {100 * settings.usual_active_range_ratio:g} %.",
+            )
+        )
+    if settings.content != "random":
+        told.append(
+            (
+                "the data pattern",
+                f"Written data was {settings.content}; the specification wants random data.",
+            )
+        )
+    return told
+
+
+def _except_text(settings: Settings, test: PtsTest) -> str:
+    names = [name for name, _ in _departures(settings, test_settles=test.settles)]
+    return f", except for {' and '.join(names)}" if names else ""
+
+
+def _chosen_text(record: Record) -> str:
+    """Say what a test sent where that is the operator's choice."""
+    settings = record.settings
+    if settings.workload_class is not None:
+        return f": {settings.workload_class['title']}"
+    mix = mix_text(round(100 * (1 - settings.write_ratio)))
+    chosen = {
+        "blocks": [mix],
+        "dirth": [f"{format_size(settings.block_bytes)} random {mix}"],
+        "wsat": _saturation_words(settings),
+    }.get(record.test)
+    return f": {', '.join(chosen)}" if chosen else ""
+
+
+def _saturation_words(settings: Settings) -> list[str]:
+    """Say what differs from 4 KiB random writes without a rest, which the legends name."""
+    words = [] if settings.workload == Settings.workload else [settings.workload]
+    if settings.idle_seconds:
+        scaled = f", scaled by {settings.scale:g}" if settings.scale < 1 else ""
+        words.append(f"{settings.idle_seconds:g} s idle after every minute of writes{scaled}")
+    return words
 
 
 def _kind(record: Record) -> str:
     drive = record.header["drive"]
     if drive["kind"] == "simulated":
-        return "simulated drive"
+        is_varying = drive["identity"].get("variability") != "off"
+        return f"simulated drive{'' if is_varying else ', without its variability'}"
     return "real device" if drive["is_whole_device"] else "file or partition, not a device"
 
 

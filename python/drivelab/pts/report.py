@@ -141,7 +141,8 @@ def _summary(record: Record, sections: list[Section], figures: list[Figure]) -> 
 
 
 def _cautions(record: Record, sections: list[Section]) -> list[str]:
-    return [*cautions(record), *coverage_cautions(record, sections)]
+    told = cautions(record, settles=test_named(record.test).settles)
+    return [*told, *coverage_cautions(record, sections)]
 
 
 def _has_gap(figures: list[Figure]) -> bool:

@@ -68,6 +68,14 @@ class Settled:
         return self.rounds[window.first_round - 1 : window.last_round]
 
     @property
+    def window_words(self) -> str:
+        """What the values of the window's rounds are of."""
+        if self.windows:
+            return "the measurement window"
+        count = len(self.rounds)
+        return f"{count} round{'' if count == 1 else 's'}, too few for a window"
+
+    @property
     def first_round(self) -> int:
         """The number of the first round of the window."""
         return next(iter(self.windows.values())).first_round if self.windows else 1

@@ -104,6 +104,11 @@ class Settings:
         return RULES[self.rule]
 
     @property
+    def usual_active_range_ratio(self) -> float:
+        """The share of the drive that the specification wants tested in this edition."""
+        return _DEFAULTS[self.edition][0]
+
+    @property
     def writes_are_forced(self) -> bool:
         """Whether the write cache is off."""
         return self.edition == "enterprise"

@@ -84,7 +84,8 @@ def _pages(record: Record) -> list[Page]:
         [(block_text(size), _iops_of(size, record.settings)) for size in sizes],
         Axis("throughput (IOPS)", "log10"),
     )
-    table, lines, _ = iops_exhibits("blocks", by_cell(cell_results(settled.window_rounds)))
+    cells = by_cell(cell_results(settled.window_rounds))
+    table, lines, _ = iops_exhibits("blocks", cells, settled.window_words)
     return [
         Page("Block sizes - steady-state convergence", (convergence,)),
         Page("Block sizes - measurement window", tuple(window_exhibits("blocks", settled))),

@@ -80,7 +80,7 @@ def _pages(record: Record) -> list[Page]:
         Axis("throughput (IOPS)", "log10"),
     )
     cells = by_cell(cell_results(settled.window_rounds))
-    table, lines, columns = iops_exhibits("iops", cells)
+    table, lines, columns = iops_exhibits("iops", cells, settled.window_words)
     return [
         Page("IOPS - steady-state convergence", (convergence,)),
         Page("IOPS - measurement window", tuple(window_exhibits("iops", settled))),

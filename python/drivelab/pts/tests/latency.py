@@ -102,7 +102,7 @@ def _pages(record: Record) -> list[Page]:
     return [
         Page("Latency - steady-state convergence", tuple(figures)),
         Page("Latency - measurement window", tuple(window_exhibits("latency", settled))),
-        Page("Latency - tables", (means, _table(cells))),
+        Page("Latency - tables", (means, _table(cells, settled))),
         Page("Latency - mean, 3-D", (columns[0],)),
         Page("Latency - maximum, 3-D", (columns[1],)),
         *histogram_page(record, "latency", "Latency"),
@@ -123,10 +123,10 @@ def _value_of(
     return lambda steps: value(step_of_cell(steps, cell))
 
 
-def _table(cells: dict[Cell, CellResult]) -> Table:
+def _table(cells: dict[Cell, CellResult], settled: Settled) -> Table:
     return Table(
         "latency-table",
-        "Latency and IOPS: the measurement window",
+        f"Latency and IOPS: {settled.window_words}",
         ("stimulus", "mean (ms)", "99.999 % (ms)", "maximum (ms)", "IOPS"),
         tuple(
             (

@@ -71,6 +71,7 @@ def _sections(record: Record) -> list[Section]:
 def _pages(record: Record) -> list[Page]:
     pages = []
     results: dict[Cell, CellResult] = {}
+    words = []
     for size in SIZES[record.settings.edition]:
         settled = _settled(record, size)
         if not settled.rounds:
@@ -90,17 +91,21 @@ def _pages(record: Record) -> list[Page]:
         pages.append(Page(f"Throughput - {block}, convergence", tuple(figures)))
         pages.append(Page(f"Throughput - {block}, measurement window", tuple(window)))
         results |= by_cell(cell_results(settled.window_rounds))
+        words.append(settled.window_words)
     if results:
-        pages.append(Page("Throughput - table and 2-D plot", _overview(results)))
+        pages.append(Page("Throughput - table and 2-D plot", _overview(results, words)))
     return pages
 
 
-def _overview(results: dict[Cell, CellResult]) -> tuple[Table, LineFigure]:
+def _overview(
+    results: dict[Cell, CellResult], window_words: Sequence[str]
+) -> tuple[Table, LineFigure]:
+    """Show every block size; the rounds of each are those that its words say."""
     sizes = list(dict.fromkeys(size for size, _ in results))
     rates = {cell: result.megabytes_per_second for cell, result in results.items()}
     table = Table(
         "throughput-table",
-        "Throughput: mean of the measurement window",
+        f"Throughput: mean of {' and '.join(dict.fromkeys(window_words))}",
         ("block size", "read (MB/s)", "write (MB/s)"),
         tuple((block_text(size), rates[size, 100], rates[size, 0]) for size in sizes),
     )

@@ -287,7 +287,7 @@ def _results(of: WorkloadClass, settled: Settled, *, is_simulated: bool) -> Tabl
         words += "" if is_simulated else _HELD_BY_FIO
     return Table(
         "class-results",
-        "Results: the measurement window",
+        f"Results: {settled.window_words}",
         (
             "stimulus",
             "share of requests",

@@ -259,9 +259,18 @@ def _pages(record: Record) -> list[Page]:
                 _table(record, steps, settled),
             ),
         ),
-        Page("WSAT - steady state", tuple(window_exhibits("wsat", settled))),
+        Page("WSAT - steady state", tuple(window_exhibits("wsat", settled, _window_note(settled)))),
         *histogram_page(record, "wsat", "WSAT"),
     ]
+
+
+def _window_note(settled: Settled) -> str:
+    """Say which minutes the rounds of the window are."""
+    minutes = [steps[-1].action.round for steps in settled.window_rounds]
+    return (
+        "Rounds are counted from the first minute that is judged, and each is one: these are "
+        f"minutes {', '.join(map(str, minutes))} of writes."
+    )
 
 
 def _latencies(steps: Sequence[Step], minutes: Sequence[float]) -> LineFigure:
@@ -285,6 +294,8 @@ def _table(record: Record, steps: Sequence[Step], settled: Settled) -> Table:
         last = end_iops([step.iops for step in steps])
         left = (f"mean of the last {LAST_MINUTES} minutes (IOPS)", last)
     after, minutes = values["steady_after_minutes"], minute_words(record.settings.to_json())
+    if after is None and _verdict(record, settled) != "incomplete":
+        after = "never"
     return Table(
         "wsat-table",
         "Write saturation",
@@ -293,7 +304,7 @@ def _table(record: Record, steps: Sequence[Step], settled: Settled) -> Table:
             ("first minute, fresh out of the box (IOPS)", values["fresh_iops"]),
             left,
             ("lost (%)", None if lost is None else 100 * lost),
-            (f"steady after ({minutes})", "never" if after is None else after),
+            (f"steady after ({minutes})", after),
             (f"run ({minutes})", values["run_minutes"]),
             ("written (GB)", values["written_bytes"] / 1e9),
             ("drive fills", values["drive_fills"]),

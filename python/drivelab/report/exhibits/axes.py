@@ -178,13 +178,13 @@ def _linear_axis(axes: Axes, which: str, shown: Sequence[float], *, from_zero: b
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     low, high = shown[0], shown[-1]
+    counted = which == "x" and all(float(value).is_integer() for value in shown)
     if from_zero and low >= 0:
         limits = (0.0, 1.06 * high or 1.0)
     else:
-        air = 0.06 * (high - low) or 0.06 * abs(high) or 1.0
+        air = 0.06 * (high - low) or (1.0 if counted else 0.06 * abs(high)) or 1.0
         limits = (low - air, high + air)
     getattr(axes, f"set_{which}lim")(*limits)
-    counted = which == "x" and all(float(value).is_integer() for value in shown)
     drawn = getattr(axes, f"{which}axis")
     drawn.set_major_locator(MaxNLocator(nbins=8 if which == "x" else 6, integer=counted))
     drawn.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
