@@ -273,6 +273,26 @@ def test_a_table_of_scaled_write_saturation_says_how_long_its_minutes_are(tmp_pa
 
 
 @pytest.mark.parametrize(
+    ("name", "scale", "words"),
+    [
+        ("latency", 1, "20 minutes"),
+        ("latency", 0.05, "1 minute"),
+        ("wsat", 0.1, "2 minutes"),
+        ("dirth", 0.001, "600 ms"),
+    ],
+)
+def test_titles_of_histograms_say_for_how_long_was_measured(
+    tmp_path: Path, name: str, scale: float, words: str
+) -> None:
+    session = FakeSession(bytes_per_second=1e9, capacity_bytes=1024 * MIB)
+    run(tmp_path / "run", name, session, scale=scale)
+    exhibits = [exhibit for page in build(tmp_path / "run").pages for exhibit in page.exhibits]
+    titles = [each.title for each in exhibits if each.name.endswith("-histogram")]
+    assert titles
+    assert all(title.startswith(f"Response times of {words}: ") for title in titles)
+
+
+@pytest.mark.parametrize(
     ("workload", "sizes", "read_ratio", "is_random"),
     [
         ("8k-random-mixed", 1, 0.65, True),

@@ -21,6 +21,7 @@ from drivelab.pts.journal import Action, Record, Step
 from drivelab.pts.response_times import levels_table, response_time_figure, response_times_json
 from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds
 from drivelab.pts.test import Section, settled_verdict
+from drivelab.pts.words import span_words
 
 if TYPE_CHECKING:
     from drivelab.pts.bench import Bench
@@ -313,7 +314,7 @@ def _histograms(record: Record, name: str, title: str, points: Sequence[CellResu
         rows.append((words, steps))
         figure = response_time_figure(
             f"{name}-{label.lower()}-histogram",
-            f"Response times of {len(steps)} minutes: {words}",
+            f"Response times of {span_words(steps)}: {words}",
             steps,
         )
         if figure is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.pts.exhibits import Exhibit, Page
 from drivelab.pts.journal import Action, Record
 from drivelab.pts.response_times import levels_table, response_time_figure, response_times_json
-from drivelab.pts.words import stimulus_words
+from drivelab.pts.words import span_words, stimulus_words
 
 if TYPE_CHECKING:
     from drivelab.pts.bench import Bench
@@ -38,7 +38,7 @@ def histogram_page(record: Record, name: str, title: str) -> list[Page]:
         return []
     words = stimulus_words(steps[0].stimulus)
     figure = response_time_figure(
-        f"{name}-histogram", f"Response times of {len(steps)} minutes: {words}", steps
+        f"{name}-histogram", f"Response times of {span_words(steps)}: {words}", steps
     )
     exhibits: list[Exhibit] = [] if figure is None else [figure]
     exhibits.append(levels_table(f"{name}-levels", "Confidence levels", [(words, steps)]))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from drivelab.units import format_duration_ns, format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from drivelab.pts.journal import Action
+    from drivelab.pts.journal import Action, Step
     from drivelab.workloads.stimulus import Stimulus
 
 
@@ -55,3 +56,12 @@ def minute_words(settings: Mapping[str, Any]) -> str:
     scale = settings["scale"]
     scaled = f" of {format_duration_ns(60e9 * scale)}" if scale < 1 else ""
     return f"min{scaled}{' of writes' if settings.get('idle_seconds') else ''}"
+
+
+def span_words(steps: Sequence[Step]) -> str:
+    """Say for how long steps in a row were sent: ``20 minutes``, or of a scaled test ``1.20 s``."""
+    seconds = sum(step.action.seconds or 0.0 for step in steps)
+    minutes = round(seconds / 60)
+    if minutes and math.isclose(seconds, 60 * minutes):
+        return f"{minutes} minute{'s' if minutes > 1 else ''}"
+    return format_duration_ns(1e9 * seconds)
