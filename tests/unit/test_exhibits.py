@@ -159,6 +159,14 @@ def test_columns_stand_beside_a_table_that_hides_none() -> None:
     assert rows(one)[50] == ["1 MiB", "100/0", ""]
 
 
+def test_heights_of_columns_are_written_out_as_other_axes_are() -> None:
+    figure = made.columns()
+    values = tuple(tuple(5e6 for _ in row) for row in figure.values)
+    found = texts(drawn(replace(figure, values=values)))
+    assert {"1,000,000", "5,000,000"} <= set(found)
+    assert not [text for text in found if re.search(r"\de[+-]?\d", text)]
+
+
 @pytest.mark.parametrize("count", [3, 20])
 def test_names_of_rows_do_not_lie_on_each_other(count: int) -> None:
     y = Axis("drive", categories=tuple(f"drive {place} (simulated)" for place in range(count)))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from matplotlib.collections import PolyCollection
 
-from drivelab.report.exhibits.axes import value_text
+from drivelab.report.exhibits.axes import number_text, value_text
 from drivelab.report.exhibits.looks import (
     WIDE_INCHES,
     Drawn,
@@ -54,6 +54,7 @@ _WIDTH_INCHES: Final = 4.6
 _LONGEST_BESIDE: Final = 12
 # Around the field: names of heights, of rows, air above.
 _LEFT_INCHES: Final = 0.85
+_LABEL_INCHES: Final = 0.25
 _TOP_INCHES: Final = 0.1
 _LETTER_INCHES: Final = 0.062
 # Names of columns are turned by so much.
@@ -130,11 +131,17 @@ class _Field:
         return _WIDTH_INCHES if self.row_letters <= _LONGEST_BESIDE else WIDE_INCHES
 
     @property
+    def left_inches(self) -> float:
+        """Left of the field: names of heights, and what they are."""
+        longest = max(len(number_text(tick)) for tick in _ticks(self))
+        return max(_LEFT_INCHES, _LABEL_INCHES + _LETTER_INCHES * longest)
+
+    @property
     def unit(self) -> float:
         """Inches of a unit of the drawing."""
         across = len(self.columns) * _ALONG_X[0] + len(self.rows) * _ALONG_Y[0]
         right = 0.2 + _LETTER_INCHES * max(self.row_letters, 11)
-        return (self.width_inches - _LEFT_INCHES - right) / across
+        return (self.width_inches - self.left_inches - right) / across
 
     @property
     def names_reach(self) -> float:
@@ -178,7 +185,7 @@ def _draw(axes: Axes, figure: ColumnFigure, field: _Field, values: Sequence[floa
     nx, ny = len(field.columns), len(field.rows)
     axes.set_axis_off()
     unit = field.unit
-    axes.set_xlim(-_LEFT_INCHES / unit, (field.width_inches - _LEFT_INCHES) / unit)
+    axes.set_xlim(-field.left_inches / unit, (field.width_inches - field.left_inches) / unit)
     axes.set_ylim(field.low_down, field.high_up)
     _walls(axes, figure.z, field)
     faces: list[tuple[list[Point], Color]] = []
@@ -275,7 +282,7 @@ def _walls(axes: Axes, z: Axis, field: _Field) -> None:
         axes.text(
             x - 0.06 / unit,
             y,
-            f"{tick:,.6g}",
+            number_text(tick),
             horizontalalignment="right",
             verticalalignment="center",
             fontsize=8,
@@ -285,7 +292,7 @@ def _walls(axes: Axes, z: Axis, field: _Field) -> None:
         ends = [field.at(x_at, y_at), field.at(x_at, y_at, field.height)]
         axes.plot(*zip(*ends, strict=True), color=_FLOOR, linewidth=0.8, zorder=0)
     axes.text(
-        -0.72 / unit,
+        (0.13 - field.left_inches) / unit,
         field.height / 2,
         z.label,
         rotation=90,
