@@ -256,3 +256,39 @@ def test_every_sheet_of_the_pdf_has_header_and_stamp(
         assert "/dev/disk/by-" in words
     # A table that goes on has its headings again.
     assert "minute" in sheets[-1]
+
+
+def test_a_heading_of_several_lines_stands_whole_above_what_it_heads(
+    tmp_path: Path, require_tool: Callable[[str], Path]
+) -> None:
+    words = " ".join(["messages that must survive every loss of power"] * 4)
+    pages = tuple(
+        Page(
+            f"begin{number} {words} end{number}",
+            (replace(window_table(), name=f"table-{number}", title=f"exhibit{number} {words}"),),
+        )
+        for number in range(16)
+    )
+    report = Report(title="Long", header=HEADER, stamp=STAMP, pages=pages, result={})
+    write_test_report(report, tmp_path, chromium=str(require_tool("chromium")))
+    sheets = sheets_of(tmp_path / "report.pdf", require_tool("pdftotext"))
+    words_of_sheets = [set(sheet.split()) for sheet in sheets]
+    for number in range(16):
+        # The list of pages names the exhibits of none.
+        heading = {f"begin{number}", f"end{number}", f"exhibit{number}"}
+        assert any(heading <= found for found in words_of_sheets), number
+
+
+def test_a_long_word_widens_no_page(browser: Any, tmp_path: Path) -> None:
+    word = "mailboxes" * 14
+    figure = convergence()
+    named = tuple(replace(line, label=f"{word}{line.label}") for line in figure.lines)
+    exhibit = replace(figure, lines=named, title=word)
+    report = Report(
+        title=word, header=HEADER, stamp=STAMP, pages=(Page(word, (exhibit,)),), result={}
+    )
+    write_test_report(report, tmp_path)
+    window = Opened(browser, tmp_path / "report.html", WIDTHS[-1])
+    window.page.wait_for_function("document.body.dataset.ready")
+    assert window.page.evaluate("document.documentElement.scrollWidth") == WIDTHS[-1]
+    window.context.close()
