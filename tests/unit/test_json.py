@@ -22,6 +22,7 @@ from drivelab.drives.block_devices import BlockDevice
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import RunError
 from drivelab.measure.campaign import run_campaign
+from drivelab.pts.compared_courses import COURSES
 from drivelab.pts.registry import TESTS
 from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings
@@ -106,6 +107,11 @@ ALSO: dict[str, list[list[str]]] = {
     "simulate": [
         ["simulate", "sim:spinpoint-m7", "--requests", "50", "--interval", "1s"],
         ["simulate", "sim:array-x25m", "--requests", "50", "--interval", "1s"],
+    ],
+    # Compared over time, which has other keys than block sizes and mixes.
+    "pts compare": [
+        ["pts", "compare", f"pts-{test}", f"pts-{test}/result.json", "--out", f"pts-{test}-two"]
+        for test in COURSES
     ],
 }
 # Of one kind of drive; of others they are nothing.
@@ -222,13 +228,14 @@ def finished_run(tmp_path_factory) -> Path:
             on_failure="continue",
         ).close()
     shutil.copytree(folder / "run", folder / "copied")
-    run_test(
-        TESTS["iops"],
-        FakeSession(settles_bytes=512 * MIB),
-        Settings.of_edition("client"),
-        folder / "pts-iops",
-        shown=False,
-    )
+    for test in ("iops", *COURSES):
+        run_test(
+            TESTS[test],
+            FakeSession(settles_bytes=512 * MIB),
+            Settings.of_edition("client"),
+            folder / f"pts-{test}",
+            shown=False,
+        )
     return folder
 
 
