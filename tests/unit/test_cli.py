@@ -15,7 +15,15 @@ from pathlib import Path
 import pytest
 
 from drivelab.cli import main as cli
-from drivelab.cli.arguments import CommandParser, add_characteristics, seed, whole_number
+from drivelab.cli.arguments import (
+    CommandParser,
+    add_characteristics,
+    half_width,
+    ratio,
+    seed,
+    share,
+    whole_number,
+)
 from drivelab.errors import CannotAnswerError, RunError, TerminatedError, UsageError
 
 
@@ -272,3 +280,16 @@ def test_measure_writes_ratios_with_two_decimals(capsys) -> None:
     assert cli.main(["measure", drive, *words]) == 0
     lines = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines())
     assert lines["write amplification"].strip() == "1.00"
+
+
+@pytest.mark.parametrize("text", ["0.001", "1e-3", ".1e-2", "1E-03", "10e-4"])
+def test_shares_have_exponents_too(text: str) -> None:
+    assert ratio(text) == share(text) == half_width(text) == pytest.approx(0.001)
+    assert share(f"{text}%") == half_width(f"{text} %") == pytest.approx(1e-5)
+
+
+@pytest.mark.parametrize("text", ["1e1", "1e999", "1e-999%", "e-3", "1e", "1e-1.5", "nan", "-1e-3"])
+def test_what_is_no_share_is_refused(text: str) -> None:
+    for parse in (share, half_width):
+        with pytest.raises(argparse.ArgumentTypeError, match="is not allowed; it takes a share"):
+            parse(text)

@@ -20,6 +20,8 @@ _DRIVE_HELP: Final = (
 DRIVE_HELP: Final = _DRIVE_HELP.format("")
 # Offsets are kept in 64 bits and seeds are hashed from 64 bits; a larger number would wrap.
 _MAX_SEED: Final = 2**63 - 1
+# float() alone would take "nan", "1_0" and as many digits as there are.
+_NUMBER: Final = r"[0-9]{0,20}\.?[0-9]{1,20}(?:[eE][+-]?[0-9]{1,3})?"
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -90,7 +92,7 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
 
 def ratio(text: str) -> float:
     """Read a number from 0 to 1, an argparse type."""
-    number = float(text) if re.fullmatch(r"-?[0-9]{0,20}\.?[0-9]{1,20}", text) else None
+    number = float(text) if re.fullmatch(f"-?{_NUMBER}", text) else None
     if number is None or not 0 <= number <= 1:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not allowed; it takes a number from 0 to 1, for example 0.3"
@@ -98,15 +100,29 @@ def ratio(text: str) -> float:
     return number
 
 
+def share(text: str) -> float:
+    """Read a share such as ``75%``, ``0.75`` or ``1e-3``, an argparse type."""
+    number = _number_or_per_cent(text)
+    if number is None or not 0 < number <= 1:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not allowed; it takes a share above 0 up to 100 %, as 75% or 0.75"
+        )
+    return number
+
+
 def half_width(text: str) -> float:
     """Read a half-width over the mean such as ``1%`` or ``0.01``, an argparse type."""
-    match = re.fullmatch(r"([0-9]{0,20}\.?[0-9]{1,20}) ?(%?)", text)
-    number = None if match is None else float(match[1]) / (100 if match[2] else 1)
+    number = _number_or_per_cent(text)
     if number is None or not 0 < number < 1:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not allowed; it takes a share between 0 and 100 %, for example 1% or 0.01"
         )
     return number
+
+
+def _number_or_per_cent(text: str) -> float | None:
+    match = re.fullmatch(f"({_NUMBER}) ?(%?)", text)
+    return None if match is None else float(match[1]) / (100 if match[2] else 1)
 
 
 size = argument_type(parse_size)

@@ -14,6 +14,7 @@ from drivelab.cli.arguments import (
     duration,
     ratio,
     seed,
+    share,
     size,
     whole_number,
 )
@@ -151,12 +152,12 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=seed, metavar="N", help="key of all random numbers [0]")
     parser.add_argument(
         "--scale",
-        type=_share,
+        type=share,
         metavar="F",
         help="share of times and capacities, for trying out: no PTS result [1]",
     )
     parser.add_argument(
-        "--active-range", type=_share, metavar="SHARE", help="share of the drive, as 75%% or 0.75"
+        "--active-range", type=share, metavar="SHARE", help="share of the drive, as 75%% or 0.75"
     )
     parser.add_argument("--threads", type=whole_number(1, 1024), metavar="N", help="see above")
     parser.add_argument(
@@ -164,17 +165,6 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--operator", metavar="NAME", help="who runs it, for the header")
     add_content(parser)
-
-
-def _share(text: str) -> float:
-    """Read a share such as ``75%`` or ``0.75``, an argparse type."""
-    match = re.fullmatch(r"([0-9]{0,20}\.?[0-9]{1,20}) ?(%?)", text)
-    number = None if match is None else float(match[1]) / (100 if match[2] else 1)
-    if number is None or not 0 < number <= 1:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not allowed; it takes a share above 0 up to 100 %, as 75% or 0.75"
-        )
-    return number
 
 
 def carry_out(args: argparse.Namespace) -> int:
