@@ -465,6 +465,11 @@ def test_words_of_cells() -> None:
         ),
         (("sections", 0, "cells", 2, "iops_rounds", 0), 1e-300, "iops_rounds[0] is 1e-300; allo"),
         (("sections", 0, "cells", 2, "iops_rounds", 0), True, "iops_rounds[0] is True; allowed"),
+        (
+            ("sections", 0, "cells", 2, "iops_rounds"),
+            [],
+            "cells[2].iops_rounds is []; allowed: a list that is not empty",
+        ),
     ],
 )
 def test_a_value_of_another_kind_in_a_file_is_named_with_its_place(
