@@ -245,6 +245,17 @@ def test_several_drives_come_to_what_each_comes_to_alone(
     assert results[0] == results[1] == results[2]
 
 
+def test_a_refusal_of_one_of_several_drives_names_it_once(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert run("dirth", "sim:x25m", "sim:slc-a", "--block-size", "1000") == 2
+    said = capfd.readouterr().err
+    assert "drivelab: sim:x25m cannot run dirth: a request of 1000 bytes" in said
+    assert "; sim:slc-a cannot run dirth: " in said.splitlines()[-1]
+    assert "sim:x25m: sim:x25m" not in said
+    assert "sim:slc-a: sim:slc-a" not in said
+
+
 def test_drives_on_the_same_hardware_are_not_measured_at_once(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

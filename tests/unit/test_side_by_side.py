@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from drivelab.cli.main import guarded
-from drivelab.cli.side_by_side import Finished, run_side_by_side
+from drivelab.cli.side_by_side import Finished, run_side_by_side, said_of
 from drivelab.errors import RunError
 
 SCRIPT = """
@@ -40,6 +40,13 @@ def test_what_each_comes_to_is_told_in_the_order_of_the_names() -> None:
         Finished("b", code=1, complaint="b is broken"),
         Finished("a", told=[{"drive": "a"}]),
     ]
+
+
+def test_what_a_drive_says_begins_with_its_name() -> None:
+    assert said_of("a.bin", "it went away") == "a.bin: it went away"
+    assert said_of("a.bin", "a.bin cannot be read") == "a.bin cannot be read"
+    assert said_of("a.bin", "a.bin: too short") == "a.bin: too short"
+    assert said_of("a", "ab is another") == "a: ab is another"
 
 
 def test_processes_end_with_one_that_is_killed(tmp_path: Path) -> None:

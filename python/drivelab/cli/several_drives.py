@@ -100,7 +100,7 @@ def run_drives(
     if at_once > 1:
         _refuse_shared(args.drives)
     from drivelab.cli.main import guarded
-    from drivelab.cli.side_by_side import run_side_by_side
+    from drivelab.cli.side_by_side import run_side_by_side, said_of
 
     try:
         finished = run_side_by_side(
@@ -115,7 +115,7 @@ def run_drives(
     failed = [one for one in finished if one.code]
     if not failed:
         return told, None
-    message = "; ".join(f"{one.name}: {one.complaint or 'ended'}" for one in failed)
+    message = "; ".join(said_of(one.name, one.complaint or "ended") for one in failed)
     is_mistake = all(one.code == _EXIT_MISTAKE for one in failed) and not told
     return told, UsageError(message) if is_mistake else RunError(message)
 

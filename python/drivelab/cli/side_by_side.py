@@ -63,6 +63,12 @@ class _Child:
     open_ends: int = 2
 
 
+def said_of(name: str, text: str) -> str:
+    """Put a drive's name before what it says, unless that begins with it."""
+    begins = text.startswith((f"{name} ", f"{name}: "))
+    return text if begins else f"{name}: {text}"
+
+
 def run_side_by_side(
     names: Sequence[str],
     work: Callable[[str], list[dict[str, Any]]],
@@ -190,7 +196,7 @@ def _read(
         for line in lines:
             text = line.decode(errors="replace").removeprefix("drivelab: ")
             finished[child.place].complaint = text
-            print(f"drivelab: {child.name}: {text}", file=sys.stderr, flush=True)
+            print(f"drivelab: {said_of(child.name, text)}", file=sys.stderr, flush=True)
 
 
 def _end(child: _Child, into: Finished) -> None:
