@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import csv
 import io
 import itertools
@@ -10,6 +11,7 @@ from dataclasses import replace
 
 import made_pts_report as made
 import pytest
+from matplotlib.colors import to_rgb
 
 from drivelab.pts.exhibits import Axis, BarFigure, Exhibit, Line, LineFigure, Table
 from drivelab.report.exhibits.axes import number_text, size_text, value_text
@@ -310,3 +312,17 @@ def test_no_two_of_24_series_look_alike_without_colour() -> None:
     traces = [series_style(place, trace=True) for place in range(3)]
     assert len({style.dash for style in traces}) == 3
     assert {style.marker for style in traces} == {""}
+
+
+def test_no_two_of_24_traces_look_alike() -> None:
+    looks = [series_style(place, trace=True) for place in range(24)]
+    for one, other in itertools.combinations(looks, 2):
+        if one.dash != other.dash:
+            continue
+        hues = [colorsys.rgb_to_hls(*to_rgb(style.color)) for style in (one, other)]
+        # Greys have no hue of their own.
+        if min(saturation for *_, saturation in hues) > 0.2:
+            apart = abs(hues[0][0] - hues[1][0])
+            assert min(apart, 1 - apart) > 20 / 360, (one, other)
+        else:
+            assert one.color != other.color

@@ -7,6 +7,7 @@ markers.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,6 +34,10 @@ _DASHES: Final[Mapping[str, tuple[float, ...]]] = {
     "closed_form": (1.2, 1.6),
 }
 _PATTERN_DASHES: Final = ((), (5.0, 2.0), (1.2, 1.6))
+# Lines without markers have fewer colours, no two of one hue, and more dashes. The next line of a
+# colour is two dashes on: those two are clearly different.
+_TRACE_COLORS: Final = _COLORS[:6]
+_TRACE_DASHES: Final = ((), (5.0, 2.0), (6.0, 1.8, 1.2, 1.8), (1.2, 1.6))
 #: Markers as paths around (0, 0), for the sample in a legend.
 _MARKER_PATHS: Final[Mapping[str, str]] = {
     "o": "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z",
@@ -122,13 +127,26 @@ def series_style(place: int, *, trace: bool = False) -> LineStyle:
     Parameters
     ----------
     place
-        From 0. Colours and markers begin again after eight, with another dash.
+        From 0. Colours and markers begin again after eight, with another dash; of traces colours
+        after six.
     trace
         Whether it is a line of many values, without markers.
     """
-    dash = _PATTERN_DASHES[place // MOST_LINES % len(_PATTERN_DASHES)]
-    # Without a marker, dashes have to tell lines apart from the first on.
     if trace:
-        dash = _PATTERN_DASHES[place % len(_PATTERN_DASHES)]
+        return _trace_style(place)
+    dash = _PATTERN_DASHES[place // MOST_LINES % len(_PATTERN_DASHES)]
     at = place % MOST_LINES
-    return LineStyle(_COLORS[at], "" if trace else _MARKERS[at], dash, hollow=place >= MOST_LINES)
+    return LineStyle(_COLORS[at], _MARKERS[at], dash, hollow=place >= MOST_LINES)
+
+
+def _trace_style(place: int) -> LineStyle:
+    """Tell lines apart by dashes from the first on, and every pair of 24 by colour and dash.
+
+    Colours begin again after six and dashes after four, together after twelve: from there on
+    dashes are those of the next place.
+    """
+    colors, dashes = len(_TRACE_COLORS), len(_TRACE_DASHES)
+    both = math.lcm(colors, dashes)
+    return LineStyle(
+        _TRACE_COLORS[place % colors], "", _TRACE_DASHES[(place + place // both) % dashes]
+    )
