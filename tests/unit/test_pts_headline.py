@@ -114,6 +114,26 @@ def test_a_recovery_and_demands_are_told_with_their_units() -> None:
 
 
 @pytest.mark.parametrize(
+    ("depths", "names"),
+    [
+        ((1, 1, 1), ["MIN, MID and MAX, 2 threads x 1"]),
+        ((1, 4, 4), ["MIN, 2 threads x 1", "MID and MAX, 2 threads x 4"]),
+        ((1, 2, 4), ["MIN, 2 threads x 1", "MID, 2 threads x 2", "MAX, 2 threads x 4"]),
+    ],
+)
+def test_operating_points_that_are_one_are_told_once(
+    depths: tuple[int, ...], names: list[str]
+) -> None:
+    points = [
+        {"name": name, "threads": 2, "queue_depth": depth, "iops_mean": 100.0 * depth}
+        for name, depth in zip(("MIN", "MID", "MAX"), depths, strict=True)
+    ]
+    section = {"operating_points": points}
+    found = headline({"test": "ecw", "settings": UNSCALED, "sections": [section]})
+    assert [figure.name for figure in found] == names
+
+
+@pytest.mark.parametrize(
     ("settings", "name"),
     [
         (UNSCALED, "steady after"),

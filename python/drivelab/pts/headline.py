@@ -107,10 +107,15 @@ def _gains(section: Mapping[str, Any]) -> Iterator[Figure]:
 
 
 def _demands(section: Mapping[str, Any]) -> Iterator[Figure]:
+    """Give the operating points, those of one stimulus once."""
+    by_demand: dict[tuple[int, int], list[Mapping[str, Any]]] = {}
     for point in section.get("operating_points", ()):
-        threads = "1 thread" if point["threads"] == 1 else f"{point['threads']} threads"
-        name = f"{point['name']}, {threads} x {point['queue_depth']}"
-        yield Figure(name, point["iops_mean"], "IOPS")
+        by_demand.setdefault((point["threads"], point["queue_depth"]), []).append(point)
+    for (threads, depth), points in by_demand.items():
+        *others, last = (point["name"] for point in points)
+        names = f"{', '.join(others)} and {last}" if others else last
+        of = "1 thread" if threads == 1 else f"{threads} threads"
+        yield Figure(f"{names}, {of} x {depth}", points[0]["iops_mean"], "IOPS")
 
 
 #: What some tests are made for, beside the means of their windows.
