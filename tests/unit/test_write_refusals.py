@@ -5,6 +5,7 @@ Of all block devices only those are written to that `loop_device` made for the t
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 from kernel_view import add, small_machine
 
+from drivelab.drives import target_device
 from drivelab.drives import write_refusals as write_refusals_module
 from drivelab.drives.block_devices import (
     SystemRoots,
@@ -211,6 +213,34 @@ def test_what_it_carries_keeps_a_device_from_being_written(
         with pytest.raises(CannotAnswerError, match=f"no writes on {path}: .*{words}"):
             measure(drive, Characteristics(write_ratio=0.5))
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("number", "user", "reason"),
+    [
+        (errno.EACCES, 1000, "Permission denied; a block device takes root or the group disk"),
+        (errno.EPERM, 0, "Operation not permitted, and the user is root: as in a container that"),
+        (errno.ENOMEDIUM, 0, "No medium found"),
+        (errno.EIO, 1000, "Input/output error"),
+    ],
+)
+def test_what_keeps_a_device_closed_is_told_as_the_system_does(
+    roots: SystemRoots, monkeypatch: pytest.MonkeyPatch, number: int, user: int, reason: str
+) -> None:
+    sda = list_block_devices(roots)[1]
+
+    def closed(*_: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(target_device, "look_at_device", lambda *_, **__: (sda, []))
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", closed)
+        with pytest.raises(UsageError) as caught:
+            open_target_device(sda.path, roots=roots)
+    told = f"{sda.path} cannot be read: {reason}"
+    assert str(caught.value).startswith(told)
+    assert ("group disk" in str(caught.value)) == ("group disk" in reason)
 
 
 @pytest.fixture

@@ -218,7 +218,14 @@ def _opened(device: BlockDevice, to_write: bool) -> int:
                 "container; without --allow-destructive it is only read"
             ) from error
         verb = "written" if to_write else "read"
-        raise UsageError(
-            f"{device.path} cannot be {verb}: {error.strerror}; a block device takes root or the "
-            "group disk"
-        ) from error
+        reason = f"{error.strerror}{_remedy(error)}"
+        raise UsageError(f"{device.path} cannot be {verb}: {reason}") from error
+
+
+def _remedy(error: OSError) -> str:
+    """Say whom a device lets in, where that is what stands against opening it."""
+    if error.errno not in (errno.EACCES, errno.EPERM):
+        return ""
+    if os.geteuid():
+        return "; a block device takes root or the group disk"
+    return ", and the user is root: as in a container that was not given the device"
