@@ -93,6 +93,22 @@ def test_a_window_that_never_settled_is_not_called_settled() -> None:
         assert [figure.name for figure in figures][1] == name
 
 
+def test_what_writes_settled_to_is_told_once(tmp_path: Path) -> None:
+    settings = Settings.of_edition("client", rule="white-paper")
+    with FakeSession(**SETTLED) as session:
+        outcome = run_test(SPECIFIED["wsat"], session, settings, tmp_path / "run", shown=False)
+    (section,) = outcome.result["sections"]
+    (window,) = section["windows"]
+    figures = headline(outcome.result)
+    assert [figure.name for figure in figures] == [
+        "fresh out of the box",
+        "settled",
+        "lost by then",
+        "steady after",
+    ]
+    assert figures[1].value == section["settled_iops"] == pytest.approx(window["mean"])
+
+
 def test_sizes_are_named_as_in_the_windows() -> None:
     cell = {"block_bytes": 2**20, "read_ratio": 1, "bandwidth_bytes_per_second_mean": 2e6}
     result = {"test": "throughput", "settings": UNSCALED, "sections": [{"cells": [cell]}]}
