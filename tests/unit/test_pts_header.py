@@ -60,6 +60,10 @@ def test_what_was_chosen_otherwise_than_the_specification_is_told(tmp_path: Path
     } <= set(result["cautions"])
     content = run(tmp_path / "content", content="zero")
     assert content["header"]["specification"].endswith(", except for the data pattern")
+    own = run_fake(tmp_path / "own", "blocks", FakeSession(**SETTLED), content="zero")
+    assert own.result["header"]["specification"] == (
+        "by the method of SNIA SSS PTS 2.0.x, except for the data pattern; none of its tests"
+    )
     # Cross stimulus recovery judges nothing.
     unjudged = run_fake(tmp_path / "xsr", "xsr", FakeSession(**SETTLED), rule="white-paper")
     assert "except" not in unjudged.result["header"]["specification"]

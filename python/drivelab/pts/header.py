@@ -44,7 +44,7 @@ def header_fields(record: Record, test: PtsTest) -> tuple[tuple[str, str], ...]:
     return (
         ("date", _date(origin.get("started_at"))),
         ("operator", settings.operator or NOT_KNOWN),
-        ("specification", VERSIONS[test.known] + _except_text(settings, test)),
+        ("specification", _specification(settings, test)),
         ("test", f"{test.title} ({EDITIONS[settings.edition]}){_chosen_text(record)}"),
         ("drive", drive["name"]),
         ("kind", _kind(record)),
@@ -196,9 +196,12 @@ def _departures(settings: Settings, *, test_settles: bool) -> list[tuple[str, st
     return told
 
 
-def _except_text(settings: Settings, test: PtsTest) -> str:
+def _specification(settings: Settings, test: PtsTest) -> str:
+    """Say what a test follows, and what of it was chosen otherwise."""
     names = [name for name, _ in _departures(settings, test_settles=test.settles)]
-    return f", except for {' and '.join(names)}" if names else ""
+    follows, *rest = VERSIONS[test.known].split(";")
+    excepted = f", except for {' and '.join(names)}" if names else ""
+    return ";".join([follows + excepted, *rest])
 
 
 def _chosen_text(record: Record) -> str:
