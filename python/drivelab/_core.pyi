@@ -89,6 +89,32 @@ def generate_stimulus(
     queue depth, where the range begins and how long it is, and where accesses in order begin.
     """
 
+# --- keyed content ---------------------------------------------------------------------
+
+class KeyedContent:
+    """The content by which a file shows that Drivelab wrote it; `key` has 32 bytes.
+
+    Raises `UsageError` when the key has another length.
+    """
+
+    def __init__(self, key: bytes) -> None: ...
+    @property
+    def tag(self) -> bytes:
+        """What fio writes at the end of each sector that it fills anew, 16 bytes."""
+
+    @property
+    def randseed(self) -> int:
+        """The seed of the buffers that fio keeps, below 2**62."""
+
+    def fill(self, start: int, bytes: int) -> bytes:  # noqa: A002
+        """Return what a file is filled with from byte `start` on; both are of whole sectors."""
+
+    def learn(self, buffers: bytes) -> None:
+        """Learn the sectors that fio's buffers hold."""
+
+    def tally(self, content: bytes) -> tuple[int, int, int]:
+        """Count the sectors that carry the key, those of zeroes, and all others."""
+
 # --- replay ----------------------------------------------------------------------------
 
 class RequestStream:

@@ -7,6 +7,7 @@ mod closed_form;
 mod csv;
 mod errors;
 mod histogram;
+mod keyed_content;
 mod preset;
 mod replay;
 mod scenario;
@@ -25,6 +26,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     closed_form::register(module)?;
     csv::register(module)?;
     histogram::register(module)?;
+    keyed_content::register(module)?;
     preset::register(module)?;
     replay::register(module)?;
     scenario::register(module)?;

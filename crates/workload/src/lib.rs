@@ -6,12 +6,14 @@
 //! specification. Nothing here knows
 //! time: in a closed loop the drive decides when the next request is drawn.
 //! [`RequestStream`] gives a stream to fio in pieces and holds what fio says of
-//! its requests ([`completions`]) against it.
+//! its requests ([`completions`]) against it; [`KeyedContent`] is the data by which a file shows
+//! that Drivelab wrote it.
 
 mod arrivals;
 mod characteristics;
 mod generator;
 mod iolog;
+mod keyed_content;
 mod latency_log;
 mod mixture;
 mod permutation;
@@ -26,6 +28,7 @@ pub use characteristics::{
 };
 pub use generator::Generator;
 pub use iolog::{IologNameError, iolog};
+pub use keyed_content::{KEY_BYTES, KeyedContent, KeyedContentError, Tally};
 pub use latency_log::{Completion, LatencyLogError, completions};
 pub use permutation::Permutation;
 pub use random::{Chance, Share, keyed_rng, uniform_below};
