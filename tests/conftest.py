@@ -107,6 +107,20 @@ def drive_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
+def told_generations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have inodes with generations, as ext4 has, where the tests' folder is of another kind."""
+    from drivelab.drives import ownership, side_file
+
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    try:
+        if side_file.generation_of(descriptor) is None:
+            for module in (ownership, side_file):
+                monkeypatch.setattr(module, "generation_of", lambda _: 1)
+    finally:
+        os.close(descriptor)
+
+
+@pytest.fixture
 def fio_logs(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Give fio's latency logs of the test, as they come."""
     from drivelab._core import Completions

@@ -174,7 +174,9 @@ def test_a_file_that_drivelab_made_is_known(drive_folder: Path, state: str) -> N
     path = drive_folder / f"kept-{state}.bin"
     open_target_file(path, size_bytes=2 * MIB, keep=True).close()
     side = Path(f"{path}.drivelab.json")
-    side.write_text(side.read_text().replace('"ready"', f'"{state}"'))
+    text = json.loads(side.read_text())
+    left = text["left"] if state == "ready" else None
+    side.write_text(json.dumps({**text, "state": state, "left": left}))
     before = everything_below(drive_folder)
     preview = preview_real_drive(str(path))
     assert preview.write_refusal is None

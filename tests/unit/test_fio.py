@@ -12,7 +12,7 @@ import pytest
 
 from drivelab._core import histogram_bin
 from drivelab.cli import main as cli
-from drivelab.drives import fio_measurement, fio_pace, target_file
+from drivelab.drives import fio_measurement, fio_pace, made_file
 from drivelab.drives.fio import FioDrive, open_real_drive
 from drivelab.drives.fio_program import FioOutput, run_fio
 from drivelab.drives.measurement import Measurement, MeasurementPlan
@@ -295,7 +295,7 @@ def test_no_file_is_made_for_a_workload_that_it_could_not_run(
     def fill(*_: object) -> None:
         pytest.fail("a file is filled")
 
-    monkeypatch.setattr(target_file, "_fill", fill)
+    monkeypatch.setattr(made_file.MadeFile, "fill", fill)
     path = drive_folder / "refused.bin"
     for words, said in (
         (["--queue-depth", "1024"], "at most 1023"),

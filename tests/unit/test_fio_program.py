@@ -20,7 +20,7 @@ from fake_fio import NAMES, Row, log_of, operation, report_of
 
 from drivelab._core import Completions
 from drivelab.cli import main as cli
-from drivelab.drives import fio_program, target_file
+from drivelab.drives import fio_program, made_file, target_file
 from drivelab.drives.block_devices import SystemRoots
 from drivelab.drives.fio import FioDrive, open_real_drive
 from drivelab.drives.fio_job import Segment
@@ -487,7 +487,7 @@ def test_a_depth_that_the_engine_does_not_keep_prevents_the_file(
 ) -> None:
     install(WITHOUT_LIBAIO)
     monkeypatch.chdir(drive_folder)
-    monkeypatch.setattr(target_file, "_fill", never_filled)
+    monkeypatch.setattr(made_file.MadeFile, "fill", never_filled)
     path = drive_folder / "deep.bin"
     options = ("--size", "16MiB", "--queue-depth")
     assert cli.main([*words, str(path), *options, "12"]) == 2
@@ -501,7 +501,7 @@ def test_a_request_smaller_than_the_direct_block_prevents_the_file(
     install: Callable[..., Path], drive_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install()
-    monkeypatch.setattr(target_file, "_fill", never_filled)
+    monkeypatch.setattr(made_file.MadeFile, "fill", never_filled)
     monkeypatch.setattr(target_file, "direct_block_bytes", lambda *_: 4096)
     path = drive_folder / "small.bin"
     small = Characteristics(read_size=512)

@@ -13,86 +13,35 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 from drivelab.closed_on_exit import ClosedOnExit
-from drivelab.drives.block_devices import THIS_MACHINE, BlockDevice, SystemRoots
+from drivelab.drives.block_devices import THIS_MACHINE, SystemRoots
 from drivelab.drives.direct_io import direct_block_bytes
-from drivelab.drives.file_location import FileLocation
+from drivelab.drives.fio_buffers import buffers_with
+from drivelab.drives.fio_content import keeps_buffers
 from drivelab.drives.fio_engine import check_depth, find_engine
 from drivelab.drives.fio_files import FioFiles
 from drivelab.drives.fio_job import MAX_BUFFER_BYTES
 from drivelab.drives.fio_measurement import FioSetup, measure_with_fio
 from drivelab.drives.fio_passes import check_pass, pass_with_fio
 from drivelab.drives.fio_program import FioProgram, find_fio
+from drivelab.drives.made_file import Written
 from drivelab.drives.measurement import Measurement, MeasurementPlan
 from drivelab.drives.side_file import file_key
+from drivelab.drives.target import Target, writing
 from drivelab.drives.target_device import open_target_device
 from drivelab.drives.target_file import TargetFile, UnfilledFile, open_target_file
 from drivelab.drives.whole_passes import PassMeasurement
 from drivelab.errors import CannotAnswerError, RunError
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.content import USUAL
 from drivelab.workloads.whole_pass import WholePass
 
 # From 1024 on the latency log of fio 3.33 fails, and few queues of the kernel are deeper.
 MAX_QUEUE_DEPTH: Final = 1023
 # Requests in flight at the end of the run time: drives try for seconds to read a bad block.
 SLACK_SECONDS: Final = 15.0
-
-
-class Target(Protocol):
-    """What is measured: an open file or block device."""
-
-    @property
-    def path(self) -> Path:
-        """Where it is, links resolved."""
-        ...
-
-    @property
-    def place(self) -> FileLocation | None:
-        """Where a file lies; `None` for a device."""
-        ...
-
-    @property
-    def device(self) -> BlockDevice | None:
-        """The device, or the drive below a file where the kernel tells of one."""
-        ...
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is a drive, not a file, a partition or what is made of others."""
-        ...
-
-    @property
-    def descriptor(self) -> int:
-        """Open, at least for reading."""
-        ...
-
-    @property
-    def capacity_bytes(self) -> int:
-        """Bytes that may be addressed."""
-        ...
-
-    @property
-    def write_refusal(self) -> str | None:
-        """Why it may only be read, or `None`."""
-        ...
-
-    def check_present(self) -> None:
-        """Raise `RunError` when the path names something else by now."""
-        ...
-
-    def before_writing(self) -> None:
-        """Raise `RunError` when it may not be written any more."""
-        ...
-
-    def describe(self) -> dict[str, Any]:
-        """Say what it is, JSON-able."""
-        ...
-
-    def close(self) -> None:
-        """Give it back."""
-        ...
 
 
 class FioDrive(ClosedOnExit):
@@ -225,11 +174,10 @@ class FioDrive(ClosedOnExit):
         """
         for index, one in work:
             check_pass(one, self.name, self.capacity_bytes)
-            self.check(one.characteristics())
-            setup = self._prepared(writes=one.direction == "write")
-            with self._told_when_gone():
+            workload = one.characteristics()
+            self.check(workload)
+            with self._prepared(workload, USUAL) as setup:
                 measured = pass_with_fio(setup, index, one, seed)
-            self.target.check_present()
             yield measured
 
     def close(self) -> None:
@@ -240,26 +188,26 @@ class FioDrive(ClosedOnExit):
     def _measure_one(
         self, index: int, workload: Characteristics, plan: MeasurementPlan
     ) -> Measurement:
-        setup = self._prepared(writes=workload.write_ratio > 0)
-        with self._told_when_gone():
-            measurement = measure_with_fio(setup, index, workload, plan)
-        self.target.check_present()
-        return measurement
+        with self._prepared(workload, plan.content) as setup:
+            return measure_with_fio(setup, index, workload, plan)
 
-    def _prepared(self, *, writes: bool) -> FioSetup:
-        """Check that the target is there and may be used, clear caches, and say what runs."""
-        self.target.check_present()
-        if writes:
-            self.target.before_writing()
-        clear_caches(self.target)
-        return FioSetup(
-            program=self.program,
-            files=self._files,
-            descriptor=self.target.descriptor,
-            capacity_bytes=self.capacity_bytes,
-            engine=self.engine,
-            slack_seconds=self.slack_seconds,
-        )
+    @contextlib.contextmanager
+    def _prepared(self, workload: Characteristics, content: str) -> Iterator[FioSetup]:
+        """Check before and after that the target is there and may be used; say what runs."""
+        target = self.target
+        target.check_present()
+        with self._told_when_gone(), writing(target, _written(workload, content)):
+            clear_caches(target)
+            yield FioSetup(
+                program=self.program,
+                files=self._files,
+                descriptor=target.descriptor,
+                capacity_bytes=self.capacity_bytes,
+                engine=self.engine,
+                slack_seconds=self.slack_seconds,
+                mark=target.mark,
+            )
+        target.check_present()
 
     @contextlib.contextmanager
     def _told_when_gone(self) -> Iterator[None]:
@@ -269,6 +217,13 @@ class FioDrive(ClosedOnExit):
             # A file that went away is the reason, and fio's words for it are others.
             self.target.check_present()
             raise
+
+
+def _written(workload: Characteristics, content: str) -> Written | None:
+    if workload.write_ratio == 0:
+        return None
+    largest = max(workload.read_size, workload.write_size)
+    return Written(content, (workload.queue_depth, largest) if keeps_buffers(content) else None)
 
 
 def clear_caches(target: Target) -> None:
@@ -410,6 +365,7 @@ def open_real_drive(
             keep=keep,
             allow_destructive=allow_destructive,
             before_filling=check_intended,
+            buffers_of=buffers_with(program),
             roots=roots,
         )
     try:

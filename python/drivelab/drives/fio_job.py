@@ -25,22 +25,19 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from drivelab.workloads.characteristics import Characteristics
+from drivelab.drives.fio_content import kept_content
 from drivelab.workloads.content import USUAL
+
+if TYPE_CHECKING:
+    from drivelab.drives.made_file import Mark
+    from drivelab.workloads.characteristics import Characteristics
 
 #: fio keeps one buffer a request in flight: of memory at most so much.
 MAX_BUFFER_BYTES: Final = 2**30
 # fio takes 1024 to 1048576, which is more than `fio_pace` sends at once.
 _LEAST_LOG_ENTRIES: Final = 1024
-# As crates/request/src/content.rs has it; duplicates of fio are of pages it wrote before, not of
-# zeroes alone. With either of the two options of a database fio refills its buffers.
-_CONTENT_OPTIONS: Final = {
-    "zero": ["zero_buffers=1", "scramble_buffers=0"],
-    "database": ["buffer_compress_percentage=50", "dedupe_percentage=10"],
-    "random": ["scramble_buffers=1"],
-}
 
 
 @dataclass(frozen=True)
@@ -73,6 +70,7 @@ def segment_options(
     log_prefix: str,
     buffer_seed: int,
     content: str = USUAL,
+    mark: Mark | None = None,
 ) -> list[str]:
     """Write the options, without leading dashes.
 
@@ -92,6 +90,8 @@ def segment_options(
         Key of the bytes that are written.
     content
         What they look like.
+    mark
+        By which a file that Drivelab made is known again.
     """
     return [
         *(["readonly"] if workload.write_ratio == 0 else []),
@@ -106,9 +106,9 @@ def segment_options(
         "direct=1",
         "thread",
         "invalidate=1",
-        *_CONTENT_OPTIONS[content],
+        *kept_content(content, mark),
         "randrepeat=0",
-        f"randseed={buffer_seed}",
+        f"randseed={buffer_seed if mark is None else mark.randseed}",
         f"write_lat_log={log_prefix}",
         f"log_entries={max(_LEAST_LOG_ENTRIES, segment.requests)}",
         "log_offset=1",

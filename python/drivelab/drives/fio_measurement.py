@@ -20,6 +20,7 @@ from drivelab.drives.fio_job import Segment, buffer_seed, segment_options
 from drivelab.drives.fio_pace import least_requests, next_segment
 from drivelab.drives.fio_program import FioProgram, run_fio
 from drivelab.drives.fio_result import check_segment
+from drivelab.drives.made_file import Mark
 from drivelab.drives.measurement import Measurement, OperationResult
 from drivelab.drives.plan import MeasurementPlan, StoppedBy
 from drivelab.errors import RunError
@@ -52,6 +53,8 @@ class FioSetup:
         fio's I/O engine.
     slack_seconds
         How long requests in flight may take beyond the run time before fio is killed.
+    mark
+        What is written carries it, in a file that Drivelab made.
     """
 
     program: FioProgram
@@ -60,6 +63,7 @@ class FioSetup:
     capacity_bytes: int
     engine: str
     slack_seconds: float
+    mark: Mark | None = None
 
 
 def measure_with_fio(
@@ -150,6 +154,7 @@ def run_segment(
         log_prefix=files.log_prefix,
         buffer_seed=data[0],
         content=data[1],
+        mark=setup.mark,
     )
     # What was opened and checked, whatever its path names by now.
     name = f"/proc/self/fd/{setup.descriptor}"

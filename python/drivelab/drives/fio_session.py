@@ -13,6 +13,7 @@ cache; that one belongs to `drivelab.drives.write_cache`.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -22,9 +23,11 @@ from drivelab.drives.fio_engine import check_depth
 from drivelab.drives.fio_program import run_fio
 from drivelab.drives.fio_step import check_stimuli, milliseconds, senders, step_options
 from drivelab.drives.fio_step_result import step_result
+from drivelab.drives.made_file import Written
 from drivelab.drives.purge import purge_drive
 from drivelab.drives.real_header import drive_header, host_header
 from drivelab.drives.session import StepResult, check_end, check_shares
+from drivelab.drives.target import writing
 from drivelab.drives.write_cache import switch_write_cache
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 
@@ -142,26 +145,29 @@ class FioSession(ClosedOnExit):
         check_end(stimuli, seconds, total_bytes)
         self.check(*stimuli, shares=shares)
         drive = self._drive
-        drive.target.check_present()
-        if any(stimulus.read_ratio < 1 for stimulus in stimuli):
-            drive.target.before_writing()
+        target = drive.target
+        target.check_present()
         options = step_options(
             stimuli,
             engine=drive.engine,
-            filename=f"/proc/self/fd/{drive.target.descriptor}",
+            filename=f"/proc/self/fd/{target.descriptor}",
             key=(self._seed, step),
             seconds=seconds,
             total_bytes=total_bytes,
             shares=shares,
+            mark=target.mark,
         )
         began = time.time()
         try:
-            output = run_fio(
-                drive.program,
-                options,
-                deadline_seconds=self._deadline(stimuli, seconds, total_bytes),
-                descriptors=[drive.target.descriptor],
-            )
+            with contextlib.ExitStack() as writes:
+                for content in sorted({each.content for each in stimuli if each.read_ratio < 1}):
+                    writes.enter_context(writing(target, Written(content)))
+                output = run_fio(
+                    drive.program,
+                    options,
+                    deadline_seconds=self._deadline(stimuli, seconds, total_bytes),
+                    descriptors=[target.descriptor],
+                )
             result = step_result(
                 output.report,
                 output.remarks,
@@ -172,9 +178,9 @@ class FioSession(ClosedOnExit):
             )
         except RunError:
             # A drive that went away is the reason, and fio's words for it are others.
-            drive.target.check_present()
+            target.check_present()
             raise
-        drive.target.check_present()
+        target.check_present()
         # By which a log of the drive's power is joined to it.
         return replace(result, extra={**result.extra, "began_unix_seconds": began})
 

@@ -31,12 +31,14 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from drivelab.drives.fio_content import filled_content
 from drivelab.drives.fio_job import MAX_BUFFER_BYTES
 from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from drivelab.drives.made_file import Mark
     from drivelab.workloads.stimulus import Stimulus
 
 _PAGE_BYTES: Final = 4096
@@ -49,11 +51,6 @@ _LARGEST_FLOW: Final = 1000
 _FLOW_TOLERANCE: Final = 0.01
 # The shortest: in microseconds.
 _FLOW_SLEEP: Final = 1
-_CONTENT_OPTIONS: Final = {
-    "zero": ["zero_buffers=1"],
-    "database": ["buffer_compress_percentage=50", "dedupe_percentage=10"],
-    "random": ["refill_buffers=1"],
-}
 
 
 @dataclass(frozen=True)
@@ -125,6 +122,7 @@ def step_options(
     seconds: float | None,
     total_bytes: int | None,
     shares: Sequence[float] = (),
+    mark: Mark | None = None,
 ) -> list[str]:
     """Write the options, without leading dashes.
 
@@ -142,6 +140,8 @@ def step_options(
         What ends the step, whichever is first; at least one.
     shares
         Of the requests, for each of the stimuli; empty where each goes as fast as it can.
+    mark
+        By which a file that Drivelab made is known again.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def step_options(
             f"filename={filename}",
             f"ioengine={engine}",
             f"randseed={step_seed(*key, number)}",
-            *_job(sender.stimulus),
+            *_job(sender.stimulus, mark),
             *sender.options,
             *_end(sender.stimulus, seconds, total_bytes),
         ]
@@ -172,7 +172,7 @@ def step_options(
     ]
 
 
-def _job(stimulus: Stimulus) -> list[str]:
+def _job(stimulus: Stimulus, mark: Mark | None) -> list[str]:
     return [
         *_pattern(stimulus),
         *_sizes(stimulus),
@@ -180,7 +180,7 @@ def _job(stimulus: Stimulus) -> list[str]:
         f"numjobs={stimulus.threads}",
         f"iodepth={stimulus.queue_depth}",
         *(["sync=dsync"] if stimulus.is_forced and stimulus.read_ratio < 1 else []),
-        *_CONTENT_OPTIONS[stimulus.content],
+        *filled_content(stimulus.content, mark),
         "direct=1",
         "thread",
         "group_reporting",

@@ -15,7 +15,10 @@ from drivelab.drives.block_devices import THIS_MACHINE, SystemRoots
 from drivelab.drives.direct_io import direct_block_bytes
 from drivelab.drives.file_location import FileLocation, locate_file
 from drivelab.drives.fio import check_on_drive
-from drivelab.drives.side_file import file_key, read_side
+from drivelab.drives.fio_buffers import buffers_with
+from drivelab.drives.fio_program import find_fio
+from drivelab.drives.ownership import BuffersOf, why_not_ours
+from drivelab.drives.side_file import read_side
 from drivelab.drives.target_device import look_at_device
 from drivelab.drives.target_file import (
     ALIGNMENT,
@@ -112,23 +115,31 @@ def _preview_file(
     descriptor = _opened(path)
     try:
         side = read_side(path)
-        made = side is not None and side["file"] == file_key(descriptor)
-        if side is not None and made and side["state"] != "ready":
-            return _yet_to_be_made(name, place, side["size_bytes"])
+        foreign = None if side is None else why_not_ours(descriptor, side, _buffers())
+        made = side is not None and foreign is None
+        if side is not None and made and side.state == "filling":
+            return _yet_to_be_made(name, place, side.size_bytes)
         actual = os.fstat(descriptor).st_size
-        made_bytes = side["size_bytes"] if side is not None and made else None
-        made = made_bytes == actual
-        check_content(path, descriptor, actual, made_bytes, size_bytes)
+        check_content(path, descriptor, actual, size_bytes, made=made)
+        refusal = None if made or allow_destructive is not None else only_read(path, foreign)
         return RealPreview(
             name=name,
             capacity_bytes=actual // ALIGNMENT * ALIGNMENT,
             block_bytes=direct_block_bytes(path, descriptor),
             block_assumed=False,
             file_bytes=0,
-            write_refusal=None if made or allow_destructive is not None else only_read(path),
+            write_refusal=refusal,
         )
     finally:
         os.close(descriptor)
+
+
+def _buffers() -> BuffersOf | None:
+    """Give what fio's buffers hold, where there is a fio: without one less can be proved."""
+    try:
+        return buffers_with(find_fio())
+    except UsageError:
+        return None
 
 
 def _preview_device(

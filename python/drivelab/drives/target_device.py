@@ -25,6 +25,7 @@ from drivelab.drives.block_devices import (
     SystemRoots,
     find_block_device,
 )
+from drivelab.drives.made_file import Written
 from drivelab.drives.measuring_lock import lock_to_measure
 from drivelab.drives.write_refusals import usage, write_refusals
 from drivelab.errors import RunError, UsageError
@@ -95,7 +96,11 @@ class TargetDevice:
             shrank = f"went away or shrank to {format_size(size_bytes)}"
             raise RunError(f"{self.path} {shrank} while it was measured")
 
-    def before_writing(self) -> None:
+    @property
+    def mark(self) -> None:
+        """Content proves nothing of a device."""
+
+    def before_writing(self, _written: Written | None = None) -> None:
         """Check right before a workload that writes that nobody else uses the device.
 
         Raises
@@ -110,6 +115,9 @@ class TargetDevice:
         if reasons:
             raise RunError(f"{self.path} may not be written any more: {'; '.join(reasons)}")
         self._written = True
+
+    def after_writing(self) -> None:
+        """Do nothing: a device is asked anew each time."""
 
     def describe(self) -> dict[str, Any]:
         """Say which device it is, JSON-able."""

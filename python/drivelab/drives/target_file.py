@@ -1,11 +1,11 @@
 """The file that stands for a real drive, and the rules that keep everybody else's files whole.
 
-- A path that does not exist is created: allocated, filled with random bytes so that reads
-  reach real blocks, and removed when closed unless it is to be kept.
-- Beside it a side file, ``PATH.drivelab.json``, says that Drivelab made it. After a kill the
-  pair is left behind, recognised by the next run and used again.
-- An existing file without a matching side file is only ever read, unless the user named
-  exactly this file with ``--allow-destructive``.
+- A path that does not exist is created: allocated, filled with content of its own key so that
+  reads reach real blocks, and removed when closed unless it is to be kept.
+- Beside it a side file, ``PATH.drivelab.json``, holds the key. After a kill the pair is left
+  behind; the next run uses it again where the content proves that nobody else wrote to it.
+- Any other existing file is only ever read, unless the user named exactly this file with
+  ``--allow-destructive``, and it is never removed.
 
 The file is opened once, without following a link, and locked; whoever measures it opens it
 again through that descriptor, so that what was checked is what is measured. The lock passes
@@ -27,23 +27,18 @@ from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.block_devices import THIS_MACHINE, BlockDevice, SystemRoots
 from drivelab.drives.direct_io import direct_block_bytes
 from drivelab.drives.file_location import FileLocation, locate_file
+from drivelab.drives.made_file import MadeFile, Mark, Written
 from drivelab.drives.measuring_lock import lock_to_measure
-from drivelab.drives.side_file import (
-    SIDE_LAYOUT,
-    file_key,
-    read_side,
-    remove_with_side,
-    side_path,
-    write_side,
-)
+from drivelab.drives.ownership import BuffersOf, why_not_ours
+from drivelab.drives.side_file import Side, read_side, side_path
 from drivelab.errors import RunError, UsageError
+from drivelab.told import tell
 from drivelab.units import format_size
 
 DEFAULT_SIZE_BYTES: Final = 2**30
 MIN_SIZE_BYTES: Final = 2**20
 # Direct requests are multiples of the drive's block; this is the largest common one.
 ALIGNMENT: Final = 4096
-_FILL_BYTES: Final = 4 * 2**20
 
 
 @dataclass(frozen=True)
@@ -78,8 +73,6 @@ class TargetFile(ClosedOnExit):
         Open for reading, and for writing where `write_refusal` is `None`.
     capacity_bytes
         The part that is measured, a multiple of 4096.
-    made
-        Drivelab made the file, in this run or an earlier one.
     write_refusal
         Why the file may only be read, or `None`.
     was_there
@@ -89,9 +82,10 @@ class TargetFile(ClosedOnExit):
     place: FileLocation
     descriptor: int
     capacity_bytes: int
-    made: bool
     write_refusal: str | None
     was_there: bool = False
+    _folder: int = field(default=-1, repr=False)
+    _own: MadeFile | None = field(default=None, repr=False)
     _remove: bool = field(default=False, repr=False)
 
     @property
@@ -133,8 +127,31 @@ class TargetFile(ClosedOnExit):
                 f"{self.path} shrank to {format_size(now.st_size)} while it was measured"
             )
 
-    def before_writing(self) -> None:
-        """Do nothing: who may write a file is settled when it is opened."""
+    @property
+    def made(self) -> bool:
+        """Whether Drivelab made the file, in this run or an earlier one."""
+        return self._own is not None
+
+    @property
+    def mark(self) -> Mark | None:
+        """What fio is to write by, so that a file of ours is known again."""
+        return None if self._own is None else self._own.mark
+
+    def before_writing(self, written: Written | None = None) -> None:
+        """Check that nobody else changed a file that Drivelab made, and note what may change it.
+
+        Raises
+        ------
+        RunError
+            When somebody did.
+        """
+        if self._own is not None and written is not None:
+            self._own.before_writing(written)
+
+    def after_writing(self) -> None:
+        """Note what a file that Drivelab made looks like now."""
+        if self._own is not None:
+            self._own.after_writing()
 
     def leave(self, *, only_found: bool = False) -> Path | None:
         """Let a file that would be removed stay for whoever opens it next; give its path.
@@ -147,16 +164,33 @@ class TargetFile(ClosedOnExit):
         return self.path
 
     def close(self) -> None:
-        """Close the file; remove it and its side file if it was made and is not kept."""
+        """Close the file; remove it and its side file if it was made and is not kept.
+
+        Where it holds what somebody else wrote it stays, and a line says so.
+        """
         atexit.unregister(self.close)
         if self.descriptor < 0:
             return
         try:
-            if self._remove:
-                remove_with_side(self.path, self.descriptor)
+            if self._own is not None:
+                self._own.end(remove=self._remove)
+        except (OSError, RunError) as error:
+            tell(str(error))
         finally:
             os.close(self.descriptor)
+            os.close(self._folder)
             self.descriptor = -1
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What `open_target_file` was asked for."""
+
+    size_bytes: int | None
+    keep: bool
+    may_overwrite: bool
+    before_filling: BeforeFilling | None
+    buffers_of: BuffersOf | None
 
 
 def open_target_file(
@@ -166,6 +200,7 @@ def open_target_file(
     keep: bool = False,
     allow_destructive: str | None = None,
     before_filling: BeforeFilling | None = None,
+    buffers_of: BuffersOf | None = None,
     roots: SystemRoots = THIS_MACHINE,
 ) -> TargetFile:
     """Open the file `name` to be measured; make it when it does not exist.
@@ -183,6 +218,8 @@ def open_target_file(
     before_filling
         Called before anything is written to a file that is made; what it raises prevents the
         file.
+    buffers_of
+        Gives what fio's buffers hold, by which a file that was being written is known again.
     roots
         The kernel's view of what is mounted.
 
@@ -195,50 +232,52 @@ def open_target_file(
     """
     place = locate_file(name, roots)
     check_named(place.path, allow_destructive)
+    may_overwrite = allow_destructive is not None
+    asked = _Asked(size_bytes, keep, may_overwrite, before_filling, buffers_of)
     if place.exists:
-        return _open_existing(place, size_bytes, keep, allow_destructive, before_filling)
+        return _open_existing(place, asked)
     size_bytes = DEFAULT_SIZE_BYTES if size_bytes is None else size_bytes
     check_makeable(place.path, size_bytes)
-    return _make(place, size_bytes, keep, before_filling)
+    return _make(place, size_bytes, asked)
 
 
-def _open_existing(
-    place: FileLocation,
-    size_bytes: int | None,
-    keep: bool,
-    allow_destructive: str | None,
-    before_filling: BeforeFilling | None,
-) -> TargetFile:
-    path = place.path
-    allowed = allow_destructive is not None
-    descriptor = _open_locked(path, allowed)
-    try:
-        status = os.fstat(descriptor)
-        side = read_side(path)
-        made = side is not None and side["file"] == file_key(descriptor)
-        if side is not None and made and side["state"] != "ready":
-            # A killed run left it half written; the lock says that nobody works on it now.
-            return _finish(place, descriptor, side["size_bytes"], keep, before_filling)
-        made_bytes = side["size_bytes"] if side is not None and made else None
-        made = made_bytes == status.st_size
-        check_content(path, descriptor, status.st_size, made_bytes, size_bytes)
-        if made and side is not None:
-            keep = keep or side["keep"]
-            if keep != side["keep"]:
-                write_side(path, {**side, "keep": keep})
-        refusal = None if made or allowed else only_read(path)
+def _open_existing(place: FileLocation, asked: _Asked) -> TargetFile:
+    path, allowed = place.path, asked.may_overwrite
+    with contextlib.ExitStack() as undo:
+        folder = _folder_of(path)
+        undo.callback(os.close, folder)
+        side = read_side(path, folder)
+        descriptor = _open_locked(path, allowed or side is not None, allowed)
+        undo.callback(os.close, descriptor)
+        foreign = None if side is None else why_not_ours(descriptor, side, asked.buffers_of)
+        if foreign is not None and not allowed:
+            descriptor = _only_to_read(path, descriptor)
+        made = None
+        if side is not None and foreign is None:
+            made = MadeFile(path, folder, descriptor, side, asked.buffers_of)
+            if side.state == "filling":
+                # A killed run left it half written; the lock says that nobody works on it now.
+                target = _filled(place, folder, descriptor, made, asked.before_filling)
+                undo.pop_all()
+                return target
+        actual_bytes = os.fstat(descriptor).st_size
+        check_content(path, descriptor, actual_bytes, asked.size_bytes, made=made is not None)
+        if made is not None and asked.keep:
+            made.keep()
+        refusal = None if made is not None or allowed else only_read(path, foreign)
+        if foreign is not None:
+            tell(refusal or f"{path} is not removed at the end: {foreign}")
         target = TargetFile(
             place=place,
             descriptor=descriptor,
-            capacity_bytes=status.st_size // ALIGNMENT * ALIGNMENT,
-            made=made,
+            capacity_bytes=actual_bytes // ALIGNMENT * ALIGNMENT,
             write_refusal=refusal,
             was_there=True,
-            _remove=made and not keep,
+            _folder=folder,
+            _own=made,
+            _remove=made is not None and not made.side.keep,
         )
-    except BaseException:
-        os.close(descriptor)
-        raise
+        undo.pop_all()
     atexit.register(target.close)
     return target
 
@@ -253,20 +292,17 @@ def check_named(path: Path, allow_destructive: str | None) -> None:
         )
 
 
-def only_read(path: Path) -> str:
-    """Say why a file of somebody else's is not written."""
-    return (
-        f"{path} was not made by Drivelab and is only read; "
-        f"--allow-destructive={path} lets it be overwritten"
-    )
+def only_read(path: Path, foreign: str | None) -> str:
+    """Say why a file of somebody else's is not written; `foreign` is why it may not be ours."""
+    reason = "was not made by Drivelab and is only read"
+    if foreign is not None:
+        stale = f"{side_path(path).name} beside it is out of date and may be deleted"
+        reason = f"may not be as Drivelab left it and is only read: {foreign} ({stale})"
+    return f"{path} {reason}; --allow-destructive={path} lets it be overwritten"
 
 
 def check_content(
-    path: Path,
-    descriptor: int,
-    actual_bytes: int,
-    made_bytes: int | None,
-    asked_bytes: int | None,
+    path: Path, descriptor: int, actual_bytes: int, asked_bytes: int | None, *, made: bool
 ) -> None:
     """Raise `UsageError` when an existing file cannot be measured, or is not as asked for.
 
@@ -276,18 +312,14 @@ def check_content(
         The file, opened.
     actual_bytes, asked_bytes
         How long it is, and is to be, if that was asked.
-    made_bytes
-        How long Drivelab made it; ``None`` for somebody else's.
+    made
+        Drivelab made it.
     """
     if asked_bytes is not None and asked_bytes != actual_bytes:
-        remedy = "name a path that does not exist or leave --size out"
-        if made_bytes == actual_bytes:
-            remedy = "remove it or leave --size out"
-        elif made_bytes is not None:
-            remedy = "something else changed it since it was made: remove it, and begin anew"
+        remedy = "remove it" if made else "name a path that does not exist"
         raise UsageError(
             f"{path} exists with {format_size(actual_bytes)}, not the --size of "
-            f"{format_size(asked_bytes)}; {remedy}"
+            f"{format_size(asked_bytes)}; {remedy} or leave --size out"
         )
     if actual_bytes < MIN_SIZE_BYTES:
         raise UsageError(
@@ -302,8 +334,8 @@ def check_content(
         )
 
 
-def _open_locked(path: Path, allowed: bool) -> int:
-    """Open for reading, or for writing when that is allowed or the file is ours; lock it."""
+def _open_locked(path: Path, to_write: bool, must: bool) -> int:
+    """Open a file and lock it; to be written where that is asked, and allowed or a `must`."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
@@ -311,8 +343,7 @@ def _open_locked(path: Path, allowed: bool) -> int:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise UsageError(f"{path} is no regular file any more")
-        side = read_side(path)
-        if allowed or (side is not None and side["file"] == file_key(descriptor)):
+        if to_write and (must or os.access(f"/proc/self/fd/{descriptor}", os.R_OK | os.W_OK)):
             reading = descriptor
             # Through the descriptor, so that it is the file just looked at.
             descriptor = os.open(f"/proc/self/fd/{reading}", os.O_RDWR | os.O_CLOEXEC)
@@ -326,6 +357,25 @@ def _open_locked(path: Path, allowed: bool) -> int:
     return descriptor
 
 
+def _only_to_read(path: Path, descriptor: int) -> int:
+    """Take the right to write from an open, locked file; its descriptor stays."""
+    reading = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        # In its place at once, so that nobody else gets the number; the lock goes with the old one.
+        os.dup2(reading, descriptor, inheritable=False)
+    finally:
+        os.close(reading)
+    lock_to_measure(path, descriptor)
+    return descriptor
+
+
+def _folder_of(path: Path) -> int:
+    try:
+        return os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise UsageError(f"{path.parent} cannot be opened: {error.strerror}") from error
+
+
 def check_makeable(path: Path, size_bytes: int) -> None:
     """Raise `UsageError` when a file of this size cannot be made."""
     if size_bytes < MIN_SIZE_BYTES or size_bytes % ALIGNMENT:
@@ -334,21 +384,26 @@ def check_makeable(path: Path, size_bytes: int) -> None:
             f"{size_bytes} bytes is not"
         )
     _check_space(path.parent, size_bytes)
-    if side_path(path).exists() and read_side(path) is None:
+    if os.path.lexists(side_path(path)) and read_side(path) is None:
         raise UsageError(f"{side_path(path)} is in the way; move it or choose another path")
 
 
-def _make(
-    place: FileLocation, size_bytes: int, keep: bool, before_filling: BeforeFilling | None
-) -> TargetFile:
+def _make(place: FileLocation, size_bytes: int, asked: _Asked) -> TargetFile:
     path = place.path
-    try:
-        descriptor = os.open(
-            path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-        )
-    except OSError as error:
-        raise UsageError(f"{path} cannot be made: {error.strerror}") from error
-    return _finish(place, descriptor, size_bytes, keep, before_filling)
+    how = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.ExitStack() as undo:
+        folder = _folder_of(path)
+        undo.callback(os.close, folder)
+        try:
+            descriptor = os.open(path.name, how, 0o600, dir_fd=folder)
+        except OSError as error:
+            raise UsageError(f"{path} cannot be made: {error.strerror}") from error
+        undo.callback(os.close, descriptor)
+        side = Side.of_new(descriptor, size_bytes, keep=asked.keep)
+        made = MadeFile(path, folder, descriptor, side, asked.buffers_of)
+        target = _filled(place, folder, descriptor, made, asked.before_filling)
+        undo.pop_all()
+    return target
 
 
 def _check_space(folder: Path, size_bytes: int) -> None:
@@ -368,37 +423,27 @@ def _check_space(folder: Path, size_bytes: int) -> None:
         )
 
 
-def _finish(
+def _filled(
     place: FileLocation,
+    folder: int,
     descriptor: int,
-    size_bytes: int,
-    keep: bool,
+    made: MadeFile,
     before_filling: BeforeFilling | None,
 ) -> TargetFile:
     """Fill a file that is ours; whatever goes wrong, neither it nor its side file stays."""
-    path = place.path
+    path, size_bytes = place.path, made.side.size_bytes
     try:
         lock_to_measure(path, descriptor)
-        side = {
-            "made_by": "drivelab",
-            "layout": SIDE_LAYOUT,
-            "state": "filling",
-            "keep": keep,
-            "size_bytes": size_bytes,
-            "file": file_key(descriptor),
-        }
-        write_side(path, side)
-        # Allocated it shows a full disk and its direct block before a byte is written.
+        made.begin()
+        # Allocated it shows a full disk and its direct block before it is filled.
         os.posix_fallocate(descriptor, 0, size_bytes)
         if before_filling is not None:
             block_bytes = direct_block_bytes(path, descriptor)
             before_filling(UnfilledFile(descriptor, size_bytes, block_bytes))
-        _fill(descriptor, size_bytes)
-        write_side(path, {**side, "state": "ready"})
+        made.fill()
     except BaseException as error:
-        with contextlib.suppress(OSError):
-            remove_with_side(path, descriptor)
-        os.close(descriptor)
+        with contextlib.suppress(OSError, RunError):
+            made.remove()
         if isinstance(error, OSError):
             raise RunError(f"{path} could not be made: {error.strerror}") from error
         raise
@@ -406,19 +451,10 @@ def _finish(
         place=place,
         descriptor=descriptor,
         capacity_bytes=size_bytes,
-        made=True,
         write_refusal=None,
-        _remove=not keep,
+        _folder=folder,
+        _own=made,
+        _remove=not made.side.keep,
     )
     atexit.register(target.close)
     return target
-
-
-def _fill(descriptor: int, size_bytes: int) -> None:
-    for offset in range(0, size_bytes, _FILL_BYTES):
-        block = memoryview(os.urandom(min(_FILL_BYTES, size_bytes - offset)))
-        while block:
-            written = os.pwrite(descriptor, block, offset)
-            block, offset = block[written:], offset + written  # noqa: PLW2901
-    os.fsync(descriptor)
-    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)

@@ -1,0 +1,357 @@
+"""A file is Drivelab's own only if nobody else can have written it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from drivelab._core import KeyedContent
+from drivelab.cli.main import main
+from drivelab.drives.block_devices import SystemRoots
+from drivelab.drives.made_file import Written
+from drivelab.drives.side_file import read_side
+from drivelab.drives.target_file import TargetFile, open_target_file
+from drivelab.errors import RunError, UsageError
+
+MIB = 2**20
+
+
+@pytest.fixture
+def folder(drive_folder: Path, told_generations: None) -> Path:
+    folder = drive_folder / "owned"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def path(folder: Path) -> Path:
+    return folder / "bench.bin"
+
+
+def side_of(path: Path) -> Path:
+    return Path(f"{path}.drivelab.json")
+
+
+def left(path: Path, state: str = "ready") -> Path:
+    """Leave a file as a kill in such a state does."""
+    with open_target_file(path, size_bytes=2 * MIB) as target:
+        target.leave()
+    text = json.loads(side_of(path).read_text())
+    as_left = None if state == "filling" else text["left"]
+    side_of(path).write_text(json.dumps({**text, "state": state, "left": as_left}))
+    return path
+
+
+def looked_at(path: Path) -> tuple[bool, str | None]:
+    """Open a file to read it, and close it; say whether it was taken for Drivelab's own."""
+    with open_target_file(path) as target:
+        return target.made, target.write_refusal
+
+
+STATES = ("filling", "ready", "writing")
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_what_a_kill_left_is_used_again_and_removed(path: Path, state: str) -> None:
+    left(path, state)
+    assert looked_at(path) == (True, None)
+    assert not path.exists()
+    assert not side_of(path).exists()
+
+
+def copied_over(path: Path, size: int = 2 * MIB) -> bytes:
+    """Write somebody's data over a file, in place; give all that the file then holds."""
+    with path.open("r+b") as file:
+        file.write(os.urandom(size))
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("size", [2 * MIB, MIB, 512], ids=["all", "half", "a sector"])
+@pytest.mark.parametrize("state", STATES)
+def test_data_written_over_the_file_in_place_is_kept(
+    path: Path, state: str, size: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = copied_over(left(path, state), size)
+    made, refusal = looked_at(path)
+    assert not made
+    assert refusal is not None
+    assert f"--allow-destructive={path} lets it be overwritten" in refusal
+    # One line says why, and what of the side file.
+    assert capsys.readouterr().err == f"drivelab: {refusal}\n"
+    assert "bench.bin.drivelab.json beside it is out of date and may be deleted" in refusal
+    assert path.read_bytes() == data
+
+
+def test_a_kept_file_that_was_written_over_is_only_read(path: Path) -> None:
+    open_target_file(path, size_bytes=2 * MIB, keep=True).close()
+    data = copied_over(path)
+    assert looked_at(path)[0] is False
+    with open_target_file(path, allow_destructive=str(path)) as target:
+        assert target.write_refusal is None
+        assert not target.made
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_file_whose_inode_tells_nothing_is_never_ours(
+    path: Path, state: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # As on overlayfs and on network file systems.
+    for module in ("side_file", "ownership"):
+        monkeypatch.setattr(f"drivelab.drives.{module}.generation_of", lambda _: None)
+    left(path, state)
+    data = path.read_bytes()
+    assert looked_at(path)[0] is False
+    assert "does not tell a file from a later one" in capsys.readouterr().err
+    assert path.read_bytes() == data
+    # Of a file that was made and is still open nothing has to be told.
+    with open_target_file(path.with_name("other.bin"), size_bytes=MIB) as target:
+        target.before_writing(Written("random"))
+    assert not path.with_name("other.bin").exists()
+
+
+@pytest.mark.parametrize("how", ["touched", "linked", "moved"])
+def test_a_change_of_times_alone_makes_it_the_users(path: Path, how: str) -> None:
+    left(path)
+    if how == "touched":
+        os.utime(path)
+    elif how == "linked":
+        os.link(path, path.with_name("link"))
+    else:
+        path.rename(path.with_name("away"))
+        path.with_name("away").rename(path)
+    assert looked_at(path)[0] is False
+    assert path.exists()
+
+
+def test_zeroes_prove_nothing_after_a_kill(path: Path) -> None:
+    left(path, "writing")
+    with path.open("r+b") as file:
+        file.seek(MIB)
+        file.write(bytes(4096))
+    assert looked_at(path)[0] is False
+    assert path.exists()
+
+
+def test_a_file_that_was_not_begun_proves_nothing(path: Path) -> None:
+    left(path, "filling")
+    os.truncate(path, 0)
+    with pytest.raises(UsageError, match="at least 1 MiB"):
+        open_target_file(path)
+    os.truncate(path, 2 * MIB)
+    with pytest.raises(UsageError, match="was never written at byte 0"):
+        open_target_file(path)
+    assert path.stat().st_size == 2 * MIB
+
+
+def overwrite(target: TargetFile, place: int) -> None:
+    with target.path.open("r+b") as other:
+        other.seek(place)
+        other.write(b"precious" * 64)
+
+
+def test_what_changes_the_file_while_it_is_measured_is_noticed(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_target_file(path, size_bytes=2 * MIB) as target:
+        target.before_writing(Written("random"))
+        target.after_writing()
+        overwrite(target, MIB)
+        with pytest.raises(RunError, match="was changed by something else while it was measured"):
+            target.before_writing(Written("random"))
+    assert "it is not removed" in capsys.readouterr().err
+    assert path.read_bytes()[MIB : MIB + 512] == b"precious" * 64
+
+
+def test_foreign_data_is_not_removed_even_if_the_time_hides_it(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_target_file(path, size_bytes=2 * MIB) as target:
+        overwrite(target, 0)
+        target.after_writing()  # as if Drivelab had done it
+    assert "holds what Drivelab did not write; it is not removed" in capsys.readouterr().err
+    assert path.read_bytes()[:512] == b"precious" * 64
+
+
+def test_a_file_that_takes_the_name_in_the_last_moment_is_kept(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    really_rename = os.rename
+    mine = path.with_name("mine.img")
+    mine.write_bytes(b"precious")
+
+    def swapped(source: Any, *rest: Any, **options: Any) -> None:
+        if source == path.name:
+            monkeypatch.setattr(os, "rename", really_rename)
+            mine.replace(path)
+        really_rename(source, *rest, **options)
+
+    with open_target_file(path, size_bytes=MIB):
+        monkeypatch.setattr(os, "rename", swapped)
+    assert path.read_bytes() == b"precious"
+    assert "was replaced while it was removed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["symlink", "hard link", "FIFO", "folder"])
+def test_nothing_is_written_through_what_lies_at_the_side_file(path: Path, kind: str) -> None:
+    precious, side = path.with_name("precious"), side_of(path)
+    precious.write_bytes(b"precious")
+    if kind == "symlink":
+        side.symlink_to(precious)
+    elif kind == "hard link":
+        os.link(precious, side)
+    elif kind == "FIFO":
+        os.mkfifo(side)
+    else:
+        side.mkdir()
+    with pytest.raises(UsageError, match="is in the way; move it or choose another path"):
+        open_target_file(path, size_bytes=MIB)
+    # And where it comes after the check, while the file is made.
+    side.rename(path.with_name("away"))
+
+    def comes(_: object) -> None:
+        side.unlink()
+        path.with_name("away").rename(side)
+        raise UsageError("not this one")
+
+    with pytest.raises(UsageError, match="not this one"):
+        open_target_file(path, size_bytes=MIB, before_filling=comes)
+    assert os.path.lexists(side)
+    assert precious.read_bytes() == b"precious"
+    assert not path.exists()
+
+
+def test_drafts_of_the_side_file_have_names_that_nobody_can_take(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[str, int]] = []
+    really_open = os.open
+
+    def note(name: Any, flags: int, *rest: int, **options: int) -> int:
+        if flags & os.O_CREAT:
+            made.append((str(name), flags))
+        return really_open(name, flags, *rest, **options)  # type: ignore[call-overload,no-any-return]
+
+    monkeypatch.setattr(os, "open", note)
+    for _ in range(2):
+        open_target_file(path, size_bytes=MIB).close()
+    assert all(flags & os.O_EXCL and flags & os.O_NOFOLLOW for _, flags in made)
+    drafts = [name for name, _ in made if name.startswith(".bench.bin.drivelab.json.")]
+    assert len(drafts) == len(set(drafts)) >= 4
+
+
+def test_a_stale_side_file_goes_with_the_next_file(path: Path) -> None:
+    left(path).unlink()
+    stale = read_side(path)
+    assert stale is not None
+    with open_target_file(path, size_bytes=MIB) as target:
+        now = read_side(path)
+        assert now is not None
+        assert now.key != stale.key
+        assert target.made
+    assert not side_of(path).exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"made_by": "drivelab", "layout": 1}',
+        json.dumps({"made_by": "drivelab", "layout": 2, "left": {"changed_ns": 1}}),
+        "x" * 100_000,
+    ],
+    ids=["deep", "older", "short", "long"],
+)
+def test_a_side_file_that_says_something_else_says_nothing(path: Path, text: str) -> None:
+    left(path)
+    side_of(path).write_text(text)
+    assert looked_at(path)[0] is False
+    assert path.exists()
+
+
+KILLED = """
+import os, signal, sys, time
+from drivelab.cli import main as cli
+from drivelab.drives import fio_program
+run = fio_program._collect
+count = [0]
+
+def collect(process, deadline, log):
+    count[0] += 1
+    if count[0] == int(sys.argv[1]):
+        # In the middle of what fio writes.
+        before = os.stat(sys.argv[3]).st_mtime_ns
+        while os.stat(sys.argv[3]).st_mtime_ns == before:
+            time.sleep(0.01)
+        time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run(process, deadline, log)
+
+fio_program._collect = collect
+sys.exit(cli.main(sys.argv[2:]))
+"""
+MIXED = [
+    *("--write-ratio", "0.6", "--read-random", "0.5", "--write-random", "1"),
+    *("--read-size", "16KiB", "--write-size", "4KiB", "--queue-depth", "5"),
+]
+
+
+@pytest.fixture
+def killed(require_tool: Callable[[str], Path], path: Path) -> Path:
+    """Give a file whose measurement was killed while fio wrote into it."""
+    require_tool("fio")
+    # 1: the engine is tried; 2: the measurement.
+    words = ["measure", str(path), "--size", "4MiB", "--seconds", "2", *MIXED]
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, "2", *words], capture_output=True, check=False
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    side = read_side(path)
+    assert side is not None
+    assert side.state == "writing"
+    assert side.buffers == ((8, 16384),)
+    content = KeyedContent(side.key)
+    # Sectors that its key alone does not explain: fio's own buffers, before a read went into them.
+    assert content.tally(path.read_bytes())[2] > 0
+    return path
+
+
+def test_what_fio_wrote_is_known_again_after_a_kill(killed: Path) -> None:
+    assert main(["measure", str(killed), "--seconds", "0.2", *MIXED]) == 0
+    assert not killed.exists()
+
+
+def test_data_written_over_a_part_of_it_after_a_kill_is_kept(
+    killed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = copied_over(killed, 4096)
+    assert main(["measure", str(killed), "--seconds", "0.2"]) == 0
+    assert "it holds what Drivelab did not write" in capsys.readouterr().err
+    assert main(["measure", str(killed), "--seconds", "0.2", *MIXED]) == 2
+    assert killed.read_bytes() == data
+
+
+def test_another_made_file_copied_over_it_is_kept(path: Path, folder: Path) -> None:
+    other = folder / "other.bin"
+    for one in (path, other):
+        left(one, "writing")
+    with path.open("r+b") as file:
+        file.write(other.read_bytes())
+    assert looked_at(path)[0] is False
+    assert path.read_bytes() == other.read_bytes()
+
+
+def test_a_kernel_that_tells_no_mounts_changes_nothing(tmp_path: Path, path: Path) -> None:
+    left(path)
+    with open_target_file(path, roots=SystemRoots(proc=tmp_path / "nothing")) as target:
+        assert target.made
