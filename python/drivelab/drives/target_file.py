@@ -260,13 +260,13 @@ def _open_existing(place: FileLocation, asked: _Asked) -> TargetFile:
                 target = _filled(place, folder, descriptor, made, asked.before_filling)
                 undo.pop_all()
                 return target
+        refusal = None if made is not None or allowed else only_read(path, foreign)
+        if foreign is not None:
+            tell(refusal or f"{path} is not removed at the end: {foreign}")
         actual_bytes = os.fstat(descriptor).st_size
         check_content(path, descriptor, actual_bytes, asked.size_bytes, made=made is not None)
         if made is not None and asked.keep:
             made.keep()
-        refusal = None if made is not None or allowed else only_read(path, foreign)
-        if foreign is not None:
-            tell(refusal or f"{path} is not removed at the end: {foreign}")
         target = TargetFile(
             place=place,
             descriptor=descriptor,
