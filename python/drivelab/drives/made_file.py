@@ -77,6 +77,8 @@ class MadeFile:
         What its side file says, which was proved or was written just now.
     buffers_of
         Gives what fio's buffers hold.
+    times_tell
+        Whether a file's times change with the file and never later, as on network file systems.
     """
 
     def __init__(
@@ -85,9 +87,12 @@ class MadeFile:
         folder: int,
         descriptor: int,
         side: Side,
-        buffers_of: BuffersOf | None = None,
+        buffers_of: BuffersOf | None,
+        *,
+        times_tell: bool,
     ) -> None:
         self.path = path
+        self._times_tell = times_tell
         self.side = side
         self._folder = folder
         self._descriptor = descriptor
@@ -212,8 +217,7 @@ class MadeFile:
         return (now.st_dev, now.st_ino) == (ours.st_dev, ours.st_ino)
 
     def _check_unchanged(self, consequence: str) -> None:
-        # Where files have no generation (network file systems) times may come later as well.
-        if self.side.generation is not None and self._known != self._times():
+        if self._times_tell and self._known != self._times():
             raise RunError(
                 f"{self.path} was changed by something else while it was measured; {consequence}"
             )

@@ -27,11 +27,14 @@ from typing import Final
 from drivelab._core import KeyedContent
 from drivelab.drives.side_file import AsLeft, Side, generation_of
 from drivelab.errors import RunError
+from drivelab.told import tell
 from drivelab.units import format_size
 
 SECTOR_BYTES: Final = 512
 _SAMPLES: Final = 64
 _CHUNK_BYTES: Final = 4 * 2**20
+# More takes some seconds, and somebody waits.
+_QUICKLY_READ_BYTES: Final = 2**30
 _FOREIGN: Final = "it holds what Drivelab did not write"
 
 #: Gives what fio's buffers of a seed, a queue depth and a size of requests hold, in pieces.
@@ -208,6 +211,8 @@ def _of_ready(descriptor: int, side: Side, buffers_of: BuffersOf | None) -> str 
 
 
 def _of_writing(descriptor: int, side: Side, buffers_of: BuffersOf | None) -> str | None:
+    if side.size_bytes > _QUICKLY_READ_BYTES:
+        tell(f"reading {format_size(side.size_bytes)} to see that nobody else wrote to the file")
     found = Evidence(descriptor, side, buffers_of).all_sectors()
     if found.foreign:
         return _FOREIGN

@@ -254,7 +254,7 @@ def _open_existing(place: FileLocation, asked: _Asked) -> TargetFile:
             descriptor = _only_to_read(path, descriptor)
         made = None
         if side is not None and foreign is None:
-            made = MadeFile(path, folder, descriptor, side, asked.buffers_of)
+            made = _made_at(place, folder, descriptor, side, asked.buffers_of)
             if side.state == "filling":
                 # A killed run left it half written; the lock says that nobody works on it now.
                 target = _filled(place, folder, descriptor, made, asked.before_filling)
@@ -400,7 +400,7 @@ def _make(place: FileLocation, size_bytes: int, asked: _Asked) -> TargetFile:
             raise UsageError(f"{path} cannot be made: {error.strerror}") from error
         undo.callback(os.close, descriptor)
         side = Side.of_new(descriptor, size_bytes, keep=asked.keep)
-        made = MadeFile(path, folder, descriptor, side, asked.buffers_of)
+        made = _made_at(place, folder, descriptor, side, asked.buffers_of)
         target = _filled(place, folder, descriptor, made, asked.before_filling)
         undo.pop_all()
     return target
@@ -421,6 +421,15 @@ def _check_space(folder: Path, size_bytes: int) -> None:
             f"{format_size(size_bytes)} in {folder} would leave less than a tenth of its file "
             f"system free ({format_size(max(0, free))} of {format_size(total)} are); {remedy}"
         )
+
+
+def _made_at(
+    place: FileLocation, folder: int, descriptor: int, side: Side, buffers_of: BuffersOf | None
+) -> MadeFile:
+    # Overlays have no generations of their own, but the times of the file system below.
+    overlay = place.mount is not None and place.mount.file_system == "overlay"
+    times_tell = overlay or side.generation is not None
+    return MadeFile(place.path, folder, descriptor, side, buffers_of, times_tell=times_tell)
 
 
 def _filled(
