@@ -241,7 +241,7 @@ def test_ctrl_c_ends_fio(
     with pytest.raises(KeyboardInterrupt):
         run(install, STUBBORN.format(path=str(numbers)), seconds=600)
     thread.join()
-    assert not any(alive(number) for number in started(numbers))
+    assert left_of(started(numbers)) == []
 
 
 def test_fio_ends_with_a_drivelab_that_is_killed(

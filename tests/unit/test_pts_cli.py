@@ -13,7 +13,7 @@ from fake_test_run import SETTLED
 
 from drivelab.cli import main as cli
 from drivelab.cli.pts_run_text import text_of
-from drivelab.drives import sessions, shared_device, target_file
+from drivelab.drives import made_file, sessions, shared_device, target_file
 from drivelab.errors import RunError, TerminatedError
 from drivelab.pts import registry
 
@@ -396,7 +396,7 @@ def unwritten(monkeypatch: pytest.MonkeyPatch, require_tool: Any, drive_folder: 
     """Give a path on which a file may be made, with blocks of 4 KiB, and nothing written."""
     require_tool("fio")
     monkeypatch.setattr(target_file, "direct_block_bytes", lambda *_: 4096)
-    monkeypatch.setattr(target_file, "_fill", lambda *_: pytest.fail("it is written"))
+    monkeypatch.setattr(made_file.MadeFile, "fill", lambda *_: pytest.fail("it is written"))
     return drive_folder / "refused.bin"
 
 
