@@ -45,6 +45,8 @@ pub fn simulation_error(error: SimError) -> PyErr {
     match error {
         SimError::Firmware(FirmwareError::Contract { .. } | FirmwareError::External { .. })
         | SimError::Stalled { .. }
+        | SimError::NoMemory { .. }
+        | SimError::NoThread { .. }
         | SimError::EndOfTime { .. }
         | SimError::Overloaded { .. }
         | SimError::NoRequests { .. }

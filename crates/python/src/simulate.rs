@@ -81,6 +81,7 @@ pub fn run(
     log_requests: Option<u64>,
     (watch, stop): (&Arc<Watch>, &Arc<AtomicBool>),
 ) -> Result<Result<Simulated, SnapshotError>, SimError> {
+    prepared.check_workers(1)?;
     let mut drive = prepared.worker(stop);
     drive.watch(watch);
     if let Some(snapshot) = states.first

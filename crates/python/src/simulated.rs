@@ -392,10 +392,15 @@ fn watched_until<T: Send>(
     py.detach(|| {
         thread::scope(|scope| {
             let (sender, done) = mpsc::channel::<()>();
-            let worker = scope.spawn(move || {
-                let _sender_goes_when_done = sender;
-                work()
-            });
+            let worker = thread::Builder::new()
+                .spawn_scoped(scope, move || {
+                    let _sender_goes_when_done = sender;
+                    work()
+                })
+                .map_err(|error| {
+                    let reason = error.to_string();
+                    simulation_error(SimError::NoThread { reason })
+                })?;
             let mut interruption = None;
             while done.recv_timeout(SIGNAL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if interruption.is_none() {

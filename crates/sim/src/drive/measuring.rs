@@ -113,14 +113,37 @@ impl Measuring {
             progress: Mutex::default(),
             changed: Condvar::new(),
         });
-        let threads = (0..workers).map(|_| {
-            let shared = Arc::clone(&shared);
-            thread::spawn(move || shared.labour())
-        });
-        Self {
-            threads: threads.collect(),
-            shared,
+        let threads = match Self::threads(&shared, workers) {
+            Ok(threads) => threads,
+            Err(error) => {
+                shared.progress().done.insert(0, Ok(Err(error)));
+                Vec::new()
+            }
+        };
+        Self { shared, threads }
+    }
+
+    /// Starts as many of `workers` threads as there is memory for, at least one.
+    fn threads(shared: &Arc<Shared>, workers: usize) -> Result<Vec<JoinHandle<()>>, SimError> {
+        let fits = |&count: &usize| shared.prepared.check_workers(count).is_ok();
+        let workers = (2..=workers).rev().find(fits);
+        if workers.is_none() {
+            shared.prepared.check_workers(1)?;
         }
+        let mut threads = Vec::new();
+        for _ in 0..workers.unwrap_or(1) {
+            let of_thread = Arc::clone(shared);
+            match thread::Builder::new().spawn(move || of_thread.labour()) {
+                Ok(thread) => threads.push(thread),
+                Err(error) if threads.is_empty() => {
+                    let reason = error.to_string();
+                    return Err(SimError::NoThread { reason });
+                }
+                // Those that there are do the work.
+                Err(_) => break,
+            }
+        }
+        Ok(threads)
     }
 
     /// Every result was given.

@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 use drivelab_workload::{Characteristics, WholePass};
 
 use crate::hdd::Disk;
+use crate::host::room::check_room;
 use crate::host::{Load, Outcome, Plan, SimError, Watch, plan};
 use crate::preset::{DriveConfig, HddConfig};
 use crate::raid::{PreparedArray, Raid};
@@ -36,8 +37,9 @@ impl Prepared {
     /// thread has set `stop`.
     ///
     /// # Errors
-    /// [`SimError`] when its geometry leaves no space to work in.
+    /// [`SimError`] when its geometry leaves no space to work in, or memory lacks.
     pub fn stoppable(config: DriveConfig, stop: &AtomicBool) -> Result<Self, SimError> {
+        check_room(Self::state_bytes(&config))?;
         Ok(match config {
             DriveConfig::Ssd(config) => Self::Ssd(ssd::Prepared::stoppable(*config, stop)?),
             DriveConfig::Hdd(config) => Self::Hdd(Arc::from(config)),
@@ -56,6 +58,24 @@ impl Prepared {
             DriveConfig::Hdd(config) => Disk::state_bytes(config),
             DriveConfig::Raid0(config) => PreparedArray::state_bytes(config),
         }
+    }
+
+    /// Checks that memory has room for so many workers, and for what their runs need.
+    ///
+    /// # Errors
+    /// [`SimError::NoMemory`] when it has not.
+    pub fn check_workers(&self, workers: usize) -> Result<(), SimError> {
+        let (state, resting) = match self {
+            Self::Ssd(prepared) => (
+                ssd::Prepared::state_bytes(prepared.config()),
+                prepared.resting(),
+            ),
+            Self::Hdd(config) => (Disk::state_bytes(config), 0),
+            Self::Raid0(prepared) => (prepared.worker_bytes(), prepared.resting()),
+        };
+        // Those that rest have theirs.
+        let new = workers.saturating_sub(resting) as u64;
+        check_room((state + state / 8).saturating_mul(new))
     }
 
     /// A worker with a state of its own, whose runs end soon after `stop` is set.

@@ -39,7 +39,9 @@ impl Session {
     /// # Errors
     /// As [`Prepared::stoppable`].
     pub fn new(config: DriveConfig, stop: &Arc<AtomicBool>) -> Result<Self, SimError> {
-        let drive = Prepared::stoppable(config.clone(), stop)?.worker(stop);
+        let prepared = Prepared::stoppable(config.clone(), stop)?;
+        prepared.check_workers(1)?;
+        let drive = prepared.worker(stop);
         Ok(Self {
             config,
             drive,

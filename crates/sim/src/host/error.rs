@@ -162,6 +162,24 @@ pub enum SimError {
         /// Requests completed.
         completed: u64,
     },
+    /// The system refuses memory.
+    #[error(
+        "{} MiB of memory are needed and refused: allow more (`ulimit -v`), take fewer workers, or \
+         a drive with fewer pages",
+        bytes.div_ceil(1 << 20)
+    )]
+    NoMemory {
+        /// How much was asked for.
+        bytes: u64,
+    },
+    /// The system refuses a thread.
+    #[error(
+        "no thread could be started: {reason}; end other programs, or allow more (`ulimit -u`)"
+    )]
+    NoThread {
+        /// What the system says.
+        reason: String,
+    },
     /// Whoever asked for it no longer wants the result.
     #[error("the simulation was stopped")]
     Stopped,

@@ -18,6 +18,7 @@ pub(crate) mod load;
 pub(crate) mod outcome;
 pub(crate) mod plan;
 pub(crate) mod request_log;
+pub(crate) mod room;
 mod runner;
 mod series;
 mod shares;

@@ -72,6 +72,23 @@ impl PreparedArray {
         of_member * u64::from(config.members)
     }
 
+    /// Workers that rest.
+    #[must_use]
+    pub fn resting(&self) -> usize {
+        let resting = self.resting.lock();
+        resting.unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Bytes that a worker's members take.
+    #[must_use]
+    pub fn worker_bytes(&self) -> u64 {
+        let of_member = match &self.member {
+            Member::Ssd(prepared) => ssd::Prepared::state_bytes(prepared.config()),
+            Member::Hdd(member) => Disk::state_bytes(member),
+        };
+        of_member * u64::from(self.members)
+    }
+
     /// A worker that rests, or a new one; its runs end soon after `stop` is set.
     #[must_use]
     pub fn worker(&self, stop: &Arc<AtomicBool>) -> Raid {

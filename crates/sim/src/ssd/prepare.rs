@@ -130,6 +130,12 @@ impl Prepared {
         }
     }
 
+    /// Workers that rest.
+    pub(crate) fn resting(&self) -> usize {
+        let resting = self.0.resting.lock();
+        resting.unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// The resolved preset.
     #[must_use]
     pub fn config(&self) -> &SsdConfig {
