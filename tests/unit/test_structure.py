@@ -18,6 +18,7 @@ PYTHON_ORDER: list[set[str]] = [
     {"_core"},
     {"errors"},
     {"units", "whole_file", "closed_on_exit", "told"},
+    {"memory"},
     {"store"},
     {"workloads"},
     {"drives"},

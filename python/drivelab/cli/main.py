@@ -47,11 +47,23 @@ class Command:
         What it does, in half a line.
     example
         A command line that works as it stands, or nearly.
+    libraries
+        Which libraries it takes, a key of `LIBRARY_MIB`.
     """
 
     name: str
     summary: str
     example: str
+    libraries: str = "none"
+
+
+#: Memory that the libraries of a command take, in MiB: what is touched, and address space.
+#: Measured with little data (`VmHWM`, `VmPeak` of /proc/PID/status), a quarter added.
+LIBRARY_MIB: Final = {
+    "none": (32, 64),
+    "numbers": (80, 256),
+    "models": (448, 1024),
+}
 
 
 GROUPS: Final[dict[str, tuple[Command, ...]]] = {
@@ -61,11 +73,13 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             "measure",
             "one workload on one drive",
             "measure sim:x25m --write-ratio 0.3 --queue-depth 4",
+            libraries="numbers",
         ),
         Command(
             "simulate",
             "a run of a simulated drive, with everything that it can tell",
             "simulate sim:x25m --write-ratio 0.3 --queue-depth 32",
+            libraries="numbers",
         ),
     ),
     "Model and predict": (
@@ -73,16 +87,19 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             "model",
             "the main job: many workloads measured, models fitted, a report",
             "model sim:x25m --design huang2011:300 --out runs/x25m",
+            libraries="models",
         ),
         Command(
             "predict",
             "performance under any workload, from a model",
             "predict runs/x25m --read-size 64KiB --queue-depth 8",
+            libraries="numbers",
         ),
         Command(
             "report",
             "write a run's report again, or compare several runs",
             "report runs/x25m runs/bench-64gib",
+            libraries="models",
         ),
         Command("runs", "list, show, export or remove what was measured", "runs list"),
     ),
@@ -91,11 +108,13 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             "profile",
             "how much sequential access is worth, at every request size",
             "profile sim:x25m --file-size 200MiB",
+            libraries="models",
         ),
         Command(
             "pts",
             "the SNIA performance tests: run, report, compare",
             "pts report runs/x25m-iops --pdf",
+            libraries="models",
         ),
     ),
     "Look inside an SSD": (
@@ -108,10 +127,16 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             "timeline",
             "when dispatch, channels and dies work, drawn",
             "timeline sim:x25m-yoo2014 --op read --record 32KiB -o read.svg",
+            libraries="models",
         ),
     ),
     "Check": (
-        Command("reproduce", "a paper's published numbers beside ours", "reproduce yoo2014"),
+        Command(
+            "reproduce",
+            "a paper's published numbers beside ours",
+            "reproduce yoo2014",
+            libraries="models",
+        ),
     ),
 }
 COMMANDS: Final = {command.name: command for group in GROUPS.values() for command in group}
@@ -236,7 +261,11 @@ def _run(command: Command, arguments: list[str]) -> int:
 
     from drivelab.cli.arguments import CommandParser
     from drivelab.cli.command_line import command_line
+    from drivelab.memory import Need, require, require_stack
 
+    require_stack()
+    touched, addresses = (mib * 2**20 for mib in LIBRARY_MIB[command.libraries])
+    require(f"drivelab {command.name}", Need(touched, addresses))
     module = importlib.import_module(f"drivelab.cli.{command.name}")
     parser = CommandParser(
         prog=f"drivelab {command.name}",

@@ -155,8 +155,8 @@ def _refuse_shared(names: Sequence[str]) -> None:
 def _most_at_once(names: Sequence[str]) -> int:
     """Give how many drives run at once: no more than there are cores, and memory for."""
     from drivelab._core import available_cores
-    from drivelab.drives.memory import available_bytes
     from drivelab.drives.registry import kind_of, open_simulated
+    from drivelab.memory import available_bytes
 
     most = min(available_cores(), len(names))
     available = available_bytes()

@@ -12,7 +12,6 @@ from drivelab._core import SECTOR_BYTES, available_cores
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement, OperationResult
-from drivelab.drives.memory import available_bytes, peak_bytes
 from drivelab.drives.named_file import read_file
 from drivelab.drives.presets import read_preset
 from drivelab.drives.simulation import (
@@ -23,7 +22,7 @@ from drivelab.drives.simulation import (
 )
 from drivelab.drives.whole_passes import PassMeasurement
 from drivelab.errors import CannotAnswerError, RunError
-from drivelab.units import format_size
+from drivelab.memory import available_bytes, lacking, peak_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -413,10 +412,7 @@ def _workers_that_fit(name: str, state_bytes: int) -> int:
     # The prepared state, and a state for every worker with room for what its run needs.
     fitting = (available - state_bytes) * 8 // (state_bytes * 9)
     if fitting < 1:
-        raise RunError(
-            f"{name} needs {format_size(_needed_bytes(state_bytes))} of memory, and "
-            f"{format_size(available)} are available: use a drive with fewer pages"
-        )
+        raise lacking(name, _needed_bytes(state_bytes), "use a drive with fewer pages")
     return fitting
 
 
