@@ -235,7 +235,7 @@ def test_what_keeps_a_device_closed_is_told_as_the_system_does(
     monkeypatch.setattr(target_device, "look_at_device", lambda *_, **__: (sda, []))
     monkeypatch.setattr(os, "geteuid", lambda: user)
     with monkeypatch.context() as patch:
-        patch.setattr(os, "open", closed)
+        patch.setattr(target_device, "open_folder", closed)
         with pytest.raises(UsageError) as caught:
             open_target_device(sda.path, roots=roots)
     told = f"{sda.path} cannot be read: {reason}"

@@ -239,6 +239,13 @@ def folders_of(name: str, roots: SystemRoots) -> list[Path]:
     return []
 
 
+def drive_of(name: str, roots: SystemRoots) -> str:
+    """Name the whole drive of a partition; any other device is one itself."""
+    folders = folders_of(name, roots)
+    is_partition = bool(folders) and (folders[0] / "partition").exists()
+    return folders[0].parent.name if is_partition else name
+
+
 def partitions_of(drive: Path) -> list[Path]:
     """Give the folders of a drive's partitions."""
     return [drive / name for name in children(drive) if (drive / name / "partition").exists()]

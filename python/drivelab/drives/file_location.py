@@ -39,12 +39,21 @@ class FileLocation:
         The file system, when the kernel tells.
     device
         The drive below; `None` for network and layered file systems.
+    given
+        The path as the user wrote it, which may lead through links.
     """
 
     path: Path
     exists: bool
     mount: Mount | None
     device: BlockDevice | None
+    given: Path | None = None
+
+    @property
+    def words(self) -> str:
+        """The path, and what the user wrote where that is another."""
+        written = self.given is not None and os.path.abspath(self.given) != str(self.path)  # noqa: PTH100
+        return f"{self.given} (that is {self.path})" if written else str(self.path)
 
     def describe(self) -> dict[str, Any]:
         """Say what identifies the place, JSON-able."""
@@ -85,7 +94,7 @@ def locate_file(name: str | Path, roots: SystemRoots = THIS_MACHINE) -> FileLoca
             "name a path on the drive's file system"
         )
     device = None if mount is None else device_below(mount, roots)
-    return FileLocation(path, exists, mount, device)
+    return FileLocation(path, exists, mount, device, given)
 
 
 def _resolve(given: Path) -> Path:

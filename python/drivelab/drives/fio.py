@@ -202,6 +202,7 @@ class FioDrive(ClosedOnExit):
                 program=self.program,
                 files=self._files,
                 descriptor=target.descriptor,
+                locks=target.locks,
                 capacity_bytes=self.capacity_bytes,
                 engine=self.engine,
                 slack_seconds=self.slack_seconds,

@@ -55,6 +55,8 @@ class FioSetup:
         How long requests in flight may take beyond the run time before fio is killed.
     mark
         What is written carries it, in a file that Drivelab made.
+    locks
+        Descriptors that fio holds as well, so that the drive stays locked as long as fio works.
     """
 
     program: FioProgram
@@ -64,6 +66,7 @@ class FioSetup:
     engine: str
     slack_seconds: float
     mark: Mark | None = None
+    locks: tuple[int, ...] = ()
 
 
 def measure_with_fio(
@@ -166,7 +169,7 @@ def run_segment(
             + setup.slack_seconds
             + _START_SECONDS
             + segment.requests * _SECONDS_A_REQUEST,
-            descriptors=[setup.descriptor, *files.descriptors],
+            descriptors=[*{setup.descriptor, *setup.locks}, *files.descriptors],
             log=(files.log_descriptor, (segment.requests + 1000) * _LOG_BYTES_A_REQUEST),
         )
         completions = Completions(files.latency_log())

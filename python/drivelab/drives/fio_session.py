@@ -166,7 +166,7 @@ class FioSession(ClosedOnExit):
                     drive.program,
                     options,
                     deadline_seconds=self._deadline(stimuli, seconds, total_bytes),
-                    descriptors=[target.descriptor],
+                    descriptors=list(target.locks),
                 )
             result = step_result(
                 output.report,

@@ -6,6 +6,7 @@ the drive is opened in earnest is refused here with the same words, as far as re
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from drivelab.drives.file_location import FileLocation, locate_file
 from drivelab.drives.fio import check_on_drive
 from drivelab.drives.fio_buffers import buffers_with
 from drivelab.drives.fio_program import find_fio
+from drivelab.drives.opened_path import open_folder, open_in
 from drivelab.drives.ownership import BuffersOf, why_not_ours
 from drivelab.drives.side_file import read_side
 from drivelab.drives.target_device import look_at_device
@@ -27,6 +29,7 @@ from drivelab.drives.target_file import (
     check_makeable,
     check_named,
     only_read,
+    used_file,
 )
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import Characteristics
@@ -88,9 +91,9 @@ def preview_real_drive(
     if Path(name).is_block_device():
         return _preview_device(name, size_bytes, keep, allow_destructive, roots)
     place = locate_file(name, roots)
-    check_named(place.path, allow_destructive)
+    check_named(place, allow_destructive)
     if place.exists:
-        return _preview_file(name, place, size_bytes, allow_destructive)
+        return _preview_file(name, place, size_bytes, allow_destructive, roots)
     asked = DEFAULT_SIZE_BYTES if size_bytes is None else size_bytes
     check_makeable(place.path, asked)
     return _yet_to_be_made(name, place, asked)
@@ -109,19 +112,26 @@ def _yet_to_be_made(name: str, place: FileLocation, size_bytes: int) -> RealPrev
 
 
 def _preview_file(
-    name: str, place: FileLocation, size_bytes: int | None, allow_destructive: str | None
+    name: str,
+    place: FileLocation,
+    size_bytes: int | None,
+    allow_destructive: str | None,
+    roots: SystemRoots,
 ) -> RealPreview:
     path = place.path
     descriptor = _opened(path)
     try:
-        side = read_side(path)
+        used = used_file(path, descriptor, roots, to_write=allow_destructive is not None)
+        side = read_side(path) if used is None else None
         foreign = None if side is None else why_not_ours(descriptor, side, _buffers())
         made = side is not None and foreign is None
         if side is not None and made and side.state == "filling":
             return _yet_to_be_made(name, place, side.size_bytes)
         actual = os.fstat(descriptor).st_size
         check_content(path, descriptor, actual, size_bytes, made=made)
-        refusal = None if made or allow_destructive is not None else only_read(path, foreign)
+        refusal = used
+        if used is None and not made and allow_destructive is None:
+            refusal = only_read(path, foreign)
         return RealPreview(
             name=name,
             capacity_bytes=actual // ALIGNMENT * ALIGNMENT,
@@ -169,6 +179,9 @@ def _preview_device(
 
 def _opened(path: Path) -> int:
     try:
-        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        with contextlib.ExitStack() as undo:
+            folder = open_folder(path.parent)
+            undo.callback(os.close, folder)
+            return open_in(folder, path.name, os.O_RDONLY)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error

@@ -43,6 +43,11 @@ class Target(Protocol):
         ...
 
     @property
+    def locks(self) -> tuple[int, ...]:
+        """Descriptors that hold its locks: `descriptor`, and of what it lies over."""
+        ...
+
+    @property
     def capacity_bytes(self) -> int:
         """Bytes that may be addressed."""
         ...

@@ -13,8 +13,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,8 @@ from drivelab.drives.block_devices import (
     find_block_device,
 )
 from drivelab.drives.made_file import Written
-from drivelab.drives.measuring_lock import lock_to_measure
+from drivelab.drives.measuring_lock import lock_below, lock_to_measure
+from drivelab.drives.opened_path import find_in, open_folder, opened
 from drivelab.drives.write_refusals import usage, write_refusals
 from drivelab.errors import RunError, UsageError
 from drivelab.units import format_size
@@ -45,6 +48,8 @@ class TargetDevice:
         Why it is only read, or `None`.
     roots
         The kernel's view of devices and mounts.
+    below
+        Descriptors that lock what a loop device lies over.
     """
 
     def __init__(
@@ -53,6 +58,7 @@ class TargetDevice:
         descriptor: int,
         write_refusal: str | None,
         roots: SystemRoots = THIS_MACHINE,
+        below: Sequence[int] = (),
     ) -> None:
         self.path = Path(device.path)
         self.capacity_bytes = device.size_bytes
@@ -60,6 +66,7 @@ class TargetDevice:
         self.write_refusal = write_refusal
         self._device = device
         self._roots = roots
+        self._below = tuple(below)
         self._written = False
 
     @property
@@ -76,6 +83,11 @@ class TargetDevice:
         """Whether it is a drive: no partition, no loop device, not made of others."""
         is_drive = (self._roots.sys / "block" / self._device.name).exists()
         return is_drive and self._device.backing is None and not self._device.members
+
+    @property
+    def locks(self) -> tuple[int, ...]:
+        """Whoever measures it holds all of them."""
+        return (self.descriptor, *self._below)
 
     def check_present(self) -> None:
         """Check that the node still names the device that was opened, in full size.
@@ -126,7 +138,8 @@ class TargetDevice:
     def close(self) -> None:
         """Close the device."""
         if self.descriptor >= 0:
-            os.close(self.descriptor)
+            for descriptor in (self.descriptor, *self._below):
+                os.close(descriptor)
             self.descriptor = -1
 
 
@@ -161,18 +174,18 @@ def open_target_device(
         name, size_bytes=size_bytes, keep=keep, allow_destructive=allow_destructive, roots=roots
     )
     descriptor = _opened(device, allow_destructive is not None)
+    below: list[int] = []
     try:
+        below = lock_below(device, roots)
         lock_to_measure(Path(device.path), descriptor)
-        number = os.fstat(descriptor).st_rdev
-        if f"{os.major(number)}:{os.minor(number)}" != device.number:
-            raise UsageError(f"{device.path} became another device while it was opened")
         if allow_destructive is not None:
             reasons = write_refusals(device, roots, allow_destructive=allow_destructive)
             _refuse(device, reasons)
     except BaseException:
-        os.close(descriptor)
+        for each in (*below, descriptor):
+            os.close(each)
         raise
-    return TargetDevice(device, descriptor, "; ".join(reasons) or None, roots)
+    return TargetDevice(device, descriptor, "; ".join(reasons) or None, roots, below)
 
 
 def look_at_device(
@@ -217,8 +230,15 @@ def _refuse(device: BlockDevice, reasons: Sequence[str]) -> None:
 def _opened(device: BlockDevice, to_write: bool) -> int:
     # Without O_EXCL the kernel would let it be written under a mounted file system.
     how = os.O_RDWR | os.O_EXCL if to_write else os.O_RDONLY
+    path = Path(device.path)
     try:
-        return os.open(device.path, how | os.O_CLOEXEC)
+        with contextlib.ExitStack() as undo:
+            folder = open_folder(path.parent)
+            undo.callback(os.close, folder)
+            found = find_in(folder, path.name)
+            undo.callback(os.close, found)
+            _check_number(device, found)
+            return opened(found, how)
     except OSError as error:
         if to_write and error.errno == errno.EBUSY:
             raise UsageError(
@@ -228,6 +248,14 @@ def _opened(device: BlockDevice, to_write: bool) -> int:
         verb = "written" if to_write else "read"
         reason = f"{error.strerror}{_remedy(error)}"
         raise UsageError(f"{device.path} cannot be {verb}: {reason}") from error
+
+
+def _check_number(device: BlockDevice, found: int) -> None:
+    """Check that what was found is the device that was looked at, before its driver is asked."""
+    status = os.fstat(found)
+    number = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
+    if not stat.S_ISBLK(status.st_mode) or number != device.number:
+        raise UsageError(f"{device.path} became another device while it was opened")
 
 
 def _remedy(error: OSError) -> str:

@@ -29,8 +29,10 @@ from drivelab.drives.direct_io import direct_block_bytes
 from drivelab.drives.file_location import FileLocation, locate_file
 from drivelab.drives.made_file import MadeFile, Mark, Written
 from drivelab.drives.measuring_lock import lock_to_measure
+from drivelab.drives.opened_path import find_in, folder_reason, open_folder, open_in, opened
 from drivelab.drives.ownership import BuffersOf, why_not_ours
 from drivelab.drives.side_file import Side, read_side, side_path
+from drivelab.drives.write_refusals import file_usage
 from drivelab.errors import RunError, UsageError
 from drivelab.told import tell
 from drivelab.units import format_size
@@ -85,6 +87,7 @@ class TargetFile(ClosedOnExit):
     write_refusal: str | None
     was_there: bool = False
     _folder: int = field(default=-1, repr=False)
+    _roots: SystemRoots = field(default=THIS_MACHINE, repr=False)
     _own: MadeFile | None = field(default=None, repr=False)
     _remove: bool = field(default=False, repr=False)
 
@@ -97,6 +100,11 @@ class TargetFile(ClosedOnExit):
     def device(self) -> BlockDevice | None:
         """The drive below, where the file system has one."""
         return self.place.device
+
+    @property
+    def locks(self) -> tuple[int, ...]:
+        """The file's own lock is all there is."""
+        return (self.descriptor,)
 
     @property
     def is_whole(self) -> bool:
@@ -138,13 +146,16 @@ class TargetFile(ClosedOnExit):
         return None if self._own is None else self._own.mark
 
     def before_writing(self, written: Written | None = None) -> None:
-        """Check that nobody else changed a file that Drivelab made, and note what may change it.
+        """Check that nobody uses the file or changed one of ours, and note what may change it.
 
         Raises
         ------
         RunError
             When somebody did.
         """
+        reasons = file_usage(self.descriptor, self.path, self._roots)
+        if reasons:
+            raise RunError(f"{self.path} may not be written any more: {'; '.join(reasons)}")
         if self._own is not None and written is not None:
             self._own.before_writing(written)
 
@@ -191,6 +202,7 @@ class _Asked:
     may_overwrite: bool
     before_filling: BeforeFilling | None
     buffers_of: BuffersOf | None
+    roots: SystemRoots
 
 
 def open_target_file(
@@ -231,9 +243,9 @@ def open_target_file(
         When making the file fails half-way; nothing is left behind.
     """
     place = locate_file(name, roots)
-    check_named(place.path, allow_destructive)
+    check_named(place, allow_destructive)
     may_overwrite = allow_destructive is not None
-    asked = _Asked(size_bytes, keep, may_overwrite, before_filling, buffers_of)
+    asked = _Asked(size_bytes, keep, may_overwrite, before_filling, buffers_of, roots)
     if place.exists:
         return _open_existing(place, asked)
     size_bytes = DEFAULT_SIZE_BYTES if size_bytes is None else size_bytes
@@ -244,23 +256,28 @@ def open_target_file(
 def _open_existing(place: FileLocation, asked: _Asked) -> TargetFile:
     path, allowed = place.path, asked.may_overwrite
     with contextlib.ExitStack() as undo:
-        folder = _folder_of(path)
+        folder = _folder_of(place)
         undo.callback(os.close, folder)
         side = read_side(path, folder)
-        descriptor = _open_locked(path, allowed or side is not None, allowed)
+        descriptor = _open_locked(folder, path, allowed or side is not None, allowed)
         undo.callback(os.close, descriptor)
         foreign = None if side is None else why_not_ours(descriptor, side, asked.buffers_of)
-        if foreign is not None and not allowed:
+        used = used_file(path, descriptor, asked.roots, to_write=allowed)
+        if used is not None:
+            side = None
+        if (foreign is not None and not allowed) or used is not None:
             descriptor = _only_to_read(path, descriptor)
         made = None
         if side is not None and foreign is None:
             made = _made_at(place, folder, descriptor, side, asked.buffers_of)
             if side.state == "filling":
                 # A killed run left it half written; the lock says that nobody works on it now.
-                target = _filled(place, folder, descriptor, made, asked.before_filling)
+                target = _filled(place, folder, descriptor, made, asked)
                 undo.pop_all()
                 return target
-        refusal = None if made is not None or allowed else only_read(path, foreign)
+        refusal = used
+        if used is None and made is None and not allowed:
+            refusal = only_read(path, foreign)
         if foreign is not None:
             tell(refusal or f"{path} is not removed at the end: {foreign}")
         actual_bytes = os.fstat(descriptor).st_size
@@ -274,6 +291,7 @@ def _open_existing(place: FileLocation, asked: _Asked) -> TargetFile:
             write_refusal=refusal,
             was_there=True,
             _folder=folder,
+            _roots=asked.roots,
             _own=made,
             _remove=made is not None and not made.side.keep,
         )
@@ -282,14 +300,31 @@ def _open_existing(place: FileLocation, asked: _Asked) -> TargetFile:
     return target
 
 
-def check_named(path: Path, allow_destructive: str | None) -> None:
+def check_named(place: FileLocation, allow_destructive: str | None) -> None:
     """Raise `UsageError` when ``--allow-destructive`` names anything but the file."""
     # No link is followed here: the flag must name the file itself.
     named = None if allow_destructive is None else os.path.abspath(allow_destructive)  # noqa: PTH100
-    if named is not None and named != str(path):
+    if named is not None and named != str(place.path):
         raise UsageError(
-            f"--allow-destructive={allow_destructive} does not name the drive; it must be {path}"
+            f"--allow-destructive={allow_destructive} does not name the drive {place.given}; "
+            f"it must be {place.path}"
         )
+
+
+def used_file(path: Path, descriptor: int, roots: SystemRoots, *, to_write: bool) -> str | None:
+    """Say why a file that something uses is only read; ``None`` where nothing does.
+
+    Raises
+    ------
+    UsageError
+        When it was `to_write`.
+    """
+    reasons = "; ".join(file_usage(descriptor, path, roots))
+    if reasons and to_write:
+        raise UsageError(
+            f"{path} is not overwritten: {reasons}; without --allow-destructive it is only read"
+        )
+    return f"{path} is only read: {reasons}" if reasons else None
 
 
 def only_read(path: Path, foreign: str | None) -> str:
@@ -334,26 +369,27 @@ def check_content(
         )
 
 
-def _open_locked(path: Path, to_write: bool, must: bool) -> int:
+def _open_locked(folder: int, path: Path, to_write: bool, must: bool) -> int:
     """Open a file and lock it; to be written where that is asked, and allowed or a `must`."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise UsageError(f"{path} is no regular file any more")
-        if to_write and (must or os.access(f"/proc/self/fd/{descriptor}", os.R_OK | os.W_OK)):
-            reading = descriptor
-            # Through the descriptor, so that it is the file just looked at.
-            descriptor = os.open(f"/proc/self/fd/{reading}", os.O_RDWR | os.O_CLOEXEC)
-            os.close(reading)
-        lock_to_measure(path, descriptor)
-    except BaseException as error:
-        os.close(descriptor)
-        if isinstance(error, OSError):
-            raise UsageError(f"{path} cannot be written: {error.strerror}") from error
-        raise
+    verb = "read"
+    with contextlib.ExitStack() as undo:
+        try:
+            found = find_in(folder, path.name)
+            undo.callback(os.close, found)
+            if not stat.S_ISREG(os.fstat(found).st_mode):
+                raise UsageError(f"{path} is no regular file any more")
+            if to_write and (must or os.access(f"/proc/self/fd/{found}", os.R_OK | os.W_OK)):
+                verb = "written"
+            descriptor = opened(found, os.O_RDWR if verb == "written" else os.O_RDONLY)
+        except OSError as error:
+            raise UsageError(f"{path} cannot be {verb}: {error.strerror}") from error
+        try:
+            lock_to_measure(path, descriptor)
+        except BaseException as error:
+            os.close(descriptor)
+            if isinstance(error, OSError):
+                raise UsageError(f"{path} cannot be locked: {error.strerror}") from error
+            raise
     return descriptor
 
 
@@ -369,11 +405,11 @@ def _only_to_read(path: Path, descriptor: int) -> int:
     return descriptor
 
 
-def _folder_of(path: Path) -> int:
+def _folder_of(place: FileLocation) -> int:
     try:
-        return os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        return open_folder(place.path.parent)
     except OSError as error:
-        raise UsageError(f"{path.parent} cannot be opened: {error.strerror}") from error
+        raise UsageError(f"{place.words} cannot be opened: {folder_reason(error)}") from error
 
 
 def check_makeable(path: Path, size_bytes: int) -> None:
@@ -390,18 +426,18 @@ def check_makeable(path: Path, size_bytes: int) -> None:
 
 def _make(place: FileLocation, size_bytes: int, asked: _Asked) -> TargetFile:
     path = place.path
-    how = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    how = os.O_RDWR | os.O_CREAT | os.O_EXCL
     with contextlib.ExitStack() as undo:
-        folder = _folder_of(path)
+        folder = _folder_of(place)
         undo.callback(os.close, folder)
         try:
-            descriptor = os.open(path.name, how, 0o600, dir_fd=folder)
+            descriptor = open_in(folder, path.name, how)
         except OSError as error:
             raise UsageError(f"{path} cannot be made: {error.strerror}") from error
         undo.callback(os.close, descriptor)
         side = Side.of_new(descriptor, size_bytes, keep=asked.keep)
         made = _made_at(place, folder, descriptor, side, asked.buffers_of)
-        target = _filled(place, folder, descriptor, made, asked.before_filling)
+        target = _filled(place, folder, descriptor, made, asked)
         undo.pop_all()
     return target
 
@@ -437,7 +473,7 @@ def _filled(
     folder: int,
     descriptor: int,
     made: MadeFile,
-    before_filling: BeforeFilling | None,
+    asked: _Asked,
 ) -> TargetFile:
     """Fill a file that is ours; whatever goes wrong, neither it nor its side file stays."""
     path, size_bytes = place.path, made.side.size_bytes
@@ -446,9 +482,9 @@ def _filled(
         made.begin()
         # Allocated it shows a full disk and its direct block before it is filled.
         os.posix_fallocate(descriptor, 0, size_bytes)
-        if before_filling is not None:
+        if asked.before_filling is not None:
             block_bytes = direct_block_bytes(path, descriptor)
-            before_filling(UnfilledFile(descriptor, size_bytes, block_bytes))
+            asked.before_filling(UnfilledFile(descriptor, size_bytes, block_bytes))
         made.fill()
     except BaseException as error:
         with contextlib.suppress(OSError, RunError):
@@ -462,6 +498,7 @@ def _filled(
         capacity_bytes=size_bytes,
         write_refusal=None,
         _folder=folder,
+        _roots=asked.roots,
         _own=made,
         _remove=not made.side.keep,
     )

@@ -1,4 +1,4 @@
-"""Why writing to a block device is refused, as far as anybody can tell before doing so.
+"""Why writing to a block device or a file is refused, as far as can be told before doing so.
 
 ::
 
@@ -9,7 +9,8 @@
 Of a drive all its partitions are looked at, and of a partition its drive: what claims one has the
 other. What cannot be checked is a reason of its own: unknown never counts as empty. Nothing here
 opens a device for writing; whoever does opens it exclusively (``O_EXCL``), which the kernel refuses
-while something else has claimed it, in whatever container that is.
+while something else has claimed it, in whatever container that is. No such thing exists for files:
+those beneath a loop device, mounted themselves or used as swap are looked for.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,12 +30,14 @@ from drivelab.drives.block_devices import (
     SystemRoots,
     block_device_by_number,
     children,
+    drive_of,
     folders_of,
     mounts,
     partitions_of,
     text_of,
     unescape,
 )
+from drivelab.drives.loop_devices import backing_path, loops_over
 from drivelab.errors import RunError
 
 # A device that answers none of its reads would hang the listing.
@@ -78,19 +81,75 @@ def write_refusals(
 
 
 def usage(device: BlockDevice, roots: SystemRoots = THIS_MACHINE) -> list[str]:
-    """Say what uses `device`, a partition of it, or a device that it is a part of."""
+    """Say what uses `device`, a partition of it, a device that it is a part of, or its file."""
+    return [
+        *_users(_related(device, roots), device.name, roots),
+        *_users_of_its_file(device, roots),
+    ]
+
+
+def file_usage(
+    descriptor: int, path: str | Path, roots: SystemRoots = THIS_MACHINE, *, besides: str = ""
+) -> list[str]:
+    """Say what uses a file: swap, mounts, loop devices over it, and what uses those.
+
+    Parameters
+    ----------
+    descriptor
+        The file, open in whatever way.
+    path
+        As it is named; that it is mounted right there is no use of it.
+    roots
+        The kernel's view.
+    besides
+        A loop device that does not count.
+    """
+    file, path = os.fstat(descriptor), str(path)
+    reasons = [f"mounted at {point}" for point in _mounted_as(file, path, roots)]
+    if _is_swap_file(file, path, roots):
+        reasons.append("used as swap")
+    for name in loops_over(file, path, roots):
+        if name != besides:
+            reasons.append(f"held by {name}")
+            reasons += _users(folders_of(name, roots), "", roots)
+    return reasons
+
+
+def _users(folders: Iterable[Path], own_name: str, roots: SystemRoots) -> list[str]:
+    """Say what uses devices; of the one with `own_name` without saying that name."""
     reasons: list[str] = []
-    for folder in _related(device, roots):
+    for folder in folders:
         name = folder.name
-        label = "" if name == device.name else f"{name} is "
+        label = "" if name == own_name else f"{name} is "
         number = text_of(folder / "dev") or "?"
         node = str(roots.dev / name.replace("!", "/"))
         holders = [*children(folder / "holders"), *_loops_over(number, node, roots)]
         reasons += [f"{label}mounted at {point}" for point in _mount_points(number, node, roots)]
-        reasons += [f"{label}held by {holder}" for holder in holders if holder != device.name]
+        reasons += [f"{label}held by {holder}" for holder in holders if holder != own_name]
         if _is_swap(node, roots):
             reasons.append(f"{label}used as swap")
     return reasons
+
+
+def _users_of_its_file(device: BlockDevice, roots: SystemRoots) -> list[str]:
+    """Say what else uses the file behind a loop device, directly or over other loop devices."""
+    if device.backing is None:
+        return []
+    below = _number_of(device.backing)
+    if below is not None:
+        return _users_of_its_file(block_device_by_number(below, roots), roots)
+    loop = drive_of(device.name, roots)
+    path = backing_path(loop, roots)
+    try:
+        descriptor = os.open(path or "", os.O_PATH | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        # Removed, or of another container: nobody here can name it either.
+        return []
+    try:
+        users = file_usage(descriptor, path or "", roots, besides=loop)
+    finally:
+        os.close(descriptor)
+    return [f"its file {path} is {user}" for user in users]
 
 
 def _related(device: BlockDevice, roots: SystemRoots) -> Iterator[Path]:
@@ -138,6 +197,41 @@ def _number_of(path: str) -> str | None:
 def _is_swap(node: str, roots: SystemRoots) -> bool:
     lines = (text_of(roots.proc / "swaps") or "").splitlines()[1:]
     return any(os.path.realpath(unescape(line.split()[0])) == node for line in lines if line)
+
+
+def _is_swap_file(file: os.stat_result, path: str, roots: SystemRoots) -> bool:
+    for line in _raw_lines(roots.proc / "swaps")[1:]:
+        used = unescape(line.split(maxsplit=1)[0])
+        if used == path or _is_same(used, file):
+            return True
+    return False
+
+
+def _mounted_as(file: os.stat_result, path: str, roots: SystemRoots) -> list[str]:
+    """List where else a file itself is mounted, as ``mount --bind`` does it."""
+    number = f"{os.major(file.st_dev)}:{os.minor(file.st_dev)}"
+    # Btrfs shows other numbers. Of the rest no mount point is asked: a server may not answer.
+    near = [
+        mount.point
+        for mount in mounts(roots)
+        if mount.root != "/" and (mount.number == number or mount.file_system == "btrfs")
+    ]
+    return [point for point in dict.fromkeys(near) if point != path and _is_same(point, file)]
+
+
+def _is_same(path: str, file: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(Path(path).stat(), file)
+    except (OSError, ValueError):
+        return False
+
+
+def _raw_lines(path: Path) -> list[str]:
+    """Read a list of the kernel's whose names may be in any encoding."""
+    try:
+        return [os.fsdecode(line) for line in path.read_bytes().splitlines() if line]
+    except OSError:
+        return []
 
 
 def probe_content(path: Path) -> str | None:

@@ -1,0 +1,212 @@
+"""What is opened is what was named, while somebody swaps it for something else."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from drivelab.drives import opened_path
+from drivelab.drives.block_devices import SystemRoots, find_block_device
+from drivelab.drives.opened_path import find_in, open_folder, open_in, still_named
+from drivelab.drives.target_device import open_target_device
+from drivelab.drives.target_file import open_target_file
+from drivelab.drives.write_refusals import usage
+from drivelab.errors import RunError, UsageError
+
+MIB = 2**20
+TRIES = 300
+# renameat2 with RENAME_EXCHANGE; -100 is AT_FDCWD.
+SWAPPER = """
+import ctypes, os, sys
+one, other = map(os.fsencode, sys.argv[1:])
+exchange = ctypes.CDLL(None).renameat2
+print("swapping", flush=True)
+while exchange(-100, one, -100, other, 2) == 0:
+    pass
+"""
+
+
+@pytest.fixture
+def roots(tmp_path: Path) -> SystemRoots:
+    """A kernel that says that everything is on a drive, wherever the tests run."""
+    proc = tmp_path / "kernel" / "proc"
+    (proc / "self").mkdir(parents=True)
+    (proc / "self" / "mountinfo").write_text("1 0 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n")
+    return SystemRoots(proc=proc)
+
+
+@contextlib.contextmanager
+def swapped(one: Path, other: Path) -> Iterator[None]:
+    """Exchange two names over and over; both are there at any time."""
+    # A process of its own: a thread would take turns with what is tried.
+    swapper = subprocess.Popen([sys.executable, "-c", SWAPPER, one, other], stdout=subprocess.PIPE)
+    try:
+        assert swapper.stdout is not None
+        assert swapper.stdout.readline() == b"swapping\n"
+        yield
+        assert swapper.poll() is None
+    finally:
+        swapper.kill()
+        swapper.communicate()
+
+
+@pytest.fixture(params=["openat2", "folder by folder"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to open a folder: of this kernel, and of one that has no openat2."""
+
+    def missing(path: Path) -> int:
+        raise OSError(errno.ENOSYS, "not there", str(path))
+
+    if request.param != "openat2":
+        monkeypatch.setattr(opened_path, "_open_at_once", missing)
+
+
+@pytest.mark.usefixtures("way")
+def test_a_link_anywhere_in_a_path_is_not_followed(tmp_path: Path) -> None:
+    inner = tmp_path / "real" / "inner"
+    inner.mkdir(parents=True)
+    (tmp_path / "link").symlink_to("real")
+    (inner / "link").symlink_to("file")
+    (inner / "file").write_bytes(b"content")
+    for path in (tmp_path / "link", tmp_path / "link" / "inner", inner / "file"):
+        with pytest.raises(OSError, match=r"levels of symbolic links|Not a directory"):
+            open_folder(path)
+    folder = open_folder(inner)
+    try:
+        with pytest.raises(OSError, match="levels of symbolic links"):
+            open_in(folder, "link", os.O_RDONLY)
+        found = find_in(folder, "file")
+        assert os.path.samestat(os.fstat(found), (inner / "file").stat())
+        os.close(found)
+        assert still_named(folder, inner)
+        (tmp_path / "real").rename(tmp_path / "away")
+        assert not still_named(folder, inner)
+    finally:
+        os.close(folder)
+
+
+@pytest.mark.usefixtures("way")
+def test_a_parent_folder_swapped_for_a_link_never_opens_another_file(
+    tmp_path: Path, roots: SystemRoots
+) -> None:
+    """Between check and open such a swap let another file be written, once in five tries."""
+    named, foreign, link = (tmp_path / name for name in ("named", "foreign", "link"))
+    for folder in (named, foreign):
+        folder.mkdir()
+        (folder / "file").write_bytes(b"x" * MIB)
+    link.symlink_to(foreign)
+    path = named / "file"
+    ours = path.stat().st_ino
+    opened = 0
+    with swapped(named, link):
+        for _ in range(TRIES):
+            with contextlib.suppress(UsageError):
+                target = open_target_file(path, allow_destructive=str(path), roots=roots)
+                opened += 1
+                assert os.fstat(target.descriptor).st_ino == ours
+                target.close()
+    # Both outcomes are met, or nothing was tried.
+    assert 0 < opened < TRIES
+
+
+@pytest.mark.parametrize("kind", ["link", "fifo", "device"])
+def test_a_file_swapped_for_something_else_is_never_waited_for_nor_written(
+    tmp_path: Path, roots: SystemRoots, kind: str
+) -> None:
+    path, other, foreign = (tmp_path / name for name in ("file", "other", "foreign"))
+    for file in (path, foreign):
+        file.write_bytes(b"x" * MIB)
+    ours = path.stat().st_ino
+    if kind == "link":
+        other.symlink_to(foreign)
+    elif kind == "fifo":
+        os.mkfifo(other)
+    else:
+        # /dev/zero, under a name of the test's.
+        if os.geteuid():
+            pytest.skip("only root makes devices")
+        os.mknod(other, 0o20600, os.makedev(1, 5))
+    with swapped(path, other):
+        for _ in range(TRIES):
+            with contextlib.suppress(UsageError):
+                target = open_target_file(path, allow_destructive=str(path), roots=roots)
+                assert os.fstat(target.descriptor).st_ino == ours
+                target.close()
+
+
+MakeLoop = Callable[..., Path]
+
+
+@pytest.fixture
+def image(drive_folder: Path) -> Iterator[Path]:
+    """A file of somebody's, written throughout, to be put beneath loop devices."""
+    path = drive_folder / "beneath.bin"
+    path.write_bytes(b"x" * 8 * MIB)
+    yield path
+    path.unlink(missing_ok=True)
+
+
+def test_a_file_beneath_a_loop_device_is_only_read(
+    image: Path, loop_device: MakeLoop, tmp_path: Path
+) -> None:
+    allowed = str(image)
+    with open_target_file(image, allow_destructive=allowed) as target:
+        target.before_writing()
+        name = loop_device(image).name
+        with pytest.raises(RunError, match=rf"not be written any more: held by {name}"):
+            target.before_writing()
+    with pytest.raises(UsageError, match=rf"is not overwritten: held by {name}; without --allow"):
+        open_target_file(image, allow_destructive=allowed)
+    with open_target_file(image) as target:
+        assert target.write_refusal == f"{image.resolve()} is only read: held by {name}"
+    # By another name it is the same file.
+    linked = image.with_name("linked.bin")
+    os.link(image, linked)
+    try:
+        with pytest.raises(UsageError, match=rf"held by {name}"):
+            open_target_file(linked, allow_destructive=str(linked))
+    finally:
+        linked.unlink()
+
+
+def test_what_uses_a_loop_device_uses_its_file(
+    image: Path, loop_device: MakeLoop, require_tool: Callable[[str], Path], tmp_path: Path
+) -> None:
+    device, point = loop_device(image), tmp_path / "mounted"
+    point.mkdir()
+    subprocess.run([require_tool("mkfs.ext4"), "-q", device], check=True)
+    subprocess.run([require_tool("mount"), device, point], check=True)
+    try:
+        with pytest.raises(UsageError, match=rf"{device.name} is mounted at {point}"):
+            open_target_file(image, allow_destructive=str(image))
+    finally:
+        subprocess.run([require_tool("umount"), point], check=True)
+
+
+def test_two_loop_devices_and_their_file_are_one_drive(
+    image: Path, loop_device: MakeLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("drivelab.drives.measuring_lock._LOCK_SECONDS", 0.1)
+    one, other = loop_device(image), loop_device(image)
+    assert usage(find_block_device(one)) == [f"its file {image.resolve()} is held by {other.name}"]
+    first = open_target_device(str(one))
+    try:
+        assert len(first.locks) == 2
+        for again in (lambda: open_target_device(str(other)), lambda: open_target_file(image)):
+            with pytest.raises(UsageError, match="is being measured by another process"):
+                again()
+    finally:
+        first.close()
+    with (
+        open_target_file(image),
+        pytest.raises(UsageError, match="is being measured by another process"),
+    ):
+        open_target_device(str(other))
+    open_target_device(str(other)).close()
