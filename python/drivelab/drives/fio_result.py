@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from drivelab._core import Completions, histogram_bin
 from drivelab.drives.fio_job import Segment
@@ -17,6 +18,8 @@ from drivelab.drives.fio_program import message_of
 from drivelab.drives.measurement import OperationResult
 from drivelab.errors import RunError
 
+_LARGEST: Final = 2**64 - 1
+_BIN: Final = re.compile("[0-9]{1,20}")
 # fio ends a segment when it looks at its clock, which it keeps in whole milliseconds.
 _CLOCK_MILLISECONDS = 2
 
@@ -125,8 +128,11 @@ def histogram_of(bins: dict[str, Any], name: str) -> dict[int, int]:
     histogram: dict[int, int] = {}
     for value, count in bins.items():
         # fio names a bin by the value in its middle.
-        if not value.isdigit() or not isinstance(count, int) or count < 0:
-            raise RunError(f"fio's {name} bins hold {value!r}: {count!r}, which is no count")
+        is_known = _BIN.fullmatch(value) is not None and int(value) <= _LARGEST
+        if not is_known or not isinstance(count, int) or not 0 <= count <= _LARGEST:
+            raise RunError(
+                f"fio's {name} bins hold {value!r:.40}: {count!r:.40}, which is no count"
+            )
         number = histogram_bin(int(value))
         histogram[number] = histogram.get(number, 0) + count
     return {number: count for number, count in histogram.items() if count}
@@ -144,4 +150,7 @@ def field_of(container: Any, key: str | int, kind: Any) -> Any:
         raise UnknownReportError(
             f"fio's JSON has {type(value).__name__} as {key!r}, which makes no sense"
         )
+    # Neither is anything that fio counts below 0, or more than its own 64 bits hold.
+    if isinstance(value, int | float) and not 0 <= value <= _LARGEST:
+        raise UnknownReportError(f"fio's JSON has {value!r:.40} as {key!r}, which makes no sense")
     return value
