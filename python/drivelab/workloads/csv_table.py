@@ -176,9 +176,14 @@ def _value(name: str, text: str) -> float:
 
 
 def _line_numbers(text: bytes) -> list[int]:
-    """Return the lines, from 0, that are rows: all but those without anything in their cells."""
-    lines = text.split(b"\n")
-    return [number for number, line in enumerate(lines) if line.translate(None, b', \t\r\x0c"')]
+    """Return the lines, from 0, that are rows: those in which a cell holds something."""
+
+    def is_row(line: bytes) -> bool:
+        # Of how many cells does not matter: more than one are told as wrong, so they are there.
+        cells, _, bad = read_cells(line, 1, [0])
+        return bool(cells) or bad is not None
+
+    return [number for number, line in enumerate(text.split(b"\n")) if is_row(line)]
 
 
 def _plausible(table: FloatArray) -> BoolArray:
