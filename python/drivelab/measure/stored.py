@@ -21,7 +21,10 @@ def stored_measurements(store: RunStore) -> list[Measurement]:
         measurements = [Measurement.from_json(stored) for stored in store.measurements()]
     except UsageError as error:
         raise damaged(store.path, str(error)) from error
-    _check_planned(store, (measurement.index for measurement in measurements))
+    indices = stored_indices(store)
+    misplaced = [one.index for one in measurements if one.index not in indices]
+    if misplaced:
+        raise damaged(store.path, f"measurement {misplaced[0]} is stored as another")
     return measurements
 
 
