@@ -193,6 +193,13 @@ def whole_rounds(steps: Iterable[Step], steps_a_round: int) -> list[list[Step]]:
     return [rounds[number] for number in sorted(rounds) if len(rounds[number]) == steps_a_round]
 
 
+def _check_streams(action: Action, result: StepResult) -> None:
+    """Raise `ValueError` where a result is not of as many stimuli as were sent."""
+    told = len(result.streams)
+    if action.beside and told != len(action.stimuli):
+        raise ValueError(f"{len(action.stimuli)} stimuli were sent, and {told} have a result")
+
+
 def read_record(store: RunStore) -> Record:
     """Read a test from its run.
 
@@ -221,9 +228,10 @@ def read_record(store: RunStore) -> Record:
                 is_complete = True
             elif action.stimulus is not None:
                 result = StepResult.from_json(entry["result"])
+                _check_streams(action, result)
                 steps.append(Step(position, action, action.stimulus, result))
         test = header["pts"]["test"]
-    except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, UsageError) as error:
         # The store's checksums hold, so it is as it was written.
         raise RunError(
             f"{store.path} was written by another version of Drivelab, and this one does not "
