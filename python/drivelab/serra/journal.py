@@ -113,7 +113,7 @@ class Passes:
         self._told = told
         self._began = began
         self._asked = 0
-        self._stored = [] if store is None else _stored(store)
+        self._stored = [] if store is None else stored_passes(store)
         #: Passes measured by this start.
         self.measured = 0
 
@@ -160,8 +160,14 @@ class Passes:
             yield one
 
 
-def _stored(store: RunStore) -> list[PassMeasurement]:
-    """Read every pass of a run, in order."""
+def stored_passes(store: RunStore) -> list[PassMeasurement]:
+    """Read every pass of a run, in order.
+
+    Raises
+    ------
+    RunError
+        When the run holds anything else, or a pass is missing.
+    """
     found = []
     for place, each in enumerate(store.measurements()):
         try:
