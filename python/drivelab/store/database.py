@@ -133,8 +133,10 @@ def _checksum(key: str | int, text: str) -> int:
 
 def damaged(path: Path, reason: str) -> DamagedError:
     """Give the error that a run's database holds something that no run would."""
+    # SQLite repeats what it found there, whatever a terminal would make of it.
+    shown = "".join(each if each.isprintable() else "?" for each in reason)[:200]
     return DamagedError(
-        f"{path / DATABASE} is damaged ({reason}); restore it from a copy, or move the folder "
+        f"{path / DATABASE} is damaged ({shown}); restore it from a copy, or move the folder "
         "away and measure again"
     )
 
