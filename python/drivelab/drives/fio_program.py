@@ -244,7 +244,7 @@ def _split(output: str) -> tuple[str, dict[str, Any], str]:
         return output, {}, ""
     try:
         report, end = json.JSONDecoder().raw_decode(output, match.start())
-    except ValueError:
+    except (ValueError, RecursionError):
         return output[: match.start()], {}, ""
     return output[: match.start()], report, output[end:]
 

@@ -60,6 +60,6 @@ def _sum_of(head: dict[str, Any], state: bytes) -> str:
 def _head_of(line: bytes) -> dict[str, Any] | None:
     try:
         head = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return head if isinstance(head, dict) else None

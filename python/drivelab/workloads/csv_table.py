@@ -7,6 +7,7 @@ is whole lines of about a mebibyte, so that memory does not grow with the file.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import functools
 import stat
@@ -110,9 +111,10 @@ class WorkloadCsv:
         number = _line_numbers(block.text)[row]
         where = f"{self._name}, line {block.first_line + number}"
         line = block.text.split(b"\n")[number].decode("utf-8", errors="replace")
-        (cells,) = csv.reader([line], skipinitialspace=True)
-        named = {name: cells[place].strip() for name, place in self._places.items()}
-        workload_of_cells(where, named)
+        with contextlib.suppress(csv.Error, ValueError, IndexError):
+            (cells,) = csv.reader([line], skipinitialspace=True)
+            named = {name: cells[place].strip() for name, place in self._places.items()}
+            workload_of_cells(where, named)
         raise UsageError(f"{where}: this is no workload; write plain numbers separated by commas")
 
     def _names(self) -> list[str]:
