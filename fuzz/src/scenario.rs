@@ -1,0 +1,89 @@
+//! Scenarios, with the list of requests that they name: what is accepted runs as it says.
+
+use drivelab_request::Nanos;
+use drivelab_sim::host::Source;
+use drivelab_sim::scenario::Scenario;
+
+use crate::{Reader, texts, told};
+
+pub(crate) const READER: Reader = Reader {
+    name: "scenario",
+    sources: &["crates/sim/src/scenario/"],
+    check,
+    seeds,
+};
+
+const CAPACITY_BYTES: u64 = 1 << 30;
+const DRAWN: usize = 16;
+
+fn check(data: &[u8]) {
+    let Some([text, csv]) = texts(data) else {
+        return;
+    };
+    let _ = Scenario::files(text);
+    let scenario = match Scenario::read(text, &|_| Some(csv.to_owned())) {
+        Ok(scenario) => scenario,
+        Err(error) => return told(&error),
+    };
+    match scenario.window() {
+        Ok(window) => assert!(window.requests.is_some() || window.duration.is_some()),
+        Err(error) => told(&error),
+    }
+    let load = match scenario.load(CAPACITY_BYTES, 0) {
+        Ok(load) => load,
+        Err(error) => return told(&error),
+    };
+    assert_eq!(load.streams.len(), scenario.streams.len());
+    for stream in load.streams {
+        let (start, length) = stream.range.unwrap_or((0, CAPACITY_BYTES));
+        let generator = match stream.source {
+            Source::Closed { generator, .. } => generator,
+            Source::Open {
+                generator,
+                mut arrivals,
+            } => {
+                let mut last = Nanos::ZERO;
+                for _ in 0..DRAWN {
+                    let next = arrivals.next_arrival();
+                    assert!(next >= last, "an arrival before the last");
+                    last = next;
+                }
+                generator
+            }
+            Source::Timed { commands } => {
+                assert!(commands.is_sorted_by_key(|command| command.arrival));
+                continue;
+            }
+        };
+        for request in generator.take(DRAWN) {
+            let end = request.offset_bytes + u64::from(request.size_bytes);
+            assert!(
+                request.offset_bytes >= start && end <= start + length,
+                "a request from {} to {end} outside {length} bytes from {start}",
+                request.offset_bytes
+            );
+        }
+    }
+}
+
+fn seeds() -> Vec<Vec<u8>> {
+    let burst_csv = include_str!("../../examples/burst.csv");
+    let few: String = burst_csv.split_inclusive('\n').take(4).collect();
+    let burst = include_str!("../../examples/burst.toml");
+    let backup = include_str!("../../examples/database-and-backup.toml");
+    let listed = "requests = 2\n[[stream]]\nname = \"listed\"\n[[stream.request]]\nat_ns = 0\n\
+                  action = \"write\"\noffset_bytes = 0\nsize_bytes = 4096\n[[stream.request]]\n\
+                  at_ns = 5\naction = \"flush\"\n";
+    let open = "duration_ns = 1000\n[[stream]]\nname = \"a\"\nrate_iops = 1000.5\n\
+                arrivals = \"fixed\"\nwrite_ratio = 0.5\nread_size_bytes = 8192\n\
+                write_size_bytes = 512\nread_random = 1.0\nwrite_random = 0.25\n\
+                range_offset_bytes = 4096\nrange_bytes = 1048576\nwrites_as = \"trim\"\n\
+                [[stream]]\nname = \"b\"\nqueue_depth = 4\nshare = 0.5\npriority = 1\n\
+                read_stride_bytes = 4096\nread_random = 0.5\nwrites_per_flush = 3\n";
+    vec![
+        format!("{burst}\0{few}").into_bytes(),
+        format!("{backup}\0{few}").into_bytes(),
+        listed.as_bytes().to_vec(),
+        open.as_bytes().to_vec(),
+    ]
+}
