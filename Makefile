@@ -77,7 +77,8 @@ python-test: build ## the Python tests
 	$(call section,Python: tests)
 	.venv/bin/pytest -q -n auto --dist worksteal
 
-test-faults: build ## kills, full disks and other long fault tests
+test-faults: build ## kills, full disks, five minutes of fuzzing and other long fault tests
+	@$(UV) sync --locked --quiet --group fuzz
 	.venv/bin/pytest -q -m faults
 
 validate: build ## run what Drivelab claims and write VALIDATION.md

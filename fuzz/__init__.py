@@ -1,0 +1,1 @@
+"""Fuzzing of what reads outside data; `fuzz/README.md` says how to run it."""

@@ -1,0 +1,64 @@
+"""What fuzzing a reader gave, in the form in which it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What the inputs of a reader met.
+
+    Attributes
+    ----------
+    edges
+        Ways from one part of the program to the next that some input took, anywhere in what
+        counts them.
+    lines_met, lines
+        Lines of the reader's own source at which such a part begins: met, and all.
+    """
+
+    edges: int
+    lines_met: int
+    lines: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What fuzzing a reader gave.
+
+    Attributes
+    ----------
+    name
+        The reader's.
+    language
+        ``rust`` or ``python``.
+    inputs
+        How many it was given.
+    kept
+        How many of them met something new.
+    seconds
+        How long it was fuzzed.
+    coverage
+        Of all that were kept; ``None`` after a failure.
+    failure
+        The file with the input that broke a promise, or took too much time or memory.
+    """
+
+    name: str
+    language: str
+    inputs: int
+    kept: int
+    seconds: float
+    coverage: Coverage | None = None
+    failure: str | None = None
+
+
+def counted(met: Iterable[bool], edges: int) -> Coverage:
+    """Count lines that were met."""
+    every = list(met)
+    return Coverage(edges, sum(every), len(every))
