@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from validation.boito2015 import whole_passes
 from validation.collection import collection
 from validation.coverage import simulated_coverage
+from validation.fuzzing import fuzzing
 from validation.models import file_accuracy, simulated_accuracy
 from validation.oracles import simulator_oracles
 from validation.papers import huang2011, yoo2014
@@ -45,6 +46,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "variability": variability,
     "steady": steady_state,
     "oracles": simulator_oracles,
+    "fuzzing": fuzzing,
     "collection": collection,
     "models": simulated_accuracy,
     "coverage": simulated_coverage,

@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from validation import __main__ as validation
 from validation import profile_speed, published
 from validation.document import Section
+from validation.fuzzing import section_of as fuzzing_of
 from validation.serra import section_of as profiles_of
 from validation.snia2010 import section_of
 
@@ -141,3 +142,17 @@ def test_every_preset_has_its_time_of_a_profile(monkeypatch: pytest.MonkeyPatch)
     assert "Reproduce with `.venv/bin/python -m validation profile`." in text
     rows = [line.split(" | ")[:2] for line in text.splitlines() if line.startswith("| ")]
     assert rows == [["| preset", "GB"], ["| x25m-fob", "80"], ["| sas-15k", "147"]]
+
+
+def test_fuzzing_that_fails_is_told() -> None:
+    coverage = {"edges": 1200, "lines_met": 3, "lines": 4}
+    readers = [
+        {"name": "a", "inputs": 1000, "kept": 5, "coverage": coverage, "failure": None},
+        {"name": "b", "inputs": 10, "kept": 1, "coverage": None, "failure": "artifacts/b-crash-0"},
+    ]
+    found = fuzzing_of({"seconds": 300, "readers": readers})
+    assert "| a | 1,000 | 5 | 1,200 | 3 of 4 |" in found.markdown()
+    (claim,) = found.claims
+    assert not claim.holds
+    assert "none of 1,010 inputs to 2 readers" in claim.statement
+    assert claim.statement.endswith("(failed: b)")
