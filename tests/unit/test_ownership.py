@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from drivelab._core import KeyedContent
 from drivelab.cli.main import main
 from drivelab.drives.block_devices import SystemRoots
 from drivelab.drives.made_file import Written
-from drivelab.drives.side_file import read_side
+from drivelab.drives.side_file import hidden_name, read_side
 from drivelab.drives.target_file import TargetFile, open_target_file
 from drivelab.errors import RunError, UsageError
 
@@ -146,8 +147,6 @@ def test_zeroes_prove_nothing_after_a_kill(path: Path) -> None:
 def test_a_file_that_was_not_begun_proves_nothing(path: Path) -> None:
     left(path, "filling")
     os.truncate(path, 0)
-    with pytest.raises(UsageError, match="at least 1 MiB"):
-        open_target_file(path)
     os.truncate(path, 2 * MIB)
     with pytest.raises(UsageError, match="was never written at byte 0"):
         open_target_file(path)
@@ -171,6 +170,144 @@ def test_what_changes_the_file_while_it_is_measured_is_noticed(
             target.before_writing(Written("random"))
     assert "it is not removed" in capsys.readouterr().err
     assert path.read_bytes()[MIB : MIB + 512] == b"precious" * 64
+
+
+def test_what_comes_while_the_file_is_proved_is_kept(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left(path, "writing")
+    really_read = os.pread
+    data = b"precious" * 64
+
+    def read(descriptor: int, size: int, place: int) -> bytes:
+        content = really_read(descriptor, size, place)
+        with path.open("r+b") as other:
+            other.write(data)  # where it was read already
+        return content
+
+    monkeypatch.setattr(os, "pread", read)
+    assert looked_at(path)[0] is False
+    assert path.read_bytes()[: len(data)] == data
+
+
+def test_what_comes_while_the_file_is_filled_is_kept(path: Path) -> None:
+    data = b"precious" * 64
+
+    def comes(_: object) -> None:
+        with path.open("r+b") as other:
+            other.seek(MIB)
+            other.write(data)
+
+    with pytest.raises(RunError, match=r"was changed by something else .* it is not filled any"):
+        open_target_file(path, size_bytes=2 * MIB, before_filling=comes)
+    assert path.read_bytes()[MIB : MIB + len(data)] == data
+
+
+def test_a_small_file_of_ones_own_in_place_of_a_half_filled_one_is_kept(path: Path) -> None:
+    def comes(_: object) -> None:
+        path.write_text("my shopping list")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        open_target_file(path, size_bytes=MIB, before_filling=comes)
+    assert path.read_text() == "my shopping list"
+
+
+def test_what_came_during_a_workload_stops_the_next(path: Path) -> None:
+    with open_target_file(path, size_bytes=MIB) as target:
+        target.before_writing(Written("random"))
+        # While fio writes, a change of times tells nothing.
+        with path.open("r+b") as other:
+            other.write(os.urandom(MIB))
+        target.after_writing()
+        with pytest.raises(RunError, match="holds what Drivelab did not write; nothing more is wr"):
+            target.before_writing(Written("random"))
+    assert path.stat().st_size == MIB
+
+
+def test_times_of_whole_seconds_prove_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    really_stat = os.fstat
+
+    class Coarse:
+        """As on ext4 with inodes of 128 bytes."""
+
+        def __init__(self, status: os.stat_result) -> None:
+            self._status = status
+
+        def __getattr__(self, name: str) -> Any:
+            value = getattr(self._status, name)
+            return value // 10**9 * 10**9 if name.endswith("time_ns") else value
+
+    monkeypatch.setattr(os, "fstat", lambda descriptor: Coarse(really_stat(descriptor)))
+    open_target_file(path, size_bytes=MIB, keep=True).close()
+    side = read_side(path)
+    assert side is not None
+    assert side.state == "writing", "all of it has to be read"
+    copied_over(path, 512)
+    assert looked_at(path)[0] is False
+
+
+def test_an_empty_file_that_a_kill_left_is_used(path: Path) -> None:
+    left(path, "filling")
+    os.truncate(path, 0)
+    with open_target_file(path) as target:
+        assert target.made
+        assert target.capacity_bytes == 2 * MIB
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_removal_that_a_kill_cut_short_is_finished(path: Path) -> None:
+    left(path)
+    side = read_side(path)
+    assert side is not None
+    away = path.with_name(hidden_name(path.name, side.key, "removed"))
+    path.rename(away)
+    open_target_file(path, size_bytes=MIB).close()
+    assert list(path.parent.iterdir()) == []
+    # But not where somebody wrote to it.
+    left(path)
+    side = read_side(path)
+    assert side is not None
+    away = path.with_name(hidden_name(path.name, side.key, "removed"))
+    path.rename(away)
+    copied_over(away, 512)
+    open_target_file(path, size_bytes=MIB).close()
+    assert away.exists()
+
+
+def test_the_side_file_is_read_once_the_lock_is_held(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left(path)
+
+    def other_keeps(*_: object) -> None:
+        text = json.loads(side_of(path).read_text())
+        side_of(path).write_text(json.dumps({**text, "keep": True}))
+
+    monkeypatch.setattr("drivelab.drives.target_file.lock_to_measure", other_keeps)
+    open_target_file(path).close()
+    assert path.exists()
+
+
+def test_a_file_that_the_last_one_removed_while_it_was_waited_for(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left(path)
+    monkeypatch.setattr("drivelab.drives.target_file.lock_to_measure", lambda *_: path.unlink())
+    with pytest.raises(UsageError, match="was removed or replaced while another Drivelab"):
+        open_target_file(path)
+
+
+@pytest.mark.parametrize(
+    "buffers",
+    [[[2**40, 2**40]], [[3, 100]], [[2**22, 4096]], [[1, 512]] * 200, [[0, 512]], [[True, 512]]],
+)
+def test_a_side_file_asks_for_no_impossible_buffers(path: Path, buffers: list[list[int]]) -> None:
+    left(path, "writing")
+    text = json.loads(side_of(path).read_text())
+    side_of(path).write_text(json.dumps({**text, "buffers": buffers}))
+    assert read_side(path) is None
+    assert looked_at(path)[0] is False
 
 
 def test_foreign_data_is_not_removed_even_if_the_time_hides_it(
@@ -247,7 +384,10 @@ def test_drafts_of_the_side_file_have_names_that_nobody_can_take(
         open_target_file(path, size_bytes=MIB).close()
     assert all(flags & os.O_EXCL and flags & os.O_NOFOLLOW for _, flags in made)
     drafts = [name for name, _ in made if name.startswith(".bench.bin.drivelab.json.")]
-    assert len(drafts) == len(set(drafts)) >= 4
+    # They follow from the key, which each file has anew.
+    assert len(drafts) >= 4
+    assert len(set(drafts)) == 2
+    assert all(re.fullmatch(r"\.bench\.bin\.drivelab\.json\.[0-9a-f]{16}", name) for name in drafts)
 
 
 def test_a_stale_side_file_goes_with_the_next_file(path: Path) -> None:

@@ -226,7 +226,7 @@ def test_what_cannot_be_measured_is_refused(tmp_path: Path, roots: SystemRoots) 
         tmp_path / "dangling": "is a link to",
         tmp_path / "loop": "is a link to|cannot be followed|symbolic link",
         tmp_path / "small": "at least 1 MiB",
-        tmp_path / "empty": "at least 1 MiB",
+        tmp_path / "empty": "is empty, perhaps left by a run that was killed: remove it",
         tmp_path / "sparse": "was never written at byte 0",
         tmp_path / "missing" / "bench.bin": "is no folder",
         tmp_path / "small" / "bench.bin": "is no folder",

@@ -14,6 +14,7 @@ from typing import Final
 from drivelab.drives.fio_engine import IO_ENGINES
 from drivelab.drives.fio_program import FioHungError, FioProgram, run_fio
 from drivelab.errors import RunError
+from drivelab.memory import available_bytes, lacking
 
 _PART_BYTES: Final = 64 * 2**20
 # Some hundred MB/s at least, and fio's start.
@@ -25,6 +26,10 @@ def buffers_with(program: FioProgram) -> Callable[[int, int, int], Iterator[byte
     """Return what gives the buffers of a seed, a queue depth and a size of requests in bytes."""
 
     def buffers_of(randseed: int, depth: int, size: int) -> Iterator[bytes]:
+        # In this process's file and in fio's own memory.
+        needed_bytes, available = 2 * depth * size, available_bytes()
+        if available is not None and needed_bytes > available:
+            raise lacking("looking at what fio wrote", needed_bytes, "end other programs")
         descriptor = os.memfd_create("drivelab-buffers", os.MFD_CLOEXEC)
         try:
             os.ftruncate(descriptor, depth * size)

@@ -14,19 +14,37 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from drivelab._core import KeyedContent
-from drivelab.drives.ownership import BuffersOf, Evidence, as_left
-from drivelab.drives.side_file import Side, read_side, remove_side, side_path, write_side
+from drivelab.drives.opened_path import leads_to
+from drivelab.drives.ownership import (
+    SECTOR_BYTES,
+    BuffersOf,
+    Evidence,
+    as_left,
+    times_of,
+    why_not_ours,
+)
+from drivelab.drives.side_file import (
+    Side,
+    hidden_name,
+    read_side,
+    remove_side,
+    side_path,
+    write_side,
+)
 from drivelab.errors import RunError
 
 _FILL_BYTES: Final = 4 * 2**20
 #: Written before anything else, so that a file that was begun carries its key.
 FIRST_BYTES: Final = 4096
+# Between two workloads a hard disk shall not seek for half a second.
+_SAMPLES_BETWEEN: Final = 14
+_SAMPLES_AT_THE_END: Final = 64
+_TO_LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
@@ -98,12 +116,17 @@ class MadeFile:
         self._descriptor = descriptor
         self._buffers_of = buffers_of
         self._content = KeyedContent(side.key)
-        self._known = self._times()
+        self._known = times_of(descriptor)
+        self._has_written = self._is_over = False
 
     @property
     def mark(self) -> Mark:
         """What fio is to write by."""
         return Mark(self._content.tag.hex(), self._content.randseed)
+
+    def known_since(self, known: tuple[int, int, int]) -> None:
+        """Take the times from before the file was proved, so that no later change is missed."""
+        self._known = known
 
     def begin(self) -> None:
         """Write the side file and the first sectors.
@@ -113,10 +136,20 @@ class MadeFile:
         FileExistsError
             When something has the side file's name and is none.
         """
-        # One of a file that is gone has no meaning any more.
-        first = read_side(self.path, self._folder) is None
-        write_side(self.path, self._folder, self.side, first=first)
+        stale = read_side(self.path, self._folder)
+        if stale is not None and stale.key != self.side.key:
+            # Of a file that is gone; one that was being removed has a name that follows from it.
+            self._remove_what_was_taken_away(stale)
+        write_side(self.path, self._folder, self.side, first=stale is None)
         self._write(0, FIRST_BYTES)
+
+    def allocate(self) -> None:
+        """Give the file its size; nothing is written."""
+        self._check_unchanged("it is not filled")
+        try:
+            os.posix_fallocate(self._descriptor, 0, self.side.size_bytes)
+        finally:
+            self.after_writing()
 
     def fill(self) -> None:
         """Write the whole file, and say that it is ready."""
@@ -140,13 +173,17 @@ class MadeFile:
             When somebody did.
         """
         self._check_unchanged("nothing more is written to it")
+        if self._has_written:
+            self._check_samples(_SAMPLES_BETWEEN, "nothing more is written to it")
+        self._has_written = True
         now = self.side.writing(written.content, written.buffers)
         if now != self.side:
             self._say(now)
 
     def after_writing(self) -> None:
-        """Note what the file looks like after a workload."""
-        self._known = self._times()
+        """Note what the file looks like after something was written."""
+        if not self._is_over:
+            self._known = times_of(self._descriptor)
 
     def end(self, *, remove: bool) -> None:
         """Leave the file to whoever opens it next, or remove it.
@@ -156,6 +193,7 @@ class MadeFile:
         RunError
             As `remove`; and when it was changed by something else, and so is left to nobody.
         """
+        self._is_over = True
         if remove:
             self.remove()
         elif self.side.state == "writing":
@@ -165,8 +203,11 @@ class MadeFile:
     def _settle(self) -> None:
         """Bring everything to the medium, and say how the file is left."""
         left = as_left(self._descriptor, self.side)
-        self._say(replace(self.side, state="ready", left=left))
-        self.after_writing()
+        if left is None:
+            # Times that tell nothing: whoever opens it next reads all of it.
+            self._say(self.side.unsettled())
+        else:
+            self._say(replace(self.side, state="ready", left=left))
 
     def remove(self) -> None:
         """Remove the file and its side file, if the path names it and nobody else wrote to it.
@@ -176,21 +217,37 @@ class MadeFile:
         RunError
             When somebody did: the file stays, and this says why.
         """
-        if not self._is_named(self.path.name):
-            return
-        if self.side.state != "filling":
+        if self._is_named(self.path.name):
             self._check_unchanged("it is not removed")
-        found = Evidence(self._descriptor, self.side, self._buffers_of, self._whole()).samples()
-        may_be_zero = self.side.state == "filling" or "zero" in self.side.contents
-        if found.foreign or (found.zero and not may_be_zero):
-            raise RunError(f"{self.path} holds what Drivelab did not write; it is not removed")
-        self._unlink()
+            self._check_samples(_SAMPLES_AT_THE_END, "it is not removed")
+            try:
+                self._unlink()
+            except OSError as error:
+                reason = f"{self.path} cannot be removed: {error.strerror}"
+                raise RunError(reason) from error
         if self._has_side():
             remove_side(self.path, self._folder)
 
+    def _check_samples(self, most: int, consequence: str) -> None:
+        """Look whether sampled sectors carry the key."""
+        size_bytes = os.fstat(self._descriptor).st_size
+        filling = self.side.state == "filling"
+        if filling and size_bytes == 0:
+            return
+        foreign = size_bytes % SECTOR_BYTES != 0
+        if not foreign:
+            whole = min(self.side.size_bytes, size_bytes)
+            found = Evidence(self._descriptor, self.side, self._buffers_of, whole).samples(most)
+            may_be_zero = filling or "zero" in self.side.contents
+            foreign = bool(found.foreign or (found.zero and not may_be_zero))
+            # The first sectors come before everything else.
+            foreign = foreign or (filling and not found.keyed)
+        if foreign:
+            raise RunError(f"{self.path} holds what Drivelab did not write; {consequence}")
+
     def _unlink(self) -> None:
         """Remove the name, unless another file took it in this very moment."""
-        away = f".{self.path.name}.{secrets.token_hex(8)}"
+        away = hidden_name(self.path.name, self.side.key, "removed")
         os.rename(self.path.name, away, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         if self._is_named(away):
             os.unlink(away, dir_fd=self._folder)
@@ -209,33 +266,34 @@ class MadeFile:
         raise RunError(f"{self.path} was replaced while it was removed; what lay there is {away}")
 
     def _is_named(self, name: str) -> bool:
-        try:
-            now = os.stat(name, dir_fd=self._folder, follow_symlinks=False)
-        except FileNotFoundError:
-            return False
-        ours = os.fstat(self._descriptor)
-        return (now.st_dev, now.st_ino) == (ours.st_dev, ours.st_ino)
+        return leads_to(self._folder, name, self._descriptor)
 
     def _check_unchanged(self, consequence: str) -> None:
-        if self._times_tell and self._known != self._times():
+        if self._times_tell and self._known != times_of(self._descriptor):
             raise RunError(
                 f"{self.path} was changed by something else while it was measured; {consequence}"
             )
 
-    def _times(self) -> tuple[int, int, int]:
-        status = os.fstat(self._descriptor)
-        return status.st_ctime_ns, status.st_mtime_ns, status.st_size
-
-    def _whole(self) -> int:
-        """Return how many bytes of the file are whole sectors, of one that is half made too."""
-        return min(self.side.size_bytes, os.fstat(self._descriptor).st_size // 512 * 512)
+    def _remove_what_was_taken_away(self, stale: Side) -> None:
+        """Finish the removal of an earlier file that a kill cut short."""
+        away = hidden_name(self.path.name, stale.key, "removed")
+        with contextlib.suppress(OSError):
+            descriptor = os.open(away, _TO_LOOK, dir_fd=self._folder)
+            try:
+                if why_not_ours(descriptor, stale.unsettled(), self._buffers_of) is None:
+                    os.unlink(away, dir_fd=self._folder)
+            finally:
+                os.close(descriptor)
 
     def _write(self, place: int, size: int) -> None:
+        self._check_unchanged("it is not filled any further")
         block = memoryview(self._content.fill(place, size))
-        while block:
-            written = os.pwrite(self._descriptor, block, place)
-            block, place = block[written:], place + written
-        self._known = self._times()
+        try:
+            while block:
+                written = os.pwrite(self._descriptor, block, place)
+                block, place = block[written:], place + written
+        finally:
+            self.after_writing()
 
     def _has_side(self) -> bool:
         """Whether the side file is there, and no other file of that name."""
@@ -248,4 +306,7 @@ class MadeFile:
             write_side(self.path, self._folder, side, first=not self._has_side())
         except FileExistsError as error:
             raise RunError(f"{side_path(self.path)} was replaced by something else") from error
+        except OSError as error:
+            reason = f"{side_path(self.path)} cannot be written: {error.strerror}"
+            raise RunError(reason) from error
         self.side = side

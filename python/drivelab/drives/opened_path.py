@@ -139,13 +139,11 @@ def opened(found: int, flags: int) -> int:
     return os.open(f"/proc/self/fd/{found}", flags | os.O_CLOEXEC)
 
 
-def still_named(folder: int, path: Path) -> bool:
-    """Say whether `path`, followed without links, still leads to an open folder."""
+def leads_to(folder: int, name: str, descriptor: int) -> bool:
+    """Whether a name in a folder is that of an open file."""
     try:
-        now = open_folder(path)
-    except OSError:
+        now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
         return False
-    try:
-        return os.path.sameopenfile(now, folder)
-    finally:
-        os.close(now)
+    ours = os.fstat(descriptor)
+    return (now.st_dev, now.st_ino) == (ours.st_dev, ours.st_ino)

@@ -20,19 +20,23 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from drivelab._core import KeyedContent
 from drivelab.drives.side_file import AsLeft, Side, generation_of
-from drivelab.errors import RunError
+from drivelab.errors import RunError, UsageError
 from drivelab.told import tell
 from drivelab.units import format_size
 
 SECTOR_BYTES: Final = 512
 _SAMPLES: Final = 64
 _CHUNK_BYTES: Final = 4 * 2**20
+_SECOND_NS: Final = 10**9
+# The slowest clock of a kernel ticks a hundred times a second.
+_TICK_NS: Final = 20_000_000
 # More takes some seconds, and somebody waits.
 _QUICKLY_READ_BYTES: Final = 2**30
 _FOREIGN: Final = "it holds what Drivelab did not write"
@@ -88,9 +92,9 @@ class Evidence:
         """Read the whole file, or up to where something foreign is found."""
         return self._counted(range(0, self._size_bytes, _CHUNK_BYTES), _CHUNK_BYTES)
 
-    def samples(self) -> Counted:
-        """Read some sectors: the first, the last, and others that the key chooses."""
-        return self._counted(self._places(), SECTOR_BYTES)
+    def samples(self, most: int = _SAMPLES) -> Counted:
+        """Read some sectors: the first, the last, and at `most` so many that the key chooses."""
+        return self._counted(self._places(most), SECTOR_BYTES)
 
     def digest(self) -> str:
         """Return the digest of those sectors."""
@@ -99,11 +103,11 @@ class Evidence:
             digest.update(self._read(place, SECTOR_BYTES))
         return digest.hexdigest()
 
-    def _places(self) -> list[int]:
+    def _places(self, most: int = _SAMPLES) -> list[int]:
         sectors = self._size_bytes // SECTOR_BYTES
         if sectors == 0:
             return []
-        drawn = (self._draw(number) % sectors for number in range(_SAMPLES))
+        drawn = (self._draw(number) % sectors for number in range(most))
         return [place * SECTOR_BYTES for place in sorted({0, sectors - 1, *drawn})]
 
     def _draw(self, number: int) -> int:
@@ -143,12 +147,29 @@ class Evidence:
         return b"".join(parts)
 
 
-def as_left(descriptor: int, side: Side) -> AsLeft:
-    """Note how a file is left, once all that was written is on the medium."""
+def as_left(descriptor: int, side: Side) -> AsLeft | None:
+    """Note how a file is left, once all that was written is on the medium.
+
+    Returns
+    -------
+    AsLeft or None
+        ``None`` where the file system's times are too coarse to tell a later change.
+    """
     os.fsync(descriptor)
-    samples = Evidence(descriptor, side, None).digest()
     status = os.fstat(descriptor)
+    if status.st_ctime_ns % _SECOND_NS == 0:
+        return None
+    # What is written from now on shall have another time: a kernel may count in ticks.
+    while abs(time.time_ns() - status.st_ctime_ns) < _TICK_NS:
+        time.sleep(_TICK_NS / _SECOND_NS / 4)
+    samples = Evidence(descriptor, side, None).digest()
     return AsLeft(status.st_ctime_ns, status.st_mtime_ns, samples)
+
+
+def times_of(descriptor: int) -> tuple[int, int, int]:
+    """Return when a file was changed, when its content was, in ns, and its size."""
+    status = os.fstat(descriptor)
+    return status.st_ctime_ns, status.st_mtime_ns, status.st_size
 
 
 def why_not_ours(descriptor: int, side: Side, buffers_of: BuffersOf | None = None) -> str | None:
@@ -163,37 +184,44 @@ def why_not_ours(descriptor: int, side: Side, buffers_of: BuffersOf | None = Non
     buffers_of
         See `Evidence`.
     """
-    return _other_identity(descriptor, side) or _other_content(descriptor, side, buffers_of)
+    before = times_of(descriptor)
+    reason = _other_identity(descriptor, side) or _other_content(descriptor, side, buffers_of)
+    if reason is None and times_of(descriptor) != before:
+        reason = "it was changed while it was looked at"
+    return reason
 
 
 def _other_identity(descriptor: int, side: Side) -> str | None:
     generation, status = generation_of(descriptor), os.fstat(descriptor)
     if side.generation is None or generation is None:
         return "its file system does not tell a file from a later one of the same inode"
-    if (side.inode, side.generation) != (status.st_ino, generation):
+    # A side file of another user's may say anything.
+    then, now = (side.owner, side.inode, side.generation), (status.st_uid, status.st_ino)
+    if then != (*now, generation):
         return "another file has its name by now"
     if side.state == "filling":
         return None if status.st_size <= side.size_bytes else "it has grown since"
     if status.st_size != side.size_bytes:
         return f"it had {format_size(side.size_bytes)} then"
     left = side.left
-    if side.state == "ready" and left is not None:
-        now = (status.st_ctime_ns, status.st_mtime_ns)
-        if now != (left.changed_ns, left.modified_ns):
-            return "it was changed since"
-    return None
+    if side.state != "ready" or left is None:
+        return None
+    as_then = times_of(descriptor)[:2] == (left.changed_ns, left.modified_ns)
+    return None if as_then else "it was changed since"
 
 
 def _other_content(descriptor: int, side: Side, buffers_of: BuffersOf | None) -> str | None:
     check = {"filling": _of_filling, "ready": _of_ready, "writing": _of_writing}[side.state]
     try:
         return check(descriptor, side, buffers_of)
-    except (OSError, RunError) as error:
+    except (OSError, RunError, UsageError) as error:
         return f"its content cannot be checked: {error}"
 
 
 def _of_filling(descriptor: int, side: Side, _: BuffersOf | None) -> str | None:
     size_bytes = os.fstat(descriptor).st_size
+    if size_bytes == 0:
+        return None  # killed before the first sector: there is nothing that anybody could lose
     if size_bytes % SECTOR_BYTES:
         return _FOREIGN
     found = Evidence(descriptor, side, None, size_bytes).all_sectors()

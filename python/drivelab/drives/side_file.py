@@ -19,11 +19,12 @@ from __future__ import annotations
 import array
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import secrets
 import stat
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
 
@@ -33,6 +34,11 @@ from drivelab.workloads.content import CONTENTS
 SUFFIX: Final = ".drivelab.json"
 _LAYOUT: Final = 2
 _KEY_BYTES: Final = 32
+_LEAST_FILE_BYTES: Final = 2**20
+_FILE_BLOCK_BYTES: Final = 4096
+# None covers another, and each is a power of two or near the most memory: fewer than a hundred.
+_MOST_BUFFERS: Final = 100
+_MOST_DEPTH: Final = 1024
 # It has some hundred bytes, and a line for each of a few dozen sizes of buffers.
 _MOST_BYTES: Final = 65_536
 # ioctl FS_IOC_GETVERSION: an inode that is used again for another file gets a new one.
@@ -80,6 +86,8 @@ class Side:
         Queue depth and bytes of a request of which fio had buffers that it kept, the largest.
     contents
         What kinds of content workloads have written.
+    owner
+        Whose the side file is, the user's number; -1 of one that was not read.
     """
 
     state: State
@@ -91,6 +99,7 @@ class Side:
     left: AsLeft | None = None
     buffers: tuple[tuple[int, int], ...] = ()
     contents: tuple[str, ...] = ()
+    owner: int = field(default=-1, compare=False)
 
     @classmethod
     def of_new(cls, descriptor: int, size_bytes: int, *, keep: bool) -> Self:
@@ -153,6 +162,11 @@ class Side:
             pairs = (*(pair for pair in pairs if not _covers(wider, pair)), wider)
         return replace(self, state="writing", contents=contents, buffers=pairs)
 
+    def unsettled(self) -> Self:
+        """Say that all of the file has to be read before it is known again."""
+        nothing = AsLeft(0, 0, "")
+        return replace(self, state="writing", left=self.left or nothing)
+
     def _is_sound(self) -> bool:
         numbers = [self.size_bytes, self.inode, *(part for pair in self.buffers for part in pair)]
         left = self.left
@@ -163,11 +177,21 @@ class Side:
             and (left is not None) == (self.state != "filling")
             and isinstance(self.keep, bool)
             and all(type(number) is int and 0 <= number < 2**63 for number in numbers)
+            and self.size_bytes >= _LEAST_FILE_BYTES
+            and self.size_bytes % _FILE_BLOCK_BYTES == 0
+            and len(self.buffers) <= _MOST_BUFFERS
+            and all(map(_is_buffer, self.buffers))
             and (self.generation is None or type(self.generation) is int)
             and (left is None or isinstance(left.samples, str))
             and len(self.key) == _KEY_BYTES
             and set(self.contents) <= set(CONTENTS)
         )
+
+
+def _is_buffer(pair: tuple[int, int]) -> bool:
+    depth, size = pair
+    whole = size % 512 == 0
+    return 1 <= depth <= _MOST_DEPTH and whole and 0 < depth * size <= MAX_BUFFER_BYTES
 
 
 def _covers(wide: tuple[int, int], narrow: tuple[int, int]) -> bool:
@@ -181,6 +205,12 @@ def _power_of_two(number: int) -> int:
 def side_path(path: Path) -> Path:
     """Name the side file of `path`."""
     return path.with_name(path.name + SUFFIX)
+
+
+def hidden_name(name: str, key: bytes, purpose: str) -> str:
+    """Name a file beside `name` for a moment, as nobody can guess who has not the key."""
+    drawn = hashlib.blake2b(purpose.encode(), digest_size=8, key=key).hexdigest()
+    return f".{name}.{drawn}"
 
 
 def read_side(path: Path, folder: int | None = None) -> Side | None:
@@ -203,10 +233,12 @@ def read_side(path: Path, folder: int | None = None) -> Side | None:
     except OSError:
         return None
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             return None
         text = os.read(descriptor, _MOST_BYTES + 1)
-        return Side.from_json(json.loads(text)) if len(text) <= _MOST_BYTES else None
+        side = Side.from_json(json.loads(text)) if len(text) <= _MOST_BYTES else None
+        return None if side is None else replace(side, owner=status.st_uid)
     except (OSError, ValueError, RecursionError):
         return None
     finally:
@@ -233,27 +265,41 @@ def write_side(path: Path, folder: int, side: Side, *, first: bool = False) -> N
         When it cannot be written; an older one stays.
     """
     name = side_path(path).name
-    draft = f".{name}.{secrets.token_hex(8)}"
+    # Nobody knows the key, so nobody can take the name; what a kill left there is ours.
+    draft = hidden_name(name, side.key, "draft")
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(draft, dir_fd=folder)
     how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(draft, how, 0o600, dir_fd=folder)
     try:
         with open(descriptor, "wb") as stream:  # noqa: PTH123
             stream.write(json.dumps(side.to_json(), indent=1).encode() + b"\n")
             stream.flush()
-            os.fsync(stream.fileno())
+            if not first:
+                os.fsync(stream.fileno())
         if first:
-            _claim(name, folder)
-        os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+            _claim(draft, name, folder)
+        else:
+            os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(draft, dir_fd=folder)
         raise
 
 
-def _claim(name: str, folder: int) -> None:
-    """Take a name that nobody has."""
-    how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    os.close(os.open(name, how, 0o600, dir_fd=folder))
+def _claim(draft: str, name: str, folder: int) -> None:
+    """Give a draft a name that nobody has."""
+    try:
+        os.link(draft, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except FileExistsError:
+        raise
+    except OSError:
+        # A file system without hard links: the name first, then what it is to hold.
+        how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        os.close(os.open(name, how, 0o600, dir_fd=folder))
+        os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+    else:
+        os.unlink(draft, dir_fd=folder)
 
 
 def remove_side(path: Path, folder: int) -> None:

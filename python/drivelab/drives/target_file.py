@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import os
 import stat
 from collections.abc import Callable
@@ -29,11 +30,19 @@ from drivelab.drives.direct_io import direct_block_bytes
 from drivelab.drives.file_location import FileLocation, locate_file
 from drivelab.drives.made_file import MadeFile, Mark, Written
 from drivelab.drives.measuring_lock import lock_to_measure
-from drivelab.drives.opened_path import find_in, folder_reason, open_folder, open_in, opened
-from drivelab.drives.ownership import BuffersOf, why_not_ours
+from drivelab.drives.opened_path import (
+    find_in,
+    folder_reason,
+    leads_to,
+    open_folder,
+    open_in,
+    opened,
+)
+from drivelab.drives.ownership import BuffersOf, times_of, why_not_ours
 from drivelab.drives.side_file import Side, read_side, side_path
 from drivelab.drives.write_refusals import file_usage
 from drivelab.errors import RunError, UsageError
+from drivelab.signals_later import signals_later
 from drivelab.told import tell
 from drivelab.units import format_size
 
@@ -182,15 +191,23 @@ class TargetFile(ClosedOnExit):
         atexit.unregister(self.close)
         if self.descriptor < 0:
             return
-        try:
-            if self._own is not None:
-                self._own.end(remove=self._remove)
-        except (OSError, RunError) as error:
-            tell(str(error))
-        finally:
-            os.close(self.descriptor)
-            os.close(self._folder)
-            self.descriptor = -1
+        # A second Ctrl-C would leave half of it.
+        with signals_later():
+            try:
+                if self._own is not None:
+                    self._end(self._own)
+            except (OSError, RunError) as error:
+                tell(str(error))
+            finally:
+                os.close(self.descriptor)
+                os.close(self._folder)
+                self.descriptor = -1
+
+    def _end(self, own: MadeFile) -> None:
+        reasons = "; ".join(file_usage(self.descriptor, self.path, self._roots))
+        if self._remove and reasons:
+            raise RunError(f"{self.path} is not removed: {reasons}")
+        own.end(remove=self._remove)
 
 
 @dataclass(frozen=True)
@@ -258,10 +275,13 @@ def _open_existing(place: FileLocation, asked: _Asked) -> TargetFile:
     with contextlib.ExitStack() as undo:
         folder = _folder_of(place)
         undo.callback(os.close, folder)
-        side = read_side(path, folder)
-        descriptor = _open_locked(folder, path, allowed or side is not None, allowed)
+        may_be_ours = read_side(path, folder) is not None
+        descriptor = _open_locked(folder, path, allowed or may_be_ours, allowed)
         undo.callback(os.close, descriptor)
-        foreign = None if side is None else why_not_ours(descriptor, side, asked.buffers_of)
+        # Only now: until it was locked another Drivelab may have changed or removed it.
+        side = read_side(path, folder)
+        known = times_of(descriptor)
+        foreign = None if side is None else _why_foreign(descriptor, side, asked.buffers_of)
         used = used_file(path, descriptor, asked.roots, to_write=allowed)
         if used is not None:
             side = None
@@ -270,6 +290,7 @@ def _open_existing(place: FileLocation, asked: _Asked) -> TargetFile:
         made = None
         if side is not None and foreign is None:
             made = _made_at(place, folder, descriptor, side, asked.buffers_of)
+            made.known_since(known)
             if side.state == "filling":
                 # A killed run left it half written; the lock says that nobody works on it now.
                 target = _filled(place, folder, descriptor, made, asked)
@@ -298,6 +319,12 @@ def _open_existing(place: FileLocation, asked: _Asked) -> TargetFile:
         undo.pop_all()
     atexit.register(target.close)
     return target
+
+
+def _why_foreign(descriptor: int, side: Side, buffers_of: BuffersOf | None) -> str | None:
+    if fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+        return "it may not be written"
+    return why_not_ours(descriptor, side, buffers_of)
 
 
 def check_named(place: FileLocation, allow_destructive: str | None) -> None:
@@ -356,6 +383,11 @@ def check_content(
             f"{path} exists with {format_size(actual_bytes)}, not the --size of "
             f"{format_size(asked_bytes)}; {remedy} or leave --size out"
         )
+    if actual_bytes == 0:
+        raise UsageError(
+            f"{path} is empty, perhaps left by a run that was killed: remove it, or name a path "
+            "that does not exist"
+        )
     if actual_bytes < MIN_SIZE_BYTES:
         raise UsageError(
             f"{path} has {format_size(actual_bytes)}; "
@@ -385,6 +417,11 @@ def _open_locked(folder: int, path: Path, to_write: bool, must: bool) -> int:
             raise UsageError(f"{path} cannot be {verb}: {error.strerror}") from error
         try:
             lock_to_measure(path, descriptor)
+            if not leads_to(folder, path.name, descriptor):
+                raise UsageError(
+                    f"{path} was removed or replaced while another Drivelab measured it; "
+                    "run the same command again"
+                )
         except BaseException as error:
             os.close(descriptor)
             if isinstance(error, OSError):
@@ -481,7 +518,7 @@ def _filled(
         lock_to_measure(path, descriptor)
         made.begin()
         # Allocated it shows a full disk and its direct block before it is filled.
-        os.posix_fallocate(descriptor, 0, size_bytes)
+        made.allocate()
         if asked.before_filling is not None:
             block_bytes = direct_block_bytes(path, descriptor)
             asked.before_filling(UnfilledFile(descriptor, size_bytes, block_bytes))
