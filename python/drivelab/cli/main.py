@@ -5,7 +5,8 @@ the module of the command that was asked for is imported, so that the tour (`dri
 --help`) answers at once.
 
 Exit codes: 0 done; 1 failed while running; 2 a mistake in what was asked for; 130 stopped
-by Ctrl-C, 143 by SIGTERM and 129 by SIGHUP; 141 the reader of our output went away.
+by Ctrl-C, 143 by SIGTERM and 129 by SIGHUP, unless we were started with that signal ignored;
+141 the reader of our output went away.
 """
 
 from __future__ import annotations
@@ -234,10 +235,16 @@ def _open_standard_streams() -> None:
 
 
 def _hear_signals() -> None:
-    signal.signal(signal.SIGTERM, _on_terminate)
-    # nohup has it ignored, and that is to stay.
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, _on_terminate)
+    """Stop in order when a signal asks for it, and leave ignored signals ignored.
+
+    A shell starts background jobs with SIGINT ignored, and nohup ignores SIGHUP. Python itself
+    installs its handler of SIGINT only where that is not ignored.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _on_terminate)
+    # Stops nobody. Ignored, it would hide how fio and other programs end.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def _dispatch(arguments: list[str]) -> int:

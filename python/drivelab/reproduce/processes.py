@@ -59,7 +59,8 @@ def in_processes(
         # Nobody waits for what nobody wants: a job may take minutes.
         pool.shutdown(wait=False, cancel_futures=True)
         for process in multiprocessing.active_children():
-            process.terminate()
+            # Not by SIGTERM: started with that ignored, they would go on.
+            process.kill()
         raise
     finally:
         line.end()
