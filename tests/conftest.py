@@ -1,14 +1,19 @@
-"""What every test may use, and the rule that nothing is skipped in CI."""
+"""What every test may use and starts from, and the rule that nothing is skipped in CI."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import locale
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -17,6 +22,13 @@ from hypothesis import settings
 # Up to here prepared drives are kept, the last three: of the package's smaller ones, x25m too.
 KEPT_STATE_BYTES = 200_000_000
 EXECUTABLES = {"chromium": ("chromium", "chromium-browser", "google-chrome")}
+# Changes what is printed, how a Python starts, or how much is computed at once.
+MEANT_FOR_OTHERS = (
+    *("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"),
+    *("PYTHONHOME", "PYTHONIOENCODING", "PYTHONOPTIMIZE", "PYTHONUTF8", "PYTHONWARNINGS"),
+    *("LANGUAGE", "DRIVELAB_TRACEBACK", "MPLBACKEND", "MPLCONFIGDIR", "OMP_NUM_THREADS"),
+    *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"),
+)
 _skipped: list[str] = []
 
 
@@ -38,10 +50,50 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep states of simulated drives out of the user's folder, and of other tests' way."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache" / "unused"))
+def _start_alike(*, is_worker: bool) -> None:
+    """Give tests, and the programs that they start, one beginning however pytest was started."""
+    # A shell starts background jobs with SIGINT ignored, and programs inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGCHLD, signal.SIGTSTP):
+        signal.signal(number, signal.SIG_DFL)
+    # `nohup` stays in force for pytest and its workers: unlike an ignored signal, one that has a
+    # handler is as usual again in a program.
+    if is_worker or signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, _stay)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    os.umask(0o022)
+    for name in MEANT_FOR_OTHERS:
+        os.environ.pop(name, None)
+        os.unsetenv(name)  # readline sets COLUMNS and LINES behind the back of os.environ
+    for name in [name for name in os.environ if name.startswith("LC_")]:
+        del os.environ[name]
+    os.environ.update(LANG="C.UTF-8", TERM="xterm", TZ="UTC")
+    locale.setlocale(locale.LC_CTYPE, "")
+    time.tzset()
+
+
+def _leave_memory() -> None:
+    """Keep the tests' files on a drive: many are measured, and in memory that is refused."""
+    from drivelab.drives.file_location import locate_file
+    from drivelab.errors import UsageError
+
+    for folder in (tempfile.gettempdir(), "/var/tmp"):  # noqa: S108
+        with contextlib.suppress(UsageError, OSError):
+            locate_file(Path(folder) / "probe")
+            os.environ["TMPDIR"] = tempfile.tempdir = folder
+            return
+
+
+def _stay(_number: int, _frame: FrameType | None) -> None:
+    """Hear a signal and go on."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what programs find in the user's folder, and leave there, out of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -189,6 +241,8 @@ class FromWorkers:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    _start_alike(is_worker=hasattr(config, "workerinput"))
+    _leave_memory()
     config.pluginmanager.register(FromWorkers())
 
 

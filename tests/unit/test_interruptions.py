@@ -44,15 +44,7 @@ def stored(path: Path) -> int:
         return 0
 
 
-def hears_interrupts() -> None:
-    # A shell's background jobs, such as a whole test run, have them ignored.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # Nor after `nohup`, which the command would heed.
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
-
 def started(path: Path, design: str = DESIGN, **settings: Any) -> subprocess.Popen[str]:
-    settings.setdefault("preexec_fn", hears_interrupts)
     return subprocess.Popen(
         main_job(path, design),
         stdout=subprocess.PIPE,

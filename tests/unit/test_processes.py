@@ -15,11 +15,8 @@ from drivelab.errors import RunError
 from drivelab.reproduce.processes import in_processes
 
 JOBS = 9
-# A shell's background jobs, such as a whole test run, have interrupts ignored.
 SCRIPT = """
-import signal
 import sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, {folder!r})
 from test_processes import JOBS, begun
 from drivelab.reproduce.processes import in_processes

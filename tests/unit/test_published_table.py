@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from validation.published import figures_of
+from validation.published_table import TARGET, table_text
 
 from drivelab._core import preset_names, preset_text
 from drivelab.drives.preset_values import fitted_figures
 from drivelab.drives.presets import read_preset
 from drivelab.drives.published import UNITS, figure_text, percent_text
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from validation.published import figures_of
-from validation.published_table import TARGET, table_text
 
 PAGE = TARGET.read_text(encoding="utf-8")
 AGAIN = "write docs/published.md again: .venv/bin/python -m validation published"

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from made_study import course, study
-
-from drivelab.drives.published import UNITS, Compared
-from drivelab.drives.simulated import SimulatedDrive
-from drivelab.report.table import Table
-from drivelab.reproduce.claims import Ordering, Reproduction
-from drivelab.reproduce.snia2010 import Study, reproduction_of
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from validation import __main__ as validation
 from validation import profile_speed, published
 from validation.document import Section
 from validation.fuzzing import section_of as fuzzing_of
 from validation.serra import section_of as profiles_of
 from validation.snia2010 import section_of
+
+from drivelab.drives.published import UNITS, Compared
+from drivelab.drives.simulated import SimulatedDrive
+from drivelab.report.table import Table
+from drivelab.reproduce.claims import Ordering, Reproduction
+from drivelab.reproduce.snia2010 import Study, reproduction_of
 
 PRESETS = Path(__file__).parents[2] / "presets"
 
