@@ -421,19 +421,22 @@ def test_a_side_file_that_says_something_else_says_nothing(path: Path, text: str
 
 KILLED = """
 import os, signal, sys, time
+from pathlib import Path
+from drivelab._core import KeyedContent
 from drivelab.cli import main as cli
 from drivelab.drives import fio_program
+from drivelab.drives.side_file import read_side
 run = fio_program._collect
 count = [0]
 
 def collect(process, deadline, log):
     count[0] += 1
     if count[0] == int(sys.argv[1]):
-        # In the middle of what fio writes.
-        before = os.stat(sys.argv[3]).st_mtime_ns
-        while os.stat(sys.argv[3]).st_mtime_ns == before:
+        # In the middle of what fio writes: a file's time changes before its data do.
+        path = Path(sys.argv[3])
+        content = KeyedContent(read_side(path).key)
+        while process.poll() is None and content.tally(path.read_bytes())[2] == 0:
             time.sleep(0.01)
-        time.sleep(0.1)
         os.kill(os.getpid(), signal.SIGKILL)
     return run(process, deadline, log)
 
