@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import functools
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final, cast
+
+# Of a file system without hard links, or without an exchange of names.
+_NOT_THERE: Final = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL}
+# linux/fs.h and linux/fcntl.h.
+_RENAME_EXCHANGE: Final = 2
+_HERE: Final = -100
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -26,10 +34,20 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def whole_file(
+    path: Path, place: Callable[[BinaryIO, Path, Path], None] | None = None
+) -> Iterator[BinaryIO]:
     """Give a draft to write into, which takes a file's place when nothing went wrong.
 
     A link is followed, so that it stays one.
+
+    Parameters
+    ----------
+    path
+        Where the file is to be.
+    place
+        Gets the draft complete and on the medium, its path, and the path with links resolved, and
+        puts it there; an older file is replaced unless given.
 
     Raises
     ------
@@ -46,12 +64,90 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         with open(handle, "wb") as file:  # noqa: PTH123
             yield file
             file.flush()
-            os.fsync(file.fileno())
-        # mkstemp makes it private; a report is as readable as any new file.
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(path)
+            # mkstemp makes it private; a report is as readable as any new file.
+            umask = os.umask(0)
+            os.umask(umask)
+            os.fchmod(handle, 0o666 & ~umask)
+            os.fsync(handle)
+            if place is None:
+                temporary.replace(path)
+            else:
+                place(file, temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def place_where_nothing_is(draft: Path, path: Path) -> None:
+    """Give a draft its name, unless something has that name by now.
+
+    Raises
+    ------
+    FileExistsError
+        When something has.
+    """
+    try:
+        os.link(draft, path)
+    except OSError as error:
+        if error.errno not in _NOT_THERE:
+            raise
+        if os.path.lexists(path):
+            raise _exists(path) from error
+        draft.replace(path)
+    else:
+        draft.unlink()
+
+
+def place_instead(draft: Path, path: Path, is_meant: Callable[[Path], bool]) -> None:
+    """Put a draft in the place of a file, if that still is the one that is meant to go.
+
+    Names are exchanged first and looked at then, so that nobody can come in between.
+
+    Raises
+    ------
+    FileExistsError
+        When another file is there by now; it stays.
+    """
+    try:
+        _exchange(draft, path)
+    except FileNotFoundError:
+        place_where_nothing_is(draft, path)
+        return
+    except OSError as error:
+        if error.errno not in _NOT_THERE:
+            raise
+        if not is_meant(path):
+            raise _exists(path) from error
+        draft.replace(path)
+        return
+    if not is_meant(draft):
+        _exchange(draft, path)
+        raise _exists(path)
+    draft.unlink()
+
+
+def _exists(path: Path) -> FileExistsError:
+    return FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+
+
+def _exchange(one: Path, other: Path) -> None:
+    names = os.fsencode(one), os.fsencode(other)
+    if _renameat2()(_HERE, names[0], _HERE, names[1], _RENAME_EXCHANGE):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), str(one), None, str(other))
+
+
+@functools.cache
+def _renameat2() -> Callable[[int, bytes, int, bytes, int], int]:
+    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if call is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    call.argtypes = [
+        ctypes.c_int,
+        ctypes.c_char_p,
+        ctypes.c_int,
+        ctypes.c_char_p,
+        ctypes.c_uint,
+    ]
+    call.restype = ctypes.c_int
+    return cast(Callable[[int, bytes, int, bytes, int], int], call)

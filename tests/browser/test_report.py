@@ -11,6 +11,7 @@ import pytest
 from made_run import made_run
 from opened_page import LABELS_TOUCHING, TEXTS_OUTSIDE, Opened
 
+from drivelab.outputs import OutputFolder
 from drivelab.report.build import write_report
 from drivelab.report.comparison import digest
 from drivelab.report.comparison_html import render_comparison
@@ -25,7 +26,7 @@ def run_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # A name that needs quoting in a CSV, escaping in HTML and wrapping on a phone.
     name = '/mnt/a "very" long, comma-ridden path/with/<b>markup</b>/' + "x" * 80
     run = made_run(60, name=name, kind="real", reserved=20, check=40, sweeps=True)
-    write_report(render(run), path)
+    write_report(render(run), OutputFolder(path, "a test"))
     return path
 
 
@@ -34,7 +35,8 @@ def continuous_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Report workloads from continuous ranges, with so many requests that tails go far."""
     path = tmp_path_factory.mktemp("continuous")
     write_report(
-        render(made_run(60, requests=400_000, check=10, sweeps=True, continuous=True)), path
+        render(made_run(60, requests=400_000, check=10, sweeps=True, continuous=True)),
+        OutputFolder(path, "a test"),
     )
     return path
 
@@ -55,7 +57,7 @@ def comparison_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
             kept = [one for one in run.measurements if one.index < 70 or one.read is None]
             run = replace(run, measurements=kept)
         digests.append(digest(run, Path("runs") / kind))
-    write_report(render_comparison(digests), path)
+    write_report(render_comparison(digests), OutputFolder(path, "a test"))
     return path
 
 

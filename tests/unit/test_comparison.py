@@ -14,7 +14,8 @@ from made_run import made_run, measurement, run_of
 from drivelab.cli import main as cli
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import UsageError
-from drivelab.report.build_comparison import build_comparison, default_folder, refuse_folder
+from drivelab.outputs import OutputFolder
+from drivelab.report.build_comparison import build_comparison, default_folder
 from drivelab.report.comparison import (
     Digest,
     common_workloads,
@@ -25,6 +26,7 @@ from drivelab.report.comparison import (
 )
 from drivelab.report.comparison_html import common_words, render_comparison
 from drivelab.report.line_styles import MOST_LINES
+from drivelab.report.saved import refuse_folder
 from drivelab.report.table import number
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import Characteristics
@@ -154,7 +156,7 @@ def test_the_default_folder_is_named_after_the_runs() -> None:
 def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
     digests = [made_digest("sim:a"), made_digest("sim:b")]
     out = tmp_path / "deep" / "comparison"
-    page = build_comparison(digests, out)
+    page = build_comparison(digests, OutputFolder(out, "a test"))
     assert page == out / "report.html"
     assert sorted(path.name for path in (out / "data").glob("*.csv")) == [
         "accuracy.csv",
@@ -162,12 +164,12 @@ def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
         "sweeps.csv",
     ]
     # Its own page is replaced.
-    assert build_comparison(digests, out) == page
+    assert build_comparison(digests, OutputFolder(out, "a test")) == page
     (out / "thesis.txt").write_text("mine")
     with pytest.raises(UsageError, match=r"holds thesis\.txt, which no report made"):
-        refuse_folder(out)
+        refuse_folder(OutputFolder(out, "a test"))
     with pytest.raises(UsageError, match="is a file"):
-        refuse_folder(out / "thesis.txt")
+        refuse_folder(OutputFolder(out / "thesis.txt", "a test"))
 
 
 SIM = ["model", "sim:x25m", "--design", "huang2011:12", "--requests", "50", "--check", "0"]

@@ -147,7 +147,7 @@ def test_a_new_preset_measures_as_it_is_and_replaces_nothing(capsys) -> None:
     Path("mine.toml").write_text(before + "# changed\n")
     capsys.readouterr()
     assert cli.main(["drives", "new", "mine.toml"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "was changed since Drivelab wrote it" in capsys.readouterr().err
     assert cli.main(["drives", "new", "mine.toml", "--force"]) == 0
     assert Path("mine.toml").read_text() == before
 

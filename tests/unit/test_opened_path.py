@@ -6,11 +6,11 @@ import contextlib
 import errno
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from swapped_names import swapped
 
 from drivelab.drives import opened_path
 from drivelab.drives.block_devices import SystemRoots, find_block_device
@@ -22,15 +22,6 @@ from drivelab.errors import RunError, UsageError
 
 MIB = 2**20
 TRIES = 300
-# renameat2 with RENAME_EXCHANGE; -100 is AT_FDCWD.
-SWAPPER = """
-import ctypes, os, sys
-one, other = map(os.fsencode, sys.argv[1:])
-exchange = ctypes.CDLL(None).renameat2
-print("swapping", flush=True)
-while exchange(-100, one, -100, other, 2) == 0:
-    pass
-"""
 
 
 @pytest.fixture
@@ -40,21 +31,6 @@ def roots(tmp_path: Path) -> SystemRoots:
     (proc / "self").mkdir(parents=True)
     (proc / "self" / "mountinfo").write_text("1 0 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n")
     return SystemRoots(proc=proc)
-
-
-@contextlib.contextmanager
-def swapped(one: Path, other: Path) -> Iterator[None]:
-    """Exchange two names over and over; both are there at any time."""
-    # A process of its own: a thread would take turns with what is tried.
-    swapper = subprocess.Popen([sys.executable, "-c", SWAPPER, one, other], stdout=subprocess.PIPE)
-    try:
-        assert swapper.stdout is not None
-        assert swapper.stdout.readline() == b"swapping\n"
-        yield
-        assert swapper.poll() is None
-    finally:
-        swapper.kill()
-        swapper.communicate()
 
 
 @pytest.fixture(params=["openat2", "folder by folder"])

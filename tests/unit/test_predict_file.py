@@ -188,11 +188,14 @@ def test_a_mistake_is_one_line_and_leaves_nothing(
 
 def test_a_mistake_far_below_is_told_with_its_line(folder: Path, capsys, monkeypatch) -> None:
     monkeypatch.setattr(csv_table, "BLOCK_BYTES", 500)
-    (folder / "out.csv").write_text("older")
+    words = ["predict", "model.json", "--file", "in.csv", "--out", "out.csv"]
+    (folder / "in.csv").write_text(f"{HEADER}\n{GOOD}\n")
+    assert cli.main(words) == 0
+    older = (folder / "out.csv").read_text()
     (folder / "in.csv").write_text(f"{HEADER}\n" + f"{GOOD}\n\n" * 500 + "0.5,4,4096\n")
-    assert cli.main(["predict", "model.json", "--file", "in.csv", "--out", "out.csv"]) == 2
+    assert cli.main(words) == 2
     assert "in.csv, line 1002: 3 cells" in capsys.readouterr().err
-    assert (folder / "out.csv").read_text() == "older"
+    assert (folder / "out.csv").read_text() == older
 
 
 @pytest.mark.parametrize(
@@ -201,7 +204,7 @@ def test_a_mistake_far_below_is_told_with_its_line(folder: Path, capsys, monkeyp
         (["--file", "missing.csv"], "there is no file missing.csv"),
         (["--file", "."], ". is a folder"),
         (["--file", "/dev/null"], "/dev/null is no regular file"),
-        (["--file", "in.csv", "--out", "in.csv"], "is the file that is read; name another"),
+        (["--file", "in.csv", "--out", "in.csv"], "in.csv is read by this command; name another"),
         (["--file", "in.csv", "--out", "/proc/x.csv"], "/proc/x.csv cannot be written"),
         (["--file", "long.csv"], "a line is longer than 1 MiB"),
     ],

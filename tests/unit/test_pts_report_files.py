@@ -10,13 +10,14 @@ from pathlib import Path
 import made_pts_report as made
 import pytest
 
+from drivelab import outputs
 from drivelab.errors import RunError, UsageError
+from drivelab.outputs import Output, OutputFolder, write_output
 from drivelab.pts.exhibits import Page
-from drivelab.report import build_pts
 from drivelab.report.build_pts import write_test_report
-from drivelab.report.pdf import find_chromium, print_page
+from drivelab.report.pdf import find_chromium, printed
 from drivelab.report.pts_page import render_test
-from drivelab.whole_file import write_whole
+from drivelab.report.saved import PDF_KIND
 
 EVIL = '</script><script>alert("x")</script><img src=x onerror=alert(1)>'
 
@@ -38,13 +39,13 @@ def fake_browser(folder: Path, script: str) -> str:
 
 def test_page_tables_and_result_lie_in_the_folder(tmp_path: Path) -> None:
     report = made.made_report()
-    paths = write_test_report(report, tmp_path / "out")
+    paths = write_test_report(report, OutputFolder(tmp_path / "out", "a test"))
     assert set(paths) == {"report", "tables", "result"}
     assert json.loads(paths["result"].read_text()) == report.result
     names = [exhibit.name for page in report.pages for exhibit in page.exhibits]
     assert sorted(path.stem for path in paths["tables"].glob("*.csv")) == sorted(names)
     before = files(tmp_path)
-    write_test_report(report, tmp_path / "out")
+    write_test_report(report, OutputFolder(tmp_path / "out", "a test"))
     assert files(tmp_path) == before
 
 
@@ -82,17 +83,19 @@ def test_two_exhibits_of_one_name_are_refused() -> None:
 def test_a_full_disk_is_one_clear_line_and_the_older_page_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    write_test_report(made.made_report(), tmp_path)
+    write_test_report(made.made_report(), OutputFolder(tmp_path, "a test"))
     page = (tmp_path / "report.html").read_bytes()
 
-    def full(path: Path, content: str | bytes) -> None:
-        if path.name == name:
-            raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        write_whole(path, content)
+    def full(output: Output, content: str | bytes, *, force: bool) -> None:
+        if output.path.name == name:
+            raise OSError(errno.ENOSPC, "No space left on device", str(output.path))
+        write_output(output, content, force=force)
 
-    monkeypatch.setattr(build_pts, "write_whole", full)
+    monkeypatch.setattr(outputs, "write_output", full)
     with pytest.raises(RunError) as told:
-        write_test_report(replace(made.made_report(), title="another"), tmp_path)
+        write_test_report(
+            replace(made.made_report(), title="another"), OutputFolder(tmp_path, "a test")
+        )
     assert str(told.value) == (
         f"cannot write {next(tmp_path.rglob(name))}: No space left on device; what was measured "
         "is kept: make room or check the permissions, then write the report again"
@@ -128,7 +131,9 @@ def test_a_browser_that_fails_leaves_the_page_and_no_pdf(
 ) -> None:
     browser = fake_browser(tmp_path, script)
     with pytest.raises(RunError) as told:
-        write_test_report(made.made_report(), tmp_path / "out", chromium=browser)
+        write_test_report(
+            made.made_report(), OutputFolder(tmp_path / "out", "a test"), chromium=browser
+        )
     assert f"({reason}); the page itself is complete" in str(told.value)
     assert (tmp_path / "out" / "report.html").is_file()
     assert not (tmp_path / "out" / "report.pdf").exists()
@@ -141,14 +146,13 @@ def test_a_browser_that_prints_is_believed(tmp_path: Path) -> None:
     )
     page = tmp_path / "report.html"
     page.write_text("x")
-    print_page(page, tmp_path / "report.pdf", fake_browser(tmp_path, script))
-    assert (tmp_path / "report.pdf").read_bytes() == b"%PDF-1.4 whole\n%%EOF\n"
+    assert printed(page, fake_browser(tmp_path, script)) == b"%PDF-1.4 whole\n%%EOF\n"
 
 
 def test_an_older_pdf_does_not_outlive_its_page(tmp_path: Path) -> None:
-    write_test_report(made.made_report(), tmp_path)
-    (tmp_path / "report.pdf").write_bytes(b"printed of it")
-    write_test_report(made.made_report(), tmp_path)
+    write_test_report(made.made_report(), OutputFolder(tmp_path, "a test"))
+    OutputFolder(tmp_path, "a test").write("report.pdf", PDF_KIND, b"printed of it")
+    write_test_report(made.made_report(), OutputFolder(tmp_path, "a test"))
     assert (tmp_path / "report.pdf").exists()
-    write_test_report(made.made_report(stamp="not a PTS result"), tmp_path)
+    write_test_report(made.made_report(stamp="not a PTS result"), OutputFolder(tmp_path, "a test"))
     assert not (tmp_path / "report.pdf").exists()

@@ -17,6 +17,7 @@ from made_run import evaluated, header, made_run, measurement, run_of
 from drivelab.blackbox.evaluate import MODEL_KEYS, ModelKey
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import RunError
+from drivelab.outputs import OutputFolder
 from drivelab.report import words
 from drivelab.report.build import write_report
 from drivelab.report.effects import importance
@@ -302,7 +303,7 @@ def test_a_workload_in_words(workload: Characteristics, text: str) -> None:
 
 
 def test_the_report_is_written_whole_and_readable(report: Report, tmp_path: Path) -> None:
-    written = write_report(report, tmp_path)
+    written = write_report(report, OutputFolder(tmp_path, "a test"))
     assert written == tmp_path / "report.html"
     assert written.read_text("utf-8") == report.html
     assert written.stat().st_mode & 0o044
@@ -324,7 +325,7 @@ def test_a_full_disk_leaves_the_older_report(
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(RunError, match="No space left on device; make room") as caught:
-        write_report(report, tmp_path)
+        write_report(report, OutputFolder(tmp_path, "a test"))
     assert "\n" not in str(caught.value)
     assert page.read_text() == "older"
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
@@ -338,7 +339,7 @@ def test_what_is_in_the_way_is_named(report: Report, tmp_path: Path, taken: str)
     else:
         (tmp_path / taken).mkdir()
     with pytest.raises(RunError, match=f"cannot write {tmp_path / taken}: "):
-        write_report(report, tmp_path)
+        write_report(report, OutputFolder(tmp_path, "a test"))
 
 
 def test_an_interrupt_leaves_no_half_written_file(

@@ -277,7 +277,8 @@ def test_export_replaces_nothing_unasked(capsys, option: str) -> None:
     code, line = refusal(capsys, "export", "run", option, "mine")
     assert (code, line) == (
         2,
-        "drivelab: mine is there already; --force replaces it, or name another file",
+        "drivelab: mine exists, and Drivelab did not write it; name another, or replace it with "
+        "--force",
     )
     assert Path("mine").read_text() == "my work"
     answer(capsys, "export", "run", option, "mine", "--force")
@@ -289,10 +290,10 @@ def test_export_replaces_nothing_unasked(capsys, option: str) -> None:
     ("words", "code", "said"),
     [
         (("run",), 2, "nothing to write: give --csv FILE, --parquet FILE or both"),
-        (("run", "--csv", "a", "--parquet", "./a"), 2, "both name a"),
-        (("run", "--csv", "run"), 2, "run is a folder; name a file"),
+        (("run", "--csv", "a", "--parquet", "./a"), 2, "is named for two files; name two"),
+        (("run", "--csv", "run"), 2, "run cannot be written: Is a directory; name another place"),
         (("run", "--csv", "/proc/x.csv"), 2, "/proc/x.csv cannot be written"),
-        (("run", "--csv", "/dev/null"), 2, "/dev/null is no regular file"),
+        (("run", "--csv", "/dev/null"), 2, "/dev/null cannot be written: it is no regular file"),
         (("run", "--csv"), 2, "expected one argument"),
         (("run", "--csv", "a", "--nonsense"), 2, "the options are --csv, --force, --json"),
         (("nothing", "--csv", "a"), 2, "nothing does not exist"),

@@ -70,7 +70,7 @@ def test_a_run_split_by_a_state_is_the_run(small: str, capsys, tmp_path: Path) -
 
     def run(name: str, *words: str) -> dict:
         save = ("--save-state", str(states[name]))
-        return answer(capsys, small, "--scenario", scenarios[name], *save, *words)
+        return answer(capsys, small, "--scenario", scenarios[name], *save, "--force", *words)
 
     whole, first = run("whole"), run("first")
     second = run("second", "--from-state", str(states["first"]))
@@ -96,7 +96,9 @@ def test_a_state_may_take_the_place_of_the_one_that_it_began_with(
     printed, before = capsys.readouterr().out, path.read_bytes()
     assert printed.splitlines()[-1].startswith(f"wrote {path}, ")
     again = ("--seed", "1", "--from-state", str(path), "--save-state", str(path))
-    assert cli.main([*words, *again]) == 0
+    assert cli.main([*words, *again]) == 2
+    assert f"{path} exists: saved state of `drivelab simulate" in capsys.readouterr().err
+    assert cli.main([*words, *again, "--force"]) == 0
     assert f"from the state in {path}\n" in capsys.readouterr().out
     assert len(path.read_bytes()) > len(before)
     assert sorted(tmp_path.iterdir()) == [path, tmp_path / "small.toml"]
@@ -203,7 +205,7 @@ def test_a_state_that_does_not_fit_leaves_the_older_one_and_the_result(
     path, series = tmp_path / "drive.state", tmp_path / "series.csv"
     path.write_bytes(b"older")
     words = ["simulate", small, "--write-ratio", "1", "--requests", "2000", "--interval", "10s"]
-    files = ["--csv", str(series), "--save-state", str(path)]
+    files = ["--csv", str(series), "--save-state", str(path), "--force"]
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     # What the system says of a file too large, it says of a disk too full.
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))

@@ -20,6 +20,8 @@ PYTHON_ORDER: list[set[str]] = [
     {"units", "whole_file", "closed_on_exit", "told", "signals_later"},
     {"memory"},
     {"store"},
+    {"output_mark"},
+    {"outputs"},
     {"workloads"},
     {"drives"},
     {"measure"},

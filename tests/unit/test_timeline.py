@@ -456,6 +456,6 @@ def test_span_in_which_nothing_happens_is_refused(small, tmp_path: Path, capsys)
     assert cli.main([*words, "--for", "1ms"]) == 0
     assert (tmp_path / "t.csv").read_text().splitlines()[1].startswith("0,read,host,a,0,")
     capsys.readouterr()
-    assert cli.main([*words, "--from", "1s", "--for", "1ms"]) == 2
+    assert cli.main([*words, "--from", "1s", "--for", "1ms", "--force"]) == 2
     said = capsys.readouterr().err
     assert "no flash operation is under way from 1.00 s to 1.00 s of the run: name another" in said

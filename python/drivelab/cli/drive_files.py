@@ -8,14 +8,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.cli.outputs import check_outputs, write_output
+from drivelab.cli.outputs import answer_to, check_files, write_file
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from drivelab.drives.presets import PresetSource
+    from drivelab.outputs import Output
 
 _MOST_XML_BYTES: Final = 1 << 20
 # A longer value has its source below.
@@ -79,17 +80,18 @@ def _published(source: PresetSource, resolved: Mapping[str, Any]) -> list[dict[s
 def made(args: argparse.Namespace) -> dict[str, Any]:
     """Write a template; give what ``drives new --json`` prints (docs/json-drives.md)."""
     from drivelab.drives.preset_template import preset_template
-    from drivelab.drives.presets import preset_at
+    from drivelab.drives.presets import preset_at, preset_file
 
     for written in (args.like, str(args.file)):
         # Both paths are written into the file, which could then not be read.
         if any(unicodedata.category(each) in _UNWRITTEN for each in written):
             raise UsageError(f"{written!a} has characters that do not print; rename it")
     source = _preset(args.like)
-    path = _free(args.file, force=args.force)
+    path = args.file
+    output = _checked(args, path, "preset", [preset_file(args.like)])
     text = preset_template(source, path.stem, str(path))
     _check_alike(preset_at(str(path), text), source)
-    write_output(path, text)
+    write_file(output, text, force=args.force)
     return {"drive": f"sim:{path}", "file": str(path), "like": source.reference}
 
 
@@ -114,12 +116,13 @@ def imported(args: argparse.Namespace) -> dict[str, Any]:
 
     instead = "name MQSim's ssdconfig.xml"
     content = read_file(args.file, "MQSim's ssdconfig.xml", _MOST_XML_BYTES, instead)
-    path = _free(args.output or Path(f"{args.file.stem}.toml"), force=args.force)
+    path = args.output or Path(f"{args.file.stem}.toml")
+    output = _checked(args, path, "imported preset", [args.file])
     try:
         result = import_ssdconfig(content, path.stem)
     except UsageError as error:
         raise UsageError(f"{args.file}: {error}") from error
-    write_output(path, result.toml_text)
+    write_file(output, result.toml_text, force=args.force)
     return {
         "drive": f"sim:{path}",
         "file": str(path),
@@ -148,13 +151,14 @@ def _preset(name: str) -> PresetSource:
     return read_preset(reference)
 
 
-def _free(path: Path, *, force: bool) -> Path:
-    check_outputs({".toml": path})
+def _checked(
+    args: argparse.Namespace, path: Path, kind: str, inputs: Sequence[Path | None]
+) -> Output:
+    output = answer_to(args, kind, path)
+    check_files({".toml": output}, force=args.force, inputs=inputs)
     if not _NAME.fullmatch(path.stem):
         raise UsageError(f"{path.name} names no drive: use letters, digits, '.', '_' and '-'")
-    if path.exists() and not force:
-        raise UsageError(f"{path} is there already; name another file, or replace it with --force")
-    return path
+    return output
 
 
 def shown_text(answer: Mapping[str, Any]) -> str:

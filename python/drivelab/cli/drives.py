@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
+from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import show
 
 if TYPE_CHECKING:
@@ -69,18 +70,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     added.add_argument(
         "--like", metavar="DRIVE", default="x25m", help="the preset that it behaves as [x25m]"
     )
-    _add_force(added)
+    add_force(added)
+    add_json(added)
     added = action("import", "make a preset of MQSim's ssdconfig.xml, and tell what is left out")
     added.add_argument("file", metavar="FILE.xml", type=Path, help="the ssdconfig.xml")
     added.add_argument(
         "-o", "--output", metavar="FILE.toml", type=Path, help="where to write it [FILE.toml here]"
     )
-    _add_force(added)
-
-
-def _add_force(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--force", action="store_true", help="replace a file that is there")
-    add_json(parser)
+    add_force(added)
+    add_json(added)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from drivelab.report.build import MODEL
 if TYPE_CHECKING:
     from drivelab.blackbox.model import PerformanceModel
     from drivelab.drives.measurement import Measurement
+    from drivelab.outputs import OutputFolder
     from drivelab.store import RunStore
 
 
@@ -63,7 +64,7 @@ def fit(store: RunStore) -> tuple[PerformanceModel, list[Measurement]]:
     return model, measurements
 
 
-def fit_and_report(store: RunStore, out: Path | None = None) -> Fitted:
+def fit_and_report(store: RunStore, out: OutputFolder | None = None) -> Fitted:
     """Fit every model to what a run holds, and write model, table and report into it.
 
     Parameters

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drivelab.errors import RunError, UsageError
+from drivelab.outputs import Output, check_outputs, write_output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+    import argparse
+    from collections.abc import Iterable, Iterator, Mapping
 
 # Whatever else goes wrong lies in the path that was named.
 _FAILURES: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+# They say how to answer, not what is asked.
+_NO_QUESTION: Final = {"--force", "--json"}
+_NO_QUESTION_WITH_VALUE: Final = {"--csv", "--log", "--save-state", "--output", "--out", "-o"}
 
 
 @contextmanager
@@ -39,44 +45,76 @@ def output_errors(path: Path) -> Iterator[None]:
         raise UsageError(f"{path} cannot be written: {reason}; name another place") from error
 
 
-def check_outputs(wanted: Mapping[str, Path | None]) -> None:
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add ``--force``."""
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace files that exist (those that the same command wrote are replaced anyway)",
+    )
+
+
+def answer_to(args: argparse.Namespace, kind: str, path: Path) -> Output:
+    """Give the output that answers this command line: the same question in the same folder."""
+    words = shlex.join(["drivelab", *_question(iter(shlex.split(args.command)[1:]))])
+    return Output(path, kind, f"`{words}` in {Path.cwd()}")
+
+
+def _question(words: Iterator[str]) -> Iterator[str]:
+    """Leave out how and where to answer."""
+    for word in words:
+        if word in _NO_QUESTION_WITH_VALUE:
+            next(words, None)
+        elif word not in _NO_QUESTION and word.partition("=")[0] not in _NO_QUESTION_WITH_VALUE:
+            yield word
+
+
+def check_files(
+    wanted: Mapping[str, Output | None],
+    *,
+    force: bool,
+    inputs: Iterable[Path | None] = (),
+) -> None:
     """Refuse files that could not be written, before what they are to hold is worked out.
 
     Parameters
     ----------
     wanted
         The files, by the ending that each has to have; `None` where none is asked for.
+    force, inputs
+        As `drivelab.outputs.check_outputs` takes them.
 
     Raises
     ------
     UsageError
-        When a name does not end so, is a folder, or nothing can be made in its folder.
+        When a name does not end so, is a folder, nothing can be made in its folder, or what is
+        there may not be replaced.
     """
-    for suffix, path in wanted.items():
-        if path is None:
-            continue
+    outputs = [(suffix, output) for suffix, output in wanted.items() if output is not None]
+    for suffix, output in outputs:
+        path = output.path
         if path.suffix != suffix:
             raise UsageError(f"{path} does not end in {suffix}, which is what is written there")
-        if not path.parent.is_dir():
-            raise UsageError(f"there is no folder {path.parent} to write {path.name} into")
         if path.is_dir():
             raise UsageError(f"{path} is a folder; name a file")
+        if not path.parent.is_dir():
+            raise UsageError(f"there is no folder {path.parent} to write {path.name} into")
         if not os.access(path.parent, os.W_OK | os.X_OK):
             raise UsageError(
                 f"{path} cannot be written: nothing can be made in its folder; name another place"
             )
+        with output_errors(path):
+            check_outputs([output], force=force, inputs=inputs)
 
 
-def write_output(path: Path, content: str | bytes) -> None:
+def write_file(output: Output, content: str | bytes, *, force: bool) -> None:
     """Write a file whole or not at all; folders above it are made.
 
     Raises
     ------
     UsageError, RunError
-        As `output_errors` tells them apart.
+        As `output_errors` tells them apart; also when what is there may not be replaced.
     """
-    from drivelab.whole_file import write_whole
-
-    with output_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content)
+    with output_errors(output.path):
+        output.path.parent.mkdir(parents=True, exist_ok=True)
+        write_output(output, content, force=force)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.cli.arguments import add_characteristics, add_json
 from drivelab.cli.drive_options import characteristics_json, characteristics_of
 from drivelab.cli.models import load_model
+from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import show
 from drivelab.errors import CannotAnswerError, UsageError
 
@@ -63,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--out", metavar="CSV", help="where the answers go [-, which is standard output]"
     )
+    add_force(parser)
     add_json(parser)
 
 

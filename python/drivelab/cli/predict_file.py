@@ -73,7 +73,7 @@ def _answer_all(args: argparse.Namespace, predictor: BulkPredictor) -> tuple[int
         size = 0 if args.file == STANDARD else Path(args.file).stat().st_size
         blocks = max(1, -(-size // BLOCK_BYTES))
         with (
-            _sink(args.out or STANDARD, args.file) as sink,
+            _sink(args) as sink,
             Progress(blocks, 0, "MiB", shown=size > 0) as progress,
         ):
             sink.write(predictor.header)
@@ -101,22 +101,24 @@ def _source(name: str) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
-def _sink(name: str, source: str) -> Iterator[BinaryIO]:
+def _sink(args: argparse.Namespace) -> Iterator[BinaryIO]:
     """Give a place for the answers, that nobody sees before they are complete."""
-    from drivelab.cli.outputs import output_errors
-    from drivelab.whole_file import whole_file
+    from drivelab.cli.outputs import answer_to, output_errors
+    from drivelab.outputs import check_outputs, whole_output
 
-    if name == STANDARD:
+    if args.out in (None, STANDARD):
         with tempfile.TemporaryFile() as draft:
             yield draft
             draft.seek(0)
             sys.stdout.flush()
             shutil.copyfileobj(draft, sys.stdout.buffer)
         return
-    path = Path(name)
-    if source != STANDARD and path.exists() and path.samefile(source):
-        raise UsageError(f"--out {name} is the file that is read; name another")
+    path = Path(args.out)
+    output = answer_to(args, "answers", path)
+    inputs = [args.model] if args.file == STANDARD else [args.model, Path(args.file)]
+    with output_errors(path):
+        check_outputs([output], force=args.force, inputs=inputs)
     with output_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as file:
+        with whole_output(output, force=args.force) as file:
             yield file

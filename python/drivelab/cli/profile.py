@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from drivelab.drives.drive import Drive
+    from drivelab.outputs import OutputFolder
     from drivelab.serra.decision import Decision
     from drivelab.serra.journal import Passes
     from drivelab.serra.optimisation import Cost
@@ -251,7 +252,7 @@ def _told_of(args: argparse.Namespace, plan: ProfilePlan) -> dict[str, Any]:
     out = _folder(args)
     with _opened(args, plan) as drive:
         try:
-            found, head = _measured(args, plan, drive, out)
+            found, head, folder = _measured(args, plan, drive, out)
         except BaseException:
             # Another command may be the one that goes on with it.
             _leave(drive, only_found=True)
@@ -260,7 +261,7 @@ def _told_of(args: argparse.Namespace, plan: ProfilePlan) -> dict[str, Any]:
     head["optimization_cost_ns"] = None if asked is None else asked.time_ns
     head["optimization_ratio"] = None if asked is None else asked.ratio
     answers = _answers(found, asked)
-    files = write_files(found, plan, head, answers, out) if out is not None else []
+    files = [] if folder is None else write_files(found, plan, head, answers, folder)
     lines = [profile_text(found, plan, head, answers)]
     lines += ["", *(f"wrote {name}" for name in files)] if files else []
     return {"values": values_of(found, plan, head, answers, files), "text": "\n".join(lines)}
@@ -268,8 +269,10 @@ def _told_of(args: argparse.Namespace, plan: ProfilePlan) -> dict[str, Any]:
 
 def _measured(
     args: argparse.Namespace, plan: ProfilePlan, drive: Drive, out: Path | None
-) -> tuple[Profile, dict[str, Any]]:
-    """Measure what is missing; give the profile, and what it belongs to."""
+) -> tuple[Profile, dict[str, Any], OutputFolder | None]:
+    """Measure what is missing; give the profile, what it belongs to, and where it is written."""
+    from drivelab.measure.header import run_of
+    from drivelab.outputs import OutputFolder
     from drivelab.serra.profile import measured_profile
 
     try:
@@ -295,7 +298,8 @@ def _measured(
             if store is None or (is_mistake and not store.done()):
                 raise
             raise type(error)(f"{error}; {_kept(store, drive, args)}") from error
-        return found, {**describe_drive(drive), **_told_by_starts(drive, store)}
+        folder = None if store is None else OutputFolder.of_run(store.path, run_of(store.header))
+        return found, {**describe_drive(drive), **_told_by_starts(drive, store)}, folder
 
 
 def plan_of(args: argparse.Namespace) -> ProfilePlan:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.cli.outputs import write_output
+from drivelab.cli.outputs import output_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
+    from drivelab.outputs import OutputFolder
     from drivelab.report.table import Table
     from drivelab.serra.decision import Decision
     from drivelab.serra.plan import ProfilePlan
     from drivelab.serra.profile import Profile
+
+
+_KINDS: Final = {".csv": "table", ".svg": "drawing", ".json": "profile"}
 
 
 def _tables(found: Profile, answers: Sequence[Decision]) -> Iterator[Table]:
@@ -33,7 +37,7 @@ def write_files(
     plan: ProfilePlan,
     head: Mapping[str, Any],
     answers: Sequence[Decision],
-    folder: Path,
+    folder: OutputFolder,
 ) -> list[str]:
     """Write tables, the drawing and all values into a folder; give the files' names."""
     from drivelab.cli.profile_text import size_text
@@ -53,15 +57,16 @@ def write_files(
         title=f"{head['drive']} ({head['kind']})",
         note=note,
     )
-    files = [str(folder / name) for name in (*texts, "profile.json")]
+    files = [str(folder.path / name) for name in (*texts, "profile.json")]
     texts["profile.json"] = (
         json.dumps(values_of(found, plan, head, answers, files), indent=2) + "\n"
     )
     for name, text in texts.items():
-        write_output(folder / name, text)
+        with output_errors(folder.path / name):
+            folder.write(name, _KINDS[Path(name).suffix], text)
     if not answers:
         # Of another cost, asked before.
-        (folder / "decisions.csv").unlink(missing_ok=True)
+        folder.remove("decisions.csv", _KINDS[".csv"])
     return files
 
 

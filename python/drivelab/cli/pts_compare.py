@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drivelab.cli.arguments import add_json, ratio, size
+from drivelab.cli.outputs import add_force
 from drivelab.cli.pts_compare_text import text_of
 from drivelab.cli.terminal import show
-from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-#: What a comparison leaves in its folder, and all that it replaces there.
-_OURS: Final = {"report.html", "report.pdf", "result.json", "data"}
+    from drivelab.outputs import OutputFolder
+
 _LONGEST_NAME: Final = 100
 
 
@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, metavar="FOLDER", help="where to write [runs/compare- and their names]"
     )
     parser.add_argument("--pdf", action="store_true", help="print it as PDF too, with Chromium")
+    add_force(parser)
     add_json(parser)
 
 
@@ -54,10 +55,11 @@ def carry_out(args: argparse.Namespace) -> int:
     from drivelab.pts.comparison import compare
     from drivelab.report.build_pts import write_test_report
     from drivelab.report.pdf import find_chromium
+    from drivelab.report.saved import refuse_folder
 
     chromium = find_chromium() if args.pdf else None
-    out = args.out or _default_folder(args.runs)
-    _refuse_folder(out)
+    out = _folder_of(args)
+    refuse_folder(out)
     drives = read_results(args.runs, args.test)
     report = compare(
         drives, block_bytes=args.block_size, read_ratio=args.read_ratio, merit=args.merit
@@ -78,24 +80,15 @@ def carry_out(args: argparse.Namespace) -> int:
     return 0
 
 
+def _folder_of(args: argparse.Namespace) -> OutputFolder:
+    from drivelab.outputs import OutputFolder
+
+    names = [each if each.startswith("sim:") else str(Path(each).resolve()) for each in args.runs]
+    of = f"the comparison of {', '.join(names)}"
+    return OutputFolder(args.out or _default_folder(args.runs), of, force=args.force)
+
+
 def _default_folder(names: Sequence[str]) -> Path:
     """Name the folder, the same for the same runs in the same order."""
     words = (re.sub(r"[^A-Za-z0-9]+", "-", Path(name).name).strip("-") for name in names)
     return Path("runs") / f"compare-{'-'.join(word or 'run' for word in words)}"[:_LONGEST_NAME]
-
-
-def _refuse_folder(out: Path) -> None:
-    from drivelab.report.saved import foreign_file
-    from drivelab.store import is_run
-
-    if is_run(out):
-        raise UsageError(f"{out} is a run, and has its own report; choose another --out")
-    if out.is_dir():
-        others = sorted(entry.name for entry in out.iterdir() if entry.name not in _OURS)
-        foreign = others[0] if others else foreign_file(out)
-        if foreign is not None:
-            raise UsageError(
-                f"{out} holds {foreign}, which no report made; choose a new or an empty folder"
-            )
-    elif out.exists():
-        raise UsageError(f"{out} is a file; a comparison is a folder, choose another --out")

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_json
+from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import show
 from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
+
+    from drivelab.outputs import OutputFolder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,23 +36,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="time,watts of a real drive: IOPS/W of the stimuli that it covers; kept with the run",
     )
     parser.add_argument("--pdf", action="store_true", help="print it as PDF too, with Chromium")
+    add_force(parser)
     add_json(parser)
 
 
 def carry_out(args: argparse.Namespace) -> int:
     """Write the report, or that of each run in the folder, and say where."""
     from drivelab.report.pdf import find_chromium
+    from drivelab.report.saved import refuse_folder
 
     runs = runs_of(args.run)
     # Told before anything is drawn.
     chromium = find_chromium() if args.pdf else None
-    if args.out is not None:
-        _refuse_folder(args.out, args.run)
-        for run in runs:
-            _refuse_foreign(_folder_of(run, args.run, args.out), run)
+    _refuse_folder(args.out, args.run)
+    folders = {run: _folder_of(run, args) for run in runs}
+    for folder in folders.values():
+        refuse_folder(folder)
     if args.power_log is not None:
         _keep_power_log(args.power_log, runs)
-    written = [_write(path, args.run, args.out, chromium) for path in runs]
+    written = [write_report(run, folder, chromium) for run, folder in folders.items()]
     if args.json:
         print(json.dumps({"reports": written}, indent=2))
     else:
@@ -101,36 +106,35 @@ def _keep_power_log(path: Path, runs: Sequence[Path]) -> None:
             ) from error
 
 
-def _refuse_folder(out: Path, run: Path) -> None:
+def _refuse_folder(out: Path | None, run: Path) -> None:
     from drivelab.store import is_run
 
+    if out is None:
+        return
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file; a report is a folder, choose another --out")
     if out.resolve() != run.resolve() and is_run(out):
         raise UsageError(f"{out} is another run, and has its own report; choose another --out")
 
 
-def _refuse_foreign(folder: Path, run: Path) -> None:
-    from drivelab.report.saved import foreign_file
-
-    name = None if folder.resolve() == run.resolve() else foreign_file(folder)
-    if name is not None:
-        raise UsageError(
-            f"{folder} holds {name}, which no report made; choose a new or an empty folder"
-        )
+def _folder_of(run: Path, args: argparse.Namespace) -> OutputFolder:
+    out = args.out if args.out is None or run == args.run else args.out / run.name
+    return folder_of_run(run, out, force=args.force)
 
 
-def _folder_of(run: Path, asked: Path, out: Path | None) -> Path:
-    if out is None:
-        return run
-    return out if run == asked else out / run.name
+def folder_of_run(run: Path, out: Path | None = None, *, force: bool = False) -> OutputFolder:
+    """Give the folder for the report of a run: its own unless another is given."""
+    from drivelab.measure.header import run_of
+    from drivelab.outputs import OutputFolder
+    from drivelab.pts.journal import read_record
+    from drivelab.store import RunStore
+
+    with RunStore.open(run) as store:
+        of = run_of(read_record(store).header)
+    return OutputFolder.of_run(run, of, out=out, force=force)
 
 
-def _write(run: Path, asked: Path, out: Path | None, chromium: str | None) -> dict[str, Any]:
-    return write_report(run, _folder_of(run, asked, out), chromium)
-
-
-def write_report(run: Path, folder: Path, chromium: str | None = None) -> dict[str, Any]:
+def write_report(run: Path, folder: OutputFolder, chromium: str | None = None) -> dict[str, Any]:
     """Write the report of a run into a folder; give what ``pts report --json`` prints of it."""
     from drivelab.pts.report import build
     from drivelab.report.build_pts import write_test_report

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.cli.pts_report import write_report
+from drivelab.cli.pts_report import folder_of_run, write_report
 from drivelab.errors import RunError
 from drivelab.units import format_duration_ns, format_iops, format_rate
 
@@ -43,7 +43,7 @@ def tell(outcome: Outcome) -> dict[str, Any]:
     from drivelab.pts.headline import headline
 
     result = outcome.result
-    written = write_report(outcome.path, outcome.path)
+    written = write_report(outcome.path, folder_of_run(outcome.path))
     return {
         "run": str(outcome.path),
         "test": result["test"],

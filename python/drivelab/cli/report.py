@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.models import accuracy_rows, accuracy_text, fit, fit_and_report
+from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import show
 from drivelab.errors import UsageError
 
@@ -38,12 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="where to write [one run: its folder; several: runs/compare- and their names]",
     )
+    add_force(parser)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the report or the comparison, and say where."""
-    answer, text = _one(args.runs[0], args.out) if len(args.runs) == 1 else _several(args)
+    answer, text = _one(args) if len(args.runs) == 1 else _several(args)
     if args.json:
         print(json.dumps(answer, indent=2))
     else:
@@ -51,14 +53,18 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _one(path: Path, out: Path | None) -> tuple[dict[str, Any], str]:
-    from drivelab.report.build_comparison import refuse_folder
+def _one(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    from drivelab.measure.header import run_of, stored_header
+    from drivelab.outputs import OutputFolder
+    from drivelab.report.saved import refuse_folder
     from drivelab.store import RunStore
 
-    if out is not None and out.resolve() != path.resolve():
-        refuse_folder(out)
+    path: Path = args.runs[0]
     with RunStore.open(path) as store:
-        fitted = fit_and_report(store, out)
+        of = run_of(stored_header(store))
+        folder = OutputFolder.of_run(path, of, out=args.out, force=args.force)
+        refuse_folder(folder)
+        fitted = fit_and_report(store, folder)
     answer = {
         "run": str(path),
         "report": str(fitted.report_path),
@@ -72,11 +78,15 @@ def _one(path: Path, out: Path | None) -> tuple[dict[str, Any], str]:
 
 
 def _several(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    from drivelab.report.build_comparison import build_comparison, default_folder, refuse_folder
+    from drivelab.outputs import OutputFolder
+    from drivelab.report.build_comparison import build_comparison, default_folder
     from drivelab.report.comparison import refuse_uncomparable
+    from drivelab.report.saved import refuse_folder
 
     refuse_uncomparable(args.runs)
-    out = args.out or default_folder(args.runs)
+    path = args.out or default_folder(args.runs)
+    of = f"the comparison of {', '.join(str(each.resolve()) for each in args.runs)}"
+    out = OutputFolder(path, of, force=args.force)
     # Told before runs are read, and models perhaps fitted.
     refuse_folder(out)
     digests = [_digest(path) for path in args.runs]

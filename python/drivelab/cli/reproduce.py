@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
-from drivelab.cli.outputs import output_errors, write_output
+from drivelab.cli.outputs import add_force, output_errors
 from drivelab.cli.terminal import show
-from drivelab.errors import RunError, UsageError
+from drivelab.errors import DrivelabError, RunError, UsageError
+from drivelab.outputs import OutputFolder
 
 if TYPE_CHECKING:
     import argparse
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("paper", metavar="PAPER", help=f"one of: {', '.join(PAPERS)}")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write tables and figures here")
+    add_force(parser)
     add_json(parser)
 
 
@@ -54,11 +56,13 @@ def run(args: argparse.Namespace) -> int:
         with output_errors(args.out):
             args.out.mkdir(parents=True, exist_ok=True)
     reproduction = reproduce(args.paper, args.out)
-    files = _write(reproduction, args.out) if args.out is not None else []
+    files, failure = _write(reproduction, args)
     if args.json:
         print(json.dumps(_values(reproduction, files), indent=2))
     else:
         show(_text(reproduction, files))
+    if failure is not None:
+        raise failure
     failures = reproduction.failures
     if failures:
         raise RunError(
@@ -68,15 +72,31 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write(reproduction: Reproduction, folder: Path) -> list[str]:
+def _write(
+    reproduction: Reproduction, args: argparse.Namespace
+) -> tuple[list[str], DrivelabError | None]:
+    """Write the files; give those written, and what stopped that.
+
+    The work may have taken an hour: its result is printed before a failure ends the command.
+    """
+    if args.out is None:
+        return [], None
+    of = f"`drivelab reproduce {reproduction.paper}`"
+    folder = OutputFolder(args.out, of, force=args.force)
     texts = {
         f"{table.name}.csv": table.csv()
         for table in (*reproduction.tables, *reproduction.statement_tables())
     }
     texts |= {name: draw() for name, draw in reproduction.drawings.items()}
-    for name, text in texts.items():
-        write_output(folder / name, text)
-    return [str(folder / name) for name in texts]
+    files: list[str] = []
+    try:
+        for name, text in texts.items():
+            with output_errors(args.out / name):
+                kind = "figure" if name in reproduction.drawings else "table"
+                files.append(str(folder.write(name, kind, text)))
+    except DrivelabError as error:
+        return files, error
+    return files, None
 
 
 def _values(reproduction: Reproduction, files: list[str]) -> dict[str, Any]:

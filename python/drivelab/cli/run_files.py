@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from drivelab.cli.outputs import write_output
+from drivelab.cli.outputs import output_errors, write_file
 from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:
@@ -15,26 +15,29 @@ if TYPE_CHECKING:
 
 def export(args: argparse.Namespace) -> dict[str, Any]:
     """Write the tables; give what ``runs export --json`` prints (docs/json.md)."""
-    from drivelab.measure.export import measurements_csv, measurements_parquet
-    from drivelab.measure.header import stored_header
+    from drivelab.measure.export import KIND, measurements_csv, measurements_parquet
+    from drivelab.measure.header import run_of, stored_header
     from drivelab.measure.stored import stored_measurements
+    from drivelab.outputs import Output, check_outputs
     from drivelab.store import RunStore
     from drivelab.workloads.parts import Parts
 
     targets = [path for path in (args.csv, args.parquet) if path is not None]
     if not targets:
         raise UsageError("nothing to write: give --csv FILE, --parquet FILE or both")
-    if len(targets) == 2 and targets[0].resolve() == targets[1].resolve():
-        raise UsageError(f"--csv and --parquet both name {targets[0]}; name two files")
-    for path in targets:
-        _refuse_existing(path, force=args.force)
     with RunStore.open(args.run) as store:
-        header, measurements = stored_header(store), stored_measurements(store)
-    if args.csv is not None:
-        parts = Parts.from_json(header["design"]["parts"])
-        write_output(args.csv, measurements_csv(measurements, header["drive"], parts))
-    if args.parquet is not None:
-        write_output(args.parquet, measurements_parquet(measurements, header))
+        header = stored_header(store)
+        outputs = [Output(path, KIND, run_of(header)) for path in targets]
+        with output_errors(targets[0]):
+            check_outputs(outputs, force=args.force)
+        measurements = stored_measurements(store)
+    parts = Parts.from_json(header["design"]["parts"])
+    for output in outputs:
+        if output.path is args.csv:
+            content: str | bytes = measurements_csv(measurements, header["drive"], parts)
+        else:
+            content = measurements_parquet(measurements, header)
+        write_file(output, content, force=args.force)
     return {
         "run": str(args.run),
         "rows": len(measurements),
@@ -56,15 +59,6 @@ def remove(args: argparse.Namespace) -> dict[str, Any]:
     made = {EXPORT, MODEL, *report_files(args.run), *state_files(args.run)}
     files = remove_run(args.run, made)
     return {"run": str(args.run), "files": files}
-
-
-def _refuse_existing(path: Path, *, force: bool) -> None:
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder; name a file")
-    if path.exists() and not path.is_file():
-        raise UsageError(f"{path} is no regular file; name another")
-    if path.exists() and not force:
-        raise UsageError(f"{path} is there already; --force replaces it, or name another file")
 
 
 def _ask(path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.drive_options import characteristics_json
+from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import columns, show
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     added.add_argument(
         "--parquet", type=Path, metavar="FILE", help="the same columns, typed, and the histograms"
     )
-    added.add_argument("--force", action="store_true", help="replace files that are there")
+    add_force(added)
     add_json(added)
     added = action("remove", "delete a run, but nothing that Drivelab did not make")
     _add_run(added)

@@ -24,7 +24,7 @@ from drivelab.cli.drive_options import (
     characteristics_json,
     characteristics_of,
 )
-from drivelab.cli.outputs import check_outputs, write_output
+from drivelab.cli.outputs import add_force, answer_to, check_files, write_file
 from drivelab.cli.scenario_options import add_scenario, scenario_of
 from drivelab.cli.terminal import show
 from drivelab.errors import DrivelabError, UsageError
@@ -40,6 +40,8 @@ _DEFAULT_REQUESTS: Final = 1_000_000
 # Some 350 bytes of memory each while the file is written.
 _MOST_LOGGED: Final = 10_000_000
 _DEFAULT_LOGGED: Final = 1_000_000
+_SUFFIXES: Final = {".csv": "csv", ".parquet": "log", ".state": "save_state"}
+_KINDS: Final = {"csv": "time series", "log": "log of requests", "save_state": "saved state"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -110,6 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.state",
         help="keep the state that the run leaves, for --from-state",
     )
+    add_force(parser)
     add_json(parser)
 
 
@@ -166,19 +169,19 @@ def _write(
 
     The run may have taken hours: its result is printed before a full disk ends the command.
     """
-    outputs: list[tuple[Path, str | bytes, str]] = []
+    outputs: list[tuple[str, str | bytes, str]] = []
     if args.csv:
-        outputs.append((args.csv, _series_csv(values), f"wrote {args.csv}"))
+        outputs.append(("csv", _series_csv(values), f"wrote {args.csv}"))
     if args.log and simulation.log is not None:
-        outputs.append((args.log, simulation.log, _logged_text(args.log, values)))
+        outputs.append(("log", simulation.log, _logged_text(args.log, values)))
     if args.save_state and simulation.state is not None:
-        outputs.append(
-            (args.save_state, simulation.state, _saved_text(args.save_state, simulation))
-        )
+        line = _saved_text(args.save_state, simulation)
+        outputs.append(("save_state", simulation.state, line))
     written, failure = dict[Path, str](), None
-    for path, content, line in outputs:
+    for name, content, line in outputs:
+        path: Path = getattr(args, name)
         try:
-            write_output(path, content)
+            write_file(answer_to(args, _KINDS[name], path), content, force=args.force)
         except DrivelabError as error:
             failure = failure or error
         else:
@@ -200,7 +203,16 @@ def _check(args: argparse.Namespace) -> None:
                     f"the state of a firmware of one's own cannot be saved or loaded: leave out "
                     f"{option} or --firmware"
                 )
-    check_outputs({".csv": args.csv, ".parquet": args.log, ".state": args.save_state})
+    from drivelab.drives.presets import preset_file
+
+    wanted = {
+        suffix: None if path is None else answer_to(args, _KINDS[name], path)
+        for suffix, name in _SUFFIXES.items()
+        for path in [getattr(args, name)]
+    }
+    # A state may go on in its own file.
+    inputs = [args.scenario, args.firmware, preset_file(args.drive)]
+    check_files(wanted, force=args.force, inputs=inputs)
 
 
 def _logged_text(path: Path, values: Mapping[str, Any]) -> str:

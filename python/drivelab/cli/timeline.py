@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_characteristics, add_json, add_record, duration, seed
-from drivelab.cli.outputs import check_outputs, write_output
+from drivelab.cli.outputs import add_force, answer_to, check_files, write_file
 from drivelab.cli.scenario_options import add_scenario, scenario_of
 from drivelab.cli.terminal import show
 from drivelab.errors import UsageError
@@ -31,6 +31,8 @@ MAX_OPERATIONS: Final = 4096
 # More rows than this are lines.
 MAX_ROWS: Final = 400
 _SECTOR_BYTES: Final = 512
+_DRAWING: Final = "timeline"
+_STAGES: Final = "table of stages"
 _OF_A_RUN: Final = ("from", "scenario", "seed")
 
 
@@ -52,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=seed, metavar="N", help="key of all random numbers [0]")
     add_scenario(parser)
     add_characteristics(parser)
+    add_force(parser)
     add_json(parser)
 
 
@@ -75,9 +78,10 @@ def run(args: argparse.Namespace) -> int:
     if args.output:
         from drivelab.report.timeline_figure import draw
 
-        write_output(args.output, draw(table, name=drive.name, **drawing))
+        drawn = draw(table, name=drive.name, **drawing)
+        write_file(answer_to(args, _DRAWING, args.output), drawn, force=args.force)
     if args.csv:
-        write_output(args.csv, table.csv())
+        write_file(answer_to(args, _STAGES, args.csv), table.csv(), force=args.force)
     values |= {
         "svg": str(args.output) if args.output else None,
         "csv": str(args.csv) if args.csv else None,
@@ -190,7 +194,13 @@ def _check_options(args: argparse.Namespace) -> None:
 def _check_outputs(args: argparse.Namespace) -> None:
     if not (args.output or args.csv or args.json):
         raise UsageError("nothing to write: give -o FILE.svg, --csv FILE.csv or --json")
-    check_outputs({".svg": args.output, ".csv": args.csv})
+    from drivelab.drives.presets import preset_file
+
+    wanted = {
+        ".svg": None if args.output is None else answer_to(args, _DRAWING, args.output),
+        ".csv": None if args.csv is None else answer_to(args, _STAGES, args.csv),
+    }
+    check_files(wanted, force=args.force, inputs=[args.scenario, preset_file(args.drive)])
 
 
 def _check_record(record_bytes: int, page_bytes: int) -> None:

@@ -63,6 +63,12 @@ class PresetSource:
             raise type(error)(f"{self.reference}: {error}") from error
 
 
+def preset_file(name: str) -> Path | None:
+    """Give the file that the name of a drive or a preset stands for, if it is one."""
+    reference = name.removeprefix("sim:").removeprefix("analytic:")
+    return Path(reference) if reference.endswith(SUFFIX) else None
+
+
 def read_preset(reference: str) -> PresetSource:
     """Read a preset by its name, or from a file when the reference ends in ``.toml``.
 

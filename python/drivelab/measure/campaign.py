@@ -115,7 +115,7 @@ def run_campaign(
             total, known = len(workloads), {failure.index for failure in store.failures()}
             runner = _Runner(store, total, total - len(work), on_failure, command, known)
             runner.run(drive, work, plan, shown=progress)
-        write_measurements(stored_measurements(store), path, header)
+        write_measurements(stored_measurements(store), path, store.header)
     return RunStore.open(path)
 
 

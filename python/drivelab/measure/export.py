@@ -12,10 +12,13 @@ from typing import Any, Final
 from drivelab._core import parquet_table
 from drivelab.drives.measurement import Measurement
 from drivelab.measure.columns import histogram_columns, scalar_columns
-from drivelab.whole_file import write_whole
+from drivelab.measure.header import run_of
+from drivelab.outputs import OutputFolder
 from drivelab.workloads.parts import Parts
 
 EXPORT: Final = "measurements.csv"
+#: What an export is, as an output.
+KIND: Final = "measurements"
 # What identifies a run; who measured it when is no part of the table.
 _IDENTIFYING: Final = ("drive", "design", "plan")
 
@@ -34,10 +37,8 @@ def write_measurements(
     header
         The run's.
     """
-    target = path / EXPORT
     text = measurements_csv(measurements, header["drive"], _parts(header))
-    write_whole(target, text)
-    return target
+    return OutputFolder.of_run(path, run_of(header)).write(EXPORT, KIND, text)
 
 
 def measurements_csv(

@@ -97,6 +97,13 @@ def this_start(command: str | None) -> dict[str, Any]:
     }
 
 
+def run_of(header: Mapping[str, Any]) -> str:
+    """Name a run of any command, the same wherever its folder is moved to."""
+    drive, origin = header["drive"], header.get("origin", {})
+    digest = hashlib.sha256(json.dumps([drive, origin], sort_keys=True).encode()).hexdigest()
+    return f"the run of {drive['name']} begun {origin.get('started_at')} ({digest[:12]})"
+
+
 def stored_header(store: RunStore) -> dict[str, Any]:
     """Give what a run keeps about itself, having checked that it is all there.
 

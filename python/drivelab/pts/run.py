@@ -11,8 +11,9 @@ from drivelab.drives.session import Askable, DriveSession
 from drivelab.drives.sessions import known_of
 from drivelab.errors import CannotAnswerError, RunError, TerminatedError, UsageError
 from drivelab.measure.comparison import refuse_other_campaign
-from drivelab.measure.header import this_start
+from drivelab.measure.header import run_of, this_start
 from drivelab.measure.pause import Pause
+from drivelab.outputs import OutputFolder
 from drivelab.pts.bench import Bench
 from drivelab.pts.journal import RUN_KIND, Record, read_record
 from drivelab.pts.plan import Plan
@@ -23,7 +24,6 @@ from drivelab.pts.shared_states import SharedStates
 from drivelab.pts.states import FOLDER, States
 from drivelab.pts.test import PtsTest
 from drivelab.store import RunStore, is_run
-from drivelab.whole_file import write_whole
 
 _COMPARED: Final = ("kind", "drive", "pts")
 
@@ -211,8 +211,9 @@ def _of_keys(values: Any, wanted: dict[str, Any]) -> dict[str, Any]:
 def save_result(path: Path, record: Record) -> dict[str, Any]:
     """Write a record's result beside its journal, and give it."""
     result = result_of(record)
+    folder = OutputFolder.of_run(path, run_of(record.header))
     try:
-        write_whole(path / RESULT, json.dumps(result, indent=1, allow_nan=False) + "\n")
+        folder.write(RESULT, "result", json.dumps(result, indent=1, allow_nan=False) + "\n")
     except OSError as error:
         raise RunError(
             f"{path / RESULT} cannot be written: {error.strerror or error}; everything measured "

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from drivelab.errors import RunError, UsageError
-from drivelab.report.saved import PAGE, begin_tables
-from drivelab.whole_file import write_whole
+from drivelab.measure.header import run_of
+from drivelab.outputs import OutputFolder
+from drivelab.report.saved import DATA, PAGE, PAGE_KIND, TABLE_KIND, begin_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ def build_report(
     measurements: Sequence[Measurement] | None = None,
     *,
     model: PerformanceModel | None = None,
-    out: Path | None = None,
+    out: OutputFolder | None = None,
 ) -> Path:
     """Build the report of a run and write it.
 
@@ -60,7 +61,8 @@ def build_report(
     from drivelab.report.html import render
 
     run = read_run(run_path, measurements, model=model)
-    return write_report(render(run), run_path if out is None else out)
+    folder = OutputFolder.of_run(run_path, run_of(run.header)) if out is None else out
+    return write_report(render(run), folder)
 
 
 def read_run(
@@ -98,16 +100,15 @@ def read_run(
     return run
 
 
-def write_report(report: Report, run_path: Path) -> Path:
-    """Write a report and its tables into a run folder, each file whole or not at all.
+def write_report(report: Report, folder: OutputFolder) -> Path:
+    """Write a report and its tables into a folder, each file whole or not at all.
 
     Parameters
     ----------
     report
         What to write.
-    run_path
-        The run folder, or another, made when it does not exist: ``report.html`` and
-        ``data/*.csv`` are replaced.
+    folder
+        Where to: ``report.html`` and ``data/*.csv``.
 
     Returns
     -------
@@ -116,22 +117,21 @@ def write_report(report: Report, run_path: Path) -> Path:
 
     Raises
     ------
+    UsageError
+        When a file that is there is none of this report's.
     RunError
         When the disk is full or the folder cannot be written. An older report stays.
     """
-    page = run_path / PAGE
     try:
-        run_path.mkdir(parents=True, exist_ok=True)
-        data = begin_tables(run_path, (f"{table.name}.csv" for table in report.tables))
+        begin_tables(folder, (f"{table.name}.csv" for table in report.tables))
         for table in report.tables:
-            write_whole(data / f"{table.name}.csv", table.csv())
-        write_whole(page, report.html)
+            folder.write(f"{DATA}/{table.name}.csv", TABLE_KIND, table.csv())
+        return folder.write(PAGE, PAGE_KIND, report.html)
     except OSError as error:
         raise RunError(
-            f"cannot write {_named(error) or run_path}: {error.strerror or error}; "
+            f"cannot write {_named(error) or folder.path}: {error.strerror or error}; "
             "make room or check the permissions, then run `drivelab report` on it"
         ) from error
-    return page
 
 
 def _named(error: OSError) -> str | None:

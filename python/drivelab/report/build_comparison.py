@@ -6,17 +6,15 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from drivelab.errors import UsageError
 from drivelab.report.build import write_report
-from drivelab.store import is_run
+from drivelab.report.saved import refuse_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from drivelab.outputs import OutputFolder
     from drivelab.report.comparison import Digest
 
-#: What a comparison leaves in its folder, and all that it replaces there.
-_OURS: Final = {"report.html", "data"}
 _LONGEST_NAME: Final = 100
 
 
@@ -26,21 +24,7 @@ def default_folder(paths: Sequence[Path]) -> Path:
     return Path("runs") / f"compare-{'-'.join(name or 'run' for name in names)}"[:_LONGEST_NAME]
 
 
-def refuse_folder(out: Path) -> None:
-    """Raise `UsageError` when a folder holds something that is no comparison."""
-    if is_run(out):
-        raise UsageError(f"{out} is a run, and has its own report; choose another --out")
-    if out.is_dir():
-        others = sorted(entry.name for entry in out.iterdir() if entry.name not in _OURS)
-        if others:
-            raise UsageError(
-                f"{out} holds {others[0]}, which no report made; choose a new or an empty folder"
-            )
-    elif out.exists():
-        raise UsageError(f"{out} is a file; a comparison is a folder, choose another --out")
-
-
-def build_comparison(digests: Sequence[Digest], out: Path) -> Path:
+def build_comparison(digests: Sequence[Digest], out: OutputFolder) -> Path:
     """Write the page that compares runs, and its tables.
 
     Parameters
@@ -48,7 +32,7 @@ def build_comparison(digests: Sequence[Digest], out: Path) -> Path:
     digests
         Of two runs or more.
     out
-        The folder, made when it does not exist; an older comparison there is replaced.
+        The folder, made when it does not exist.
 
     Returns
     -------

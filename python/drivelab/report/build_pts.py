@@ -6,18 +6,28 @@ import json
 from typing import TYPE_CHECKING
 
 from drivelab.errors import RunError
-from drivelab.report.saved import PAGE, PDF, RESULT, begin_tables
+from drivelab.report.saved import (
+    DATA,
+    PAGE,
+    PAGE_KIND,
+    PDF,
+    PDF_KIND,
+    RESULT,
+    RESULT_KIND,
+    TABLE_KIND,
+    begin_tables,
+)
 from drivelab.report.table import Table
-from drivelab.whole_file import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from drivelab.outputs import OutputFolder
     from drivelab.pts.exhibits import Report
 
 
 def write_test_report(
-    report: Report, folder: Path, *, statement: str = "", chromium: str | None = None
+    report: Report, folder: OutputFolder, *, statement: str = "", chromium: str | None = None
 ) -> dict[str, Path]:
     """Write the report of a test, each file whole or not at all.
 
@@ -26,7 +36,7 @@ def write_test_report(
     report
         Its header, pages and result.
     folder
-        Where to, made when it does not exist. An older report there is replaced.
+        Where to, made when it does not exist.
     statement
         Where the numbers come from, in a sentence or two.
     chromium
@@ -40,6 +50,8 @@ def write_test_report(
 
     Raises
     ------
+    UsageError
+        When a file that is there is none of this report's.
     RunError
         When the disk is full, the folder cannot be written, or the browser fails. What was
         measured and an older page stay.
@@ -47,32 +59,29 @@ def write_test_report(
     from drivelab.report.pts_page import render_test
 
     rendered = render_test(report, statement)
-    page = folder / PAGE
+    page = folder.path / PAGE
     paths = {"report": page}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         tables = [
             *rendered.tables,
             *(Table(each.name, each.columns, each.rows) for each in report.tables),
         ]
         paths["tables"] = begin_tables(folder, (f"{table.name}.csv" for table in tables))
         for table in tables:
-            write_whole(paths["tables"] / f"{table.name}.csv", table.csv())
+            folder.write(f"{DATA}/{table.name}.csv", TABLE_KIND, table.csv())
         if report.result:
-            paths["result"] = folder / RESULT
             text = json.dumps(report.result, indent=1, allow_nan=False)
-            write_whole(paths["result"], f"{text}\n")
+            paths["result"] = folder.write(RESULT, RESULT_KIND, f"{text}\n")
         if not page.is_file() or page.read_bytes() != rendered.html.encode():
             # An older one would show what the page no longer says.
-            (folder / PDF).unlink(missing_ok=True)
-        write_whole(page, rendered.html)
+            folder.remove(PDF, PDF_KIND)
+        folder.write(PAGE, PAGE_KIND, rendered.html)
         if chromium is not None:
-            from drivelab.report.pdf import print_page
+            from drivelab.report.pdf import printed
 
-            paths["pdf"] = folder / PDF
-            print_page(page, paths["pdf"], chromium)
+            paths["pdf"] = folder.write(PDF, PDF_KIND, printed(page, chromium))
     except OSError as error:
-        name = error.filename2 or error.filename or folder
+        name = error.filename2 or error.filename or folder.path
         raise RunError(
             f"cannot write {name}: {error.strerror or error}; what was measured is kept: make "
             "room or check the permissions, then write the report again"

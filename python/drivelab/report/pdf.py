@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from drivelab.errors import RunError, UsageError
-from drivelab.whole_file import write_whole
 
 #: Names under which distributions install it.
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -41,15 +40,13 @@ def find_chromium() -> str:
     )
 
 
-def print_page(page: Path, pdf: Path, chromium: str) -> None:
-    """Print a page to a PDF, whole or not at all.
+def printed(page: Path, chromium: str) -> bytes:
+    """Print a page; give the PDF.
 
     Parameters
     ----------
     page
         An HTML file.
-    pdf
-        Where to; an older one is replaced.
     chromium
         As `find_chromium` gives it.
 
@@ -57,8 +54,6 @@ def print_page(page: Path, pdf: Path, chromium: str) -> None:
     ------
     RunError
         When the browser fails, or does not answer in five minutes.
-    OSError
-        When the PDF cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix="drivelab-pdf-") as folder:
         draft = Path(folder) / "page.pdf"
@@ -84,7 +79,7 @@ def print_page(page: Path, pdf: Path, chromium: str) -> None:
                 f"{chromium} printed no PDF of {page} ({reason or 'it wrote no whole file'}); the "
                 "page itself is complete: print it from a browser, or leave --pdf out"
             )
-        write_whole(pdf, content)
+        return content
 
 
 def _failure(command: list[str]) -> str:

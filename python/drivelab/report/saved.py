@@ -9,47 +9,81 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from drivelab.whole_file import write_whole
+from drivelab.errors import UsageError
+from drivelab.outputs import OutputFolder
+from drivelab.store import is_run
 
 PAGE: Final = "report.html"
 DATA: Final = "data"
 #: Of a performance test: the page on paper, and what its result is for programs.
 PDF: Final = "report.pdf"
 RESULT: Final = "result.json"
+#: What they are, as outputs.
+PAGE_KIND: Final = "report"
+PDF_KIND: Final = "report on paper"
+RESULT_KIND: Final = "result"
+TABLE_KIND: Final = "table"
 _INDEX: Final = "index.txt"
+# All that a report leaves in its folder.
+_OURS: Final = {PAGE, PDF, RESULT, DATA}
 
 
-def begin_tables(run_path: Path, names: Iterable[str]) -> Path:
+def begin_tables(folder: OutputFolder, names: Iterable[str]) -> Path:
     """Get the folder of tables ready for files of these names; give it.
 
     Tables of an older report that are none of them go away.
 
     Raises
     ------
+    UsageError
+        When a file that is there is none of this report's.
     OSError
         When it cannot be written.
     """
-    data = run_path / DATA
-    data.mkdir(exist_ok=True)
+    data = folder.path / DATA
     wanted = sorted(names)
     for name in _listed(data) - set(wanted):
-        (data / name).unlink(missing_ok=True)
+        folder.remove(f"{DATA}/{name}", TABLE_KIND)
     # Before the tables: whatever happens, there is none that it does not name.
-    write_whole(data / _INDEX, "".join(f"{name}\n" for name in wanted))
+    folder.write(f"{DATA}/{_INDEX}", "list of tables", "".join(f"{name}\n" for name in wanted))
     return data
+
+
+def refuse_folder(folder: OutputFolder) -> None:
+    """Refuse a folder that a report must not be written into.
+
+    Raises
+    ------
+    UsageError
+        When it is another run's, a file, or holds what is no part of this report.
+    """
+    if folder.own_run is not None:
+        return
+    path = folder.path
+    if is_run(path):
+        raise UsageError(f"{path} is a run, and has its own report; choose another --out")
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path} is a file; a report is a folder, choose another --out")
+    others = sorted({entry.name for entry in path.iterdir()} - _OURS) if path.is_dir() else []
+    if others:
+        raise UsageError(
+            f"{path} holds {others[0]}, which no report made; choose a new or an empty folder"
+        )
+    _check_files(folder)
+
+
+def _check_files(folder: OutputFolder) -> None:
+    data = folder.path / DATA
+    tables = sorted(entry.name for entry in data.iterdir()) if data.is_dir() else []
+    kinds = {PAGE: PAGE_KIND, PDF: PDF_KIND, RESULT: RESULT_KIND}
+    kinds |= {f"{DATA}/{name}": TABLE_KIND for name in tables if name != _INDEX}
+    folder.check({name: kind for name, kind in kinds.items() if (folder.path / name).exists()})
 
 
 def report_files(run_path: Path) -> set[str]:
     """Give the names, relative to a run folder, of what its report made there."""
     data = run_path / DATA
     return {PAGE, PDF, RESULT, f"{DATA}/{_INDEX}", *(f"{DATA}/{name}" for name in _listed(data))}
-
-
-def foreign_file(folder: Path) -> str | None:
-    """Name a file that a report of a test would replace, where no report was written before."""
-    if (folder / DATA / _INDEX).is_file():
-        return None
-    return next((name for name in (PAGE, RESULT, PDF) if (folder / name).exists()), None)
 
 
 def _listed(data: Path) -> set[str]:

@@ -15,13 +15,14 @@ folder around it and its lock; `removal` deletes it.
 """
 
 from drivelab.store.database import LAYOUT, EmptyRunError, damaged
-from drivelab.store.folder import DATABASE, is_held, is_run
+from drivelab.store.folder import DATABASE, LOCK, is_held, is_run
 from drivelab.store.removal import refuse_no_run, remove_run
 from drivelab.store.run_store import Failure, RunStore
 
 __all__ = [
     "DATABASE",
     "LAYOUT",
+    "LOCK",
     "EmptyRunError",
     "Failure",
     "RunStore",

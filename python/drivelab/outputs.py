@@ -1,0 +1,222 @@
+"""The files that commands write for people: nothing that exists is replaced unasked.
+
+A file that Drivelab writes carries a mark that says what kind of output it is, of what, and which
+bytes it holds (`drivelab.output_mark`). Whether a file may be replaced follows from that::
+
+    nothing is there                               it is written
+    a mark of the same kind and the same thing,
+        and the bytes that the mark names          it is replaced
+    anything else                                  refused; --force replaces it
+
+Whatever was asked for, a command never replaces what it reads, and of a run's folder nothing but
+outputs. In the folder of its own run an output without a mark is believed by its name: copies and
+archives leave marks out, and so do some file systems.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Self
+
+from drivelab.errors import UsageError
+from drivelab.output_mark import FoundFile, Mark, look_at, shortened
+from drivelab.store import DATABASE, LOCK, is_run
+from drivelab.whole_file import place_instead, place_where_nothing_is, whole_file
+
+
+@dataclass(frozen=True)
+class Output:
+    """A file that a command is asked for.
+
+    Parameters
+    ----------
+    path
+        Where it is to be.
+    kind
+        What it is, for people: "time series", "drawing".
+    of
+        What it is of: a run, or the question that it answers. Two outputs of one kind whose `of`
+        is the same are the same thing, made again.
+    own_run
+        The folder of the run that it belongs to, for what that run's own commands write there.
+    """
+
+    path: Path
+    kind: str
+    of: str
+    own_run: Path | None = None
+
+
+def check_outputs(
+    outputs: Iterable[Output], *, force: bool = False, inputs: Iterable[Path | None] = ()
+) -> None:
+    """Refuse what must not be replaced, before the work that leads to it.
+
+    Parameters
+    ----------
+    outputs
+        All that a command writes.
+    force
+        Whether the user allows that files are replaced.
+    inputs
+        What the command reads.
+
+    Raises
+    ------
+    UsageError
+        With the first output that may not be written where it is asked for.
+    OSError
+        When what is there is no file, or cannot be looked at.
+    """
+    read = [path for path in inputs if path is not None and path.exists()]
+    places: dict[Path, Output] = {}
+    for output in outputs:
+        other = places.setdefault(output.path.resolve(), output)
+        if other is not output:
+            raise UsageError(f"{other.path} is named for two files; name two")
+        if output.path.exists() and any(output.path.samefile(one) for one in read):
+            raise UsageError(f"{output.path} is read by this command; name another file to write")
+        _refuse(output, force=force)
+
+
+@contextmanager
+def whole_output(output: Output, *, force: bool = False) -> Iterator[BinaryIO]:
+    """Give a draft to write into; it takes the output's place when nothing went wrong.
+
+    Raises
+    ------
+    UsageError
+        When the place is taken, as `check_outputs` says it, at the beginning or by the end.
+    OSError
+        When it cannot be written; an older file stays.
+    """
+    found = _refuse(output, force=force)
+
+    def place(file: BinaryIO, draft: Path, path: Path) -> None:
+        Mark.write(file.fileno(), draft, output.kind, output.of)
+        if force:
+            draft.replace(path)
+            return
+        try:
+            if found is None:
+                place_where_nothing_is(draft, path)
+            else:
+                place_instead(draft, path, lambda there: look_at(there.stat()) == found.look)
+        except FileExistsError as error:
+            message = f"{output.path} was written by another meanwhile; {_remedy(output)}"
+            raise UsageError(message) from error
+
+    with whole_file(output.path, place) as file:
+        yield file
+
+
+@dataclass(frozen=True)
+class OutputFolder:
+    """A folder that a report, a profile or a reproduction is written into.
+
+    Parameters
+    ----------
+    path
+        The folder, made when it does not exist.
+    of
+        As `Output.of`, of each of its files.
+    own_run
+        As `Output.own_run`.
+    force
+        Whether files that are there are replaced, whatever they are.
+    """
+
+    path: Path
+    of: str
+    own_run: Path | None = None
+    force: bool = False
+
+    @classmethod
+    def of_run(cls, run: Path, of: str, *, out: Path | None = None, force: bool = False) -> Self:
+        """Give the folder of a run, or another one for what is of that run."""
+        if out is None or out.resolve() == run.resolve():
+            return cls(run, of, run, force)
+        return cls(out, of, None, force)
+
+    def output(self, name: str, kind: str) -> Output:
+        """Name a file in it."""
+        return Output(self.path / name, kind, self.of, self.own_run)
+
+    def check(self, wanted: Mapping[str, str]) -> None:
+        """Refuse files that may not be replaced, of these names and kinds; see `check_outputs`."""
+        outputs = [self.output(name, kind) for name, kind in wanted.items()]
+        check_outputs(outputs, force=self.force)
+
+    def write(self, name: str, kind: str, content: str | bytes) -> Path:
+        """Write a file in it whole or not at all, and give its path; see `write_output`."""
+        output = self.output(name, kind)
+        output.path.parent.mkdir(parents=True, exist_ok=True)
+        loses_nothing = self.own_run is not None and _begins(content, output.path)
+        write_output(output, content, force=self.force or loses_nothing)
+        return output.path
+
+    def remove(self, name: str, kind: str) -> None:
+        """Remove a file that is not wanted any more, if it may be replaced unasked."""
+        output = self.output(name, kind)
+        with contextlib.suppress(UsageError, FileNotFoundError):
+            if _refuse(output, force=False) is not None:
+                output.path.unlink()
+
+
+def write_output(output: Output, content: str | bytes, *, force: bool = False) -> None:
+    """Write an output whole or not at all; raises as `whole_output` does."""
+    with whole_output(output, force=force) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+def _refuse(output: Output, *, force: bool) -> FoundFile | None:
+    """Raise `UsageError` when a place is taken; give the file that is there, if any."""
+    path = output.path
+    found = FoundFile.at(path)
+    run = _run_around(path)
+    if run is not None and (
+        path.resolve().name == LOCK
+        or path.resolve().name.startswith(DATABASE)
+        or (found and found.mark is None and not _is_same(run, output.own_run))
+    ):
+        raise UsageError(f"{path} belongs to the run {run}; name a file outside of it")
+    if found is None or force:
+        return found
+    mark, remedy = found.mark, _remedy(output)
+    if mark is None:
+        if output.own_run is None:
+            raise UsageError(f"{path} exists, and Drivelab did not write it; {remedy}")
+        return found
+    if (mark.kind, mark.of) != (output.kind, shortened(output.of)):
+        raise UsageError(f"{path} exists: {mark.kind} of {mark.of}; {remedy}")
+    if not found.is_whole:
+        raise UsageError(f"{path} was changed since Drivelab wrote it; {remedy}")
+    return found
+
+
+def _begins(content: str | bytes, path: Path) -> bool:
+    """Tell whether a file holds the beginning of what replaces it, as after a failed disk."""
+    whole = content.encode() if isinstance(content, str) else content
+    try:
+        return path.is_file() and whole.startswith(path.read_bytes())
+    except OSError:
+        return False
+
+
+def _remedy(output: Output) -> str:
+    if output.own_run is not None:
+        return "move it out of the run's folder"
+    return "name another, or replace it with --force"
+
+
+def _is_same(run: Path, own: Path | None) -> bool:
+    return own is not None and run == own.resolve()
+
+
+def _run_around(path: Path) -> Path | None:
+    """Give the folder of the run that a path lies in, if it lies in one."""
+    return next((folder for folder in path.resolve().parents if is_run(folder)), None)
