@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-IMAGE_BYTES = 512 * 2**20
+IMAGE_BYTES = 3 * 2**30
 
 
 @pytest.fixture(scope="session")
 def ext4(
     require_tool: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
-    """Give the root of an ext4 file system of 512 MiB."""
+    """Give the root of an ext4 file system of 3 GiB, which take room only as they are written."""
     if os.geteuid() != 0:
         pytest.skip("needs root to mount")
     folder = tmp_path_factory.mktemp("ext4")
@@ -47,9 +48,10 @@ def overlayfs(ext4: Path, require_tool: Callable[[str], Path]) -> Iterator[Path]
 
 
 @pytest.fixture(params=["ext4", "overlayfs"])
-def loop_file_system(request: pytest.FixtureRequest) -> Path:
-    """Give a folder on each of them in turn."""
+def loop_file_system(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """Give a folder on each of them in turn, which is gone when the test is over."""
     root: Path = request.getfixturevalue(request.param)
     folder = root / f"test-{os.urandom(4).hex()}"
     folder.mkdir()
-    return folder
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)

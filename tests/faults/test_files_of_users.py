@@ -86,7 +86,6 @@ def test_the_users_data_stays(loop_file_system: Path, state: str, way: str) -> N
         if words == WRITES:
             assert done.returncode == 2
             assert "is only read" in done.stderr
-    shutil.rmtree(loop_file_system)
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -107,7 +106,6 @@ def test_what_a_kill_left_is_used_again_where_it_can_be_told(
         assert done.returncode == 2
         assert "does not tell a file from a later one of the same inode" in done.stderr
         assert path.read_bytes() == before
-    shutil.rmtree(loop_file_system)
 
 
 def test_a_file_of_one_run_is_removed_on_every_file_system(loop_file_system: Path) -> None:

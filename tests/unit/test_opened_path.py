@@ -163,6 +163,34 @@ def test_what_uses_a_loop_device_uses_its_file(
         subprocess.run([require_tool("umount"), point], check=True)
 
 
+def test_a_swap_file_in_use_is_only_read(tmp_path: Path, roots: SystemRoots) -> None:
+    path, linked = tmp_path / "swap file", tmp_path / "linked"
+    path.write_bytes(b"x" * MIB)
+    linked.hardlink_to(path)
+    lines = ["Filename Type Size Used Priority", f"{tmp_path}/swap\\040file file 1024 0 -2"]
+    (roots.proc / "swaps").write_text("\n".join(lines))
+    for name in (path, linked):
+        with pytest.raises(UsageError, match="is not overwritten: used as swap"):
+            open_target_file(name, allow_destructive=str(name), roots=roots)
+    (roots.proc / "swaps").write_text(lines[0])
+    open_target_file(path, allow_destructive=str(path), roots=roots).close()
+
+
+def test_a_file_that_is_mounted_is_only_read(
+    image: Path, require_tool: Callable[[str], Path], tmp_path: Path
+) -> None:
+    point = tmp_path / "mounted"
+    point.touch()
+    done = subprocess.run([require_tool("mount"), "--bind", image, point], check=False)
+    if done.returncode:
+        pytest.skip("mounting is not permitted here")
+    try:
+        with pytest.raises(UsageError, match=rf"is not overwritten: mounted at {point}"):
+            open_target_file(image, allow_destructive=str(image))
+    finally:
+        subprocess.run([require_tool("umount"), point], check=True)
+
+
 def test_two_loop_devices_and_their_file_are_one_drive(
     image: Path, loop_device: MakeLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
