@@ -43,6 +43,16 @@ class CommandParser(argparse.ArgumentParser):
         """
         raise UsageError(f"{message} (see `{self.prog} --help`)")
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        # argparse drops "--" even where it stands for an option's value, and then finds none;
+        # and an empty path would be the current folder.
+        for text in arg_strings if action.option_strings else ():
+            if text.strip() in ("", "--"):
+                raise argparse.ArgumentError(
+                    action, f"{text!r} is no value; give one, or leave the option out"
+                )
+        return super()._get_values(action, arg_strings)
+
     def parse_strictly(self, arguments: list[str]) -> argparse.Namespace:
         """Parse `arguments`; what is left over is an error that lists the options.
 
