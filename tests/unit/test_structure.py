@@ -17,7 +17,7 @@ PACKAGE = ROOT / "python" / "drivelab"
 PYTHON_ORDER: list[set[str]] = [
     {"_core"},
     {"errors"},
-    {"units", "whole_file", "closed_on_exit", "told", "signals_later"},
+    {"units", "whole_file", "closed_on_exit", "told", "signals_later", "plain_text", "csv_text"},
     {"memory"},
     {"store"},
     {"output_mark"},

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.outputs import add_force
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import in_lines, show
 
 if TYPE_CHECKING:
     import argparse
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(answer, indent=2))
     else:
-        show(text_of(answer))
+        show(text_of(in_lines(answer)))
     return 0
 
 
@@ -108,7 +108,7 @@ def _list(args: argparse.Namespace) -> int:
         answer = {"presets": found, "kernel_release": kernel, "block_devices": devices}
         print(json.dumps(answer, indent=2))
     else:
-        show(_text(found, kernel, devices))
+        show(_text(in_lines(found), kernel, in_lines(devices)))
     return 0
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.design_options import selection_of
 from drivelab.cli.drive_options import open_named, plan_of, refuse_options_without_effect
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import in_lines, show
 from drivelab.units import format_decimal_size, format_duration_ns, format_size
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def dry_run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(answer, indent=2))
     else:
-        show(_text(answer))
+        show(_text(in_lines(answer)))
     return 0
 
 

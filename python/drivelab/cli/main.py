@@ -25,6 +25,7 @@ from types import FrameType
 from typing import Final, NoReturn
 
 from drivelab.errors import DrivelabError, TerminatedError, UsageError
+from drivelab.plain_text import PlainStream
 
 EXIT_FAILED: Final = 1
 EXIT_MISTAKE: Final = 2
@@ -219,7 +220,7 @@ def guarded(work: Callable[[], int]) -> int:
 
 
 def _open_standard_streams() -> None:
-    """Make sure that there is somewhere to write, and that no character stops the writing."""
+    """Make sure that there is somewhere to write, and that no character stops it or acts there."""
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         # Left closed, its number would go to the next file that is opened.
         try:
@@ -229,9 +230,12 @@ def _open_standard_streams() -> None:
         stream = getattr(sys, name)
         if stream is None:
             mode = "w" if descriptor else "r"
-            setattr(sys, name, open(descriptor, mode, closefd=False))  # noqa: SIM115
-        elif descriptor and isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream = open(descriptor, mode, closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+        if descriptor and isinstance(stream, io.TextIOWrapper):
+            plain = PlainStream.instead_of(stream)
+            setattr(sys, name, plain)
+            setattr(sys, f"__{name}__", plain)
 
 
 def _hear_signals() -> None:

@@ -17,7 +17,7 @@ from drivelab.cli.drive_options import (
     open_named,
     plan_of,
 )
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import RunError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(answer | describe(measurement), indent=2))
     else:
         burst = _burst_text(measurement, preset, plan)
-        show(_text(drive_name, kind, variability, measurement, burst))
+        show(_text(in_lines(drive_name), kind, variability, measurement, burst))
     return 0
 
 

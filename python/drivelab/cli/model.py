@@ -23,7 +23,7 @@ from drivelab.cli.design_options import (
 from drivelab.cli.drive_options import add_drive_options, open_named, plan_of
 from drivelab.cli.dry_run import dry_run
 from drivelab.cli.models import accuracy_rows, accuracy_text, fit_and_report
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import RunError, TerminatedError, UsageError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(answer, indent=2))
     else:
-        show(_text(answer, fitted.model))
+        show(_text(in_lines(answer), fitted.model))
     if failures:
         raise RunError(_failed(args, path, failures))
     return 0

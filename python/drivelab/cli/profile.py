@@ -32,7 +32,7 @@ from drivelab.cli.several_drives import (
     run_drives,
     separate,
 )
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import (
     CannotAnswerError,
     DamagedError,
@@ -262,8 +262,8 @@ def _told_of(args: argparse.Namespace, plan: ProfilePlan) -> dict[str, Any]:
     head["optimization_ratio"] = None if asked is None else asked.ratio
     answers = _answers(found, asked)
     files = [] if folder is None else write_files(found, plan, head, answers, folder)
-    lines = [profile_text(found, plan, head, answers)]
-    lines += ["", *(f"wrote {name}" for name in files)] if files else []
+    lines = [profile_text(found, plan, in_lines(head), answers)]
+    lines += ["", *(f"wrote {in_lines(str(name))}" for name in files)] if files else []
     return {"values": values_of(found, plan, head, answers, files), "text": "\n".join(lines)}
 
 

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_json
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import show, show_file
 
 if TYPE_CHECKING:
     from drivelab.pts.workload_class import WorkloadClass
@@ -39,7 +39,7 @@ def carry_out(args: argparse.Namespace) -> int:
         print(json.dumps({"classes": [_described(each) for each in classes]}, indent=2))
     elif args.name:
         # As it is, comments too.
-        print(class_text(args.name), end="")
+        show_file(class_text(args.name))
     else:
         widest = max(len(each.name) for each in classes)
         lines = [f"{each.name:<{widest}}  {each.summary}" for each in classes]

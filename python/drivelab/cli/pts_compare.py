@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from drivelab.cli.arguments import add_json, ratio, size
 from drivelab.cli.outputs import add_force
 from drivelab.cli.pts_compare_text import text_of
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import in_lines, show
 
 if TYPE_CHECKING:
     import argparse
@@ -76,7 +76,7 @@ def carry_out(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(answer, indent=2))
     else:
-        show(text_of(answer))
+        show(text_of(in_lines(answer)))
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.outputs import add_force
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def carry_out(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"reports": written}, indent=2))
     else:
-        show(_text(written))
+        show(_text(in_lines(written)))
     return 0
 
 

@@ -32,7 +32,7 @@ from drivelab.cli.several_drives import (
     run_drives,
     separate,
 )
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import CannotAnswerError, TerminatedError, UsageError
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def carry_out(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"runs": told}, indent=2))
     elif told:
-        show("\n".join(text_of(each) for each in told))
+        show("\n".join(text_of(each) for each in in_lines(told)))
     if failure is not None:
         raise failure
     raise_what_went_wrong(told)

@@ -7,7 +7,6 @@ half-way. A comparison reads the runs and changes nothing in them.
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,8 @@ from drivelab.cli.models import accuracy_rows, accuracy_text, fit, fit_and_repor
 from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import show
 from drivelab.errors import UsageError
+from drivelab.plain_text import escaped
+from drivelab.told import tell
 
 if TYPE_CHECKING:
     import argparse
@@ -74,7 +75,7 @@ def _one(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
         "kind": fitted.drive_kind,
         "accuracy": accuracy_rows(fitted.model),
     }
-    return answer, f"{accuracy_text(fitted.model)}\n\nreport   {fitted.report_path}"
+    return answer, f"{accuracy_text(fitted.model)}\n\nreport   {escaped(str(fitted.report_path))}"
 
 
 def _several(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
@@ -111,12 +112,16 @@ def _digest(path: Path) -> Digest:
         try:
             return digest(read_run(path), path)
         except UsageError as error:
-            print(f"{error}\nfitting the models of {path} for this comparison", file=sys.stderr)
+            tell(f"{error}; fitting the models of {path} for this comparison")
         model, measurements = fit(store)
     return digest(read_run(path, measurements, model=model), path)
 
 
 def _text(digests: Sequence[Digest], page: Path) -> str:
-    width = max(len(one.label) for one in digests)
-    lines = [f"{one.label:<{width}}  {one.workloads:,} workloads  {one.run}" for one in digests]
-    return "\n".join([*lines, "", f"report   {page}"])
+    labels = [escaped(one.label) for one in digests]
+    width = max(map(len, labels))
+    lines = [
+        f"{label:<{width}}  {one.workloads:,} workloads  {escaped(str(one.run))}"
+        for label, one in zip(labels, digests, strict=True)
+    ]
+    return "\n".join([*lines, "", f"report   {escaped(str(page))}"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.outputs import output_errors, write_file
 from drivelab.errors import RunError, UsageError
+from drivelab.plain_text import escaped
 
 if TYPE_CHECKING:
     import argparse
@@ -72,6 +73,6 @@ def _ask(path: Path) -> None:
     if summary.problem is None:
         what = f"{summary.measured} measurements of {summary.drive}, {summary.design}"
     question = f"remove {path} ({what}, {format_size(summary.size_bytes)})? [y/N] "
-    print(question, end="", file=sys.stderr, flush=True)
+    print(escaped(question), end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise RunError(f"nothing was removed: {path} stays")

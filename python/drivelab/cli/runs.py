@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.cli.arguments import add_json
 from drivelab.cli.drive_options import characteristics_json
 from drivelab.cli.outputs import add_force
-from drivelab.cli.terminal import columns, show
+from drivelab.cli.terminal import columns, in_lines, show
 
 if TYPE_CHECKING:
     import argparse
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(answer, indent=2))
     else:
-        show(texts[args.action](answer))
+        show(texts[args.action](in_lines(answer)))
     return 0
 
 

@@ -26,7 +26,7 @@ from drivelab.cli.drive_options import (
 )
 from drivelab.cli.outputs import add_force, answer_to, check_files, write_file
 from drivelab.cli.scenario_options import add_scenario, scenario_of
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import DrivelabError, UsageError
 from drivelab.units import format_size
 
@@ -156,7 +156,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         from drivelab.cli.simulate_text import text
 
-        show("\n".join([text(values, title=scenario.summary), *written.values()]))
+        said = text(in_lines(values), title=in_lines(scenario.summary))
+        show("\n".join([said, *in_lines(list(written.values()))]))
     if failure is not None:
         raise failure
     return 0

@@ -9,7 +9,9 @@ import re
 import shutil
 import sys
 import textwrap
-from typing import Final
+from typing import Any, Final
+
+from drivelab.plain_text import escaped, escaped_lines, write_controls
 
 # What a line says of itself, and the two spaces or more that part it from the text.
 _LABEL: Final = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)| *- ")
@@ -27,6 +29,8 @@ def columns() -> int | None:
 def show(text: str) -> None:
     """Print lines, on a terminal wrapped to its width."""
     width = columns()
+    # As wide as it will be on the terminal.
+    text = escaped_lines(text)
     if width is not None:
         text = "\n".join(wrapped(line, width) for line in text.split("\n"))
     print(text)
@@ -54,3 +58,22 @@ def wrapped(line: str, columns: int) -> str:
         break_on_hyphens=False,
     )
     return filled.replace(_JOINED, " ")
+
+
+def show_file(text: str) -> None:
+    """Print a file's content: as it is into a file or a pipe, harmless on a terminal."""
+    if sys.stdout.isatty():
+        print(escaped_lines(text.expandtabs(4)), end="")
+    else:
+        write_controls(text, sys.stdout)
+
+
+def in_lines(values: Any) -> Any:
+    """Return an answer whose texts are each in one line, so that a name does not end one."""
+    if isinstance(values, str):
+        return escaped(values)
+    if isinstance(values, dict):
+        return {key: in_lines(value) for key, value in values.items()}
+    if isinstance(values, (list, tuple)):
+        return [in_lines(value) for value in values]
+    return values

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.cli.arguments import add_characteristics, add_json, add_record, duration, seed
 from drivelab.cli.outputs import add_force, answer_to, check_files, write_file
 from drivelab.cli.scenario_options import add_scenario, scenario_of
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import UsageError
 from drivelab.units import format_duration_ns
 
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(values, indent=2))
     else:
-        show(_text(values))
+        show(_text(in_lines(values)))
     return 0
 
 

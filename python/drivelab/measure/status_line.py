@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from drivelab.plain_text import escaped, write_controls
+
 
 class StatusLine:
     """On a terminal a line over the last one, elsewhere a line of its own each time.
@@ -29,24 +31,20 @@ class StatusLine:
     def show(self, text: str) -> None:
         """Write `text`, as much of it as a terminal has room for."""
         if self.is_told:
-            print(f"drivelab: {text}", file=sys.stderr, flush=True)  # noqa: T201
+            print(f"drivelab: {escaped(text)}", file=sys.stderr, flush=True)  # noqa: T201
         elif self.is_terminal:
-            line = text[: self.columns - 1]
+            line = escaped(text)[: self.columns - 1]
             # Over the last one, whatever it left.
-            self._write(f"\r{line:<{len(self._drawn)}}")
+            write_controls(f"\r{line:<{len(self._drawn)}}")
             self._drawn = line
 
     def clear(self) -> None:
         """Leave the terminal's line empty."""
         if self._drawn:
-            self._write(f"\r{'':<{len(self._drawn)}}\r")
+            write_controls(f"\r{'':<{len(self._drawn)}}\r")
             self._drawn = ""
 
     def end(self) -> None:
         """Leave the line on the terminal, and go on below it."""
         if self.is_terminal:
-            self._write("\n")
-
-    @staticmethod
-    def _write(text: str) -> None:
-        print(text, end="", file=sys.stderr, flush=True)  # noqa: T201
+            write_controls("\n")
