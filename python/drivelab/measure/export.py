@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from drivelab._core import parquet_table
+from drivelab.csv_text import csv_text
 from drivelab.drives.measurement import Measurement
 from drivelab.measure.columns import histogram_columns, scalar_columns
 from drivelab.measure.header import run_of
@@ -46,12 +45,8 @@ def measurements_csv(
 ) -> str:
     """Give one row a measurement in the order given; `scalar_columns` says which columns."""
     columns = scalar_columns(measurements, drive, parts)
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow([column.name for column in columns])
-    # The writer leaves a cell empty for None.
-    table.writerows(zip(*(column.cells for column in columns), strict=True))
-    return text.getvalue()
+    rows = zip(*(column.cells for column in columns), strict=True)
+    return csv_text([column.name for column in columns], rows)
 
 
 def measurements_parquet(measurements: Sequence[Measurement], header: Mapping[str, Any]) -> bytes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from drivelab.csv_text import csv_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,23 +60,8 @@ class Table:
         )
 
     def csv(self) -> str:
-        """Return the table as CSV (RFC 4180, lines ended by a line feed)."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows([_written(cell, self.digits) for cell in row] for row in self.rows)
-        return out.getvalue()
-
-
-def _written(cell: Cell, digits: int) -> str | int:
-    if cell is None:
-        return ""
-    if isinstance(cell, float):
-        return f"{cell:.{digits}g}"
-    if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t"):
-        # A spreadsheet would run it as a formula; names come from outside.
-        return f"'{cell}"
-    return cell
+        """Return the table as CSV."""
+        return csv_text(self.columns, self.rows, digits=self.digits)
 
 
 def number(cell: Cell) -> float:
