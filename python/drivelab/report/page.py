@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import re
 import zlib
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import jinja2
 from markupsafe import Markup
+
+from drivelab.plain_text import escaped_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,9 +34,14 @@ class Report:
 
 
 def render_page(
-    template: str, *, data: dict[str, Any], styles: Sequence[str] = ("report.css",), **values: Any
+    template: str,
+    *,
+    data: dict[str, Any],
+    styles: Sequence[str] = ("report.css",),
+    paper: str = "portrait",
+    **values: Any,
 ) -> str:
-    """Fill a template.
+    """Fill a template. The page runs our script, and asks nobody for anything.
 
     Parameters
     ----------
@@ -43,24 +51,55 @@ def render_page(
         What the page's script reads, JSON-able.
     styles
         File names of its styles in ``templates``.
+    paper
+        How sheets lie when it is printed: ``portrait`` or ``landscape``.
     values
         What the template names.
     """
-    return (
+    style = "\n".join([*map(_resource, styles), f"@page {{ size: A4 {paper}; }}"])
+    script = _resource("report.js")
+    html = (
         _environment()
         .get_template(template)
         .render(
             **values,
+            paper=paper,
             packed=packed(data),
-            style=Markup("").join(_resource(name) for name in styles),
-            script=_resource("report.js"),
+            policy=_policy(style, script),
+            style=Markup(style),  # noqa: S704 - our own files
+            script=Markup(script),  # noqa: S704
         )
     )
+    # Of names: a browser would obey what turns text around, and bytes that are none cannot be
+    # written. Ours have none of these, but files that are quoted may have tabs.
+    return "\t".join(map(escaped_lines, html.split("\t")))
+
+
+def _policy(style: str, script: str) -> str:
+    """Give the content security policy of a page, for a browser to hold it to what it is."""
+    rules = {
+        "default-src": "'none'",
+        "script-src": _hashed(script),
+        "style-src-elem": _hashed(style),
+        # Drawings say the look of their lines in attributes, too many to list the hash of each.
+        "style-src-attr": "'unsafe-inline'",
+        # Heat maps, and no icon.
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{name} {allowed}" for name, allowed in rules.items())
+
+
+def _hashed(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
 def packed(data: dict[str, Any]) -> str:
     """Return data as compressed JSON in base64, a quarter of its size; the page unpacks it."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    tips = {name: list(map(escaped_lines, texts)) for name, texts in data["tips"].items()}
+    text = json.dumps(data | {"tips": tips}, ensure_ascii=False, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii")
 
 
@@ -85,6 +124,5 @@ def _kept_together(text: str) -> str:
     return _NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)
 
 
-def _resource(name: str) -> Markup:
-    text = (resources.files("drivelab.report") / "templates" / name).read_text("utf-8")
-    return Markup(text)  # noqa: S704 - our own file
+def _resource(name: str) -> str:
+    return (resources.files("drivelab.report") / "templates" / name).read_text("utf-8")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import math
 import re
+import warnings
 from typing import TYPE_CHECKING, Any, Final, Literal
 from xml.sax.saxutils import escape
 
@@ -17,6 +18,9 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
+from matplotlib.text import Text
+
+from drivelab.plain_text import escaped_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,6 +43,8 @@ _STYLE: Final[Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "drivelab",
     "font.size": 9,
+    # A name may hold two of its dollar signs.
+    "text.parse_math": False,
     "font.family": "DejaVu Sans",
     "text.color": INK,
     "axes.edgecolor": "#9AA5B1",
@@ -65,6 +71,8 @@ _STYLE: Final[Any] = {
 _ROUNDED: Final = re.compile(r' (?:d|x|y|points|viewBox)="[^"]*"')
 _LONG_NUMBER: Final = re.compile(r"(-?\d+\.\d\d)\d+")
 _FONT: Final = re.compile(r" font-family: [^;\"]*;?")
+# A browser might fetch the first, and the second names places that say what an image is.
+_OUTSIDE: Final = re.compile(r"<!DOCTYPE[^>]*>\s*|\s*<metadata>.*?</metadata>", re.DOTALL)
 # What nothing refers to: names of groups, and turns by nothing.
 _IDLE: Final = re.compile(
     r' id="(?:figure|axes|patch|line2d|xtick|ytick|text|PathCollection|FillBetween\w*)_\d+"'
@@ -116,9 +124,8 @@ def panel(
             )
         )
         draw(axes)
-        out = io.StringIO()
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    return _embeddable(out.getvalue(), identifier, label)
+        text = _saved(figure)
+    return _embeddable(text, identifier, label)
 
 
 def document(draw: Callable[[Figure], None], size_inches: tuple[float, float]) -> str:
@@ -134,10 +141,23 @@ def document(draw: Callable[[Figure], None], size_inches: tuple[float, float]) -
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=size_inches)
         draw(figure)
-        out = io.StringIO()
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+        text = _saved(figure)
     # Where the font is missing, one of about the same width keeps every text in its place.
-    return out.getvalue().replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
+    return text.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
+
+
+def _saved(figure: Figure) -> str:
+    """Give a figure as SVG that refers to nothing outside: no document type, no metadata."""
+    for text in figure.findobj(Text):
+        if isinstance(text, Text):
+            # Of names: XML has no place for most of it.
+            text.set_text(escaped_lines(text.get_text()))
+    out = io.StringIO()
+    with warnings.catch_warnings():
+        # Text stays text: the reader's fonts draw it.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    return _OUTSIDE.sub("", escaped_lines(out.getvalue()), count=2)
 
 
 def with_titles(text: str, titles: Mapping[str, Sequence[str]]) -> str:
@@ -161,12 +181,11 @@ def with_titles(text: str, titles: Mapping[str, Sequence[str]]) -> str:
 
 
 def _title(words: str) -> str:
-    return f"<title>{escape(words)}</title>"
+    return f"<title>{escape(escaped_lines(words))}</title>"
 
 
 def _embeddable(text: str, identifier: str, label: str) -> str:
     text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", text, flags=re.DOTALL)
     text = _DOT.sub(_short_dot, text)
     text = _FONT.sub("", text)
@@ -177,10 +196,10 @@ def _embeddable(text: str, identifier: str, label: str) -> str:
     text = text.replace("> <", "><")
     text = _USES.sub(_shared_style, text)
     text = _WRAPPED.sub(r"\1", text)
-    escaped = label.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
-    return re.sub(
-        r' width="[^"]*" height="[^"]*"', f' role="img" aria-label="{escaped}"', text, count=1
-    )
+    label = escape(escaped_lines(label), {'"': "&quot;"})
+    role = f' role="img" aria-label="{label}"'
+    # By a function: a backslash of the label would be read as a reference.
+    return re.sub(r' width="[^"]*" height="[^"]*"', lambda _: role, text, count=1)
 
 
 def _shared_style(match: re.Match[str]) -> str:

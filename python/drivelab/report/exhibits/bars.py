@@ -10,6 +10,7 @@ import re
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
+from drivelab.plain_text import escaped_lines
 from drivelab.report.exhibits.axes import number_text, value_text
 from drivelab.report.exhibits.looks import WIDE_INCHES, Drawn, identifier
 from drivelab.report.figures import Panel
@@ -138,7 +139,8 @@ def _draw(
             verticalalignment="center",
             fontsize=8,
         )
-    axes.set_yticks(range(len(names)), names, fontsize=8.5)
+    # Drawn anew as ticks are, so that `panel` does not meet them.
+    axes.set_yticks(range(len(names)), list(map(escaped_lines, names)), fontsize=8.5)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     # As many numbers as stand apart.
