@@ -276,6 +276,18 @@ def test_progress_is_drawn_over_itself_on_a_terminal(folder: Path) -> None:
     assert ESCAPED in own.replace("\n", "")
 
 
+def test_drives_side_by_side_have_a_line_each(folder: Path) -> None:
+    shutil.copy(folder / f"{EVIL}.toml", folder / f"b{EVIL}.toml")
+    drives = [f"sim:{name}{EVIL}.toml" for name in ("", "b")]
+    code, said = run_in(folder, "profile", *drives, "--file-size", "100GiB")
+    lines = said.splitlines()
+    assert code in (0, 1, 2)
+    told = [line for line in lines if line.startswith("drivelab: ")]
+    assert told
+    assert all(line.startswith(("drivelab: sim:e", "drivelab: sim:be")) for line in told)
+    assert not [line for line in lines if line.startswith("q")]
+
+
 def test_a_status_line_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     StatusLine().show(f"{EVIL}: 3 of 4")
     assert capsys.readouterr().err == f"drivelab: {ESCAPED}: 3 of 4\n"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_json
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import in_lines, show
 
 if TYPE_CHECKING:
     import argparse
@@ -46,7 +46,7 @@ def carry_out(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(told, indent=2))
     else:
-        show(_text(told, is_cleared=args.clear))
+        show(_text(in_lines(told), is_cleared=args.clear))
     return 0
 
 

@@ -24,6 +24,7 @@ from types import FrameType
 from typing import Any, Final
 
 from drivelab.errors import TerminatedError
+from drivelab.plain_text import escaped
 
 _CHUNK_BYTES: Final = 65536
 
@@ -196,7 +197,8 @@ def _read(
         for line in lines:
             text = line.decode(errors="replace").removeprefix("drivelab: ")
             finished[child.place].complaint = text
-            print(f"drivelab: {said_of(child.name, text)}", file=sys.stderr, flush=True)
+            said = escaped(said_of(child.name, text))
+            print(f"drivelab: {said}", file=sys.stderr, flush=True)
 
 
 def _end(child: _Child, into: Finished) -> None:
