@@ -14,6 +14,9 @@ from drivelab.cli.arguments import CommandParser
 LONG_ENDS = ["=--", "=", "= ", "=\t", "=-- ", "=-", "=---"]
 SHORT_ENDS = ["--", "-", " ", "=--", "="]
 
+#: Never a value, so that the option is what is told.
+NO_VALUES = {"=--", "=", "= ", "=\t", "=-- ", "--", " "}
+
 
 def parsers(words: list[str], parser: argparse.ArgumentParser) -> Iterator[tuple[list[str], str]]:
     """Give every option with the words that lead to it."""
@@ -46,6 +49,9 @@ def test_what_is_no_value_is_a_mistake_in_one_line(
             assert said.err.startswith("drivelab: "), (words, option, end)
             assert said.err.count("\n") == 1, (words, option, end)
             assert "bug" not in said.err, (words, option, end)
+            if end in NO_VALUES:
+                assert said.err.startswith("drivelab: argument "), (words, option, end, said.err)
+                assert option in said.err.partition(": ")[2], (words, option, end)
 
 
 @pytest.mark.parametrize(
