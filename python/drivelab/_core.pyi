@@ -304,6 +304,17 @@ def resolve_preset(toml_text: str, base_texts: dict[str, str]) -> tuple[str, str
     `base_texts` are presets beside the file, by name; they come before the package's.
     """
 
+# --- panics ----------------------------------------------------------------------------
+
+class PanicException(BaseException):
+    """A panic of the core as PyO3 raises it: ``pyo3_runtime.PanicException``."""
+
+def take_panic() -> tuple[str, str] | None:
+    """Return place and message of the first panic since the last call, if there was one."""
+
+def panic_on_purpose(in_thread: bool) -> None:
+    """Panic, here or in a thread of the core, so that what becomes of it can be tested."""
+
 # --- simulated -------------------------------------------------------------------------
 
 def available_cores() -> int:

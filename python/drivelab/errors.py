@@ -47,6 +47,10 @@ class DamagedError(RunError):
     """What was kept is not what was written: going on would meet it again."""
 
 
+class PanicError(RunError):
+    """The native core met a mistake of its own and gave up; the text says where and at what."""
+
+
 class TerminatedError(BaseException):
     """SIGTERM or SIGHUP, turned into an exception so that files and processes are cleaned up.
 

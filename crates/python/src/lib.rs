@@ -8,6 +8,7 @@ mod csv;
 mod errors;
 mod histogram;
 mod keyed_content;
+mod panics;
 mod preset;
 mod replay;
 mod scenario;
@@ -27,6 +28,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     csv::register(module)?;
     histogram::register(module)?;
     keyed_content::register(module)?;
+    panics::register(module)?;
     preset::register(module)?;
     replay::register(module)?;
     scenario::register(module)?;

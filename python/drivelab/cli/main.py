@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Final, NoReturn
 
-from drivelab.errors import DrivelabError, TerminatedError, UsageError
+from drivelab.core_panic import panic_error
+from drivelab.errors import DrivelabError, PanicError, TerminatedError, UsageError
 from drivelab.plain_text import PlainStream
 
 EXIT_FAILED: Final = 1
@@ -33,6 +34,8 @@ EXIT_INTERRUPTED: Final = 130
 EXIT_READER_GONE: Final = 141
 # As a shell says it; the number of the signal is added.
 EXIT_SIGNAL: Final = 128
+# Of a command that is told; file names may be thousands.
+_MOST_COMMAND_LETTERS: Final = 1000
 # What was named cannot be a path here at all, whoever found out.
 _NO_PATHS: Final = {errno.ENAMETOOLONG, errno.ELOOP}
 
@@ -199,7 +202,7 @@ def guarded(work: Callable[[], int]) -> int:
         code = work()
         sys.stdout.flush()
     except DrivelabError as error:
-        _complain(str(error))
+        _complain(_to_report(error) if isinstance(error, PanicError) else str(error))
         return EXIT_MISTAKE if isinstance(error, UsageError) else EXIT_FAILED
     except KeyboardInterrupt as interrupt:
         _complain(str(interrupt) or "stopped")
@@ -210,10 +213,12 @@ def guarded(work: Callable[[], int]) -> int:
     except BrokenPipeError:
         _discard_output()
         return EXIT_READER_GONE
-    except Exception as error:  # the boundary: nothing may reach the user as a traceback
-        if os.environ.get("DRIVELAB_TRACEBACK") == "1":
+    except BaseException as error:  # the boundary: nothing may reach the user as a traceback
+        panic = panic_error(error)
+        is_exit = panic is None and not isinstance(error, Exception)
+        if is_exit or os.environ.get("DRIVELAB_TRACEBACK") == "1":
             raise
-        _complain(_unforeseen(error))
+        _complain(_unforeseen(error) if panic is None else _to_report(panic))
         _discard_output()
         return EXIT_MISTAKE if getattr(error, "errno", None) in _NO_PATHS else EXIT_FAILED
     return code
@@ -305,7 +310,7 @@ def _paragraph(text: str) -> str:
     )
 
 
-def _unforeseen(error: Exception) -> str:
+def _unforeseen(error: BaseException) -> str:
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
         where = f" ({error.filename})" if error.filename else ""
@@ -319,6 +324,19 @@ def _unforeseen(error: Exception) -> str:
     return (
         f"this is a bug in Drivelab, {type(error).__name__}: {error} "
         "(DRIVELAB_TRACEBACK=1 shows where)"
+    )
+
+
+def _to_report(panic: PanicError) -> str:
+    import shlex
+    from importlib.metadata import version
+
+    command = shlex.join(["drivelab", *sys.argv[1:]])
+    if len(command) > _MOST_COMMAND_LETTERS:
+        command = f"{command[:_MOST_COMMAND_LETTERS]}..."
+    return (
+        f"this is a bug in Drivelab, {panic}; what was measured is kept. Please report this line: "
+        f"version {version('drivelab')}, {command}"
     )
 
 

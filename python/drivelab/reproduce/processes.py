@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TYPE_CHECKING, TypeVar
 
 from drivelab._core import available_cores
+from drivelab.core_panic import panic_error
 from drivelab.measure.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def in_processes(
     # Nothing is shared: a fork would take over threads' locks.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(available_cores(), len(jobs)), mp_context=context)
-    waiting = {pool.submit(work, job): job for job in jobs}
+    waiting = {pool.submit(_done, work, job): job for job in jobs}
     line.show(f"0 of {len(jobs)} {what}")
     try:
         for count, done in enumerate(as_completed(waiting), start=1):
@@ -66,3 +67,14 @@ def in_processes(
         line.end()
     pool.shutdown()
     return [each.result() for each in waiting]
+
+
+def _done(work: Callable[[_Job], _Result], job: _Job) -> _Result:
+    """Do a job; a panic of the core comes home as an error that can be pickled."""
+    try:
+        return work(job)
+    except BaseException as error:
+        panic = panic_error(error)
+        if panic is None:
+            raise
+        raise panic from None

@@ -213,10 +213,12 @@ impl Shared {
 
     /// One thread: takes the next place until there is none.
     fn labour(&self) {
-        let mut drive = self.prepared.rested_worker(&self.stop);
+        let mut drive = None;
         while let Some(place) = self.take() {
+            // Whoever waits for this place waits for ever where nothing comes of it.
             let result = catch_unwind(AssertUnwindSafe(|| {
-                self.work.measure(place, &mut drive, self.seed)
+                let drive = drive.get_or_insert_with(|| self.prepared.rested_worker(&self.stop));
+                self.work.measure(place, drive, self.seed)
             }));
             let panicked = result.is_err();
             self.progress().done.insert(place, result);
@@ -226,7 +228,9 @@ impl Shared {
                 return;
             }
         }
-        self.prepared.rest(drive);
+        if let Some(drive) = drive {
+            self.prepared.rest(drive);
+        }
     }
 
     fn take(&self) -> Option<usize> {
