@@ -141,6 +141,8 @@ def test_the_table_of_a_run_is_a_file_of_workloads(folder: Path, capsys) -> None
 
 
 MISTAKES: list[tuple[str, str]] = [
+    (f"{HEADER}\n0.5,{'9' * 400}{',1' * 6}\n", "line 2: queue_depth is '999"),
+    (f"{HEADER}\n0.5,{'x' * 131_073}{',1' * 6}\n", "line 2: this is no workload"),
     ("", "holds no workload; write the names"),
     ("\n\n", "holds no workload; write the names"),
     (f"{HEADER}\n\n", "holds no workload; write one a line"),

@@ -125,7 +125,7 @@ def test_weights_are_shares_of_requests_by_size_and_mix(tmp_path: Path) -> None:
         ("weight = 0.25", "weight = 0.3", "weights of the streams add up to 1.05; allowed: 1"),
         ("weight = 0.25", "weight = 0", "stream 2: weight is 0; allowed: above 0 to 1"),
         ("weight = 0.25", 'weight = "a"', "stream 2: weight is 'a'; allowed: a number"),
-        ("weight = 0.25", "weight = nan", "stream 2: weight is nan; allowed: a number"),
+        ("weight = 0.25", "weight = nan", "stream 2: weight is NaN; allowed: a number"),
         ("read_ratio = 0.6", "read_ratio = 60", "stream 1: read_ratio is 60; allowed: 0 to 1"),
         ("read_ratio = 0.6", "", "stream 1: read_ratio is None; allowed: a number"),
         ("random_ratio = 0.8", "random_ratio = -1", "random_ratio is -1; allowed: 0 to 1"),
@@ -145,9 +145,9 @@ def test_weights_are_shares_of_requests_by_size_and_mix(tmp_path: Path) -> None:
         ('name = "log"', 'name = "pages"', "two streams are called 'pages'"),
         ("[[streams]]", "[[stream]]", "unknown key 'stream'"),
         ("title", "[title", "is no TOML"),
-        ("weight = 0.25", f"weight = 1{'0' * 400}", "stream 2: weight is 10*; allowed: a number"),
-        ("weight = 0.25", f"weight = {'1' * 5000}", "is no TOML: Exceeds the limit"),
-        ("weight = 0.25", f"weight = {'[' * 5000}", "is no TOML: maximum recursion"),
+        ("weight = 0.25", f"weight = 1{'0' * 400}", "holds a number beyond 64 bits"),
+        ("weight = 0.25", f"weight = {'1' * 5000}", "holds a number beyond 64 bits"),
+        ("weight = 0.25", f"weight = {'[' * 5000}", "is nested too deeply"),
     ],
 )
 def test_what_is_not_allowed_is_named(tmp_path: Path, was: str, becomes: str, said: str) -> None:

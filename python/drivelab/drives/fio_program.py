@@ -8,7 +8,6 @@ of `drivelab.drives.fio_result`.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import selectors
@@ -20,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from drivelab.bounded_json import UnreadableJsonError, end_of_json, parse_json
 from drivelab.errors import RunError, UsageError
 
 # Debian 11 carries 3.25, with everything used here: io_uring, latency percentiles of submission
@@ -242,11 +242,12 @@ def _split(output: str) -> tuple[str, dict[str, Any], str]:
     match = re.search(r"^\{", output, re.MULTILINE)
     if match is None:
         return output, {}, ""
+    begin, end = match.start(), end_of_json(output, match.start())
     try:
-        report, end = json.JSONDecoder().raw_decode(output, match.start())
-    except (ValueError, RecursionError):
-        return output[: match.start()], {}, ""
-    return output[: match.start()], report, output[end:]
+        report = parse_json(output[begin:end], same_names=True)
+    except UnreadableJsonError:
+        return output[:begin], {}, ""
+    return output[:begin], report, output[end:]
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:

@@ -8,11 +8,11 @@ says the sources of its own lines; the rest are the other's.
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab._core import preset_names, preset_text
+from drivelab.bounded_toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -89,7 +89,7 @@ def fitted_figures(text: str) -> set[str]:
         if match and match["grade"] == "fitted"
         for figure in _FIGURE.findall(match["source"])
     }
-    member = tomllib.loads(text).get("member")
+    member = parse_toml(text).get("member")
     return figures | (fitted_figures(preset_text(member)) if member in preset_names() else set())
 
 
@@ -100,7 +100,7 @@ def _chain(source: PresetSource) -> Iterator[tuple[str, str]]:
     while name not in seen:
         seen.add(name)
         yield name, text
-        base = tomllib.loads(text).get("base")
+        base = parse_toml(text).get("base")
         if not isinstance(base, str):
             return
         name = base
@@ -138,7 +138,7 @@ def _said(source: PresetSource) -> dict[str, tuple[str, str | None]]:
         found = comments(text)
         # Who says a key is asked of its text as TOML: a comment that was not found is none, never
         # that of the preset below, whose value does not hold.
-        for key, _ in _flat(tomllib.loads(text)):
+        for key, _ in _flat(parse_toml(text)):
             said.setdefault(key, (name, found.get(key)))
     return said
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from drivelab._core import preset_names, preset_text, resolve_preset
+from drivelab.bounded_toml import UnreadableTomlError, parse_toml
 from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
 
@@ -121,8 +121,8 @@ def _base_texts(path: Path, text: str) -> dict[str, str]:
 def _named_in(text: str) -> list[str]:
     """Give the presets that one starts from or, being an array, consists of."""
     try:
-        keys = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+        keys = parse_toml(text)
+    except UnreadableTomlError:
         return []  # the native reader says what is wrong, with its line
     named = (keys.get(key) for key in ("base", "member"))
     return [name for name in named if isinstance(name, str)]

@@ -28,6 +28,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
 
+from drivelab.bounded_json import UnreadableJsonError, parse_json
 from drivelab.drives.fio_job import MAX_BUFFER_BYTES
 from drivelab.workloads.content import CONTENTS
 
@@ -237,9 +238,9 @@ def read_side(path: Path, folder: int | None = None) -> Side | None:
         if not stat.S_ISREG(status.st_mode):
             return None
         text = os.read(descriptor, _MOST_BYTES + 1)
-        side = Side.from_json(json.loads(text)) if len(text) <= _MOST_BYTES else None
+        side = Side.from_json(parse_json(text)) if len(text) <= _MOST_BYTES else None
         return None if side is None else replace(side, owner=status.st_uid)
-    except (OSError, ValueError, RecursionError):
+    except (OSError, UnreadableJsonError):
         return None
     finally:
         os.close(descriptor)

@@ -15,7 +15,6 @@ those beneath a loop device, mounted themselves or used as swap are looked for.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import stat
@@ -24,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from drivelab.bounded_json import parse_json
 from drivelab.drives.block_devices import (
     THIS_MACHINE,
     BlockDevice,
@@ -274,8 +274,10 @@ def _probe_by_lsblk(path: Path) -> str | None:
         return unknown
     try:
         result = _run([lsblk, "--json", "--nodeps", "--output", "FSTYPE,PTTYPE", str(path)])
-        row: dict[str, Any] = json.loads(result.stdout)["blockdevices"][0]
-    except (RunError, ValueError, LookupError):
+        row: dict[str, Any] = parse_json(result.stdout)["blockdevices"][0]
+    except (RunError, ValueError, LookupError, TypeError):
+        return unknown
+    if not isinstance(row, dict):
         return unknown
     if row.get("fstype"):
         return _carries(str(row["fstype"]), None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from importlib import resources
@@ -12,10 +11,12 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from drivelab._core import MAX_REQUEST_BYTES, SECTOR_BYTES
+from drivelab.bounded_toml import UnreadableTomlError, parse_toml
 from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
 from drivelab.pts.workload_class import USUAL_ORDER, Order, Stream, WorkloadClass, parts_of
 from drivelab.units import format_size, parse_size
+from drivelab.workloads.characteristics import shown
 from drivelab.workloads.content import CONTENTS
 from drivelab.workloads.stimulus import Stimulus
 
@@ -47,7 +48,7 @@ def class_text(name: str) -> str:
         return read_text_file(Path(name), "a class of workloads", _MOST_BYTES, instead)
     if name not in class_names():
         raise UsageError(
-            f"there is no workload class {name!r}; there are {', '.join(class_names())}, and "
+            f"there is no workload class {shown(name)}; there are {', '.join(class_names())}, and "
             "files of your own, named by a path that ends in .toml"
         )
     return (_folder() / f"{name}{SUFFIX}").read_text("utf-8")
@@ -68,10 +69,9 @@ def load_class(name: str) -> WorkloadClass:
     """
     text = class_text(name)
     try:
-        table = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        # Also numbers of thousands of digits, and nesting without end.
-        raise UsageError(f"{name} is no TOML: {error}") from error
+        table = parse_toml(text)
+    except UnreadableTomlError as error:
+        raise UsageError(f"{name} {error}") from error
     short = Path(name).name.removesuffix(SUFFIX)
     return _class_of(short, table, name)
 
@@ -92,19 +92,21 @@ def _class_of(short: str, table: Mapping[str, Any], name: str) -> WorkloadClass:
     names = [stream.name for stream in made]
     twice = next((each for each in names if names.count(each) > 1), None)
     if twice is not None:
-        raise UsageError(f"{name}: two streams are called {twice!r}; allowed: names of their own")
+        raise UsageError(
+            f"{name}: two streams are called {shown(twice)}; allowed: names of their own"
+        )
     _check_sum([stream.weight for stream in made], f"{name}: weights of the streams")
     texts = {key: _text(table, key, name) for key in ("title", "summary", "source")}
     order = table.get("streams_run", USUAL_ORDER)
     if order not in get_args(Order):
         words = ", ".join(get_args(Order))
-        raise UsageError(f"{name}: streams_run is {order!r}; allowed: {words}")
+        raise UsageError(f"{name}: streams_run is {shown(order)}; allowed: {words}")
     return WorkloadClass(short, streams=made, streams_run=order, **texts)
 
 
 def _stream_of(entry: Any, where: str) -> Stream:
     if not isinstance(entry, dict):
-        raise UsageError(f"{where} is {entry!r}; allowed: a table [[streams]]")
+        raise UsageError(f"{where} is {shown(entry)}; allowed: a table [[streams]]")
     _refuse_unknown(entry, tuple(field.name for field in fields(Stream)), where)
     values: dict[str, Any] = {
         "name": _text(entry, "name", where),
@@ -152,7 +154,7 @@ def _check_stimuli(stream: Stream, where: str) -> None:
 def _refuse_unknown(table: Mapping[str, Any], allowed: Sequence[str], where: str) -> None:
     unknown = next((key for key in table if key not in allowed), None)
     if unknown is not None:
-        raise UsageError(f"{where}: unknown key {unknown!r}; allowed: {', '.join(allowed)}")
+        raise UsageError(f"{where}: unknown key {shown(unknown)}; allowed: {', '.join(allowed)}")
 
 
 def _list(table: Mapping[str, Any], key: str, where: str) -> list[Any]:
@@ -166,7 +168,7 @@ def _text(table: Mapping[str, Any], key: str, where: str) -> str:
     value = table.get(key)
     if not isinstance(value, str) or not value.strip():
         remedy = " ('assumed' where nobody measured them)" if key == "source" else ""
-        raise UsageError(f"{where}: {key} is {value!r}; allowed: a text{remedy}")
+        raise UsageError(f"{where}: {key} is {shown(value)}; allowed: a text{remedy}")
     return value
 
 
@@ -190,7 +192,7 @@ def _pairs(
         place = f"{where}: {key} {number}"
         if not isinstance(entry, dict):
             raise UsageError(
-                f"{place} is {entry!r}; allowed: {{ {names[0]} = ..., {names[1]} = ... }}"
+                f"{place} is {shown(entry)}; allowed: {{ {names[0]} = ..., {names[1]} = ... }}"
             )
         _refuse_unknown(entry, names, place)
         share = _share(entry, names[1], place, above_zero=True)
@@ -207,14 +209,14 @@ def _check_sum(shares: Sequence[float], what: str) -> None:
 
 def _size(value: Any, where: str) -> int:
     if not isinstance(value, str):
-        raise UsageError(f'{where} is {value!r}; allowed: a text such as "4KiB"')
+        raise UsageError(f'{where} is {shown(value)}; allowed: a text such as "4KiB"')
     try:
         size = parse_size(value)
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from error
     if size == 0 or size % SECTOR_BYTES or size > MAX_REQUEST_BYTES:
         raise UsageError(
-            f"{where} is {value!r}; allowed: multiples of {SECTOR_BYTES} bytes up to "
+            f"{where} is {shown(value)}; allowed: multiples of {SECTOR_BYTES} bytes up to "
             f"{format_size(MAX_REQUEST_BYTES)}"
         )
     return size
@@ -226,11 +228,11 @@ def _number(value: Any, where: str) -> float:
     except (TypeError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise UsageError(f"{where} is {value!r}; allowed: a number")
+        raise UsageError(f"{where} is {shown(value)}; allowed: a number")
     return number
 
 
 def _whole(value: Any, where: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise UsageError(f"{where} is {value!r}; allowed: a whole number, at least 1")
+        raise UsageError(f"{where} is {shown(value)}; allowed: a whole number, at least 1")
     return value

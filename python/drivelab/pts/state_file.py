@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+from drivelab.bounded_json import UnreadableJsonError, parse_json
 from drivelab.whole_file import whole_file
 
 _SUM: Final = "sha256"
@@ -59,7 +60,7 @@ def _sum_of(head: dict[str, Any], state: bytes) -> str:
 
 def _head_of(line: bytes) -> dict[str, Any] | None:
     try:
-        head = json.loads(line)
-    except (ValueError, RecursionError):
+        head = parse_json(line)
+    except UnreadableJsonError:
         return None
     return head if isinstance(head, dict) else None

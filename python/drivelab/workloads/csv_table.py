@@ -194,7 +194,11 @@ def _plausible(table: FloatArray) -> BoolArray:
     def within(name: str, low: float, high: float, step: float = 0) -> BoolArray:
         values = table[:, _COLUMN[name]]
         good = (values >= low) & (values <= high)
-        return good & (np.fmod(values, step) == 0) if step else good
+        if step:
+            # Infinity has no remainder.
+            with np.errstate(invalid="ignore"):
+                good &= np.fmod(values, step) == 0
+        return good
 
     write = table[:, _COLUMN["write_ratio"]]
     good = within("write_ratio", 0, 1) & within("queue_depth", 1, MAX_QUEUE_DEPTH, 1)
