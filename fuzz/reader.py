@@ -9,13 +9,15 @@ import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from drivelab.errors import DrivelabError
+from drivelab.sealed_json import seal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_Read = TypeVar("_Read")
 #: In memory where there is such a place: a file an input.
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108
 
@@ -46,9 +48,7 @@ class Reader:
         try:
             self.check(data)
         except DrivelabError as error:
-            text = str(error)
-            assert text.strip(), "a message says nothing"
-            assert len(text.splitlines()) == 1, f"a message has several lines: {text!r}"
+            _check_message(error)
 
 
 def load_reader(name: str) -> Reader:
@@ -64,6 +64,21 @@ def scratch() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="drivelab-fuzz-", dir=where))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
+
+
+def _check_message(error: DrivelabError) -> None:
+    text = str(error)
+    assert text.strip(), "a message says nothing"
+    assert len(text.splitlines()) == 1, f"a message has several lines: {text!r}"
+
+
+def read_sealed(name: str, data: bytes, read: Callable[[Path], _Read]) -> _Read:
+    """Read an input as it is, and then with the sum without which nobody looks at it."""
+    try:
+        read(file_of(name, data))
+    except DrivelabError as error:
+        _check_message(error)
+    return read(file_of(name, seal(data)))
 
 
 def file_of(name: str, data: bytes) -> Path:

@@ -21,6 +21,7 @@ def main() -> None:
     )
 
     from drivelab.blackbox.model import PerformanceModel
+    from drivelab.sealed_json import SUM, seal
     from drivelab.workloads.parts import Parts
 
     measured = measurements(grid_workloads(22, 0))
@@ -34,7 +35,8 @@ def main() -> None:
             one["predictor"] = models[metric, features, "ols"]["predictor"]
     for metric, effects in content["effects"].items():
         content["effects"][metric] = effects[:2]
-    MODEL.write_text(json.dumps(content, separators=(",", ":")) + "\n")
+    del content[SUM]
+    MODEL.write_bytes(seal(json.dumps(content, separators=(",", ":")).encode()))
 
 
 def _shorten(arrays: dict[str, list[float]]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from drivelab.blackbox.model import PerformanceModel
 from drivelab.errors import CannotAnswerError
 from drivelab.workloads.characteristics import Characteristics
-from fuzz.reader import Reader, file_of, scratch
+from fuzz.reader import Reader, read_sealed, scratch
 from fuzz.seed_model import MODEL
 
 _ASKED: Final = (
@@ -20,7 +20,7 @@ _ASKED: Final = (
 
 
 def _check(data: bytes) -> None:
-    model = PerformanceModel.load(file_of("model.json", data))
+    model = read_sealed("model.json", data, PerformanceModel.load)
     again = scratch() / "again.json"
     model.save(again)
     other = PerformanceModel.load(again)
@@ -38,12 +38,19 @@ def _check(data: bytes) -> None:
 
 
 def _seeds() -> list[bytes]:
-    return [MODEL.read_bytes()]
+    sealed = MODEL.read_bytes()
+    # As it is before it has its sum; changed, it is given one that fits.
+    return [sealed.rpartition(b",\n")[0] + b"}", sealed]
 
 
 READER = Reader(
     "model",
-    ("drivelab.blackbox.checked_json", "drivelab.blackbox.model_file"),
+    (
+        "drivelab.blackbox.checked_json",
+        "drivelab.blackbox.model_file",
+        "drivelab.bounded_json",
+        "drivelab.sealed_json",
+    ),
     _check,
     _seeds,
 )

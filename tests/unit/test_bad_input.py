@@ -20,6 +20,7 @@ import pytest
 
 from drivelab.blackbox.model import PerformanceModel
 from drivelab.cli import main as cli
+from drivelab.sealed_json import seal, sealed_json, unsealed_json
 from drivelab.store.database import sealed
 
 SMALL_PRESET = """
@@ -270,24 +271,30 @@ def test_run_of_another_drive(run, capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "code", "said"),
     [
-        (lambda text: text[: len(text) // 2], "is no Drivelab model"),
-        (lambda text: "[]", "is no readable Drivelab model"),
-        (lambda text: "{}", "is no readable Drivelab model"),
-        (lambda text: "[" * 100_000, "is no Drivelab model"),
-        (lambda text: text.replace('"format_version": 2', '"format_version": 9'), "newer Drivelab"),
-        (lambda text: text.replace('"format_version": 2', '"format_version": 1'), "older Drivelab"),
-        (lambda text: text.replace('"fold": [', '"fold": [-1, '), "fold"),
+        (lambda data: data[: len(data) // 2], 1, "is damaged"),
+        (lambda data: data.replace(b'"fold": [', b'"fold": [-1, '), 1, "is damaged"),
+        (lambda data: data.replace(b'"format_version": 3', b'"format_version": 9'), 1, "damaged"),
+        (lambda data: b"[]", 2, "is no readable Drivelab model"),
+        (lambda data: b"{}", 2, "is no readable Drivelab model"),
+        (lambda data: b"[" * 100_000, 2, "is no Drivelab model"),
+        (lambda data: of_version(data, 9), 2, "newer Drivelab"),
+        (lambda data: of_version(data, 1), 2, "older Drivelab"),
+        (lambda data: seal(data.replace(b'"fold": [', b'"fold": [-1, ')), 2, "fold"),
     ],
 )
-def test_damaged_model(damage, said, run, capsys) -> None:
+def test_damaged_model(damage, code, said, run, capsys) -> None:
     model = run / "model.json"
-    model.write_text(damage(model.read_text()))
+    model.write_bytes(damage(model.read_bytes()))
     for path in (run, model):
-        code, line = fails(["predict", str(path)], capsys)
-        assert code == 2
+        found, line = fails(["predict", str(path)], capsys)
+        assert found == code
         assert said in line
+
+
+def of_version(data: bytes, version: int) -> bytes:
+    return seal(data.replace(b'"format_version": 3', b'"format_version": %d' % version))
 
 
 @pytest.mark.parametrize(("layout", "writer"), [(99, "newer"), (1, "older")])
@@ -378,7 +385,7 @@ def test_run_with_too_few_workloads(run, capsys) -> None:
 )
 def test_model_that_does_not_say_of_which_drive(provenance, run, capsys) -> None:
     model = run / "model.json"
-    model.write_text(json.dumps(json.loads(model.read_text()) | {"provenance": provenance}))
+    model.write_bytes(sealed_json(unsealed_json(model.read_bytes()) | {"provenance": provenance}))
     assert cli.main(["predict", str(run), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["drive"], answer["kind"]) == (None, None)

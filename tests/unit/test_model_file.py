@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fuzz.seed_model import MODEL
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from synthetic_drive import grid_workloads, measurements
 
 from drivelab.blackbox.model import PerformanceModel
-from drivelab.errors import UsageError
+from drivelab.cli import main as cli
+from drivelab.errors import DamagedError, UsageError
+from drivelab.sealed_json import SUM, seal, sealed_json
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 
@@ -25,6 +29,7 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     measured = measurements(grid_workloads(50, 0))
     PerformanceModel.fit(measured, parts=Parts(30, 10, 10)).save(path)
     loaded: dict[str, Any] = json.loads(path.read_text())
+    del loaded[SUM]
     # One boosted model is enough, and all six make each example ten times as slow.
     models = {(one["metric"], one["features"], one["estimator"]): one for one in loaded["models"]}
     for (metric, features, estimator), one in models.items():
@@ -34,14 +39,14 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def load(path: Path, data: object) -> PerformanceModel:
-    path.write_text(json.dumps(data))
+    path.write_bytes(seal(json.dumps(data).encode()))
     return PerformanceModel.load(path)
 
 
 def test_the_file_says_what_it_is(content: dict[str, Any]) -> None:
     assert list(content)[:2] == ["format", "format_version"]
     assert content["format"] == "drivelab performance model"
-    assert content["format_version"] == 2
+    assert content["format_version"] == 3
     assert content["features"]["basic"]["trees"][0] == "write_ratio"
     assert set(content["rows"]["workloads"]["queue_depth"]) == {1, 4, 16, 64}
 
@@ -56,7 +61,9 @@ def test_the_file_says_what_it_is(content: dict[str, Any]) -> None:
         (b'{"format": "gpx"}', "format is not 'drivelab performance model'"),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"format": NaN}', "contains NaN"),
-        (b'{"format": ' + b"9" * 5000 + b"}", "not JSON"),
+        (b'{"format": ' + b"9" * 5000 + b"}", "a number of more than 100 letters"),
+        (b'{"format": 1e999}', "a number too large"),
+        (b'{"format": 1, "format": 2}', "names a value twice"),
     ],
 )
 def test_rubbish_is_named(tmp_path: Path, text: bytes, message: str) -> None:
@@ -76,18 +83,75 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_a_truncated_model_is_refused(tmp_path: Path, content: dict[str, Any]) -> None:
-    text = json.dumps(content)
+    data = sealed_json(content)
     path = tmp_path / "short.json"
-    path.write_text(text[: len(text) // 2])
-    with pytest.raises(UsageError, match="not JSON"):
+    for length in (60, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:length])
+        with pytest.raises(DamagedError, match="its checksum does not fit; fit the model again"):
+            PerformanceModel.load(path)
+
+
+def test_a_model_from_before_checksums_says_how_to_make_it_again(
+    tmp_path: Path, content: dict[str, Any]
+) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({**content, "format_version": 2}))
+    with pytest.raises(UsageError, match=r"of an older Drivelab.*drivelab report RUN"):
         PerformanceModel.load(path)
+
+
+def test_a_model_written_again_by_another_program_is_damaged(
+    tmp_path: Path, content: dict[str, Any]
+) -> None:
+    path = tmp_path / "model.json"
+    path.write_bytes(sealed_json(content))
+    PerformanceModel.load(path)
+    path.write_text(json.dumps(json.loads(path.read_text())))
+    with pytest.raises(DamagedError, match="its checksum does not fit"):
+        PerformanceModel.load(path)
+
+
+def test_no_changed_bit_of_a_model_is_believed(tmp_path: Path) -> None:
+    data = MODEL.read_bytes()
+    path = tmp_path / "model.json"
+    path.write_bytes(data)
+    PerformanceModel.load(path)
+    # All of the first and last bytes, where format, version and sum stand; others at random.
+    ends = [place for place in range(8 * len(data)) if not 800 < place < 8 * len(data) - 800]
+    others = random.Random(0).sample(range(8 * len(data)), 1500)
+    for place in (*ends, *others):
+        flipped = bytearray(data)
+        flipped[place // 8] ^= 1 << place % 8
+        path.write_bytes(flipped)
+        with pytest.raises(DamagedError) as caught:
+            PerformanceModel.load(path)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_changed_intercept_answers_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "model.json"
+    text = MODEL.read_text()
+    name = '"intercept":'
+    place = text.index(name) + len(name)
+    digit = next(at for at in range(place, place + 9) if text[at] in "12345678")
+    path.write_text(f"{text[:digit]}{int(text[digit]) + 1}{text[digit + 1 :]}")
+    words = ["--write-ratio", "0.5", "--estimator", "ols"]
+    assert cli.main(["predict", str(MODEL), *words]) == 0
+    capsys.readouterr()
+    assert cli.main(["predict", str(path), *words]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert "is damaged" in captured.err
 
 
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        (1, "its format 1 is of an older Drivelab, this one reads 2; fit the model again"),
-        (3, "its format 3 is of a newer Drivelab, this one reads 2; update it, or fit"),
+        (1, "its format 1 is of an older Drivelab, this one reads 3; fit the model again"),
+        (4, "its format 4 is of a newer Drivelab, this one reads 3; update it, or fit"),
     ],
 )
 def test_another_version_says_what_to_do(
@@ -106,7 +170,7 @@ DAMAGES: list[tuple[str, list[str | int], object]] = [
     ("predictor.kind is not one of linear, trees", ["models", 0, "predictor", "kind"], "pickle"),
     ("coefficients is not a list of 4", ["models", 0, "predictor", "coefficients"], [1.0]),
     ("intercept is not a number", ["models", 0, "predictor", "intercept"], None),
-    ("intercept is not a finite number", ["models", 0, "predictor", "intercept"], 10**400),
+    ("a number of more than 100 letters", ["models", 0, "predictor", "intercept"], 10**400),
     ("arrays: .*tree ensemble", ["models", 1, "predictor", "arrays", "left", 0], 0),
     ("arrays: ", ["models", 1, "predictor", "arrays", "threshold", 0], "x"),
     ("arrays: ", ["models", 1, "predictor", "arrays", "right", 0], -1),
@@ -223,5 +287,5 @@ def test_any_change_is_refused_or_answers(
     else:
         del container[key]
     path = tmp_path / "changed.json"
-    path.write_text(json.dumps(damaged))
+    path.write_bytes(seal(json.dumps(damaged).encode()))
     assert "\n" not in refusal_unless_it_answers(path)

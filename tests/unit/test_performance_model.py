@@ -30,6 +30,7 @@ from drivelab.blackbox.model import PerformanceModel
 from drivelab.blackbox.predictors import fit_boosted
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.sealed_json import sealed_json, unsealed_json
 from drivelab.workloads.characteristics import Characteristics
 
 PROBES = [characteristics(row) for row in spread_workloads(200, 99)]
@@ -318,12 +319,12 @@ def test_no_performance_is_refused(measured: list[Measurement]) -> None:
 
 
 def test_absurd_answers_are_refused(saved: Path, tmp_path: Path) -> None:
-    content = json.loads(saved.read_text())
+    content = unsealed_json(saved.read_bytes())
     for one in content["models"]:
         if one["predictor"]["kind"] == "linear":
             one["predictor"]["intercept"] = 1e6
     path = tmp_path / "absurd.json"
-    path.write_text(json.dumps(content))
+    path.write_bytes(sealed_json(content))
     with pytest.raises(CannotAnswerError, match="no answer for workload 0"):
         PerformanceModel.load(path).predict(PROBES, metric="iops", estimator="ols")
 

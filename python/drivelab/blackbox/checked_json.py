@@ -15,11 +15,6 @@ class MismatchError(Exception):
     """What a file says differs from what a model says."""
 
 
-def refuse_constant(name: str) -> NoReturn:
-    """Refuse NaN and Infinity, which `json` would read otherwise."""
-    raise MismatchError(f"it contains {name}")
-
-
 class Node:
     """A value of the file with its place in it; each reader checks what it returns."""
 

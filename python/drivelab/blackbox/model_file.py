@@ -2,14 +2,15 @@
 
 ``format`` and ``format_version`` come first; a reader refuses any other version, because a
 model is fitted again from its run in seconds. Every number is written so that it is read back
-to the bit. Reading checks names, types, lengths and ranges, and the trees' own checks make
-sure that every tree ends, so that a file from anywhere gives predictions or one clear line.
+to the bit. The sum at the end tells a file of which a bit was changed. Reading checks names,
+types, lengths and ranges too, and the trees' own checks make sure that every tree ends, so that a
+file from anywhere gives predictions or one clear line.
 """
 
 from __future__ import annotations
 
-import json
 import math
+import re
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +19,7 @@ import numpy as np
 
 from drivelab import _core
 from drivelab.blackbox.accuracy import Accuracy
-from drivelab.blackbox.checked_json import MismatchError, Node, refuse_constant
+from drivelab.blackbox.checked_json import MismatchError, Node
 from drivelab.blackbox.effects import Effect, Importance
 from drivelab.blackbox.evaluate import FOLDS, MODEL_KEYS, Evaluation, ModelKey, best_models
 from drivelab.blackbox.features import (
@@ -34,7 +35,9 @@ from drivelab.blackbox.measured import METRICS
 from drivelab.blackbox.mixes import between_ratios
 from drivelab.blackbox.predictors import LinearFunction, Predictor, Trees
 from drivelab.blackbox.trained import TrainedWorkloads
-from drivelab.errors import RunError, UsageError
+from drivelab.bounded_json import UnreadableJsonError, parse_json
+from drivelab.errors import DamagedError, RunError, UsageError
+from drivelab.sealed_json import BrokenSealError, NoSealError, sealed_json, unsealed_json
 from drivelab.whole_file import write_whole
 from drivelab.workloads.characteristics import FIELDS
 
@@ -42,14 +45,16 @@ if TYPE_CHECKING:
     from drivelab.blackbox.model import PerformanceModel
 
 FORMAT: Final = "drivelab performance model"
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 # A model of a million measurements has less; a file beyond is not read into memory.
 _LARGEST_BYTES: Final = 2**30
+# So every file of ours begins, however short it was cut.
+_BEGIN: Final = re.compile(rb'\{"format": ?"' + FORMAT.encode() + b'"')
 
 
 def write(path: Path, model: PerformanceModel) -> None:
     """Write `model` to `path`, which then holds either the old or the whole new file."""
-    text = json.dumps(_to_json(model), allow_nan=False)
+    text = sealed_json(_to_json(model))
     try:
         write_whole(path, text)
     except OSError as error:
@@ -60,7 +65,15 @@ def write(path: Path, model: PerformanceModel) -> None:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return the arguments of the `PerformanceModel` that `path` holds."""
+    """Return the arguments of the `PerformanceModel` that `path` holds.
+
+    Raises
+    ------
+    UsageError
+        When it holds no model, or one of another version.
+    DamagedError
+        When it is not what was written.
+    """
     try:
         status = path.stat()
         # Reading a pipe or a device may never end.
@@ -68,19 +81,37 @@ def read(path: Path) -> dict[str, Any]:
             raise UsageError(f"{path} is no Drivelab model: it is no regular file")
         if status.st_size > _LARGEST_BYTES:
             raise UsageError(f"{path} is too large for a Drivelab model")
-        text = path.read_text(encoding="utf-8")
+        data = path.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read the model {path}: {error.strerror or error}") from error
     except ValueError as error:
-        raise UsageError(f"{path} is no Drivelab model: it is not text") from error
+        raise UsageError(f"cannot read the model {path}: {error}") from error
     try:
-        return _from_json(Node(json.loads(text, parse_constant=refuse_constant), ""))
+        return _from_json(Node(_content(data), ""))
+    except BrokenSealError as error:
+        raise DamagedError(
+            f"{path} is damaged: it is not what was written, its checksum does not fit; fit the "
+            "model again from its run: drivelab report RUN"
+        ) from error
     except MismatchError as error:
         raise UsageError(f"{path} is no readable Drivelab model: {error}") from error
-    except RecursionError as error:
-        raise UsageError(f"{path} is no Drivelab model: it is nested too deeply") from error
-    except ValueError as error:
-        raise UsageError(f"{path} is no Drivelab model: it is not JSON ({error})") from error
+    except UnreadableJsonError as error:
+        raise UsageError(f"{path} is no Drivelab model: it {error}") from error
+
+
+def _content(data: bytes) -> Any:
+    """Read what a file holds; without a sum it is of another version, damaged, or no model."""
+    try:
+        return unsealed_json(data)
+    except NoSealError as error:
+        try:
+            root = Node(parse_json(data), "")
+        except UnreadableJsonError:
+            if _BEGIN.match(data):
+                raise BrokenSealError from error
+            raise
+        _check_format(root)
+        raise BrokenSealError from error
 
 
 def _to_json(model: PerformanceModel) -> dict[str, Any]:
@@ -138,10 +169,14 @@ def _inputs(features: FeatureSet) -> dict[str, list[str]]:
     return {"trees": list(features.features), "linear": list(features.linear_inputs)}
 
 
-def _from_json(root: Node) -> dict[str, Any]:
+def _check_format(root: Node) -> None:
     if root.of("format").value != FORMAT:
         root.of("format").refuse(f"{FORMAT!r}")
     _check_version(root.of("format_version").integer(1, 2**31))
+
+
+def _from_json(root: Node) -> dict[str, Any]:
+    _check_format(root)
     for name, chosen in FEATURE_SETS.items():
         if root.of("features").of(name).value != _inputs(chosen):
             root.of("features").of(name).refuse("what this Drivelab sees of a workload")
