@@ -7,15 +7,14 @@ from typing import Final
 
 from drivelab.pts.compared import read_results
 from drivelab.pts.comparison import compare
-from fuzz.reader import Reader, file_of
+from fuzz.reader import Reader, read_sealed
 
 _REFERENCE: Final = "sim:x25m"
 _KINDS: Final = ("real", "simulated", "closed_form")
 
 
 def _check(data: bytes) -> None:
-    path = str(file_of("result.json", data))
-    drives = read_results([path, _REFERENCE])
+    drives = read_sealed("result.json", data, lambda path: read_results([str(path), _REFERENCE]))
     assert drives[0].kind in _KINDS
     assert drives[0].label != drives[1].label
     json.dumps(compare(drives).result, allow_nan=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,10 @@ from fake_test_run import run_fake
 
 from drivelab.cli import main as cli
 from drivelab.drives.session import StepResult
-from drivelab.errors import UsageError
+from drivelab.errors import DamagedError, UsageError
 from drivelab.pts.exhibits import Table
 from drivelab.pts.journal import read_record
-from drivelab.pts.power import PowerLog, read_power_log
+from drivelab.pts.power import PowerLog, read_kept_power_log, read_power_log
 from drivelab.pts.report import build
 from drivelab.store import RunStore
 
@@ -137,6 +138,34 @@ def test_a_log_that_gives_no_stimulus_its_efficiency_is_refused(
         line = capsys.readouterr().err
         assert "the power log gives IOPS/W of none of the 9 stimuli: it has to cover" in line
         assert (run / "power.csv").read_bytes() == kept
+
+
+def test_no_changed_bit_of_a_kept_log_is_believed(tmp_path: Path, capsys: Any) -> None:
+    run = tmp_path / "run"
+    session = TimedSession()
+    run_fake(run, "latency", session)
+    log = constant_log(tmp_path, BEGAN - 5, session.now + 5, 2.5)
+    words = ["pts", "report", str(run)]
+    assert cli.main([*words, "--power-log", str(log)]) == 0
+    kept = run / "power.csv"
+    data = kept.read_bytes()
+    assert read_kept_power_log(run) == read_power_log(log)
+    places = range(8 * len(data))
+    for place in (*places[-800:], *random.Random(0).sample(places, 500)):
+        flipped = bytearray(data)
+        flipped[place // 8] ^= 1 << place % 8
+        kept.write_bytes(flipped)
+        with pytest.raises(DamagedError, match="is damaged, or of an older Drivelab"):
+            read_kept_power_log(run)
+    for wrong in (b"", data[:-1], log.read_bytes(), data.replace(b"\n", b"\r\n")):
+        kept.write_bytes(wrong)
+        with pytest.raises(DamagedError):
+            read_kept_power_log(run)
+    capsys.readouterr()
+    assert cli.main(words) == 1
+    assert f"give the log again: drivelab {' '.join(words)} --power-log" in capsys.readouterr().err
+    assert cli.main([*words, "--power-log", str(log)]) == 0
+    assert kept.read_bytes() == data
 
 
 def test_a_log_of_some_stimuli_says_of_how_many(tmp_path: Path) -> None:

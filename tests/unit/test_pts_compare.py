@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import random
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from drivelab.cli import main as cli
 from drivelab.cli.pts_compare_text import text_of
-from drivelab.errors import UsageError
+from drivelab.errors import DamagedError, UsageError
 from drivelab.pts.class_file import load_class
 from drivelab.pts.compared import read_results
 from drivelab.pts.compared_cells import IOPS, at_size_and_mix, beats, cells_of, words_of
@@ -21,6 +22,7 @@ from drivelab.pts.comparison import compare
 from drivelab.pts.exhibits import BarFigure, ColumnFigure, LineFigure, Report, Table
 from drivelab.pts.merit import merit_classes, merits
 from drivelab.pts.student import Interval
+from drivelab.sealed_json import sealed_json
 
 #: Half-width of every interval over its mean.
 HALF = 2.7764451051977987 * 0.01 * math.sqrt(0.5)
@@ -30,7 +32,7 @@ def saved(folder: Path, *results: dict[str, Any]) -> list[str]:
     names = []
     for place, result in enumerate(results):
         path = folder / f"{place}.json"
-        path.write_text(json.dumps(result))
+        path.write_bytes(sealed_json(result))
         names.append(str(path))
     return names
 
@@ -395,13 +397,13 @@ def test_bad_input_is_one_clear_line(
     names = saved(tmp_path, made.result(), made.result("sim:two"))
     (tmp_path / "text.json").write_text("no json")
     (tmp_path / "list.json").write_text("[]")
-    (tmp_path / "old.json").write_text(json.dumps(made.result(layout=0)))
+    (tmp_path / "old.json").write_bytes(sealed_json(made.result(layout=0)))
     for place, cut in enumerate(("edition", "settings", "sections")):
         lacking = {key: value for key, value in made.result().items() if key != cut}
-        (tmp_path / f"lacking-{place}.json").write_text(json.dumps(lacking))
+        (tmp_path / f"lacking-{place}.json").write_bytes(sealed_json(lacking))
     damaged = made.result()
     del damaged["sections"][0]["cells"][5]["iops_rounds"]
-    (tmp_path / "lacking-3.json").write_text(json.dumps(damaged))
+    (tmp_path / "lacking-3.json").write_bytes(sealed_json(damaged))
     (tmp_path / "empty").mkdir()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("x")
@@ -493,3 +495,29 @@ def test_a_cell_that_a_drive_has_no_value_of_is_named() -> None:
     gone["iops_rounds"] = []
     with pytest.raises(UsageError, match="has no value at 4 KiB R/W 0/100; choose another"):
         compare([one, other])
+
+
+def test_no_changed_bit_of_a_result_is_believed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = saved(tmp_path, made.result(), made.result("sim:two"))
+    path = Path(names[1])
+    data = path.read_bytes()
+    read_results(names)
+    ends = [place for place in range(8 * len(data)) if not 400 < place < 8 * len(data) - 800]
+    for place in (*ends, *random.Random(0).sample(range(8 * len(data)), 1000)):
+        flipped = bytearray(data)
+        flipped[place // 8] ^= 1 << place % 8
+        path.write_bytes(flipped)
+        with pytest.raises(DamagedError, match="checksum"):
+            read_results(names)
+    for length in (40, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:length])
+        with pytest.raises(DamagedError, match="write it again with `drivelab pts report`"):
+            read_results(names)
+    assert cli.main(["pts", "compare", *names]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+    # As an older Drivelab wrote it.
+    path.write_text(json.dumps(made.result()))
+    with pytest.raises(DamagedError, match=r"or of an older Drivelab; write it again with"):
+        read_results(names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from drivelab.report.build_pts import write_test_report
 from drivelab.report.pdf import find_chromium, printed
 from drivelab.report.pts_page import render_test
 from drivelab.report.saved import PDF_KIND
+from drivelab.sealed_json import unsealed_json
 
 EVIL = '</script><script>alert("x")</script><img src=x onerror=alert(1)>'
 
@@ -41,7 +41,7 @@ def test_page_tables_and_result_lie_in_the_folder(tmp_path: Path) -> None:
     report = made.made_report()
     paths = write_test_report(report, OutputFolder(tmp_path / "out", "a test"))
     assert set(paths) == {"report", "tables", "result"}
-    assert json.loads(paths["result"].read_text()) == report.result
+    assert unsealed_json(paths["result"].read_bytes()) == report.result
     names = [exhibit.name for page in report.pages for exhibit in page.exhibits]
     assert sorted(path.stem for path in paths["tables"].glob("*.csv")) == sorted(names)
     before = files(tmp_path)

@@ -66,6 +66,19 @@ def test_a_damaged_state_and_a_folder_that_cannot_be_are_passed_over(tmp_path: P
     assert nowhere.clear() == 0
 
 
+def test_a_state_with_a_changed_bit_is_passed_over(tmp_path: Path) -> None:
+    states = SharedStates(tmp_path / "states")
+    put(states, 1)
+    (kept,) = states.kept()
+    content, found = kept.path.read_bytes(), states.get(about(1))
+    assert found is not None
+    for place in range(8 * len(content)):
+        changed = bytearray(content)
+        changed[place // 8] ^= 1 << place % 8
+        kept.path.write_bytes(changed)
+        assert states.get(about(1)) is None, place
+
+
 @pytest.mark.parametrize("entries", [None, 5, {}, [1], [{"action": {}}]])
 def test_a_state_whose_entries_are_none_is_passed_over(tmp_path: Path, entries: object) -> None:
     states = SharedStates(tmp_path / "states")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import resource
 from pathlib import Path
 
@@ -159,6 +160,22 @@ def test_states_that_cannot_be_started_from_are_one_line(
     error = capsys.readouterr().err
     assert f'{good}: the snapshot is of "small", ' in error
     assert error.count("\n") == 1
+
+
+def test_no_changed_bit_of_a_state_is_believed(small: str, capsys, tmp_path: Path) -> None:
+    path = tmp_path / "good.state"
+    words = ["--write-ratio", "1", "--requests", "20"]
+    answer(capsys, small, *words, "--save-state", str(path))
+    content = path.read_bytes()
+    places = range(8 * len(content))
+    for place in (*places[:400:7], *places[-80:], *random.Random(0).sample(places, 100)):
+        changed = bytearray(content)
+        changed[place // 8] ^= 1 << place % 8
+        path.write_bytes(changed)
+        assert cli.main(["simulate", small, *words, "--from-state", str(path)]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

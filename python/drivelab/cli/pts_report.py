@@ -84,22 +84,25 @@ def runs_of(path: Path) -> list[Path]:
 
 def _keep_power_log(path: Path, runs: Sequence[Path]) -> None:
     """Copy a log into the runs that it is of, once it is known to belong to each."""
-    from drivelab.drives.named_file import read_text_file
     from drivelab.pts.journal import read_record
-    from drivelab.pts.power import POWER_LOG, read_power_log, refuse_useless, with_energy
+    from drivelab.pts.power import (
+        POWER_LOG,
+        keep_power_log,
+        read_power_log,
+        refuse_useless,
+        with_energy,
+    )
     from drivelab.pts.registry import test_named
     from drivelab.store import RunStore
-    from drivelab.whole_file import write_whole
 
     log = read_power_log(path)
     for run in runs:
         with RunStore.open(run) as store:
             record = with_energy(read_record(store), log)
         refuse_useless(test_named(record.test).sections(record))
-    text = read_text_file(path, "a power log", path.stat().st_size, "name it again")
     for run in runs:
         try:
-            write_whole(run / POWER_LOG, text)
+            keep_power_log(run, path)
         except OSError as error:
             raise RunError(
                 f"{run / POWER_LOG} cannot be written: {error.strerror or error}; make room"

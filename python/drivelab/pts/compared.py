@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from drivelab.errors import DrivelabError, UsageError
+from drivelab.bounded_json import UnreadableJsonError, parse_json
+from drivelab.drives.named_file import read_file
+from drivelab.errors import DamagedError, DrivelabError, UsageError
 from drivelab.pts.journal import test_of
 from drivelab.pts.reference import PREFIX, read_reference
 from drivelab.pts.report import LAYOUT, RESULT, build
 from drivelab.pts.result_types import misfit
+from drivelab.sealed_json import BrokenSealError, NoSealError, unsealed_json
 from drivelab.store import is_run
 
 #: Of references, where nothing else says which.
 _FIRST_TEST: Final = "iops"
 #: More cannot be told apart on one page.
 MOST_DRIVES: Final = 20
+# A day of minutes with their histograms has less; a file beyond is not read into memory.
+_LARGEST_BYTES: Final = 2**30
+# So every result of ours begins.
+_BEGIN: Final = re.compile(rb'\{\s*"kind": "pts",')
+_WRITE_AGAIN: Final = "write it again with `drivelab pts report`"
 # What has to be alike, and what is only told where it is not.
 _SAME: Final = {
     "scale": "--scale",
@@ -197,27 +206,51 @@ def _test_of(path: Path) -> str | None:
 
 
 def _checked(path: Path, test: str | None) -> dict[str, Any]:
-    try:
-        result = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(
-            f"{path} is no result of `drivelab pts run`: {error}; name a {RESULT}"
-        ) from error
-    if not isinstance(result, dict) or result.get("kind") != "pts":
+    result: dict[str, Any] = _content(path)
+    if not _is_result(result):
         raise UsageError(f"{path} is no result of `drivelab pts run`; name a {RESULT}")
     if result.get("layout") != LAYOUT:
         raise UsageError(
-            f"{path} has layout {result.get('layout')}, and this version reads {LAYOUT}: write it "
-            "again with `drivelab pts report`"
+            f"{path} has layout {result.get('layout')}, and this version reads {LAYOUT}: "
+            f"{_WRITE_AGAIN}"
         )
     lacking = _lacking(result)
     if lacking:
-        raise UsageError(f"{path} lacks {lacking}: write it again with `drivelab pts report`")
+        raise UsageError(f"{path} lacks {lacking}: {_WRITE_AGAIN}")
     wrong = misfit(result)
     if wrong:
-        raise UsageError(f"{path}: {wrong}; write it again with `drivelab pts report`")
+        raise UsageError(f"{path}: {wrong}; {_WRITE_AGAIN}")
     _refuse_test(path, result, test)
     return result
+
+
+def _content(path: Path) -> Any:
+    data = read_file(path, "a result of a test", _LARGEST_BYTES, f"name a {RESULT}")
+    try:
+        try:
+            return unsealed_json(data)
+        except NoSealError:
+            if _BEGIN.match(data) or _is_result(parse_json(data)):
+                raise
+            return None
+    except BrokenSealError as error:
+        raise DamagedError(
+            f"{path} is damaged: it is not what was written, its checksum does not fit; "
+            f"{_WRITE_AGAIN}"
+        ) from error
+    except NoSealError as error:
+        raise DamagedError(
+            f"{path} does not end with its checksum: it is damaged, or of an older Drivelab; "
+            f"{_WRITE_AGAIN}"
+        ) from error
+    except UnreadableJsonError as error:
+        raise UsageError(
+            f"{path} is no result of `drivelab pts run`: it {error}; name a {RESULT}"
+        ) from error
+
+
+def _is_result(values: Any) -> bool:
+    return isinstance(values, dict) and values.get("kind") == "pts"
 
 
 def _lacking(result: Mapping[str, Any]) -> str:

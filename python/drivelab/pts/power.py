@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import bisect
 import csv
+import hashlib
 import io
 import itertools
 import math
@@ -23,9 +24,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.drives.named_file import read_text_file
-from drivelab.errors import UsageError
+from drivelab.drives.named_file import read_file, read_text_file
+from drivelab.errors import DamagedError, UsageError
 from drivelab.pts.exhibits import Page, Table
+from drivelab.whole_file import write_whole
+from drivelab.workloads.characteristics import shown
 
 if TYPE_CHECKING:
     from drivelab.pts.journal import Record, Step
@@ -37,6 +40,8 @@ POWER_LOG: Final = "power.csv"
 BEGAN: Final = "began_unix_seconds"
 ENERGY: Final = "energy_joules"
 COLUMNS: Final = ("time", "watts")
+_WHAT: Final = "a power log"
+_INSTEAD: Final = "name a CSV of time,watts"
 MOST_GAP_SECONDS: Final = 10.0
 _MOST_BYTES: Final = 2**30
 _MOST_WATTS: Final = 1e6
@@ -95,7 +100,48 @@ def read_power_log(path: Path) -> PowerLog:
     UsageError
         Names the line, what is wrong with it and what is allowed.
     """
-    text = read_text_file(path, "a power log", _MOST_BYTES, "name a CSV of time,watts")
+    return _parsed(read_text_file(path, _WHAT, _MOST_BYTES, _INSTEAD), path)
+
+
+def keep_power_log(run: Path, path: Path) -> None:
+    """Copy a log into a run, with its sum as the last line.
+
+    Raises
+    ------
+    UsageError
+        When it cannot be read.
+    OSError
+        When the copy cannot be written.
+    """
+    text = read_text_file(path, _WHAT, _MOST_BYTES, _INSTEAD)
+    body = f"{text.rstrip()}\n".encode()
+    write_whole(run / POWER_LOG, body + _sum_of(body))
+
+
+def read_kept_power_log(run: Path) -> PowerLog:
+    """Read the log that a run keeps.
+
+    Raises
+    ------
+    DamagedError
+        When it is not what `keep_power_log` wrote.
+    """
+    path = run / POWER_LOG
+    data = read_file(path, _WHAT, 2 * _MOST_BYTES, _INSTEAD)
+    body = data[: data.rfind(b"\n", 0, -1) + 1]
+    if data != body + _sum_of(body):
+        raise DamagedError(
+            f"{path} is damaged, or of an older Drivelab: its last line is not its checksum; give "
+            f"the log again: drivelab pts report {run} --power-log FILE.csv"
+        )
+    return _parsed(body.decode(), path)
+
+
+def _sum_of(body: bytes) -> bytes:
+    return f"# sha256 {hashlib.sha256(body).hexdigest()}\n".encode()
+
+
+def _parsed(text: str, path: Path) -> PowerLog:
     try:
         return _read_rows(csv.reader(io.StringIO(text)), path)
     except csv.Error as error:
@@ -262,8 +308,8 @@ def _time(text: str, where: str) -> float:
         time = None
     if time is None or time.tzinfo is None:
         raise UsageError(
-            f"{where}: the time is {text!r}; allowed: seconds since 1970, or ISO 8601 with its "
-            "zone, as 2026-11-22T12:00:00Z"
+            f"{where}: the time is {shown(text)}; allowed: seconds since 1970, or ISO 8601 with "
+            "its zone, as 2026-11-22T12:00:00Z"
         )
     return time.timestamp()
 
@@ -274,7 +320,9 @@ def _watts(text: str, where: str) -> float:
     except ValueError:
         watts = math.nan
     if not 0 <= watts <= _MOST_WATTS:
-        raise UsageError(f"{where}: the power is {text!r}; allowed: a number of watts from 0 on")
+        raise UsageError(
+            f"{where}: the power is {shown(text)}; allowed: a number of watts from 0 on"
+        )
     return watts
 
 

@@ -13,7 +13,7 @@ from drivelab.pts.power import (
     POWER_LOG,
     coverage_cautions,
     efficiency_page,
-    read_power_log,
+    read_kept_power_log,
     with_energy,
 )
 from drivelab.pts.registry import test_named
@@ -49,7 +49,7 @@ def build(run: Path) -> Report:
     with RunStore.open(run) as store:
         record = read_record(store)
     if (run / POWER_LOG).exists():
-        record = with_energy(record, read_power_log(run / POWER_LOG))
+        record = with_energy(record, read_kept_power_log(run))
     return report_of(record)
 
 

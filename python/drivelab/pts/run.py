@@ -23,6 +23,7 @@ from drivelab.pts.settings import Settings
 from drivelab.pts.shared_states import SharedStates
 from drivelab.pts.states import FOLDER, States
 from drivelab.pts.test import PtsTest
+from drivelab.sealed_json import sealed_json
 from drivelab.store import RunStore, is_run
 
 _COMPARED: Final = ("kind", "drive", "pts")
@@ -213,7 +214,7 @@ def save_result(path: Path, record: Record) -> dict[str, Any]:
     result = result_of(record)
     folder = OutputFolder.of_run(path, run_of(record.header))
     try:
-        folder.write(RESULT, "result", json.dumps(result, indent=1, allow_nan=False) + "\n")
+        folder.write(RESULT, "result", sealed_json(result, indent=1))
     except OSError as error:
         raise RunError(
             f"{path / RESULT} cannot be written: {error.strerror or error}; everything measured "

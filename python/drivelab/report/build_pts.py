@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from drivelab.errors import RunError
@@ -18,6 +17,7 @@ from drivelab.report.saved import (
     begin_tables,
 )
 from drivelab.report.table import Table
+from drivelab.sealed_json import sealed_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,8 +70,8 @@ def write_test_report(
         for table in tables:
             folder.write(f"{DATA}/{table.name}.csv", TABLE_KIND, table.csv())
         if report.result:
-            text = json.dumps(report.result, indent=1, allow_nan=False)
-            paths["result"] = folder.write(RESULT, RESULT_KIND, f"{text}\n")
+            text = sealed_json(report.result, indent=1)
+            paths["result"] = folder.write(RESULT, RESULT_KIND, text)
         if not page.is_file() or page.read_bytes() != rendered.html.encode():
             # An older one would show what the page no longer says.
             folder.remove(PDF, PDF_KIND)
