@@ -30,7 +30,7 @@ def _seeds() -> list[bytes]:
 
 READER = Reader(
     "class_file",
-    ("drivelab.pts.class_file", "drivelab.pts.workload_class"),
+    ("drivelab.bounded_toml", "drivelab.pts.class_file", "drivelab.pts.workload_class"),
     _check,
     _seeds,
 )

@@ -84,6 +84,7 @@ def _seeds() -> list[bytes]:
 READER = Reader(
     "fio_report",
     (
+        "drivelab.bounded_json",
         "drivelab.drives.fio_program",
         "drivelab.drives.fio_result",
         "drivelab.drives.fio_step_result",
