@@ -94,7 +94,7 @@ def find_fio() -> FioProgram:
         raise UsageError(
             f"{path} does not tell its version within {_VERSION_SECONDS:.0f} s; {REMEDY}"
         ) from error
-    match = re.match(r"fio-(\d+)\.(\d+)\S*", result.stdout.strip())
+    match = re.match(r"fio-([0-9]{1,9})\.([0-9]{1,9})(?![0-9])\S*", result.stdout.strip())
     if match is None or result.returncode != 0:
         said = (result.stdout or result.stderr).strip().splitlines()
         raise UsageError(
