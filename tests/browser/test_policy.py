@@ -17,6 +17,7 @@ from made_pts_report import made_report
 from made_run import made_run
 from opened_page import Opened
 
+from drivelab.outputs import OutputFolder
 from drivelab.report.build import write_report
 from drivelab.report.build_pts import write_test_report
 from drivelab.report.comparison import digest
@@ -50,10 +51,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Write a page of each kind."""
     folders = {name: tmp_path_factory.mktemp(name) for name in PAGES}
     run = made_run(40, reserved=20, check=20, sweeps=True)
-    write_report(render(run), folders["run"])
+    write_report(render(run), OutputFolder(folders["run"], "a test"))
     digests = [digest(made_run(20, name=name, sweeps=True), Path(name)) for name in ("a", "b")]
-    write_report(render_comparison(digests), folders["comparison"])
-    write_test_report(made_report(), folders["pts"])
+    write_report(render_comparison(digests), OutputFolder(folders["comparison"], "a test"))
+    write_test_report(made_report(), OutputFolder(folders["pts"], "a test"))
     return {name: folder / "report.html" for name, folder in folders.items()}
 
 
