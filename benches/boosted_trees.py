@@ -19,9 +19,9 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
-from drivelab.blackbox.accuracy import measure_accuracy
-from drivelab.blackbox.estimators import BoostedLinearTrees
-from drivelab.blackbox.features import FEATURE_SETS, FloatArray, workload_table
+from drivelab.models.accuracy import measure_accuracy
+from drivelab.models.estimators import BoostedLinearTrees
+from drivelab.models.features import FEATURE_SETS, FloatArray, workload_table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 

@@ -21,8 +21,8 @@ from pathlib import Path
 import lightgbm
 import numpy as np
 
-from drivelab.blackbox.features import FEATURE_SETS, FloatArray, workload_table
-from drivelab.blackbox.model import PerformanceModel
+from drivelab.models.features import FEATURE_SETS, FloatArray, workload_table
+from drivelab.models.model import PerformanceModel
 from drivelab.workloads.characteristics import FIELDS
 from drivelab.workloads.parts import Parts
 

@@ -20,7 +20,7 @@ def main() -> None:
         measurements,
     )
 
-    from drivelab.blackbox.model import PerformanceModel
+    from drivelab.models.model import PerformanceModel
     from drivelab.sealed_json import SUM, seal
     from drivelab.workloads.parts import Parts
 

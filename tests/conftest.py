@@ -74,7 +74,7 @@ def _start_alike(*, is_worker: bool) -> None:
 
 def _leave_memory() -> None:
     """Keep the tests' files on a drive: many are measured, and in memory that is refused."""
-    from drivelab.drives.file_location import locate_file
+    from drivelab.drives.real.file_location import locate_file
     from drivelab.errors import UsageError
 
     for folder in (tempfile.gettempdir(), "/var/tmp"):  # noqa: S108
@@ -102,7 +102,7 @@ def _drives_are_prepared_once() -> Iterator[None]:
 
     Writing x25m full took longer than what some two hundred tests then asked of it.
     """
-    from drivelab.drives import simulated
+    from drivelab.drives.simulated import drive as simulated
 
     made = simulated._core.SimulatedDrive
 
@@ -145,7 +145,7 @@ def require_tool() -> Callable[[str], Path]:
 @pytest.fixture(scope="session")
 def drive_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Give a folder on a drive: that of the tests' own files may lie in memory."""
-    from drivelab.drives.file_location import locate_file
+    from drivelab.drives.real.file_location import locate_file
     from drivelab.errors import UsageError
 
     folder = tmp_path_factory.mktemp("drive")
@@ -161,7 +161,7 @@ def drive_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def told_generations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have inodes with generations, as ext4 has, where the tests' folder is of another kind."""
-    from drivelab.drives import ownership, side_file
+    from drivelab.drives.real import ownership, side_file
 
     descriptor = os.open(tmp_path, os.O_RDONLY)
     try:
@@ -176,7 +176,7 @@ def told_generations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def fio_logs(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Give fio's latency logs of the test, as they come."""
     from drivelab._core import Completions
-    from drivelab.drives import fio_measurement
+    from drivelab.drives.real.fio import measurement as fio_measurement
 
     kept: list[bytes] = []
 

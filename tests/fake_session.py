@@ -13,8 +13,8 @@ from typing import Any
 
 from drivelab._core import histogram_bin
 from drivelab.closed_on_exit import ClosedOnExit
-from drivelab.drives.drive import DriveKind
-from drivelab.drives.measurement import OperationResult, added_up
+from drivelab.drives.operation_result import OperationResult, added_up
+from drivelab.drives.protocol import DriveKind
 from drivelab.drives.session import Purge, StepResult, check_end, check_shares
 from drivelab.errors import CannotAnswerError, RunError
 from drivelab.workloads.stimulus import Stimulus

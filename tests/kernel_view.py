@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from drivelab.drives.block_devices import SystemRoots
+from drivelab.drives.real.block_devices import SystemRoots
 
 
 def add(roots: SystemRoots, path: str, number: str, sectors: int, **files: str) -> Path:

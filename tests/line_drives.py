@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from drivelab.drives.whole_passes import PassMeasurement
+from drivelab.drives.pass_measurement import PassMeasurement
 from drivelab.workloads.whole_pass import WholePass
 
 

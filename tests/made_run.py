@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 
 from drivelab._core import histogram_bin
-from drivelab.blackbox.accuracy import measure_accuracy
-from drivelab.blackbox.effects import Effect, Importance
-from drivelab.blackbox.evaluate import MODEL_KEYS, Evaluation, ModelKey, best_models
-from drivelab.blackbox.features import UNITS
-from drivelab.blackbox.intervals import levels_possible
-from drivelab.blackbox.measured import METRICS
-from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.models.accuracy import measure_accuracy
+from drivelab.models.effects import Effect, Importance
+from drivelab.models.evaluate import MODEL_KEYS, Evaluation, ModelKey, best_models
+from drivelab.models.features import UNITS
+from drivelab.models.intervals import levels_possible
+from drivelab.models.measured import METRICS
 from drivelab.report.inputs import Check, Intervals, RunData
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 from drivelab.workloads.huang2011_sweeps import sweep_workloads

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drivelab.pts.tests.iops import SIZES
+from drivelab.pts.procedures.iops import SIZES
 from drivelab.reproduce.snia2010 import CONTENTS, DISK, MLC, SLC, Study
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab._core import histogram_bin
-from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.reproduce.huang2011_drives import OTHER_DRIVES
 from drivelab.workloads.characteristics import Characteristics

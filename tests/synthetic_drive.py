@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drivelab._core import histogram_bin
-from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.operation_result import OperationResult
 from drivelab.workloads.characteristics import Characteristics
 
 Array = NDArray[np.float64]

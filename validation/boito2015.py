@@ -6,10 +6,10 @@ import statistics
 from typing import TYPE_CHECKING, Final
 
 from drivelab._core import preset_text
-from drivelab.drives.preset_values import fitted_figures
-from drivelab.drives.published import percent_text
-from drivelab.drives.simulated import SimulatedDrive
-from drivelab.drives.whole_passes import one_of_each
+from drivelab.drives.presets.values import fitted_figures
+from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.drives.simulated.passes import one_of_each
+from drivelab.drives.simulated.published import percent_text
 from drivelab.workloads.whole_pass import (
     BOITO2015_FILES,
     BOITO2015_INTERVALS,
@@ -22,7 +22,7 @@ from validation.variability import CLASSES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.drives.whole_passes import PassMeasurement
+    from drivelab.drives.pass_measurement import PassMeasurement
 
 # One execution of all tests in hours, table 1.
 _HOURS: Final = {

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from drivelab.blackbox.intervals import LEVELS, half_width
-from drivelab.blackbox.measured import METRICS
-from drivelab.blackbox.model import PerformanceModel
-from drivelab.drives.measurement import MeasurementPlan
+from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.registry import open_drive
 from drivelab.measure.campaign import run_campaign
 from drivelab.measure.stored import stored_measurements
+from drivelab.models.intervals import LEVELS, half_width
+from drivelab.models.measured import METRICS
+from drivelab.models.model import PerformanceModel
 from drivelab.workloads.parts import Parts
 from drivelab.workloads.ranges import population, workload_at
 from drivelab.workloads.sobol_points import DIMENSIONS, SCALE
@@ -25,8 +25,8 @@ from validation.document import Section
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.blackbox.features import FloatArray
     from drivelab.drives.measurement import Measurement
+    from drivelab.models.features import FloatArray
 
 _DRIVE: Final = "sim:x25m"
 _PLAN: Final = MeasurementPlan(requests=5000)

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from drivelab.blackbox.evaluate import MODEL_KEYS
-from drivelab.blackbox.measured import METRICS
-from drivelab.blackbox.model import PerformanceModel
-from drivelab.drives.measurement import MeasurementPlan
+from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.registry import open_drive
 from drivelab.measure.campaign import accepted_by, run_campaign
 from drivelab.measure.stored import stored_measurements
+from drivelab.models.evaluate import MODEL_KEYS
+from drivelab.models.measured import METRICS
+from drivelab.models.model import PerformanceModel
 from drivelab.workloads.design import parse_design
 from drivelab.workloads.parts import Parts
 from drivelab.workloads.run_parts import with_check_and_sweeps
@@ -23,8 +23,8 @@ from validation.document import Section
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.drives.drive import Drive
     from drivelab.drives.measurement import Measurement
+    from drivelab.drives.protocol import Drive
     from drivelab.workloads.selection import Selection
 
 _DRIVE: Final = "sim:x25m"

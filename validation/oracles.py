@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab._core import Scenario
-from drivelab.drives.presets import PresetSource
-from drivelab.drives.simulated import SimulatedDrive
+from drivelab.drives.presets.source import PresetSource
+from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.workloads.characteristics import Characteristics
 from validation.collection import greedy
 from validation.document import Section

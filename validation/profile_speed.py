@@ -7,10 +7,10 @@ import time
 from typing import Final
 
 from drivelab._core import preset_names
-from drivelab.drives.simulated import SimulatedDrive
-from drivelab.serra.journal import Passes
-from drivelab.serra.plan import DIRECTIONS, ProfilePlan
-from drivelab.serra.profile import measured_profile
+from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.profile.journal import Passes
+from drivelab.profile.measured import measured_profile
+from drivelab.profile.plan import DIRECTIONS, ProfilePlan
 from validation.document import Section
 
 _SMALL_BYTES: Final = 128 * 10**9

@@ -11,9 +11,9 @@ from typing import Final
 
 from drivelab._core import preset_names, preset_text
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.preset_values import comments, fitted_figures
-from drivelab.drives.published import Compared, compare, figure_text, percent_text
-from drivelab.drives.simulated import SimulatedDrive
+from drivelab.drives.presets.values import comments, fitted_figures
+from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.drives.simulated.published import Compared, compare, figure_text, percent_text
 from drivelab.workloads.characteristics import Characteristics
 from validation.document import Section
 

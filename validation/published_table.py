@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drivelab._core import preset_names
-from drivelab.drives.presets import read_preset
-from drivelab.drives.published import figure_text, percent_text
+from drivelab.drives.presets.source import read_preset
+from drivelab.drives.simulated.published import figure_text, percent_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

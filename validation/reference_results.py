@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab._core import available_cores, preset_names
-from drivelab.drives.presets import read_preset
+from drivelab.drives.presets.source import read_preset
 from drivelab.drives.sessions import open_session
 from drivelab.errors import UsageError
 from drivelab.pts.reference import REFERENCE_TESTS, read_reference, reference_path, write_reference

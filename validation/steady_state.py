@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from drivelab.drives.measurement import MeasurementPlan
+from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.registry import open_drive
 from drivelab.workloads.design import parse_design
 from validation.document import Section
 
 if TYPE_CHECKING:
-    from drivelab.drives.drive import Drive
     from drivelab.drives.measurement import Measurement
+    from drivelab.drives.protocol import Drive
     from drivelab.workloads.characteristics import Characteristics
 
 _DRIVE: Final = "sim:x25m"

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.presets import PresetSource
-from drivelab.drives.simulated import SimulatedDrive
+from drivelab.drives.presets.source import PresetSource
+from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.reproduce.boito2015 import CLASS_REPETITIONS
 from drivelab.reproduce.boito2015_drives import MACHINES, KnownDrive
 from drivelab.workloads.characteristics import Characteristics

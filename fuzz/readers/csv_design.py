@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from drivelab.blackbox.features import characteristics_of, workload_table
 from drivelab.errors import UsageError
+from drivelab.models.features import characteristics_of, workload_table
 from drivelab.workloads.characteristics import FIELDS
 from drivelab.workloads.csv_design import csv_design
 from drivelab.workloads.csv_table import WorkloadCsv, open_csv

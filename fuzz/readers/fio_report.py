@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from drivelab._core import Completions, histogram_bin, histogram_value
-from drivelab.drives.fio_job import Segment
-from drivelab.drives.fio_program import _split, message_of
-from drivelab.drives.fio_result import check_segment
-from drivelab.drives.fio_step_result import step_result
+from drivelab.drives.real.fio.job import Segment
+from drivelab.drives.real.fio.program import _split, message_of
+from drivelab.drives.real.fio.result import check_segment
+from drivelab.drives.real.fio.step_result import step_result
 from drivelab.drives.session import StepResult
 from drivelab.errors import RunError
 from fuzz.reader import Reader
@@ -85,9 +85,9 @@ READER = Reader(
     "fio_report",
     (
         "drivelab.bounded_json",
-        "drivelab.drives.fio_program",
-        "drivelab.drives.fio_result",
-        "drivelab.drives.fio_step_result",
+        "drivelab.drives.real.fio.program",
+        "drivelab.drives.real.fio.result",
+        "drivelab.drives.real.fio.step_result",
         "drivelab.drives.measurement",
     ),
     _check,

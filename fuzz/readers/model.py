@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from drivelab.blackbox.model import PerformanceModel
 from drivelab.errors import CannotAnswerError
+from drivelab.models.model import PerformanceModel
 from drivelab.workloads.characteristics import Characteristics
 from fuzz.reader import Reader, read_sealed, scratch
 from fuzz.seed_model import MODEL
@@ -46,8 +46,8 @@ def _seeds() -> list[bytes]:
 READER = Reader(
     "model",
     (
-        "drivelab.blackbox.checked_json",
-        "drivelab.blackbox.model_file",
+        "drivelab.models.checked_json",
+        "drivelab.models.model_file",
         "drivelab.bounded_json",
         "drivelab.sealed_json",
     ),

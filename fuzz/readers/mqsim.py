@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from drivelab.drives.mqsim import import_ssdconfig
-from drivelab.drives.presets import PresetSource
+from drivelab.drives.presets.mqsim import import_ssdconfig
+from drivelab.drives.presets.source import PresetSource
 from fuzz.reader import Reader
 
 
@@ -23,4 +23,4 @@ def _seeds() -> list[bytes]:
     return [(Path(__file__).parents[1] / "seeds" / "ssdconfig.xml").read_bytes()]
 
 
-READER = Reader("mqsim", ("drivelab.drives.mqsim",), _check, _seeds)
+READER = Reader("mqsim", ("drivelab.drives.presets.mqsim",), _check, _seeds)

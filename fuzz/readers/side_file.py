@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from drivelab.drives.side_file import AsLeft, Side, read_side, side_path
+from drivelab.drives.real.side_file import AsLeft, Side, read_side, side_path
 from fuzz.reader import Reader, file_of, scratch
 
 
@@ -35,4 +35,4 @@ def _seeds() -> list[bytes]:
     return [json.dumps(each.to_json(), indent=1).encode() for each in (ready, filling)]
 
 
-READER = Reader("side_file", ("drivelab.drives.side_file",), _check, _seeds)
+READER = Reader("side_file", ("drivelab.drives.real.side_file",), _check, _seeds)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from drivelab._core import histogram_bin
-from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.measure.stored import stored_indices, stored_measurements
 from drivelab.workloads.characteristics import Characteristics
@@ -67,6 +68,7 @@ READER = Reader(
     (
         "drivelab.measure.stored",
         "drivelab.drives.measurement",
+        "drivelab.drives.operation_result",
         "drivelab.drives.batches",
         "drivelab.drives.plan",
         "drivelab.workloads.characteristics",

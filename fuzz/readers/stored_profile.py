@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from drivelab.drives.whole_passes import PassMeasurement
-from drivelab.serra.journal import pass_json, pass_of_json, stored_passes
+from drivelab.drives.pass_measurement import PassMeasurement
+from drivelab.profile.journal import pass_json, pass_of_json, stored_passes
 from drivelab.workloads.whole_pass import WholePass
 from fuzz.made_folder import input_of, run_of
 from fuzz.reader import Reader
@@ -32,7 +32,11 @@ def _seeds() -> list[bytes]:
 
 READER = Reader(
     "stored_profile",
-    ("drivelab.serra.journal", "drivelab.drives.whole_passes", "drivelab.workloads.whole_pass"),
+    (
+        "drivelab.profile.journal",
+        "drivelab.drives.pass_measurement",
+        "drivelab.workloads.whole_pass",
+    ),
     _check,
     _seeds,
 )

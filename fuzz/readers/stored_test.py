@@ -6,7 +6,7 @@ import dataclasses
 import json
 
 from drivelab._core import histogram_bin
-from drivelab.drives.measurement import OperationResult
+from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.session import StepResult
 from drivelab.pts.journal import Action, read_record
 from drivelab.pts.settings import Settings

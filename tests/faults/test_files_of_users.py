@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from drivelab.drives.side_file import generation_of, read_side
+from drivelab.drives.real.side_file import generation_of, read_side
 
 pytestmark = pytest.mark.faults
 MIB = 2**20

@@ -12,15 +12,15 @@ import pytest
 pytestmark = pytest.mark.faults
 UNIT = Path(__file__).parents[1] / "unit"
 SAFETY = (
-    "ownership",
-    "target_file",
-    "opened_path",
-    "outputs",
-    "whole_file",
-    "damage",
-    "interruptions",
-    "model_file",
-    "shared_states",
+    "drives/real/test_ownership",
+    "drives/real/test_target_file",
+    "drives/real/test_opened_path",
+    "test_outputs",
+    "test_whole_file",
+    "measure/test_damage",
+    "cli/test_interruptions",
+    "models/test_model_file",
+    "pts/test_shared_states",
 )
 
 
@@ -28,7 +28,7 @@ SAFETY = (
 def test_files_are_as_safe_there(loop_file_system: Path, name: str) -> None:
     words = ["-q", "-p", "no:cacheprovider", "-rs", f"--basetemp={loop_file_system}/tests"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *words, str(UNIT / f"test_{name}.py")],
+        [sys.executable, "-m", "pytest", *words, str(UNIT / f"{name}.py")],
         cwd=UNIT.parents[1],
         # A test that is skipped there shows nothing.
         env={**os.environ, "CI": "true"},

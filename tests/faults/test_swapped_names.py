@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from swapped_names import swapped
 
-from drivelab.drives.target_file import open_target_file
+from drivelab.drives.real.target_file import open_target_file
 from drivelab.errors import DrivelabError, UsageError
 from drivelab.outputs import Output, write_output
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drivelab._core import ClosedForm
-from drivelab.drives.analytic import AnalyticDrive
-from drivelab.drives.measurement import MeasurementPlan
-from drivelab.drives.presets import read_preset
-from drivelab.drives.simulated import SimulatedDrive
+from drivelab.drives.closed_form.drive import AnalyticDrive
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.presets.source import read_preset
+from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.workloads.characteristics import Characteristics
 
 PAGE = 4096

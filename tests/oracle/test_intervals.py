@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import betabinom
 
-from drivelab.blackbox import intervals
-from drivelab.blackbox.intervals import LEVELS
 from drivelab.errors import CannotAnswerError, UsageError
+from drivelab.models import intervals
+from drivelab.models.intervals import LEVELS
 
 EXACT = {0.8: Fraction(4, 5), 0.9: Fraction(9, 10), 0.95: Fraction(19, 20)}
 

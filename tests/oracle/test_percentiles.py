@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from drivelab import _core
-from drivelab.drives.measurement import OperationResult
+from drivelab.drives.operation_result import OperationResult
 
 PERCENTS = (0, 0.1, 1, 5, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99, 100)
 # A prime: no percentile falls on a whole rank, where numpy 2 takes the next one when, as with

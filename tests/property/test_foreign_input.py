@@ -10,7 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from drivelab import _core
-from drivelab.drives.measurement import Measurement, MeasurementPlan, OperationResult
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.operation_result import OperationResult
+from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 from drivelab.workloads.design import parse_design

@@ -10,7 +10,7 @@ import pytest
 from drivelab.bounded_json import MOST_DEPTH, UnreadableJsonError, end_of_json, parse_json
 from drivelab.bounded_toml import UnreadableTomlError, parse_toml
 from drivelab.cli import main as cli
-from drivelab.drives.fio_program import _split
+from drivelab.drives.real.fio.program import _split
 
 SMALL = Path(__file__).parents[1] / "small_drive.toml"
 

@@ -195,7 +195,7 @@ CORE = """
 import resource, sys
 from drivelab import _core
 from drivelab.errors import RunError
-from drivelab.drives.presets import read_preset
+from drivelab.drives.presets.source import read_preset
 source = read_preset("x25m")
 drive = _core.SimulatedDrive(source.toml_text, source.base_texts, varies=True)
 if sys.argv[1] == "worker":

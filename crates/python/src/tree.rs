@@ -111,7 +111,7 @@ fn read_arrays(arrays: &Bound<'_, PyDict>) -> PyResult<EnsembleArrays> {
     })
 }
 
-/// Fits boosted trees with linear leaves; see `drivelab.blackbox.estimators`.
+/// Fits boosted trees with linear leaves; see `drivelab.models.estimators`.
 #[pyfunction]
 #[pyo3(signature = (
     features, rows, columns, targets, *, rounds, learning_rate, max_leaves, min_samples_leaf,

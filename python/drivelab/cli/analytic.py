@@ -18,7 +18,7 @@ from drivelab.units import format_duration_ns, format_size
 if TYPE_CHECKING:
     import argparse
 
-    from drivelab.drives.analytic import AnalyticDrive
+    from drivelab.drives.closed_form.drive import AnalyticDrive
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Answer and print."""
-    from drivelab.drives.analytic import AnalyticDrive
+    from drivelab.drives.closed_form.drive import AnalyticDrive
 
     drive = AnalyticDrive.open(args.drive.removeprefix("sim:"))
     values = answer(drive, args.op, args.record, args.file_size)

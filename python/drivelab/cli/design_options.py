@@ -11,7 +11,7 @@ from drivelab.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from drivelab.drives.drive import DriveKind, DriveLimits
+    from drivelab.drives.protocol import DriveKind, DriveLimits
     from drivelab.workloads.design import Design
     from drivelab.workloads.selection import Selection
 
@@ -71,8 +71,8 @@ def selection_of(args: argparse.Namespace, design: Design, drive: DriveLimits) -
     UsageError
         When the drive can express too few of the design's workloads.
     """
-    from drivelab.blackbox.evaluate import refuse_too_few
     from drivelab.measure.campaign import accepted_by
+    from drivelab.models.evaluate import refuse_too_few
     from drivelab.workloads.run_parts import with_check_and_sweeps
 
     accepts = accepted_by(drive)

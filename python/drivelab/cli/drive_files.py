@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from drivelab.drives.presets import PresetSource
+    from drivelab.drives.presets.source import PresetSource
     from drivelab.outputs import Output
 
 _MOST_XML_BYTES: Final = 1 << 20
@@ -28,7 +28,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 def shown(args: argparse.Namespace) -> dict[str, Any]:
     """Give what ``drives show --json`` prints (docs/json-drives.md)."""
-    from drivelab.drives.preset_values import preset_values
+    from drivelab.drives.presets.values import preset_values
 
     source = _preset(args.drive)
     resolved, configuration_hash = source.resolved()
@@ -52,9 +52,9 @@ def shown(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _published(source: PresetSource, resolved: Mapping[str, Any]) -> list[dict[str, Any]]:
-    from drivelab.drives.preset_values import fitted_figures
-    from drivelab.drives.published import compare
-    from drivelab.drives.simulated import SimulatedDrive
+    from drivelab.drives.presets.values import fitted_figures
+    from drivelab.drives.simulated.drive import SimulatedDrive
+    from drivelab.drives.simulated.published import compare
 
     fitted = fitted_figures(source.toml_text)
     rows = []
@@ -79,8 +79,8 @@ def _published(source: PresetSource, resolved: Mapping[str, Any]) -> list[dict[s
 
 def made(args: argparse.Namespace) -> dict[str, Any]:
     """Write a template; give what ``drives new --json`` prints (docs/json-drives.md)."""
-    from drivelab.drives.preset_template import preset_template
-    from drivelab.drives.presets import preset_at, preset_file
+    from drivelab.drives.presets.source import preset_at, preset_file
+    from drivelab.drives.presets.template import preset_template
 
     for written in (args.like, str(args.file)):
         # Both paths are written into the file, which could then not be read.
@@ -111,8 +111,8 @@ def _check_alike(new: PresetSource, source: PresetSource) -> None:
 
 def imported(args: argparse.Namespace) -> dict[str, Any]:
     """Write a preset made of another simulator's; give what ``drives import --json`` prints."""
-    from drivelab.drives.mqsim import import_ssdconfig
     from drivelab.drives.named_file import read_file
+    from drivelab.drives.presets.mqsim import import_ssdconfig
 
     instead = "name MQSim's ssdconfig.xml"
     content = read_file(args.file, "MQSim's ssdconfig.xml", _MOST_XML_BYTES, instead)
@@ -136,7 +136,7 @@ def imported(args: argparse.Namespace) -> dict[str, Any]:
 
 def _preset(name: str) -> PresetSource:
     from drivelab._core import preset_names
-    from drivelab.drives.presets import SUFFIX, read_preset
+    from drivelab.drives.presets.source import SUFFIX, read_preset
     from drivelab.drives.registry import kind_of, meant
 
     reference = name.removeprefix("sim:").removeprefix("analytic:")
@@ -195,7 +195,7 @@ def _table_lines(values: list[Mapping[str, Any]], *, names_preset: bool) -> list
 
 
 def _published_lines(row: Mapping[str, Any]) -> list[str]:
-    from drivelab.drives.published import percent_text
+    from drivelab.drives.simulated.published import percent_text
 
     verdict = "agrees" if row["agrees"] else "DIFFERS"
     return [
@@ -206,7 +206,7 @@ def _published_lines(row: Mapping[str, Any]) -> list[str]:
 
 
 def _value_text(value: object) -> str:
-    from drivelab.drives.preset_template import toml_value
+    from drivelab.drives.presets.template import toml_value
 
     return toml_value(value)
 
@@ -220,7 +220,7 @@ def _source(value: Mapping[str, Any], *, names_preset: bool) -> str:
 
 
 def _figures(row: Mapping[str, Any]) -> str:
-    from drivelab.drives.published import figure_text
+    from drivelab.drives.simulated.published import figure_text
 
     quantity = row["quantity"]
     simulated = figure_text(quantity, row["simulated"]).partition(" ")[0]

@@ -12,8 +12,8 @@ from drivelab.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.drives.drive import Drive
     from drivelab.drives.plan import MeasurementPlan
+    from drivelab.drives.protocol import Drive
     from drivelab.workloads.characteristics import Characteristics
 
 _MOST_REQUESTS: Final = 10**9

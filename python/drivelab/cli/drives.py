@@ -131,8 +131,8 @@ def presets() -> list[dict[str, Any]]:
 
 def block_devices() -> list[dict[str, Any]]:
     """Give this machine's block devices (docs/json-drives.md)."""
-    from drivelab.drives.block_devices import list_block_devices
-    from drivelab.drives.write_refusals import write_refusals
+    from drivelab.drives.real.block_devices import list_block_devices
+    from drivelab.drives.real.write_refusals import write_refusals
 
     return [
         {

@@ -13,8 +13,8 @@ from drivelab.units import format_decimal_size, format_duration_ns, format_size
 if TYPE_CHECKING:
     import argparse
 
-    from drivelab.drives.drive import DriveLimits
     from drivelab.drives.plan import MeasurementPlan
+    from drivelab.drives.protocol import DriveLimits
     from drivelab.measure.forecast import Forecast
     from drivelab.workloads.design import Design
     from drivelab.workloads.selection import Selection

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from drivelab.drives.measurement import Measurement, OperationResult
+    from drivelab.drives.measurement import Measurement
+    from drivelab.drives.operation_result import OperationResult
     from drivelab.drives.plan import MeasurementPlan
 
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.errors import UsageError
 from drivelab.report.build import MODEL
 
 if TYPE_CHECKING:
-    from drivelab.blackbox.model import PerformanceModel
+    import argparse
+
     from drivelab.drives.measurement import Measurement
+    from drivelab.models.model import PerformanceModel
     from drivelab.outputs import OutputFolder
     from drivelab.store import RunStore
+
+#: Percent of workloads that an interval holds, unless something else is asked for.
+DEFAULT_LEVEL: Final = "90"
+#: Of features and estimator: the one that cross-validation found best.
+AUTO: Final = "auto"
 
 
 @dataclass(frozen=True)
@@ -48,9 +55,9 @@ def fit(store: RunStore) -> tuple[PerformanceModel, list[Measurement]]:
     RunError
         When the run is damaged.
     """
-    from drivelab.blackbox.model import PerformanceModel
     from drivelab.measure.header import stored_header
     from drivelab.measure.stored import stored_measurements
+    from drivelab.models.model import PerformanceModel
     from drivelab.workloads.parts import Parts
 
     header = stored_header(store)
@@ -102,6 +109,16 @@ def fit_and_report(store: RunStore, out: OutputFolder | None = None) -> Fitted:
     )
 
 
+def asked_features(args: argparse.Namespace) -> str | None:
+    """Give the features that were asked for; None is the best."""
+    return None if args.features == AUTO else str(args.features)
+
+
+def asked_estimator(args: argparse.Namespace) -> str | None:
+    """Give the estimator that was asked for; None is the best."""
+    return None if args.estimator == AUTO else str(args.estimator)
+
+
 def load_model(path: Path) -> PerformanceModel:
     """Load a model from its file or its run folder.
 
@@ -110,7 +127,7 @@ def load_model(path: Path) -> PerformanceModel:
     UsageError
         When there is none, or the file is no model.
     """
-    from drivelab.blackbox.model import PerformanceModel
+    from drivelab.models.model import PerformanceModel
 
     if path.is_dir():
         if not (path / MODEL).is_file():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_characteristics, add_json
 from drivelab.cli.drive_options import characteristics_json, characteristics_of
-from drivelab.cli.models import load_model
+from drivelab.cli.models import AUTO, DEFAULT_LEVEL, asked_estimator, asked_features, load_model
 from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import show
 from drivelab.errors import CannotAnswerError, UsageError
@@ -22,13 +22,11 @@ from drivelab.errors import CannotAnswerError, UsageError
 if TYPE_CHECKING:
     import argparse
 
-    from drivelab.blackbox.evaluate import ModelKey
-    from drivelab.blackbox.model import PerformanceModel
+    from drivelab.models.evaluate import ModelKey
+    from drivelab.models.model import PerformanceModel
     from drivelab.workloads.characteristics import Characteristics
 
 LEVELS_PERCENT: Final = ("80", "90", "95")
-DEFAULT_LEVEL: Final = "90"
-AUTO: Final = "auto"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,16 +87,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def asked_features(args: argparse.Namespace) -> str | None:
-    """Give the features that were asked for; None is the best."""
-    return None if args.features == AUTO else str(args.features)
-
-
-def asked_estimator(args: argparse.Namespace) -> str | None:
-    """Give the estimator that was asked for; None is the best."""
-    return None if args.estimator == AUTO else str(args.estimator)
-
-
 def predict(
     model: PerformanceModel,
     workload: Characteristics,
@@ -106,7 +94,7 @@ def predict(
     estimator: str | None = None,
 ) -> dict[str, Any]:
     """Give what ``--json`` prints (docs/json.md)."""
-    from drivelab.blackbox.measured import METRICS
+    from drivelab.models.measured import METRICS
 
     keys = {metric: model.key(metric, features, estimator) for metric in METRICS}
     answers = {
@@ -182,7 +170,7 @@ def _errors(model: PerformanceModel, key: ModelKey) -> dict[str, float | None]:
 def _intervals(
     model: PerformanceModel, workload: Characteristics, key: ModelKey
 ) -> list[dict[str, float | None]]:
-    from drivelab.blackbox.intervals import LEVELS
+    from drivelab.models.intervals import LEVELS
 
     coverage = model.evaluation.check_coverage
     # It was found for the best models alone.

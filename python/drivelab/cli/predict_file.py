@@ -9,15 +9,15 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from drivelab.cli.models import load_model
+from drivelab.cli.models import DEFAULT_LEVEL, asked_estimator, asked_features, load_model
 from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from drivelab.blackbox.bulk import BulkPredictor
-    from drivelab.blackbox.model import PerformanceModel
+    from drivelab.models.bulk import BulkPredictor
+    from drivelab.models.model import PerformanceModel
 
 STANDARD: Final = "-"
 
@@ -49,8 +49,7 @@ def predict_file(args: argparse.Namespace) -> int:
 
 def _predictor(args: argparse.Namespace, model: PerformanceModel) -> tuple[BulkPredictor, str]:
     """Give whom to ask, and what there is to say about intervals."""
-    from drivelab.blackbox.bulk import BulkPredictor
-    from drivelab.cli.predict import DEFAULT_LEVEL, asked_estimator, asked_features
+    from drivelab.models.bulk import BulkPredictor
 
     features, estimator = asked_features(args), asked_estimator(args)
     level = int(args.level or DEFAULT_LEVEL) / 100

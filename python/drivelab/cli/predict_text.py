@@ -94,7 +94,7 @@ def _ends(answer: dict[str, Any], metric: str, level: float) -> str:
 
 def _intervals(answer: dict[str, Any], level: float) -> list[str]:
     """Say what the intervals promise, or why there are none."""
-    from drivelab.blackbox.intervals import workloads_needed
+    from drivelab.models.intervals import workloads_needed
 
     shown = f"{100 * level:g} %"
     if not any(_ends(answer, metric, level) for metric in answer["intervals"]):

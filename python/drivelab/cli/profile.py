@@ -46,14 +46,14 @@ from drivelab.units import format_size, parse_duration, parse_size
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from drivelab.drives.drive import Drive
+    from drivelab.drives.protocol import Drive
     from drivelab.outputs import OutputFolder
-    from drivelab.serra.decision import Decision
-    from drivelab.serra.journal import Passes
-    from drivelab.serra.optimisation import Cost
-    from drivelab.serra.plan import ProfilePlan
-    from drivelab.serra.profile import Profile
-    from drivelab.serra.sizes import Interval
+    from drivelab.profile.decision import Decision
+    from drivelab.profile.journal import Passes
+    from drivelab.profile.optimisation import Cost
+    from drivelab.profile.plan import ProfilePlan
+    from drivelab.profile.profile import Profile
+    from drivelab.profile.sizes import Interval
     from drivelab.store import RunStore
 
 _MOST: Final = 100_000
@@ -158,7 +158,7 @@ def interval(text: str) -> Interval:
     UsageError
         When it is something else, or such an interval is impossible.
     """
-    from drivelab.serra.sizes import Interval
+    from drivelab.profile.sizes import Interval
 
     parts = text.split(":")
     if len(parts) != 3:
@@ -176,7 +176,7 @@ def cost(text: str) -> Cost:
     UsageError
         When it is neither, or could be both.
     """
-    from drivelab.serra.optimisation import Cost
+    from drivelab.profile.optimisation import Cost
 
     if re.fullmatch(r"[0-9]{1,6}", text) and int(text):
         raise UsageError(
@@ -273,7 +273,7 @@ def _measured(
     """Measure what is missing; give the profile, what it belongs to, and where it is written."""
     from drivelab.measure.header import run_of
     from drivelab.outputs import OutputFolder
-    from drivelab.serra.profile import measured_profile
+    from drivelab.profile.measured import measured_profile
 
     try:
         journal = _journal(out, drive, plan, args.command)
@@ -310,7 +310,7 @@ def plan_of(args: argparse.Namespace) -> ProfilePlan:
     UsageError
         When options do not go together.
     """
-    from drivelab.serra.plan import DIRECTIONS, ProfilePlan
+    from drivelab.profile.plan import DIRECTIONS, ProfilePlan
 
     asked: dict[str, Any] = {
         "points": args.points,
@@ -407,7 +407,7 @@ def _journal(
 
     from drivelab.measure.comparison import refuse_other_campaign
     from drivelab.measure.header import this_start
-    from drivelab.serra.journal import RUN_KIND, without_half_width
+    from drivelab.profile.journal import RUN_KIND, without_half_width
     from drivelab.store import RunStore
 
     if out is None:
@@ -441,10 +441,10 @@ def _passes(
     args: argparse.Namespace, drive: Any, plan: ProfilePlan, store: RunStore | None
 ) -> Passes:
     """Make what measures passes and tells how far it is."""
-    from drivelab.drives.fio import FioDrive
+    from drivelab.drives.real.fio.drive import FioDrive
     from drivelab.measure.header import this_start
     from drivelab.measure.status_line import StatusLine
-    from drivelab.serra.journal import Passes
+    from drivelab.profile.journal import Passes
 
     line = StatusLine()
 
@@ -475,7 +475,7 @@ def _kept(store: RunStore | None, drive: Drive, args: argparse.Namespace) -> str
 
 
 def _leave(drive: Drive, *, only_found: bool) -> Path | None:
-    from drivelab.drives.fio import FioDrive
+    from drivelab.drives.real.fio.drive import FioDrive
 
     return drive.leave(only_found=only_found) if isinstance(drive, FioDrive) else None
 
@@ -513,6 +513,6 @@ def describe_drive(drive: Drive) -> dict[str, Any]:
 
 
 def _answers(found: Profile, wanted: Cost | None) -> list[Decision]:
-    from drivelab.serra.decision import decisions
+    from drivelab.profile.decision import decisions
 
     return [] if wanted is None else decisions(found, wanted)

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from drivelab.outputs import OutputFolder
+    from drivelab.profile.decision import Decision
+    from drivelab.profile.plan import ProfilePlan
+    from drivelab.profile.profile import Profile
     from drivelab.report.table import Table
-    from drivelab.serra.decision import Decision
-    from drivelab.serra.plan import ProfilePlan
-    from drivelab.serra.profile import Profile
 
 
 _KINDS: Final = {".csv": "table", ".svg": "drawing", ".json": "profile"}

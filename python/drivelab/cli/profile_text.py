@@ -12,10 +12,10 @@ from drivelab.units import format_duration_ns
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from drivelab.serra.decision import Decision
-    from drivelab.serra.plan import ProfilePlan
-    from drivelab.serra.profile import Profile
-    from drivelab.serra.sizes import Interval
+    from drivelab.profile.decision import Decision
+    from drivelab.profile.plan import ProfilePlan
+    from drivelab.profile.profile import Profile
+    from drivelab.profile.sizes import Interval
 
 # So many sizes of each interval are printed; every one is in --json and in the files.
 _SHOWN_SIZES: Final = 9
@@ -149,7 +149,7 @@ def _asked(head: Mapping[str, Any]) -> str:
 
 
 def _answers(answers: Sequence[Decision]) -> list[str]:
-    from drivelab.serra.decision import spans
+    from drivelab.profile.decision import spans
 
     groups = [
         (f"{optimisation} {direction}s", spans(list(group)))
@@ -169,7 +169,7 @@ def _answers(answers: Sequence[Decision]) -> list[str]:
 
 def _unsure(found: Profile, plan: ProfilePlan, answers: Sequence[Decision]) -> list[str]:
     """Say what unsure answers hang on, and what makes them surer."""
-    from drivelab.serra.decision import open_half_width_ratio
+    from drivelab.profile.decision import open_half_width_ratio
 
     if all(one.answer != "unsure" for one in answers):
         return []

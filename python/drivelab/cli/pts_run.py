@@ -60,10 +60,10 @@ _WITHOUT: Final = {"xsr": ("threads", "queue_depth", "rule")}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab pts run`."""
-    from drivelab.drives.purge import METHODS
+    from drivelab.drives.real.purge import METHODS
+    from drivelab.pts.procedures.wsat import WORKLOADS
     from drivelab.pts.registry import TESTS
     from drivelab.pts.steady_state import RULES
-    from drivelab.pts.tests.wsat import WORKLOADS
 
     parser.add_argument(
         "test",

@@ -33,7 +33,7 @@ def scenario_of(args: argparse.Namespace) -> Scenario:
         When both are given, or the one that is given is wrong.
     """
     from drivelab._core import Scenario
-    from drivelab.drives.scenarios import read_scenario
+    from drivelab.drives.simulated.scenarios import read_scenario
     from drivelab.workloads.characteristics import FIELDS
 
     if args.scenario is None:

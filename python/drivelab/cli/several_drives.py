@@ -134,8 +134,8 @@ def _refuse_alike(args: argparse.Namespace, alone: Sequence[argparse.Namespace])
 
 def _refuse_shared(names: Sequence[str]) -> None:
     """Refuse drives that would disturb each other; say that real ones share the machine."""
+    from drivelab.drives.real.shared_device import sharing_pair
     from drivelab.drives.registry import kind_of
-    from drivelab.drives.shared_device import sharing_pair
 
     pair = sharing_pair(names)
     if pair is not None:

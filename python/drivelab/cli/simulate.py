@@ -33,7 +33,7 @@ from drivelab.units import format_size
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from drivelab.drives.simulation import Simulation
+    from drivelab.drives.simulated.simulation import Simulation
 
 _MOST_REQUESTS: Final = 10**10
 _DEFAULT_REQUESTS: Final = 1_000_000
@@ -204,7 +204,7 @@ def _check(args: argparse.Namespace) -> None:
                     f"the state of a firmware of one's own cannot be saved or loaded: leave out "
                     f"{option} or --firmware"
                 )
-    from drivelab.drives.presets import preset_file
+    from drivelab.drives.presets.source import preset_file
 
     wanted = {
         suffix: None if path is None else answer_to(args, _KINDS[name], path)

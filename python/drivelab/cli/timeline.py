@@ -23,7 +23,7 @@ from drivelab.units import format_duration_ns
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from drivelab.drives.simulated import SimulatedDrive
+    from drivelab.drives.simulated.drive import SimulatedDrive
     from drivelab.report.table import Table
 
 # More bars than this are a texture, not a diagram.
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Simulate, write the files and say what is in them."""
-    from drivelab.drives.simulated import SimulatedDrive
+    from drivelab.drives.simulated.drive import SimulatedDrive
 
     _check_outputs(args)
     _check_options(args)
@@ -194,7 +194,7 @@ def _check_options(args: argparse.Namespace) -> None:
 def _check_outputs(args: argparse.Namespace) -> None:
     if not (args.output or args.csv or args.json):
         raise UsageError("nothing to write: give -o FILE.svg, --csv FILE.csv or --json")
-    from drivelab.drives.presets import preset_file
+    from drivelab.drives.presets.source import preset_file
 
     wanted = {
         ".svg": None if args.output is None else answer_to(args, _DRAWING, args.output),

@@ -1,1 +1,1 @@
-"""Drivelab."""
+"""Drives: what can be measured, simulated or computed, each named by one string."""

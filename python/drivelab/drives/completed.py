@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from drivelab._core import histogram_percentile
-
-if TYPE_CHECKING:
-    from drivelab.drives.measurement import OperationResult
+from drivelab.drives.operation_result import OperationResult, percentile_ns
 
 
 class Completed:
@@ -74,24 +69,3 @@ class Completed:
         """Return the latency in ns that `percent` of a hundred requests do not exceed."""
         low = min(part.latency_ns_min for part in self.operations)
         return percentile_ns(self.histogram, percent, low, self.latency_ns_max)
-
-
-def percentile_ns(
-    histogram: dict[int, int], percent: float, latency_ns_min: int, latency_ns_max: int
-) -> int:
-    """Return a percentile of latencies counted in fio's layout.
-
-    The first bin at which the cumulative count reaches ``percent / 100 * count`` answers with
-    its middle, as in fio; that is then kept between the exact minimum and maximum. It is off by
-    at most 1/128 of the value, of real drives below fio's last bin (17 s).
-
-    Parameters
-    ----------
-    histogram
-        Bin to count; not empty.
-    percent
-        0 to 100.
-    latency_ns_min, latency_ns_max
-        The exact ends, in ns.
-    """
-    return min(max(histogram_percentile(histogram, percent), latency_ns_min), latency_ns_max)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
-    from drivelab.drives.drive import Drive, DriveKind
-    from drivelab.drives.fio import FioDrive
-    from drivelab.drives.real_preview import RealPreview
-    from drivelab.drives.simulated import SimulatedDrive
+    from drivelab.drives.protocol import Drive, DriveKind
+    from drivelab.drives.real.fio.drive import FioDrive
+    from drivelab.drives.real.preview import RealPreview
+    from drivelab.drives.simulated.drive import SimulatedDrive
     from drivelab.workloads.characteristics import Characteristics
 
 
@@ -57,13 +57,13 @@ class PresetDrive:
 
 
 def _open_simulated(name: str, varies: bool) -> Drive:
-    from drivelab.drives.simulated import SimulatedDrive
+    from drivelab.drives.simulated.drive import SimulatedDrive
 
     return SimulatedDrive.open(name, varies=varies)
 
 
 def _open_analytic(name: str, _varies: bool) -> Drive:
-    from drivelab.drives.analytic import PREFIX, AnalyticDrive
+    from drivelab.drives.closed_form.drive import PREFIX, AnalyticDrive
 
     return AnalyticDrive.open(name.removeprefix(PREFIX))
 
@@ -130,7 +130,7 @@ def open_drive(
 
 
 def open_real(name: str, **options: Any) -> FioDrive:
-    """Open the block device or file `name`; `options` as of `drivelab.drives.fio.open_real_drive`.
+    """Open the block device or file `name`; `options` as of `real.fio.drive.open_real_drive`.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def open_real(name: str, **options: Any) -> FioDrive:
     """
     _refuse_what_is_no_text(name)
     _refuse_what_is_no_path(name)
-    from drivelab.drives.fio import open_real_drive
+    from drivelab.drives.real.fio.drive import open_real_drive
 
     return open_real_drive(name, **options)
 
@@ -152,7 +152,7 @@ def open_simulated(name: str, *, varies: bool = True) -> SimulatedDrive:
     UsageError
         When there is no such drive, or it is no simulated one.
     """
-    from drivelab.drives.simulated import PREFIX, SimulatedDrive
+    from drivelab.drives.simulated.drive import PREFIX, SimulatedDrive
 
     _refuse_what_is_no_text(name)
     kind = kind_of(name)
@@ -187,7 +187,7 @@ def preview_real_drive(
     """
     _refuse_what_is_no_text(name)
     _refuse_what_is_no_path(name)
-    from drivelab.drives import real_preview
+    from drivelab.drives.real import preview as real_preview
 
     return real_preview.preview_real_drive(
         name, size_bytes=size_bytes, keep=keep, allow_destructive=allow_destructive
@@ -247,7 +247,7 @@ def list_presets() -> Iterator[PresetDrive]:
     Each preset is a simulated drive; one inside the closed form's condition is a formula too.
     """
     from drivelab._core import ClosedForm, preset_names
-    from drivelab.drives.presets import read_preset
+    from drivelab.drives.presets.source import read_preset
 
     for name in preset_names():
         source = read_preset(name)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from drivelab.drives.completed import Completed
-from drivelab.drives.drive import NamedDrive, OpenDrive
-from drivelab.drives.measurement import OperationResult
+from drivelab.drives.operation_result import OperationResult
+from drivelab.drives.protocol import NamedDrive, OpenDrive
 from drivelab.errors import RunError, UsageError
 
 if TYPE_CHECKING:

@@ -6,18 +6,18 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab.drives.block_devices import find_block_device
-from drivelab.drives.file_location import locate_file
-from drivelab.drives.purge import check_method
+from drivelab.drives.real.block_devices import find_block_device
+from drivelab.drives.real.file_location import locate_file
+from drivelab.drives.real.purge import check_method
+from drivelab.drives.real.target_file import ALIGNMENT
 from drivelab.drives.registry import kind_of, open_real, open_simulated
-from drivelab.drives.target_file import ALIGNMENT
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from drivelab.drives.real.write_cache import CacheState
     from drivelab.drives.session import Askable, DriveSession
-    from drivelab.drives.write_cache import CacheState
 
 
 def open_session(
@@ -46,7 +46,7 @@ def open_session(
         As for `drivelab.drives.registry.open_drive`; of real drives.
     purge
         The command of a real drive's own to purge it with, one of
-        `drivelab.drives.purge.METHODS`; without it a real drive is not purged.
+        `drivelab.drives.real.purge.METHODS`; without it a real drive is not purged.
     write_cache
         What a real drive's own write cache is switched to until the session is closed. Of a
         simulated drive whether writes are forced says the same, step by step.
@@ -61,14 +61,14 @@ def open_session(
         can be named.
     """
     if kind_of(name) != "real":
-        from drivelab.drives.simulated_session import SimulatedSession
+        from drivelab.drives.simulated.session import SimulatedSession
 
         simulated = open_simulated(name, varies=varies)
         if purge is not None:
             raise UsageError(f"--purge={purge} is for real drives; {name} is purged without it")
         return SimulatedSession(simulated, seed=seed)
     method = None if purge is None else check_method(purge, allow_destructive)
-    from drivelab.drives.fio_session import FioSession, UnmadeFile
+    from drivelab.drives.real.fio.session import FioSession, UnmadeFile
 
     def ask(capacity_bytes: int, block_bytes: int, engine: str) -> None:
         if before_filling is not None:

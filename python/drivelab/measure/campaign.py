@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from drivelab.drives.drive import Drive, DriveLimits
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.protocol import Drive, DriveLimits
 from drivelab.errors import DrivelabError, RunError, TerminatedError, UsageError
 from drivelab.measure.comparison import refuse_other_campaign
 from drivelab.measure.export import write_measurements

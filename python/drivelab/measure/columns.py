@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from drivelab._core import histogram_range
-from drivelab.drives.measurement import Measurement, OperationResult
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.operation_result import OperationResult
 from drivelab.workloads.characteristics import FIELDS
 from drivelab.workloads.parts import Parts
 

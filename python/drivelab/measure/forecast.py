@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from drivelab.drives.drive import Drive
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.protocol import Drive
 from drivelab.workloads.characteristics import Characteristics
 
 #: The rate for which bytes are told where only the drive knows how fast it is.

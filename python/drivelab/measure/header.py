@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from drivelab.drives.drive import Drive
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.protocol import Drive
 from drivelab.errors import UsageError
 from drivelab.store import RunStore, damaged
 from drivelab.workloads.characteristics import Characteristics

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from drivelab._core import histogram_range
-from drivelab.drives.completed import percentile_ns
+from drivelab.drives.operation_result import percentile_ns
 from drivelab.pts.journal import Step
 
 #: Confidence levels of response times, in per cent.

@@ -88,6 +88,6 @@ def write_reference(result: dict[str, Any]) -> Path:
 
 def fingerprint(preset: str) -> str:
     """Give the hash of everything that decides how a preset of the package behaves."""
-    from drivelab.drives.presets import read_preset
+    from drivelab.drives.presets.source import read_preset
 
     return read_preset(preset).resolved()[1]

@@ -1,12 +1,11 @@
-"""The tests that can be run; a new one is a file in `drivelab.pts.tests` and a line here."""
+"""The tests that can be run; a new one is a file in `drivelab.pts.procedures` and a line here."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from drivelab.errors import UsageError
-from drivelab.pts.test import PtsTest
-from drivelab.pts.tests import (
+from drivelab.pts.procedures import (
     blocks,
     dirth,
     ecw,
@@ -18,6 +17,7 @@ from drivelab.pts.tests import (
     wsat,
     xsr,
 )
+from drivelab.pts.test import PtsTest
 
 #: In the order in which `all` runs them.
 SPECIFIED: Final[dict[str, PtsTest]] = {

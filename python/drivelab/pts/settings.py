@@ -44,7 +44,7 @@ class Settings:
     scale
         Share of times and capacities, above 0 to 1; below 1 it is not a PTS result.
     workload
-        Of write saturation: one of `drivelab.pts.tests.wsat.WORKLOADS`.
+        Of write saturation: one of `drivelab.pts.procedures.wsat.WORKLOADS`.
     idle_seconds
         Of write saturation: the drive is left alone for so long after every minute of writes.
     block_bytes, write_ratio

@@ -22,8 +22,8 @@ from drivelab.report.quantities import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from drivelab.blackbox.accuracy import Accuracy
-    from drivelab.blackbox.evaluate import ModelKey
+    from drivelab.models.accuracy import Accuracy
+    from drivelab.models.evaluate import ModelKey
     from drivelab.report.inputs import RunData
 
 #: What a model was judged on, in the order of the columns.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from drivelab.blackbox.model import PerformanceModel
     from drivelab.drives.measurement import Measurement
+    from drivelab.models.model import PerformanceModel
     from drivelab.report.inputs import RunData
     from drivelab.report.page import Report
 
@@ -72,9 +72,9 @@ def read_run(
     model: PerformanceModel | None = None,
 ) -> RunData:
     """Read what a report is computed from; raises `UsageError` as `build_report` does."""
-    from drivelab.blackbox.model import PerformanceModel
     from drivelab.measure.header import stored_header
     from drivelab.measure.stored import stored_measurements
+    from drivelab.models.model import PerformanceModel
     from drivelab.report.inputs import run_data
     from drivelab.store import RunStore
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from drivelab.blackbox.accuracy import Accuracy
-    from drivelab.blackbox.evaluate import ModelKey
+    from drivelab.models.accuracy import Accuracy
+    from drivelab.models.evaluate import ModelKey
     from drivelab.report.inputs import RunData
 
 #: What has to be the same for runs to be alike, by the header's part and key, in words.

@@ -1,7 +1,7 @@
 """What each workload characteristic does, as the models and the data see it.
 
 *Effect* is partial dependence, *importance* is by permutation; both are computed and stored
-with the models (`drivelab.blackbox.effects`). Here they stand beside what was observed.
+with the models (`drivelab.models.effects`). Here they stand beside what was observed.
 """
 
 from __future__ import annotations

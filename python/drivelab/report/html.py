@@ -34,8 +34,8 @@ from drivelab.report.sweeps import sweep_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.blackbox.evaluate import ModelKey
     from drivelab.drives.measurement import Measurement
+    from drivelab.models.evaluate import ModelKey
     from drivelab.report.inputs import RunData
     from drivelab.report.table import Table
 

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from drivelab.blackbox.evaluate import best_model
-from drivelab.blackbox.intervals import half_width, levels_possible
+from drivelab.models.evaluate import best_model
+from drivelab.models.intervals import half_width, levels_possible
 from drivelab.workloads.parts import Parts
 
 if TYPE_CHECKING:
-    from drivelab.blackbox.accuracy import Accuracy
-    from drivelab.blackbox.evaluate import Evaluation, ModelKey
-    from drivelab.blackbox.features import FloatArray
-    from drivelab.blackbox.model import PerformanceModel
     from drivelab.drives.measurement import Measurement
+    from drivelab.models.accuracy import Accuracy
+    from drivelab.models.evaluate import Evaluation, ModelKey
+    from drivelab.models.features import FloatArray
+    from drivelab.models.model import PerformanceModel
     from drivelab.store import Failure
 
 

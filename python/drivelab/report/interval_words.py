@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from drivelab.blackbox.intervals import LEVELS, workloads_needed
+from drivelab.models.intervals import LEVELS, workloads_needed
 from drivelab.report.quantities import METRICS, listed
 
 if TYPE_CHECKING:

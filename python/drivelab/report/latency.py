@@ -15,7 +15,8 @@ from drivelab.report.table import Cell, Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.drives.measurement import Measurement, OperationResult
+    from drivelab.drives.measurement import Measurement
+    from drivelab.drives.operation_result import OperationResult
     from drivelab.report.inputs import RunData
 
 Direction = Literal["read", "write"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from drivelab.blackbox.evaluate import ModelKey
+    from drivelab.models.evaluate import ModelKey
     from drivelab.report.table import Cell, Table
 
     Rows = Sequence[dict[str, Cell]]

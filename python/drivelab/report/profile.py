@@ -10,8 +10,8 @@ from drivelab.report.table import Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.serra.decision import Decision
-    from drivelab.serra.profile import Profile
+    from drivelab.profile.decision import Decision
+    from drivelab.profile.profile import Profile
 
 ORDERS: Final = {False: "sequential", True: "random"}
 

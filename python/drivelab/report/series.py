@@ -20,7 +20,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.blackbox.features import FloatArray
+    from drivelab.models.features import FloatArray
 
 #: Thirds of fewer than five batches say nothing about their own scatter.
 FEWEST_BATCHES: Final = 15

@@ -9,7 +9,7 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from drivelab.blackbox.evaluate import ModelKey
+from drivelab.models.evaluate import ModelKey
 from drivelab.report.accuracy_tables import scores
 from drivelab.report.latency import supported
 from drivelab.report.quantities import CHARACTERISTICS, METRICS, in_effect
@@ -18,8 +18,9 @@ from drivelab.report.table import Cell, Table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from drivelab.blackbox.features import FloatArray
-    from drivelab.drives.measurement import Measurement, OperationResult
+    from drivelab.drives.measurement import Measurement
+    from drivelab.drives.operation_result import OperationResult
+    from drivelab.models.features import FloatArray
     from drivelab.report.inputs import Check, RunData
 
 _PERCENTILES = (50.0, 99.0, 99.9)

@@ -12,7 +12,7 @@ import statistics
 from typing import TYPE_CHECKING, Final
 
 from drivelab._core import preset_text
-from drivelab.drives.preset_values import fitted_figures
+from drivelab.drives.presets.values import fitted_figures
 from drivelab.report.table import Table
 from drivelab.reproduce.boito2015_drives import (
     KINDS,

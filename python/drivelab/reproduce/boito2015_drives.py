@@ -15,16 +15,16 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from drivelab.drives.simulated import SimulatedDrive
-from drivelab.drives.whole_passes import PassMeasurement
-from drivelab.serra.plan import DIRECTIONS
-from drivelab.serra.spread import known_after
+from drivelab.drives.pass_measurement import PassMeasurement
+from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.profile.plan import DIRECTIONS
+from drivelab.profile.spread import known_after
 from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_SIZES, WholePass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from drivelab.serra.estimate import Test
+    from drivelab.profile.estimate import Test
     from drivelab.workloads.whole_pass import Direction
 
 TESTS: Final[tuple[Test, ...]] = tuple(itertools.product(DIRECTIONS, (False, True)))
@@ -173,7 +173,7 @@ KINDS: Final = ("HDD", "RAID", "SSD")
 
 
 class KnownDrive:
-    """A simulated drive whose passes are known: what `drivelab.serra` measures, and its truth.
+    """A simulated drive whose passes are known: what `drivelab.profile` measures, and its truth.
 
     Parameters
     ----------

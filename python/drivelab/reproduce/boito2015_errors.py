@@ -12,18 +12,19 @@ import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from drivelab.profile.estimate import estimated_pair, ratios, weights
+from drivelab.profile.measured import profile
+from drivelab.profile.plan import DIRECTIONS, ProfilePlan
+from drivelab.profile.sizes import Interval, chosen
 from drivelab.reproduce.boito2015_drives import KINDS, TESTS, FullProfile, KnownDrive
-from drivelab.serra.estimate import estimated_pair, ratios, weights
-from drivelab.serra.plan import DIRECTIONS, ProfilePlan
-from drivelab.serra.profile import profile
-from drivelab.serra.sizes import Interval, chosen
 from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_INTERVALS, WholePass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from drivelab.serra.estimate import Ratios
-    from drivelab.serra.profile import PassDrive, Profile
+    from drivelab.profile.estimate import Ratios
+    from drivelab.profile.measured import PassDrive
+    from drivelab.profile.profile import Profile
     from drivelab.workloads.whole_pass import Direction
 
 #: From the truth, or from the full profile.

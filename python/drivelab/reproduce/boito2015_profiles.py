@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from drivelab.profile.plan import DIRECTIONS
 from drivelab.reproduce.boito2015_drives import KnownDrive
 from drivelab.reproduce.boito2015_errors import (
     estimation_errors,
@@ -13,7 +14,6 @@ from drivelab.reproduce.boito2015_errors import (
     whole_errors,
 )
 from drivelab.reproduce.processes import in_processes
-from drivelab.serra.plan import DIRECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

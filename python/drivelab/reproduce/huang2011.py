@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from drivelab.blackbox.evaluate import best_model
-from drivelab.blackbox.measured import METRICS
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.registry import open_drive
 from drivelab.measure.campaign import run_campaign
 from drivelab.measure.stored import stored_measurements
+from drivelab.models.evaluate import best_model
+from drivelab.models.measured import METRICS
 from drivelab.report.quantities import METRICS as QUANTITIES
 from drivelab.report.table import Table
 from drivelab.reproduce.claims import Claim, Ordering, Reproduction
@@ -42,9 +42,9 @@ from drivelab.workloads.run_parts import with_check_and_sweeps
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from drivelab.blackbox.accuracy import Accuracy
-    from drivelab.blackbox.evaluate import Evaluation
     from drivelab.drives.measurement import Measurement
+    from drivelab.models.accuracy import Accuracy
+    from drivelab.models.evaluate import Evaluation
     from drivelab.workloads.parts import Parts
 
 DRIVE: Final = "sim:x25m"
@@ -178,7 +178,7 @@ def _reproduced(
     swept: Mapping[str, Sequence[Measurement]],
     claims: Sequence[Claim],
 ) -> Reproduction:
-    from drivelab.blackbox.model import PerformanceModel
+    from drivelab.models.model import PerformanceModel
 
     by_drive = {"SSD_I": measurements, **swept}
     evaluation = PerformanceModel.fit(measurements, parts=parts, seed=PLAN.seed).evaluation

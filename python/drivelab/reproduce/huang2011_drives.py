@@ -16,8 +16,8 @@ import statistics
 from typing import TYPE_CHECKING, Final
 
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.published import rotational_latency_ns
-from drivelab.drives.simulated import SimulatedDrive
+from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.drives.simulated.published import rotational_latency_ns
 from drivelab.reproduce.claims import Claim, Ordering
 from drivelab.reproduce.huang2011_figures import (
     LINEAR_R2,

@@ -11,16 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from drivelab.drives.analytic import AnalyticDrive
-from drivelab.drives.measurement import MeasurementPlan
-from drivelab.drives.simulated import SimulatedDrive
+from drivelab.drives.closed_form.drive import AnalyticDrive
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.report.table import Table
 from drivelab.reproduce.claims import Claim, Reproduction
 from drivelab.workloads.characteristics import Characteristics
 
 if TYPE_CHECKING:
-    from drivelab.drives.drive import Drive
     from drivelab.drives.measurement import Measurement
+    from drivelab.drives.protocol import Drive
     from drivelab.reproduce.claims import Drawing
 
     Op = Literal["read", "write"]

@@ -1,0 +1,1 @@
+"""Presets: their files, values with sources, published figures, and where else they come from."""

@@ -1,0 +1,110 @@
+"""A preset of one's own to begin with: every key, what it may hold, and what it is now."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab._core import preset_keys
+from drivelab.drives.presets.values import PresetValue, preset_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from drivelab.drives.presets.source import PresetSource
+
+# What the head of the file says.
+_HEAD: Final = ("name", "kind", "summary", "base")
+_INTRODUCTION: Final = """\
+# {name}: a drive of your own, begun as {like}.  It measures as it is:
+#
+#   drivelab measure sim:{file}
+#
+# Above each value stands what it may hold, behind it where it comes from.  Say so of what you
+# change: paper, datasheet, recalled, fitted or assumed.  A key behind "#" is optional, and its
+# absence means that the drive does without.  {document} says what each does.
+
+name = "{name}"
+kind = "{kind}"
+summary = {summary}
+"""
+_DOCUMENTS: Final = {
+    "ssd": "docs/simulator.md",
+    "hdd": "docs/hard-disk.md",
+    "raid0": "docs/arrays.md",
+}
+_PUBLISHED: Final = """
+# Figures published for the drive, which `drivelab drives show` sets beside simulated ones:
+#
+# [published.random_read]
+# throughput_iops = 35_000     # or latency_ns, or bandwidth_bytes_per_second
+# condition = "4 KiB random reads at queue depth 32"
+# tolerance_ratio = 0.10
+# direction = "read"           # or "write"
+# queue_depth = 32
+# size_bytes = 4096
+# random_ratio = 1.0
+"""
+
+
+def preset_template(source: PresetSource, name: str, file: str) -> str:
+    """Write a preset that behaves as `source`, with every key and what it may hold.
+
+    Parameters
+    ----------
+    source
+        The preset to begin with.
+    name
+        What the new one is called, of letters, digits, '.', '_' and '-'.
+    file
+        The path that it will have, for its own text; neither it nor the reference of `source`
+        may hold control characters.
+    """
+    values = {value.key: value for value in preset_values(source)}
+    kind = source.resolved()[0]["kind"]
+    words = {"name": name, "like": source.reference, "kind": kind, "file": file}
+    words["summary"] = toml_value(f"begun as {source.reference}")
+    lines = [_INTRODUCTION.format(**words, document=_DOCUMENTS[kind])]
+    table = ""
+    tables = {_table_of(key) for key in values}
+    for key, allowed in preset_keys(kind):
+        if key in _HEAD or "*" in key:
+            continue
+        if _table_of(key) != table:
+            table = _table_of(key)
+            # A table that the drive does without is whole optional: it may need all its keys.
+            lines.append(f"\n[{table}]" if table in tables else f"\n# [{table}]")
+        value = values.get(key)
+        if value is not None and value.grade == "fitted" and value.source:
+            # The figures that it was fitted to are not this drive's.
+            value = dataclasses.replace(value, source=f"as {source.reference}, {value.source}")
+        lines += _line(key.rpartition(".")[2], allowed, value)
+    return "\n".join(lines) + "\n" + _PUBLISHED
+
+
+def toml_value(value: Any) -> str:
+    """Write a value as TOML does, large integers in groups of three digits."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return f"{value:_}" if value >= 10_000 else str(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml_value, value))}]"
+    if isinstance(value, str):
+        # What JSON escapes, TOML escapes alike.
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)
+
+
+def _line(key: str, allowed: str, value: PresetValue | None) -> Iterator[str]:
+    yield f"# {allowed}"
+    if value is None:
+        yield f"# {key} ="
+        return
+    said = ": ".join(part for part in (value.grade, value.source) if part)
+    yield f"{key} = {toml_value(value.value)}" + (f"  # {said}" if said else "")
+
+
+def _table_of(key: str) -> str:
+    return key.rpartition(".")[0]

@@ -1,0 +1,100 @@
+"""What every drive can do, whether it is real, simulated or a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, Literal, Protocol, Self
+
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.workloads.characteristics import Characteristics
+
+DriveKind = Literal["simulated", "closed_form", "real"]
+
+
+class NamedDrive(Protocol):
+    """What every drive says of itself, open or not."""
+
+    @property
+    def name(self) -> str:
+        """The one string that names it everywhere: ``sim:x25m``, ``/dev/sda``."""
+        ...
+
+    @property
+    def kind(self) -> DriveKind:
+        """What it is; results of different kinds are never shown as one another's."""
+        ...
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Bytes that workloads may address."""
+        ...
+
+    @property
+    def block_bytes(self) -> int:
+        """Sizes and strides of requests are whole multiples of this, the logical block."""
+        ...
+
+
+class OpenDrive(NamedDrive, Protocol):
+    """A drive that is held open.
+
+    A context manager: leaving it closes the drive.
+    """
+
+    def identity(self) -> dict[str, Any]:
+        """Give everything that identifies the drive, JSON-able.
+
+        What was begun goes on only on a drive with the same identity. What may change between
+        two starts (free space, a kernel's version) goes under the key ``volatile``, which is
+        kept but not compared.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what the drive holds; removes a file that was made for it."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+class DriveLimits(NamedDrive, Protocol):
+    """What a drive can be asked for: all that choosing workloads needs."""
+
+    def check(self, workload: Characteristics) -> None:
+        """Raise `CannotAnswerError` or `UsageError` when the drive cannot run `workload`."""
+        ...
+
+
+class Drive(DriveLimits, OpenDrive, Protocol):
+    """Any workload on any drive gives a measurement."""
+
+    def measure(
+        self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
+        """Measure each workload, in order.
+
+        Nothing of the next measurement on a real drive starts before the caller asks for it,
+        so that the caller can store one before the next begins.
+
+        Parameters
+        ----------
+        work
+            Workloads, each with its index in the campaign: the key of its random numbers.
+        plan
+            How long, and from which seed.
+
+        Raises
+        ------
+        RunError
+            When the drive, or the tool that asks it, fails.
+        """
+        ...

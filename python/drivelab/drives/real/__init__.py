@@ -1,0 +1,1 @@
+"""Block devices and files, measured with fio: what may be written, locks, purge, write cache."""

@@ -1,0 +1,143 @@
+"""Where a file to measure lies: its real path, its file system, and the drive below.
+
+Whatever is no regular file on a drive is refused here, before anything is opened.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from drivelab.drives.real.block_devices import (
+    THIS_MACHINE,
+    BlockDevice,
+    Mount,
+    SystemRoots,
+    device_below,
+    mounts,
+)
+from drivelab.errors import UsageError
+
+_MEMORY_FILE_SYSTEMS: Final = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "rootfs")
+_KERNEL_FOLDERS: Final = ("/dev", "/proc", "/sys")
+
+
+@dataclass(frozen=True)
+class FileLocation:
+    """A path that may be opened or made, and what it lies on.
+
+    Parameters
+    ----------
+    path
+        Absolute, links resolved.
+    exists
+        There is a regular file; otherwise only its folder exists.
+    mount
+        The file system, when the kernel tells.
+    device
+        The drive below; `None` for network and layered file systems.
+    given
+        The path as the user wrote it, which may lead through links.
+    """
+
+    path: Path
+    exists: bool
+    mount: Mount | None
+    device: BlockDevice | None
+    given: Path | None = None
+
+    @property
+    def words(self) -> str:
+        """The path, and what the user wrote where that is another."""
+        written = self.given is not None and os.path.abspath(self.given) != str(self.path)  # noqa: PTH100
+        return f"{self.given} (that is {self.path})" if written else str(self.path)
+
+    def describe(self) -> dict[str, Any]:
+        """Say what identifies the place, JSON-able."""
+        mount = self.mount
+        return {
+            "file_system": None if mount is None else mount.file_system,
+            "mount_point": None if mount is None else mount.point,
+            "mount_options": None if mount is None else mount.options,
+            "device": None if self.device is None else self.device.describe(),
+        }
+
+
+def locate_file(name: str | Path, roots: SystemRoots = THIS_MACHINE) -> FileLocation:
+    """Resolve `name` and check that a file there would lie on a drive.
+
+    Parameters
+    ----------
+    name
+        The path as the user wrote it.
+    roots
+        The kernel's view of devices and mounts.
+
+    Raises
+    ------
+    UsageError
+        When it is no regular file, cannot become one, or lies in memory.
+    """
+    given = Path(name)
+    path = _resolve(given)
+    exists = path.exists()
+    if str(name).endswith(os.sep) and not exists:
+        raise UsageError(f"{name} is a folder's name; name a file in it")
+    _check_kind(path)
+    mount = _mount_of(path if exists else path.parent, roots)
+    if mount is not None and mount.file_system in _MEMORY_FILE_SYSTEMS:
+        raise UsageError(
+            f"{given} lies in memory ({mount.file_system}), not on a drive; "
+            "name a path on the drive's file system"
+        )
+    device = None if mount is None else device_below(mount, roots)
+    return FileLocation(path, exists, mount, device, given)
+
+
+def _resolve(given: Path) -> Path:
+    if not str(given) or "\0" in str(given):
+        raise UsageError("a drive's path may not be empty")
+    try:
+        path = Path(os.path.realpath(given, strict=False))
+        exists = path.exists()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UsageError(f"{given} cannot be followed: {error}") from error
+    if given.is_symlink() and not exists:
+        raise UsageError(f"{given} is a link to {path}, which does not exist; name a file itself")
+    # A misspelt device must not become a file in the folder of devices.
+    if not exists and any(path.is_relative_to(folder) for folder in _KERNEL_FOLDERS):
+        raise UsageError(f"{given} does not exist; `drivelab drives` lists what is here")
+    return path
+
+
+def _check_kind(path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        parent = path.parent
+        if not parent.is_dir():
+            raise UsageError(
+                f"{parent} is no folder, so {path.name} cannot be made in it"
+            ) from None
+        return
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    kinds = {
+        stat.S_ISDIR: "a folder; name a file in it",
+        stat.S_ISFIFO: "a FIFO, not a file on a drive",
+        stat.S_ISCHR: "a character device, not a drive",
+        stat.S_ISSOCK: "a socket, not a file on a drive",
+        stat.S_ISBLK: "a block device; open it as one",
+    }
+    for matches, what in kinds.items():
+        if matches(mode):
+            raise UsageError(f"{path} is {what}")
+
+
+def _mount_of(path: Path, roots: SystemRoots) -> Mount | None:
+    """Find the mount that `path` lies on; of several at one point the last one counts."""
+    under = [mount for mount in mounts(roots) if path.is_relative_to(mount.point)]
+    return max(reversed(under), key=lambda mount: len(mount.point), default=None)

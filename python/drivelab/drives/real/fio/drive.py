@@ -1,0 +1,377 @@
+"""A real drive, measured with fio: a file on a file system, or a block device.
+
+Requests go past the page cache (``direct=1``); where a file system does not let them, nothing
+is measured, because what would be measured is memory. How one measurement runs is told in
+`drivelab.drives.real.fio.measurement`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from drivelab.closed_on_exit import ClosedOnExit
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.pass_measurement import PassMeasurement
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.real.block_devices import THIS_MACHINE, SystemRoots
+from drivelab.drives.real.direct_io import direct_block_bytes
+from drivelab.drives.real.fio.buffers import buffers_with
+from drivelab.drives.real.fio.content import keeps_buffers
+from drivelab.drives.real.fio.engine import check_depth, find_engine
+from drivelab.drives.real.fio.files import FioFiles
+from drivelab.drives.real.fio.job import MAX_BUFFER_BYTES
+from drivelab.drives.real.fio.measurement import FioSetup, measure_with_fio
+from drivelab.drives.real.fio.passes import check_pass, pass_with_fio
+from drivelab.drives.real.fio.program import FioProgram, find_fio
+from drivelab.drives.real.made_file import Written
+from drivelab.drives.real.side_file import file_key
+from drivelab.drives.real.target import Target, writing
+from drivelab.drives.real.target_device import open_target_device
+from drivelab.drives.real.target_file import TargetFile, UnfilledFile, open_target_file
+from drivelab.errors import CannotAnswerError, RunError
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.content import USUAL
+from drivelab.workloads.whole_pass import WholePass
+
+# From 1024 on the latency log of fio 3.33 fails, and few queues of the kernel are deeper.
+MAX_QUEUE_DEPTH: Final = 1023
+# Requests in flight at the end of the run time: drives try for seconds to read a bad block.
+SLACK_SECONDS: Final = 15.0
+
+
+class FioDrive(ClosedOnExit):
+    """A real drive. Made by `open_real_drive`; close it.
+
+    Parameters
+    ----------
+    name
+        As the user named it.
+    target
+        What is measured; closed with the drive.
+    program
+        A checked fio.
+    engine
+        fio's I/O engine, where it is known that the target takes it.
+    slack_seconds
+        How long requests in flight may take beyond the run time before fio is killed.
+
+    Attributes
+    ----------
+    name, target, program, slack_seconds
+        As given.
+    capacity_bytes
+        Bytes that requests may address.
+    engine
+        The one given, or found by a short read.
+    """
+
+    kind: Literal["real"] = "real"
+
+    def __init__(
+        self,
+        name: str,
+        target: Target,
+        program: FioProgram,
+        *,
+        engine: str | None = None,
+        slack_seconds: float = SLACK_SECONDS,
+    ) -> None:
+        self.name = name
+        self.capacity_bytes = target.capacity_bytes
+        self.target = target
+        self.program = program
+        self.slack_seconds = slack_seconds
+        self._block_bytes = direct_block_bytes(target.path, target.descriptor)
+        if engine is None:
+            with self._told_when_gone():
+                engine = find_engine(
+                    name, target.descriptor, target.capacity_bytes, program, slack_seconds
+                )
+        self.engine = engine
+        self._files = FioFiles()
+
+    @property
+    def block_bytes(self) -> int:
+        """The smallest request past the page cache that the target takes."""
+        return self._block_bytes
+
+    def leave(self, *, only_found: bool = False) -> Path | None:
+        """Let a file that was made stay when it is closed, for whoever goes on; give its path.
+
+        It is removed when that one is closed. ``None`` where none would be removed; with
+        `only_found` also where the file is new.
+        """
+        target = self.target
+        return target.leave(only_found=only_found) if isinstance(target, TargetFile) else None
+
+    @property
+    def file(self) -> dict[str, int | None] | None:
+        """Which file it is: one may be made anew for another start; ``None`` of a device."""
+        return file_key(self.target.descriptor) if isinstance(self.target, TargetFile) else None
+
+    def identity(self) -> dict[str, Any]:
+        """Give what identifies the drive; what may change on the way is under ``volatile``."""
+        return {
+            "path": str(self.target.path),
+            "size_bytes": self.capacity_bytes,
+            **self.target.describe(),
+            "direct_io": True,
+            "direct_block_bytes": self._block_bytes,
+            "io_engine": self.engine,
+            "fio_version": self.program.version,
+            "volatile": {"kernel_release": platform.release()},
+        }
+
+    def check(self, workload: Characteristics) -> None:
+        """Raise when this drive cannot be asked for `workload`.
+
+        Raises
+        ------
+        CannotAnswerError
+            When the drive may not be written, has larger blocks, or memory lacks.
+        UsageError
+            When no drive of this size could be asked for it.
+        """
+        check_on_drive(
+            workload, self.name, self.capacity_bytes, self._block_bytes, self.target.write_refusal
+        )
+        check_depth(self.engine, self.name, workload.queue_depth)
+
+    def measure(
+        self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
+        """Measure one workload after the other, each when it is asked for.
+
+        Raises
+        ------
+        RunError
+            When fio fails, hangs, or answers what cannot be; or the file goes away.
+        """
+        for index, workload in work:
+            self.check(workload)
+            yield self._measure_one(index, workload, plan)
+
+    def measure_passes(
+        self, work: Sequence[tuple[int, WholePass]], *, seed: int
+    ) -> Iterator[PassMeasurement]:
+        """Transfer a file for every pass, each when it is asked for.
+
+        The file is the part of the target that the pass names. Of an existing file or device it
+        is transferred as it lies there; a file that Drivelab made was written when it was made.
+        A random order is keyed by `seed` and the pass's index, as on a simulated drive.
+
+        Raises
+        ------
+        UsageError
+            When there is no such pass on this drive, or it may not be written.
+        RunError
+            When fio fails, hangs, or answers what cannot be; or the drive goes away.
+        """
+        for index, one in work:
+            check_pass(one, self.name, self.capacity_bytes)
+            workload = one.characteristics()
+            self.check(workload)
+            with self._prepared(workload, USUAL) as setup:
+                measured = pass_with_fio(setup, index, one, seed)
+            yield measured
+
+    def close(self) -> None:
+        """Close the target; a file that was made and is not kept is removed."""
+        self._files.close()
+        self.target.close()
+
+    def _measure_one(
+        self, index: int, workload: Characteristics, plan: MeasurementPlan
+    ) -> Measurement:
+        with self._prepared(workload, plan.content) as setup:
+            return measure_with_fio(setup, index, workload, plan)
+
+    @contextlib.contextmanager
+    def _prepared(self, workload: Characteristics, content: str) -> Iterator[FioSetup]:
+        """Check before and after that the target is there and may be used; say what runs."""
+        target = self.target
+        target.check_present()
+        with self._told_when_gone(), writing(target, _written(workload, content)):
+            clear_caches(target)
+            yield FioSetup(
+                program=self.program,
+                files=self._files,
+                descriptor=target.descriptor,
+                locks=target.locks,
+                capacity_bytes=self.capacity_bytes,
+                engine=self.engine,
+                slack_seconds=self.slack_seconds,
+                mark=target.mark,
+            )
+        target.check_present()
+
+    @contextlib.contextmanager
+    def _told_when_gone(self) -> Iterator[None]:
+        try:
+            yield
+        except RunError:
+            # A file that went away is the reason, and fio's words for it are others.
+            self.target.check_present()
+            raise
+
+
+def _written(workload: Characteristics, content: str) -> Written | None:
+    if workload.write_ratio == 0:
+        return None
+    largest = max(workload.read_size, workload.write_size)
+    return Written(content, (workload.queue_depth, largest) if keeps_buffers(content) else None)
+
+
+def clear_caches(target: Target) -> None:
+    """Write out what the machine and the drive still hold of `target`, and drop its pages.
+
+    Requests pass the page cache anyway. A drive's cache of what was read cannot be cleared
+    from here; nor are other files' caches dropped, which would slow the whole machine.
+
+    Raises
+    ------
+    RunError
+        When what was written before does not reach the drive.
+    """
+    try:
+        os.fsync(target.descriptor)
+        os.posix_fadvise(target.descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    except OSError as error:
+        # Some file systems have nothing to write out, and say so.
+        if error.errno in (errno.EINVAL, errno.EROFS, errno.ENOSYS):
+            return
+        raise RunError(
+            f"{target.path} does not take what was written to it: {error.strerror}"
+        ) from error
+
+
+def check_on_drive(
+    workload: Characteristics,
+    name: str,
+    capacity_bytes: int,
+    block_bytes: int,
+    write_refusal: str | None,
+) -> None:
+    """Raise when a real drive of which this is known cannot be asked for `workload`.
+
+    Raises
+    ------
+    CannotAnswerError
+        When the drive may not be written, has larger blocks, or memory lacks.
+    UsageError
+        When no drive of this size could be asked for it.
+    """
+    check_possible(workload, capacity_bytes)
+    if workload.write_ratio > 0 and write_refusal is not None:
+        raise CannotAnswerError(f"no writes on {name}: {write_refusal}")
+    for characteristic, value in workload.canonical().items():
+        if characteristic.endswith(("_size", "_stride")) and (value or 0) % block_bytes:
+            raise CannotAnswerError(
+                f"{characteristic} {value} is no multiple of {block_bytes} bytes, the block of "
+                f"direct requests to {name}"
+            )
+
+
+def check_possible(workload: Characteristics, capacity_bytes: int) -> None:
+    """Raise when no real drive of `capacity_bytes` can be asked for `workload`.
+
+    Raises
+    ------
+    CannotAnswerError
+        When fio would need too much memory for it.
+    UsageError
+        When no drive of this size could be asked for it.
+    """
+    workload.validate(capacity_bytes)
+    if workload.queue_depth > MAX_QUEUE_DEPTH:
+        raise CannotAnswerError(
+            f"queue_depth is {workload.queue_depth}; real drives take at most {MAX_QUEUE_DEPTH}"
+        )
+    largest = max(workload.read_size, workload.write_size)
+    if workload.queue_depth * largest > MAX_BUFFER_BYTES:
+        raise CannotAnswerError(
+            f"{workload.queue_depth} requests of {largest} bytes in flight need more than "
+            f"{MAX_BUFFER_BYTES} bytes of memory"
+        )
+
+
+def open_real_drive(
+    name: str,
+    *,
+    size_bytes: int | None = None,
+    keep: bool = False,
+    allow_destructive: str | None = None,
+    intended: Sequence[Characteristics] = (),
+    before_filling: Callable[[int, int, str], None] | None = None,
+    roots: SystemRoots = THIS_MACHINE,
+) -> FioDrive:
+    """Open a block device or a file to be measured; a path that does not exist is made.
+
+    Parameters
+    ----------
+    name
+        The path as the user wrote it.
+    size_bytes, keep, allow_destructive
+        As for `drivelab.drives.real.target_file.open_target_file`.
+    intended
+        Workloads that must be possible; else no file is made for nothing.
+    before_filling
+        Called before a file that is made is filled, with its size and its direct block in bytes
+        and fio's I/O engine; what it raises prevents the file.
+    roots
+        The kernel's view of devices and mounts.
+
+    Raises
+    ------
+    UsageError
+        When fio is missing or too old, or the path cannot be measured.
+    CannotAnswerError
+        When a file would have to be made and an intended workload is not possible on it.
+    RunError
+        When making the file or reading it for a try fails.
+    """
+    engine: str | None = None
+
+    def check_intended(file: UnfilledFile) -> None:
+        nonlocal engine
+        size, block = file.capacity_bytes, file.block_bytes
+        for workload in intended:
+            check_on_drive(workload, name, size, block, None)
+        engine = find_engine(name, file.descriptor, size, program, SLACK_SECONDS)
+        for workload in intended:
+            check_depth(engine, name, workload.queue_depth)
+        if before_filling is not None:
+            before_filling(size, block, engine)
+
+    # Before a gibibyte is written for nothing.
+    program = find_fio()
+    target: Target
+    if Path(name).is_block_device():
+        target = open_target_device(
+            name,
+            size_bytes=size_bytes,
+            keep=keep,
+            allow_destructive=allow_destructive,
+            roots=roots,
+        )
+    else:
+        target = open_target_file(
+            name,
+            size_bytes=size_bytes,
+            keep=keep,
+            allow_destructive=allow_destructive,
+            before_filling=check_intended,
+            buffers_of=buffers_with(program),
+            roots=roots,
+        )
+    try:
+        return FioDrive(name, target, program, engine=engine)
+    except BaseException:
+        target.close()
+        raise

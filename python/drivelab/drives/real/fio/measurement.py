@@ -1,0 +1,210 @@
+"""One measurement with fio: segments of one stream, until the plan's window is closed.
+
+::
+
+    fio_pace: how much next ──► stream's next requests as an iolog ──► fio_program: fio runs
+        ▲                                                                       │
+        └── window: what counts ◄── stream: are they its requests? ◄── fio_result: JSON = log?
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, cast
+
+from drivelab._core import Completions, CompletionWindow, RequestStream
+from drivelab.drives.batches import LatencyBatches
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.operation_result import OperationResult
+from drivelab.drives.plan import MeasurementPlan, StoppedBy
+from drivelab.drives.real.fio.content import Mark
+from drivelab.drives.real.fio.files import FioFiles
+from drivelab.drives.real.fio.job import Segment, buffer_seed, segment_options
+from drivelab.drives.real.fio.pace import least_requests, next_segment
+from drivelab.drives.real.fio.program import FioProgram, run_fio
+from drivelab.drives.real.fio.result import check_segment
+from drivelab.errors import RunError
+from drivelab.workloads.characteristics import Characteristics
+
+# fio's start, and per request reading the iolog and writing the log, ten times over.
+_START_SECONDS: Final = 3.0
+_SECONDS_A_REQUEST: Final = 1e-5
+# A line of the latency log is 30 to 60 bytes.
+_LOG_BYTES_A_REQUEST: Final = 120
+# Segments that counted nothing although their window was open.
+_MOST_IDLE_SEGMENTS: Final = 3
+
+
+@dataclass(frozen=True)
+class FioSetup:
+    """What runs, and what it is pointed at.
+
+    Parameters
+    ----------
+    program
+        A checked fio.
+    files
+        For its logs.
+    descriptor
+        The open file or device.
+    capacity_bytes
+        The part that requests may address, from its start.
+    engine
+        fio's I/O engine.
+    slack_seconds
+        How long requests in flight may take beyond the run time before fio is killed.
+    mark
+        What is written carries it, in a file that Drivelab made.
+    locks
+        Descriptors that fio holds as well, so that the drive stays locked as long as fio works.
+    """
+
+    program: FioProgram
+    files: FioFiles
+    descriptor: int
+    capacity_bytes: int
+    engine: str
+    slack_seconds: float
+    mark: Mark | None = None
+    locks: tuple[int, ...] = ()
+
+
+def measure_with_fio(
+    setup: FioSetup, index: int, workload: Characteristics, plan: MeasurementPlan
+) -> Measurement:
+    """Measure one workload.
+
+    Parameters
+    ----------
+    setup
+        How and where.
+    index
+        Of the measurement in its campaign; with the plan's seed the key of its stream.
+    workload
+        One that the drive accepts.
+    plan
+        When the window opens and closes.
+
+    Raises
+    ------
+    RunError
+        When fio fails, hangs, or answers what cannot be.
+    """
+    stream = RequestStream(workload.as_tuple(), 0, setup.capacity_bytes, plan.seed, index)
+    window = CompletionWindow(
+        warmup_requests=plan.warmup_requests,
+        warmup_ns=_nanoseconds(plan.warmup_seconds),
+        requests=least_requests(plan),
+        duration_ns=None if plan.seconds is None else _nanoseconds(plan.seconds),
+        half_width_ratio=plan.half_width_ratio,
+        max_requests=plan.max_requests,
+    )
+    segments = idle = 0
+    while (segment := next_segment(plan, workload, window)) is not None:
+        counted = window.requests
+        seed = buffer_seed(plan.seed, index, stream.position)
+        completions, stopped = run_segment(setup, workload, segment, stream, (seed, plan.content))
+        stream.complete(completions)
+        window.add(
+            completions,
+            filling=workload.queue_depth if segments else 0,
+            draining=workload.queue_depth - 1,
+            stopped_ns=segment.milliseconds * 1_000_000 if stopped else None,
+        )
+        segments += 1
+        idle = idle + 1 if window.opened_ns is not None and window.requests == counted else 0
+        if idle == _MOST_IDLE_SEGMENTS:
+            raise RunError(
+                f"a queue of {workload.queue_depth} requests does not fill in the time given; a "
+                "longer one may do"
+            )
+    return _measurement(index, workload, window, segments)
+
+
+def run_segment(
+    setup: FioSetup,
+    workload: Characteristics,
+    segment: Segment,
+    stream: RequestStream,
+    data: tuple[int, str],
+) -> tuple[Completions, bool]:
+    """Let fio send a segment; say what completed and whether time ended it.
+
+    Parameters
+    ----------
+    setup
+        How and where.
+    workload
+        Gives queue depth and whether there are writes.
+    segment
+        How much, and how long.
+    stream
+        Whose next requests are sent; its cursor stays.
+    data
+        The key of the bytes that are written, and what they look like.
+
+    Raises
+    ------
+    RunError
+        When fio fails, hangs, or contradicts itself.
+    """
+    files = setup.files
+    options = segment_options(
+        workload,
+        segment,
+        engine=setup.engine,
+        iolog=files.iolog,
+        log_prefix=files.log_prefix,
+        buffer_seed=data[0],
+        content=data[1],
+        mark=setup.mark,
+    )
+    # What was opened and checked, whatever its path names by now.
+    name = f"/proc/self/fd/{setup.descriptor}"
+    with files.holding(stream.iolog_segment(name, segment.requests)):
+        output = run_fio(
+            setup.program,
+            options,
+            deadline_seconds=segment.seconds
+            + setup.slack_seconds
+            + _START_SECONDS
+            + segment.requests * _SECONDS_A_REQUEST,
+            descriptors=[*{setup.descriptor, *setup.locks}, *files.descriptors],
+            log=(files.log_descriptor, (segment.requests + 1000) * _LOG_BYTES_A_REQUEST),
+        )
+        completions = Completions(files.latency_log())
+    return completions, check_segment(output.report, output.remarks, segment, completions)
+
+
+def _measurement(
+    index: int,
+    workload: Characteristics,
+    window: CompletionWindow,
+    segments: int,
+) -> Measurement:
+    results: dict[str, OperationResult | None] = {"read": None, "write": None}
+    asked = {"read": workload.write_ratio < 1, "write": workload.write_ratio > 0}
+    for name, wanted in asked.items():
+        counted = window.operation(name)
+        if counted is not None:
+            results[name] = OperationResult(**counted)
+        elif wanted:
+            raise RunError(
+                f"no {name} completed among the {window.requests} requests that counted; a longer "
+                "measurement may do"
+            )
+    return Measurement(
+        index=index,
+        characteristics=workload,
+        duration_ns=window.duration_ns,
+        read=results["read"],
+        write=results["write"],
+        extra={"segments": segments},
+        batches=LatencyBatches.from_json(window.batches()),
+        stopped_by=cast("StoppedBy", window.closed_by),
+    )
+
+
+def _nanoseconds(seconds: float) -> int:
+    return math.ceil(round(seconds * 1e9, 3))

@@ -1,0 +1,280 @@
+"""fio as a program: found, checked, run in a process group of its own, and ended in time.
+
+fio is trusted with nothing: it may be missing, old, hang, be killed, ignore SIGTERM, or leave
+output that is no JSON. Each of these is an error here. What its numbers mean is the business
+of `drivelab.drives.real.fio.result`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import selectors
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from drivelab.bounded_json import UnreadableJsonError, end_of_json, parse_json
+from drivelab.errors import RunError, UsageError
+
+# Debian 11 carries 3.25, with everything used here: io_uring, latency percentiles of submission
+# to completion with their bins, room for a whole latency log.
+MIN_VERSION: Final = (3, 25)
+REMEDY: Final = "`make system-packages` installs one"
+# After SIGTERM fio may wait for requests in flight; after SIGKILL only the kernel can.
+_TERMINATE_SECONDS: Final = 2.0
+_KILL_SECONDS: Final = 5.0
+# How long output may still come from a program that ended.
+_LAST_WORDS_SECONDS: Final = 1.0
+_LOOK_SECONDS: Final = 0.25
+# Its JSON with every bin is some hundred KiB.
+_MOST_OUTPUT_BYTES: Final = 16 * 2**20
+_VERSION_SECONDS: Final = 20.0
+# fio goes on without the option that it complains about, so the stream would be another one.
+_CHANGED_STREAM: Final = re.compile(r"ignor|capped|unsupported|not supported|drop", re.IGNORECASE)
+
+
+class FioHungError(RunError):
+    """fio was not done in time."""
+
+
+@dataclass(frozen=True)
+class FioProgram:
+    """A fio that was found and is recent enough.
+
+    Parameters
+    ----------
+    path
+        The executable.
+    version
+        As it prints it, such as ``fio-3.33``.
+    """
+
+    path: str
+    version: str
+
+
+@dataclass(frozen=True)
+class FioOutput:
+    """What a run of fio left: its JSON and the lines around it."""
+
+    report: dict[str, Any]
+    remarks: tuple[str, ...]
+
+
+def find_fio() -> FioProgram:
+    """Find fio on the path and check its version.
+
+    Raises
+    ------
+    UsageError
+        When it is missing, too old, or no fio.
+    """
+    path = shutil.which("fio")
+    if path is None:
+        raise UsageError(f"real drives are measured with fio, which is not installed; {REMEDY}")
+    try:
+        result = subprocess.run(
+            [path, "--version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_VERSION_SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
+    except OSError as error:
+        raise UsageError(f"{path} does not run ({error.strerror}); {REMEDY}") from error
+    except subprocess.TimeoutExpired as error:
+        raise UsageError(
+            f"{path} does not tell its version within {_VERSION_SECONDS:.0f} s; {REMEDY}"
+        ) from error
+    match = re.match(r"fio-([0-9]{1,9})\.([0-9]{1,9})(?![0-9])\S*", result.stdout.strip())
+    if match is None or result.returncode != 0:
+        said = (result.stdout or result.stderr).strip().splitlines()
+        raise UsageError(
+            f"{path} does not tell a version of fio ({said[0] if said else 'nothing'}); {REMEDY}"
+        )
+    if (int(match[1]), int(match[2])) < MIN_VERSION:
+        least = ".".join(map(str, MIN_VERSION))
+        raise UsageError(f"{path} is {match[0]}; {least} or later is needed: {REMEDY}")
+    return FioProgram(path, match[0])
+
+
+def run_fio(
+    program: FioProgram,
+    options: Sequence[str],
+    *,
+    deadline_seconds: float,
+    descriptors: Sequence[int] = (),
+    log: tuple[int, int] | None = None,
+) -> FioOutput:
+    """Run one fio job and return its JSON.
+
+    Parameters
+    ----------
+    program
+        From `find_fio`.
+    options
+        Without the leading dashes, such as ``bs=4096``.
+    deadline_seconds
+        When it is not done by then, it and its children are killed.
+    descriptors
+        Open files that fio inherits.
+    log
+        The descriptor of a file that fio writes, and the bytes that it may grow to.
+
+    Raises
+    ------
+    RunError
+        When fio fails, is killed, leaves no JSON, or writes without end.
+    FioHungError
+        When it is not done in time.
+    """
+    command = [*_ended_with_us(), program.path, *(f"--{option}" for option in options)]
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=tuple(descriptors),
+            # Of its own, so that Ctrl-C reaches Drivelab alone, which then ends fio in order.
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise RunError(f"{program.path} does not start: {error.strerror}") from error
+    try:
+        output, complaints = _collect(process, deadline_seconds, log)
+    finally:
+        _end_group(process)
+    before, report, after = _split(output)
+    remarks = tuple(
+        line.strip()
+        for text in (before, complaints, after)
+        for line in text.splitlines()
+        if line.strip()
+    )
+    _check_end(process.returncode, report, remarks)
+    return FioOutput(report, remarks)
+
+
+def _collect(
+    process: subprocess.Popen[bytes], deadline_seconds: float, log: tuple[int, int] | None
+) -> tuple[str, str]:
+    """Read standard output and error until both end or the program did."""
+    deadline = time.monotonic() + deadline_seconds
+    ended_at: float | None = None
+    pipes = (pipe for pipe in (process.stdout, process.stderr) if pipe is not None)
+    texts = {pipe.fileno(): bytearray() for pipe in pipes}
+    with selectors.DefaultSelector() as selector:
+        for descriptor in texts:
+            selector.register(descriptor, selectors.EVENT_READ)
+        while selector.get_map() or not _has_ended(process):
+            now = time.monotonic()
+            if ended_at is None and _has_ended(process):
+                ended_at = now
+            if ended_at is not None and now > ended_at + _LAST_WORDS_SECONDS:
+                break  # a child of fio's holds its output open
+            if ended_at is None and now > deadline:
+                raise FioHungError(
+                    f"fio was not done {deadline_seconds:.0f} s after its start and was killed: "
+                    "the drive does not answer, or fio hangs"
+                )
+            if log is not None and os.fstat(log[0]).st_size > log[1]:
+                raise RunError(f"fio's latency log grew past {log[1]} bytes; it was killed")
+            # Without output left, only the program's end is waited for.
+            for key, _ in selector.select(_LOOK_SECONDS if selector.get_map() else 0.01):
+                part = os.read(key.fd, 2**16)
+                texts[key.fd] += part
+                if not part:
+                    selector.unregister(key.fd)
+            if sum(map(len, texts.values())) > _MOST_OUTPUT_BYTES:
+                raise RunError(
+                    f"fio printed more than {_MOST_OUTPUT_BYTES // 2**20} MiB and was killed"
+                )
+    output, complaints = (bytes(text).decode(errors="replace") for text in texts.values())
+    return output, complaints
+
+
+def _ended_with_us() -> list[str]:
+    """Give the words before a command that the kernel is to kill when Drivelab is killed.
+
+    Without them (`setpriv` belongs to util-linux) fio goes on until its run time is over,
+    and the next run waits for the file's lock.
+    """
+    setpriv = shutil.which("setpriv")
+    return [] if setpriv is None else [setpriv, "--pdeathsig", "KILL", "--"]
+
+
+def _check_end(code: int, report: dict[str, Any], remarks: tuple[str, ...]) -> None:
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            raise RunError(f"fio was killed by {signal.Signals(-code).name}{_told(remarks)}")
+        raise RunError(f"fio was killed by signal {-code}{_told(remarks)}")
+    if code > 0:
+        raise RunError(f"fio failed with exit code {code}{_told(remarks)}")
+    if not report:
+        raise RunError(f"fio printed no JSON{_told(remarks)}")
+    changed = next((line for line in remarks if _CHANGED_STREAM.search(line)), None)
+    if changed is not None:
+        raise RunError(f"fio did not do what it was asked: {changed}")
+
+
+def message_of(remarks: Sequence[str]) -> str | None:
+    """Pick fio's own message from the lines around its JSON."""
+    said = [line for line in remarks if line.startswith("fio:")]
+    return next(iter([*said, *remarks]), None)
+
+
+def _told(remarks: Sequence[str]) -> str:
+    message = message_of(remarks)
+    return f": {message[:300]}" if message else ""
+
+
+def _split(output: str) -> tuple[str, dict[str, Any], str]:
+    """Find the JSON object that starts on a line of its own; fio prints warnings before it."""
+    match = re.search(r"^\{", output, re.MULTILINE)
+    if match is None:
+        return output, {}, ""
+    begin, end = match.start(), end_of_json(output, match.start())
+    try:
+        report = parse_json(output[begin:end], same_names=True)
+    except UnreadableJsonError:
+        return output[:begin], {}, ""
+    return output[:begin], report, output[end:]
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Say whether a program ended, without giving its number away to another one."""
+    ended = os.WEXITED | os.WNOWAIT | os.WNOHANG
+    return os.waitid(os.P_PID, process.pid, ended) is not None
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a program and whatever is left of its process group.
+
+    The leader is reaped last: until then nobody else can get its number.
+    """
+    try:
+        if not _has_ended(process):
+            os.killpg(process.pid, signal.SIGTERM)
+            patience = time.monotonic() + _TERMINATE_SECONDS
+            while time.monotonic() < patience and not _has_ended(process):
+                time.sleep(0.01)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(_KILL_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise FioHungError(
+            f"fio (process {process.pid}) cannot be killed: the drive does not answer it"
+        ) from error
+    finally:
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()

@@ -1,0 +1,87 @@
+"""Which named drives lie on the same hardware, so that measuring both at once would spoil both."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+
+from drivelab.drives.real.block_devices import (
+    THIS_MACHINE,
+    BlockDevice,
+    SystemRoots,
+    children,
+    find_block_device,
+    folders_of,
+)
+from drivelab.drives.real.file_location import locate_file
+from drivelab.drives.registry import kind_of
+
+
+def sharing_pair(
+    names: Sequence[str], roots: SystemRoots = THIS_MACHINE
+) -> tuple[str, str, str] | None:
+    """Find two drives that lie on the same hardware.
+
+    Parameters
+    ----------
+    names
+        As a user writes them; simulated ones share nothing.
+    roots
+        The kernel's view.
+
+    Returns
+    -------
+    tuple or None
+        The two, and what they share.
+
+    Raises
+    ------
+    UsageError
+        When a name is no device and no file on a drive.
+    """
+    below = {name: hardware_of(name, roots) for name in names if kind_of(name) == "real"}
+    for one, other in combinations(below, 2):
+        shared = below[one] & below[other]
+        if shared:
+            return one, other, min(shared)
+    return None
+
+
+def hardware_of(name: str, roots: SystemRoots = THIS_MACHINE) -> frozenset[str]:
+    """Name the drives that a device, or a file's file system, lies on.
+
+    Where no drive is known (network and layered file systems) it is the file system.
+    """
+    path = Path(os.path.realpath(name))
+    try:
+        is_device = stat.S_ISBLK(path.stat().st_mode)
+    except OSError:
+        is_device = False
+    if is_device:
+        return _bottom(find_block_device(path, roots), roots)
+    place = locate_file(name, roots)
+    if place.device is not None:
+        return _bottom(place.device, roots)
+    return frozenset() if place.mount is None else frozenset({f"file system {place.mount.point}"})
+
+
+def _bottom(device: BlockDevice, roots: SystemRoots) -> frozenset[str]:
+    if device.backing is not None and Path(device.backing).exists():
+        return hardware_of(device.backing, roots)
+    return frozenset(str(roots.dev / name) for name in _drives_below(device.name, roots))
+
+
+def _drives_below(name: str, roots: SystemRoots) -> set[str]:
+    """Follow a partition to its drive, and what is made of others to those."""
+    folders = folders_of(name, roots)
+    if not folders:
+        return {name}
+    folder = folders[0]
+    drive = folder.parent if (folder / "partition").exists() else folder
+    lower = children(drive / "slaves")
+    if not lower:
+        return {drive.name}
+    return set().union(*(_drives_below(each, roots) for each in lower))

@@ -1,0 +1,1 @@
+"""Drives that exist as presets, in simulated time."""

@@ -1,0 +1,438 @@
+"""Simulated drives: a preset of the package or of a file, measured in simulated time."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from drivelab import _core
+from drivelab._core import SECTOR_BYTES, available_cores
+from drivelab.closed_on_exit import ClosedOnExit
+from drivelab.drives.batches import LatencyBatches
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.named_file import read_file
+from drivelab.drives.operation_result import OperationResult
+from drivelab.drives.pass_measurement import PassMeasurement
+from drivelab.drives.presets.source import read_preset
+from drivelab.drives.simulated.simulation import (
+    Simulation,
+    series_json,
+    stream_json,
+    submitted_requests,
+)
+from drivelab.errors import CannotAnswerError, RunError
+from drivelab.memory import available_bytes, lacking, peak_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from drivelab._core import Scenario, Session
+    from drivelab.drives.plan import MeasurementPlan
+    from drivelab.drives.presets.source import PresetSource
+    from drivelab.workloads.characteristics import Characteristics
+    from drivelab.workloads.whole_pass import WholePass
+
+PREFIX = "sim:"
+# A change of state takes 5 bytes of a file and more than 4 of memory; a frame is small.
+_LEAST_STATE_BYTES = 1 << 20
+
+
+class SimulatedDrive(ClosedOnExit):
+    """A drive that exists as a preset.
+
+    Parameters
+    ----------
+    name
+        ``sim:`` followed by a preset's name or the path of a TOML file.
+    source
+        The preset's text, and those of the presets beside it that it starts from.
+    varies
+        Whether runs differ as the preset's ``[variability]`` says; without it every run takes
+        the preset's own times.
+
+    Attributes
+    ----------
+    variability
+        ``none`` where the preset has none, ``on``, or ``off`` where it was left out.
+    """
+
+    kind: ClassVar[Literal["simulated"]] = "simulated"
+    block_bytes: ClassVar[int] = SECTOR_BYTES
+
+    def __init__(self, name: str, source: PresetSource, *, varies: bool = True) -> None:
+        self.name = name
+        with source.named():
+            self._core = _core.SimulatedDrive(source.toml_text, source.base_texts, varies=varies)
+        self.variability = self._core.variability
+        self.capacity_bytes = self._core.capacity_bytes
+        self.preset: dict[str, Any] = json.loads(self._core.resolved_json())
+        #: The state before the first request; a hard disk has none.
+        self.condition: str | None = self.preset.get("condition")
+        self._most_workers: int | None = None
+
+    @classmethod
+    def open(cls, name: str, *, varies: bool = True) -> SimulatedDrive:
+        """Open ``sim:NAME`` or ``sim:FILE.toml``, with or without its variability.
+
+        Raises
+        ------
+        UsageError
+            When there is no such preset or file, or its values are impossible.
+        """
+        return cls(name, read_preset(name.removeprefix(PREFIX)), varies=varies)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides how the drive behaves."""
+        switched = {"variability": self.variability} if self.variability == "off" else {}
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            **switched,
+            "config_hash": self._core.config_hash,
+            "preset": self.preset,
+        }
+
+    def variability_factors(
+        self, indices: Sequence[int], *, seed: int, seconds: float
+    ) -> list[float]:
+        """Return by how much measurements take longer than the preset says.
+
+        Parameters
+        ----------
+        indices
+            The measurements.
+        seed
+            Key of all random numbers.
+        seconds
+            How long each is, without variability.
+        """
+        return self._core.variability_factors(list(indices), seed, round(seconds * 1e9))
+
+    def prepare(self) -> None:
+        """Bring the drive into its condition, as the first run would."""
+        self._core.prepare()
+
+    def check(self, workload: Characteristics) -> None:
+        """Raise when the drive cannot answer for `workload`."""
+        workload.validate(self.capacity_bytes)
+        if self.condition == "fresh" and workload.write_ratio < 1.0:
+            raise CannotAnswerError(
+                f"{self.name} is fresh and holds no data to read: measure writes only "
+                "(--write-ratio 1, a profile's --op write), or a drive whose condition is filled "
+                "or preconditioned"
+            )
+
+    def measure(
+        self,
+        work: Sequence[tuple[int, Characteristics]],
+        plan: MeasurementPlan,
+        *,
+        range_bytes: int | None = None,
+    ) -> Iterator[Measurement]:
+        """Measure every workload from the preset's condition, in order.
+
+        Random numbers are keyed by the plan's seed and the workload's index: results depend
+        neither on the other workloads nor on the number of threads. Requests fall into the
+        drive's first `range_bytes`, or anywhere.
+        """
+        for _, workload in work:
+            self.check(workload)
+        measuring = self._core.measure(
+            [index for index, _ in work],
+            [workload.as_tuple() for _, workload in work],
+            seed=plan.seed,
+            warmup_requests=plan.warmup_requests,
+            warmup_ns=round(plan.warmup_seconds * 1e9),
+            requests=plan.requests,
+            duration_ns=_nanoseconds(plan.seconds),
+            half_width_ratio=plan.half_width_ratio,
+            max_requests=plan.max_requests,
+            workers=self._workers(plan.workers),
+            range_bytes=range_bytes,
+            content=plan.content,
+        )
+        try:
+            for index, workload in work:
+                result = next(measuring, None)
+                if result is None:
+                    raise RunError(f"{self.name} gave no result for measurement {index}")
+                yield _measurement(index, workload, result)
+        finally:
+            # Threads measure ahead: what is not taken is given up.
+            measuring.close()
+
+    def measure_passes(
+        self, work: Sequence[tuple[int, WholePass]], *, seed: int, workers: int | None = None
+    ) -> Iterator[PassMeasurement]:
+        """Transfer a file for every pass, each from the preset's condition, in order.
+
+        A random order is keyed by `seed` and the pass's index: times depend neither on the other
+        passes nor on the number of threads.
+
+        Raises
+        ------
+        UsageError
+            When there is no such pass, or its file does not fit onto the drive.
+        CannotAnswerError
+            When the drive holds no data to read.
+        """
+        if self.condition == "fresh" and any(each.direction == "read" for _, each in work):
+            raise CannotAnswerError(
+                f"{self.name} is fresh and holds no data to read: write the file, or take a drive "
+                "whose condition is filled or preconditioned"
+            )
+        measuring = self._core.measure_passes(
+            [index for index, _ in work],
+            [each.as_tuple() for _, each in work],
+            seed=seed,
+            workers=self._workers(workers),
+        )
+        try:
+            for index, each in work:
+                result = next(measuring, None)
+                if result is None:
+                    raise RunError(f"{self.name} gave no result for pass {index}")
+                factor = result["extra"]["variability_factor"]
+                batches = result["batches"] or {"requests_per_batch": 0, "ends_ns": ()}
+                marks = batches["requests_per_batch"], tuple(batches["ends_ns"])
+                yield PassMeasurement(index, each, result["duration_ns"], factor, *marks)
+        finally:
+            measuring.close()
+
+    def simulate(
+        self,
+        scenario: Scenario,
+        *,
+        seed: int = 0,
+        warmup_requests: int | None = None,
+        requests: int | None = None,
+        seconds: float | None = None,
+        interval_seconds: float | None = None,
+        firmware: Path | None = None,
+        log_requests: int | None = None,
+        from_state: Path | None = None,
+        keeps_state: bool = False,
+        progress: Callable[[float, int, int, int, bool], None] | None = None,
+    ) -> Simulation:
+        """Run a scenario from the preset's condition; give everything (docs/json.md).
+
+        Parameters
+        ----------
+        scenario
+            The streams, and how long they run unless something else is asked for.
+        seed
+            Key of all random numbers.
+        warmup_requests
+            Completed before the window opens.
+        requests, seconds
+            The window closes at so many requests or so much simulated time, whichever is
+            first.
+        interval_seconds
+            Length of the intervals of the time series, in simulated time.
+        firmware
+            A shared library that takes the place of the drive's firmware
+            (crates/ftl/include/drivelab_firmware.h).
+        log_requests
+            The first so many requests of the window are told by themselves.
+        from_state
+            A file with the state from which the run starts instead, as an earlier run kept it.
+        keeps_state
+            Whether the state that the run leaves is wanted.
+        progress
+            Called some times a second with the share of the way to the end of the window,
+            requests completed, simulated ns, requests outstanding and whether they drain.
+
+        Raises
+        ------
+        UsageError
+            When the drive cannot be asked for this, or the state is of another drive or damaged.
+        RunError
+            When the run fails, or loses a request.
+        """
+        self._workers(1)
+        state = None
+        if from_state is not None:
+            most_bytes = 2 * self._core.state_bytes + _LEAST_STATE_BYTES
+            instead = "name the state of a drive"
+            state = (from_state, read_file(from_state, "a state", most_bytes, instead))
+        started = time.perf_counter()
+        if firmware is None:
+            self.prepare()
+        prepared = time.perf_counter()
+        told = self._core.simulate(
+            scenario,
+            seed=seed,
+            warmup_requests=warmup_requests,
+            requests=requests,
+            duration_ns=_nanoseconds(seconds),
+            interval_ns=_nanoseconds(interval_seconds),
+            firmware=firmware,
+            log_requests=log_requests,
+            from_state=state,
+            keeps_state=keeps_state,
+            progress=progress,
+        )
+        log = told.get("log", {"requests": None, "dropped": None, "parquet": None})
+        described = self._described(told, scenario)
+        values = {
+            "drive": self.name,
+            "kind": self.kind,
+            "condition": self.condition,
+            "from_state": None if from_state is None else str(from_state),
+            "capacity_bytes": self.capacity_bytes,
+            "config_hash": self._core.config_hash,
+            "seed": seed,
+            "requests": submitted_requests(told),
+            "loop_wall_seconds": told["loop_wall_seconds"],
+            "page_programs": told.get("all_page_programs"),
+            "peak_memory_bytes": peak_bytes(),
+            "preparation_wall_seconds": prepared - started,
+            **described,
+            "logged_requests": log["requests"],
+            "dropped_requests": log["dropped"],
+        }
+        return Simulation(values, log["parquet"], told.get("state"))
+
+    def _described(self, told: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
+        duration_ns = told["duration_ns"]
+        series = told.get("series")
+        is_flash = "disk" not in told
+        # The channels and units of an array are its members'.
+        is_one = not told["members"]
+        flash = (
+            "page_reads",
+            "host_page_programs",
+            "collection_page_programs",
+            "wear_page_programs",
+            "fold_page_programs",
+            "copyback_page_programs",
+            "read_retries",
+            "block_erases",
+            "collections",
+            "collection_moves",
+            "wear_moves",
+            "retired_blocks",
+            "bad_blocks",
+            "switch_merges",
+            "partial_merges",
+            "full_merges",
+            "map_hits",
+            "map_misses",
+            "map_page_reads",
+            "map_page_programs",
+            "packed_pages",
+            "zero_pages",
+            "buffer_hit_pages",
+            "coalesced_pages",
+            "cache_hit_pages",
+            "cache_miss_pages",
+            "read_ahead_pages",
+            "write_amplification_ratio",
+            "erase_counts",
+        )
+        return {
+            "duration_ns": duration_ns,
+            "stopped_by": told["stopped_by"],
+            "warmup_requests": told["warmup_requests"],
+            "counted_requests": told["counted_requests"],
+            "streams": [
+                stream_json(plan, stream, duration_ns)
+                for plan, stream in zip(scenario.streams(), told["streams"], strict=True)
+            ],
+            "flash": {name: told[name] for name in flash} if is_flash else None,
+            "disk": told.get("disk"),
+            "energy": told["energy"],
+            "variability": self.variability,
+            "variability_factor": told["variability_factor"],
+            "members": told["members"],
+            "unit": self._unit() if is_flash else None,
+            "channel_utilisation_ratio": told.get("channel_utilisation_ratio") if is_one else None,
+            "unit_utilisation_ratio": told.get("unit_utilisation_ratio") if is_one else None,
+            "series": None if series is None else series_json(series, duration_ns),
+        }
+
+    def _unit(self) -> str:
+        preset = self.preset.get("member_preset", self.preset)
+        return "plane" if preset["geometry"]["plane_mode"] else "die"
+
+    def timeline(self, direction: str, record_bytes: int) -> list[dict[str, Any]]:
+        """Return the flash operations of one request at the start of the idle drive."""
+        self._workers(1)
+        return self._core.record_timeline(direction, record_bytes)
+
+    def timeline_of_run(
+        self, scenario: Scenario, *, seed: int, from_ns: int, to_ns: int, most: int
+    ) -> list[dict[str, Any]]:
+        """Return the flash operations under way in a span of a run, at most `most` and one more.
+
+        Parameters
+        ----------
+        scenario
+            What runs, from the preset's condition.
+        seed
+            Key of all random numbers.
+        from_ns, to_ns
+            The span, in ns from the beginning of the run.
+        most
+            So many are wanted; one more says that there are more.
+        """
+        self._workers(1)
+        return self._core.record_span(scenario, seed=seed, from_ns=from_ns, to_ns=to_ns, most=most)
+
+    def _workers(self, wanted: int | None) -> int:
+        """Return how many threads to use: no more than memory has room for their states."""
+        if self._most_workers is None:
+            self._most_workers = _workers_that_fit(self.name, self._core.state_bytes)
+        return min(wanted or available_cores(), self._most_workers)
+
+    @property
+    def session_bytes(self) -> int:
+        """Memory that a session takes: the state it begins with, and what is done to it."""
+        return _needed_bytes(self._core.state_bytes)
+
+    def core_session(self, seed: int) -> Session:
+        """Return a drive of its own in the native core, whose steps go on from each other."""
+        self._workers(1)
+        return self._core.session(seed=seed)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def _nanoseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else max(1, round(seconds * 1e9))
+
+
+def _workers_that_fit(name: str, state_bytes: int) -> int:
+    available = available_bytes()
+    if available is None:
+        return sys.maxsize
+    # The prepared state, and a state for every worker with room for what its run needs.
+    fitting = (available - state_bytes) * 8 // (state_bytes * 9)
+    if fitting < 1:
+        raise lacking(name, _needed_bytes(state_bytes), "use a drive with fewer pages")
+    return fitting
+
+
+def _needed_bytes(state_bytes: int) -> int:
+    return state_bytes * 17 // 8
+
+
+def _measurement(index: int, workload: Characteristics, result: dict[str, Any]) -> Measurement:
+    def part(name: str) -> OperationResult | None:
+        values = result[name]
+        return None if values is None else OperationResult(**values)
+
+    return Measurement(
+        index=index,
+        characteristics=workload,
+        duration_ns=result["duration_ns"],
+        read=part("read"),
+        write=part("write"),
+        extra=result["extra"],
+        batches=LatencyBatches.from_json(result["batches"]),
+        stopped_by=result["stopped_by"],
+    )

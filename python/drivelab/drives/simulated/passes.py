@@ -1,0 +1,61 @@
+"""Passes over a file on a simulated drive: one of each size and order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from drivelab.workloads.whole_pass import BOITO2015_SIZES, Direction, WholePass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.drives.pass_measurement import PassMeasurement
+    from drivelab.drives.simulated.drive import SimulatedDrive
+
+
+def one_of_each(
+    drive: SimulatedDrive,
+    direction: Direction,
+    file_bytes: int,
+    *,
+    sizes: Sequence[int] = BOITO2015_SIZES,
+    seed: int = 0,
+) -> tuple[list[PassMeasurement], list[PassMeasurement]]:
+    """Measure a pass in order and one in random order at every size; give both lists.
+
+    Parameters
+    ----------
+    drive
+        Without its variability for the drive's truth.
+    direction
+        Of all passes.
+    file_bytes
+        Of the file, which lies at the drive's beginning.
+    sizes
+        Of requests.
+    seed
+        Key of the random orders.
+    """
+    passes = [
+        WholePass(direction, is_random, size, file_bytes)
+        for is_random in (False, True)
+        for size in sizes
+    ]
+    measured = list(drive.measure_passes(list(enumerate(passes)), seed=seed))
+    return measured[: len(sizes)], measured[len(sizes) :]
+
+
+def ratios_by_size(
+    drive: SimulatedDrive,
+    direction: Direction,
+    file_bytes: int,
+    *,
+    sizes: Sequence[int] = BOITO2015_SIZES,
+    seed: int = 0,
+) -> list[float]:
+    """Return sequential over random throughput at every size, from one pass each.
+
+    Parameters are those of `one_of_each`.
+    """
+    in_order, random = one_of_each(drive, direction, file_bytes, sizes=sizes, seed=seed)
+    return [b.duration_ns / a.duration_ns for a, b in zip(in_order, random, strict=True)]

@@ -1,0 +1,164 @@
+"""A simulated drive step after step: what one step leaves, the next one finds."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from drivelab._core import MOST_STREAMS
+from drivelab.closed_on_exit import ClosedOnExit
+from drivelab.drives.operation_result import OperationResult
+from drivelab.drives.session import Purge, StepResult, check_end, check_shares
+from drivelab.errors import UsageError
+from drivelab.units import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.drives.simulated.drive import SimulatedDrive
+    from drivelab.workloads.stimulus import Stimulus
+
+#: Idling is a step like any other to the random numbers: its key is far from those of steps.
+_IDLE_KEY: Final = 1 << 40
+#: Of `extra`, what a sum over members or a mean over nothing would make of no worth.
+_TOLD: Final = ("write_amplification_ratio", "variability_factor")
+
+
+class SimulatedSession(ClosedOnExit):
+    """A simulated drive that keeps what was done to it.
+
+    Parameters
+    ----------
+    drive
+        Which; its own measurements do not see what is done here.
+    seed
+        Key of all random numbers, with a step's place.
+
+    Raises
+    ------
+    RunError
+        When there is not enough memory for its state.
+    """
+
+    kind: Literal["simulated"] = "simulated"
+    #: Everything of a simulated drive is its own.
+    is_whole_device = True
+
+    def __init__(self, drive: SimulatedDrive, *, seed: int = 0) -> None:
+        self._drive = drive
+        self.name = drive.name
+        self.capacity_bytes = drive.capacity_bytes
+        self.block_bytes = drive.block_bytes
+        self._session = drive.core_session(seed)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides how the drive behaves."""
+        return self._drive.identity()
+
+    def header(self) -> dict[str, str]:
+        """Give what a report says of drive and host, by field in words."""
+        preset = self._drive.preset
+        flash = preset.get("member_preset", preset)
+        kinds = {"ssd": "solid-state drive", "hdd": "hard disk"}
+        kind = kinds.get(flash["kind"], flash["kind"])
+        media = f"simulated array of {kind}s" if preset is not flash else f"simulated {kind}"
+        host = flash.get("host", {})
+        return {
+            "vendor": "",
+            "model": preset["name"],
+            "serial": "",
+            "firmware": f"configuration {self.identity()['config_hash']}",
+            "interface": str(host.get("interface", "")),
+            "form factor": "",
+            "media": media,
+            "host": "simulated time; results do not depend on the machine",
+            "operating system": f"{platform.system()} {platform.machine()}",
+            "driver": "drivelab",
+            "write cache": _write_buffer(flash),
+        }
+
+    def purge(self) -> Purge:
+        """Erase everything; erase counts stay as the preset says, and a disk keeps what it has."""
+        self._session.purge()
+        return Purge("done", "simulated: every block erased")
+
+    def check(self, *stimuli: Stimulus, shares: Sequence[float] = ()) -> None:
+        """Raise `UsageError` when a stimulus goes beyond the drive, or loops are too many."""
+        check_shares(stimuli, shares)
+        for stimulus in stimuli:
+            end = stimulus.range_start_bytes + stimulus.range_bytes
+            if end > self.capacity_bytes:
+                raise UsageError(
+                    f"the stimulus goes to {end} bytes of {self.name}; allowed: at most "
+                    f"{self.capacity_bytes}"
+                )
+        # Threads of random accesses do not differ, so they are one loop.
+        loops = sum(1 if each.is_random else each.threads for each in stimuli)
+        if loops > MOST_STREAMS:
+            raise UsageError(
+                f"{loops} streams at the same time, each thread of accesses in order being one; "
+                f"allowed on simulated drives: at most {MOST_STREAMS}"
+            )
+
+    def run(
+        self,
+        *stimuli: Stimulus,
+        step: int,
+        seconds: float | None = None,
+        total_bytes: int | None = None,
+        shares: Sequence[float] = (),
+    ) -> StepResult:
+        """Send stimuli in simulated time; see `DriveSession.run`.
+
+        Between two steps the write buffer drains: what a step finds is an idle drive.
+        """
+        self.check(*stimuli, shares=shares)
+        check_end(stimuli, seconds, total_bytes)
+        held: list[float | None] = [*shares] if shares else [None] * len(stimuli)
+        told = self._session.run(
+            [
+                (each.as_tuple(), each.content, each.is_forced, share)
+                for each, share in zip(stimuli, held, strict=True)
+            ],
+            place=step,
+            duration_ns=None if seconds is None else max(1, round(seconds * 1e9)),
+            total_bytes=total_bytes,
+        )
+        extra = {name: told["extra"][name] for name in _TOLD if name in told["extra"]}
+        if "energy_joules" in told:
+            extra["energy_joules"] = told["energy_joules"]
+        duration_ns = max(1, told["duration_ns"])
+        streams = [StepResult(duration_ns, *_operations(each)) for each in told["streams"]]
+        at_once = tuple(streams) if len(stimuli) > 1 else ()
+        return StepResult(duration_ns, *_operations(told), extra, at_once)
+
+    def idle(self, seconds: float) -> None:
+        """Leave the drive alone; what it does then is its preset's."""
+        if seconds > 0:
+            self._session.idle(max(1, round(seconds * 1e9)), _IDLE_KEY)
+
+    def save_state(self) -> bytes:
+        """Return the state: a few bytes for each page that differs from where it began."""
+        return self._session.save()
+
+    def load_state(self, state: bytes) -> None:
+        """Take up what `save_state` gave on the same drive; `UsageError` for anything else."""
+        self._session.load(state)
+
+    def leave(self, *, only_found: bool = False) -> None:
+        """Nothing is made."""
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def _operations(told: dict[str, Any]) -> tuple[OperationResult | None, OperationResult | None]:
+    read, write = (
+        None if told[name] is None else OperationResult(**told[name]) for name in ("read", "write")
+    )
+    return read, write
+
+
+def _write_buffer(preset: dict[str, Any]) -> str:
+    size = preset.get("buffer", {}).get("write_buffer_bytes", 0)
+    return f"{format_size(size)} in the controller" if size else "none"

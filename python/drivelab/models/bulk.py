@@ -1,0 +1,130 @@
+"""Answers for files of workloads: many at once, every metric, with its interval.
+
+A block of rows is read, answered and written by one thread, and the blocks are shared between
+the cores; they are put together in their order. No more blocks are under way than keep the
+cores busy, so memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from drivelab import _core
+from drivelab.models import intervals
+from drivelab.models.evaluate import ModelKey
+from drivelab.models.features import FloatArray, effective_table
+from drivelab.models.measured import METRICS
+from drivelab.models.model import PerformanceModel
+from drivelab.models.trained import BoolArray
+from drivelab.workloads.characteristics import FIELDS
+from drivelab.workloads.csv_table import CsvBlock, WorkloadCsv
+
+_WORKLOAD_COLUMNS: Final = tuple(
+    f"{name}_bytes" if name.endswith(("_size", "_stride")) else name for name in FIELDS
+)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A block of rows as CSV, how many they are, and how many lie outside what was trained."""
+
+    text: bytes
+    rows: int
+    outside: int
+
+
+class BulkPredictor:
+    """Answers workloads of CSV files by a model.
+
+    Parameters
+    ----------
+    model
+        Whom to ask.
+    level
+        Of the intervals; None leaves them empty.
+    features, estimator
+        Which of its models; the best of each metric where left open.
+
+    Raises
+    ------
+    CannotAnswerError
+        When too few workloads were reserved for the level.
+    """
+
+    def __init__(
+        self,
+        model: PerformanceModel,
+        *,
+        level: float | None,
+        features: str | None = None,
+        estimator: str | None = None,
+    ) -> None:
+        self._model = model
+        self._keys = {metric: model.key(metric, features, estimator) for metric in METRICS}
+        self._widths = {
+            metric: None if level is None else intervals.half_width(model.scores[key], level)
+            for metric, key in self._keys.items()
+        }
+        percent = "" if level is None else f"_{100 * level:g}"
+        self._names = [*_WORKLOAD_COLUMNS]
+        for metric in METRICS:
+            self._names += [metric, f"{metric}_low{percent}", f"{metric}_high{percent}"]
+        self._names.append("outside_training")
+
+    @property
+    def header(self) -> bytes:
+        """The names of the columns, as a line."""
+        return (",".join(self._names) + "\n").encode()
+
+    def answers(self, source: WorkloadCsv) -> Iterator[Answered]:
+        """Answer a file block by block, in its order.
+
+        Raises
+        ------
+        UsageError
+            For the first row that is no workload; what was answered before it was given.
+        """
+        workers = len(os.sched_getaffinity(0))
+        under_way: deque[Future[Answered]] = deque()
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                for block in source.blocks():
+                    under_way.append(pool.submit(self._answer, source, block))
+                    if len(under_way) > 2 * workers:
+                        yield under_way.popleft().result()
+                while under_way:
+                    yield under_way.popleft().result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _answer(self, source: WorkloadCsv, block: CsvBlock) -> Answered:
+        table = effective_table(source.table(block))
+        outside = self._model.trained.outside(table)
+        columns = [("exact", table[:, column]) for column in range(len(FIELDS))]
+        for metric, key in self._keys.items():
+            columns += [("rounded", one) for one in self._with_ends(metric, key, table, outside)]
+        columns.append(("flag", outside.astype(np.float64)))
+        text = _core.write_cells([(kind, np.ascontiguousarray(one)) for kind, one in columns])
+        return Answered(text, len(table), int(np.count_nonzero(outside)))
+
+    def _with_ends(
+        self, metric: str, key: ModelKey, table: FloatArray, outside: BoolArray
+    ) -> list[FloatArray]:
+        with np.errstate(over="ignore", under="ignore"):
+            answers = np.exp(self._model.predictors[key].predict(table))
+        # Too far outside for any number: no answer.
+        answers[~((answers > 0) & (answers < np.inf))] = np.nan
+        width = self._widths[metric]
+        if width is None:
+            nothing = np.full(len(table), np.nan)
+            return [answers, nothing, nothing]
+        known = np.where(outside, np.nan, answers)
+        low, high = intervals.ends_around(known, width).T
+        return [answers, low, high]

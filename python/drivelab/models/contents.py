@@ -1,0 +1,41 @@
+"""What a model consists of, and so what its file keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from drivelab.models.evaluate import Evaluation, ModelKey
+from drivelab.models.features import FloatArray
+from drivelab.models.predictors import Predictor
+from drivelab.models.trained import TrainedWorkloads
+
+
+@dataclass(frozen=True)
+class ModelContents:
+    """Every fitted model of a drive, and how good each is.
+
+    Attributes
+    ----------
+    predictors
+        By model, of the logarithm.
+    trained
+        The workloads of the training part, in the order of `evaluation.indices`.
+    evaluation
+        Accuracy, the best model by metric, importance and effects.
+    scores
+        By model, how far it is off on each workload that was reserved for calibration,
+        ascending; see `drivelab.models.intervals`.
+    seed
+        Of folds, estimators and shuffles.
+    provenance
+        What the caller says about the measurements: drive, design, plan, versions.
+    """
+
+    predictors: Mapping[ModelKey, Predictor]
+    trained: TrainedWorkloads
+    evaluation: Evaluation
+    scores: Mapping[ModelKey, FloatArray]
+    seed: int
+    provenance: Mapping[str, Any] = field(default_factory=dict)

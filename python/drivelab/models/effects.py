@@ -1,0 +1,170 @@
+"""What a model says matters: permutation importance and partial dependence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drivelab.models.accuracy import measure_accuracy
+from drivelab.models.features import UNITS, FloatArray, effective_table
+from drivelab.models.predictors import IntArray, Predictor, predict_out_of_fold
+from drivelab.workloads.characteristics import FIELDS
+
+_SHUFFLES: Final = 5
+_EFFECT_POINTS: Final = 17
+_EFFECT_ROWS: Final = 1000
+_COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
+
+
+@dataclass(frozen=True)
+class Importance:
+    """What a characteristic is worth to a model.
+
+    Attributes
+    ----------
+    characteristic
+        Its name.
+    mre_increase
+        By how much the cross-validated MRE (a ratio) grows when the characteristic's values
+        are shuffled among the workloads in which it is in effect; mean over shuffles. About
+        0, or a little below, where it does not matter.
+    mre_increase_deviation
+        Standard deviation over the shuffles.
+    """
+
+    characteristic: str
+    mre_increase: float
+    mre_increase_deviation: float
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Partial dependence of a performance on one characteristic.
+
+    Attributes
+    ----------
+    characteristic, unit
+        Name and unit.
+    values
+        Ascending, from the smallest to the largest trained value.
+    performance
+        Geometric mean of the predictions with the characteristic at each value and the
+        others as measured, in the metric's unit; the geometric mean because models are
+        fitted to the logarithm.
+    """
+
+    characteristic: str
+    unit: str
+    values: tuple[float, ...]
+    performance: tuple[float, ...]
+
+
+def permutation_importance(
+    predictors: Sequence[Predictor],
+    table: FloatArray,
+    folds: IntArray,
+    observed: FloatArray,
+    seed: int,
+) -> tuple[Importance, ...]:
+    """Return what each characteristic is worth, out of fold, the most important first.
+
+    Parameters
+    ----------
+    predictors
+        One a fold, fitted to the others; of the logarithm, from extended features.
+    table
+        Workloads in effect, shape (n, 8).
+    folds, observed
+        Each row's fold and performance.
+    seed
+        Of the shuffles.
+    """
+
+    def mre(of: FloatArray) -> float:
+        return measure_accuracy(observed, np.exp(predict_out_of_fold(predictors, of, folds))).mre
+
+    unshuffled = mre(table)
+    result = []
+    for column, characteristic in enumerate(FIELDS):
+        effective = np.flatnonzero(~np.isnan(table[:, column]))
+        if effective.size == 0:
+            continue
+        increases = []
+        for shuffle in range(_SHUFFLES):
+            random = np.random.default_rng((seed, column, shuffle))
+            shuffled = table.copy()
+            # Not blanked anew: a workload that only read and now only writes would have no size.
+            shuffled[effective, column] = table[random.permutation(effective), column]
+            increases.append(mre(shuffled) - unshuffled)
+        mean, deviation = float(np.mean(increases)), float(np.std(increases))
+        result.append(Importance(characteristic, mean, deviation))
+    return tuple(sorted(result, key=lambda importance: -importance.mre_increase))
+
+
+def partial_dependence(predictor: Predictor, table: FloatArray, seed: int) -> tuple[Effect, ...]:
+    """Return the effect of each characteristic that varies, in the characteristics' order.
+
+    The other characteristics keep the values of measured workloads, a seeded sample of at
+    most 1000 of them. Where changing one characteristic brings others into effect (the
+    write size once something is written), only workloads are taken that have values for
+    them.
+
+    Parameters
+    ----------
+    predictor
+        Of the logarithm, from extended features.
+    table
+        Workloads in effect, shape (n, 8).
+    seed
+        Of the sample.
+    """
+    result = []
+    for name, column in _COLUMN.items():
+        rows = table[_complete_rows(table, name)]
+        trained = np.unique(table[~np.isnan(table[:, column]), column])
+        if trained.size < 2 or len(rows) == 0:
+            continue
+        if len(rows) > _EFFECT_ROWS:
+            random = np.random.default_rng((seed, column))
+            rows = rows[np.sort(random.choice(len(rows), _EFFECT_ROWS, replace=False))]
+        values = _effect_values(name, trained)
+        performance = []
+        for value in values:
+            changed = rows.copy()
+            changed[:, column] = value
+            answers = predictor.predict(effective_table(changed))
+            performance.append(float(np.exp(answers.mean())))
+        result.append(Effect(name, UNITS[name], tuple(values.tolist()), tuple(performance)))
+    return tuple(result)
+
+
+def _complete_rows(table: FloatArray, name: str) -> NDArray[np.bool_]:
+    """Tell the rows that have all that is in effect at any value of a characteristic."""
+    needed = [name]
+    if name == "write_ratio":
+        needed = ["read_size", "write_size"]
+    elif name.endswith("_random"):
+        # Where every access is random there is no stride; such a row cannot be made partly
+        # sequential, unless no row can.
+        stride = f"{name.removesuffix('_random')}_stride"
+        if not np.isnan(table[:, _COLUMN[stride]]).all():
+            needed = [name, stride]
+    columns = [_COLUMN[needed_name] for needed_name in needed]
+    return np.logical_not(np.isnan(table[:, columns]).any(axis=1))
+
+
+def _effect_values(name: str, trained: FloatArray) -> FloatArray:
+    """Return the trained values where they are few, else points even in the feature's scale."""
+    if trained.size <= _EFFECT_POINTS:
+        return trained
+    low, high = trained[0], trained[-1]
+    if UNITS[name] == "ratio":
+        return np.linspace(low, high, _EFFECT_POINTS)
+    if low == 0:
+        return np.concatenate([[0.0], np.geomspace(trained[1], high, _EFFECT_POINTS - 1)])
+    values: FloatArray = np.geomspace(low, high, _EFFECT_POINTS)
+    return values

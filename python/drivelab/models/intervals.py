@@ -1,0 +1,101 @@
+"""Prediction intervals by split conformal prediction (Vovk et al. 2005; Lei et al. 2018).
+
+Some of a run's workloads are drawn at random from the population that the design states, and
+reserved: no model is fitted to them or chosen by them. How far a model is off on each is a
+score, ``|ln observed - ln predicted|``. Of n scores the one of rank ``ceil((n + 1) * level)``
+is the half-width of the interval on the logarithm: a new workload drawn at random from the same
+population is as likely to have any rank among the n + 1, so its score is no larger with a
+probability of at least the level, whatever the model and however errors are distributed. That
+holds on average over campaigns and questions, not for each question.
+
+Reserved workloads that lie outside what was trained (`drivelab.models.trained`) are left
+out, as such questions get no interval.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from drivelab.errors import CannotAnswerError, UsageError
+from drivelab.models.features import FloatArray
+
+LEVELS: Final = (0.8, 0.9, 0.95)
+# Far more than logarithm and exponential round, far less than anybody measures.
+_ROUNDING: Final = 1e-12
+
+
+def conformal_rank(count: int, level: float) -> int:
+    """Return the rank of the score that is the half-width, 1 to `count`; beyond it: infinite.
+
+    Exact: 0.95 is nineteen twentieths here, not the float next to it.
+    """
+    return math.ceil((count + 1) * Fraction(str(level)))
+
+
+def workloads_needed(level: float) -> int:
+    """Return how few reserved workloads give an interval at that level."""
+    count = 1
+    while conformal_rank(count, level) > count:
+        count += 1
+    return count
+
+
+def levels_possible(count: int) -> tuple[float, ...]:
+    """Return the levels that so many reserved workloads give an interval at."""
+    return tuple(level for level in LEVELS if conformal_rank(count, level) <= count)
+
+
+def check_level(level: float) -> None:
+    """Raise `UsageError` for a level that no interval is given at."""
+    if level not in LEVELS:
+        allowed = ", ".join(f"{100 * one:g} %" for one in LEVELS)
+        raise UsageError(f"{100 * level:g} % is no level of an interval; allowed: {allowed}")
+
+
+def half_width(scores: FloatArray, level: float) -> float:
+    """Return the half-width of an interval on the logarithm.
+
+    Parameters
+    ----------
+    scores
+        Ascending, one a reserved workload.
+    level
+        One of `LEVELS`.
+
+    Raises
+    ------
+    CannotAnswerError
+        When there are too few scores for the level.
+    """
+    rank = conformal_rank(len(scores), level)
+    if rank > len(scores):
+        raise CannotAnswerError(
+            f"an interval at {100 * level:g} % needs {workloads_needed(level)} workloads reserved "
+            f"for calibration, the model has {len(scores)}: measure a larger design"
+        )
+    return float(scores[rank - 1])
+
+
+def ends_around(predicted: FloatArray, width: float) -> FloatArray:
+    """Return the ends of the intervals around predictions, shape (n, 2), NaN around NaN."""
+    with np.errstate(over="ignore", under="ignore"):
+        factor = np.exp(width) * (1 + _ROUNDING)
+        return np.column_stack([predicted / factor, predicted * factor])
+
+
+def around(predicted: FloatArray, width: float) -> FloatArray:
+    """Return the ends of the intervals around predictions, shape (n, 2).
+
+    Raises
+    ------
+    CannotAnswerError
+        When an end would lie outside what a number can hold.
+    """
+    ends = ends_around(predicted, width)
+    if not ((ends > 0) & (ends < np.inf)).all():
+        raise CannotAnswerError("the interval is wider than numbers reach: the model knows nothing")
+    return ends

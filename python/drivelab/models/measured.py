@@ -1,0 +1,79 @@
+"""The measurements of a run as the models take them: arrays, apart by what they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from drivelab.drives.measurement import Measurement
+from drivelab.errors import UsageError
+from drivelab.models.features import FloatArray, workload_table
+from drivelab.models.predictors import IntArray
+from drivelab.workloads.parts import PartName, Parts
+
+METRICS: Final = ("latency_ns_mean", "bandwidth_bytes_per_second", "iops")
+#: What models are made of; whatever else a run measured is for the report.
+PARTS: Final[tuple[PartName, ...]] = ("training", "calibration", "check")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Measurements, one a row.
+
+    Attributes
+    ----------
+    table
+        Workloads in effect, shape (n, 8), as `features.workload_table` returns them.
+    observed
+        By metric, performance above 0, shape (n,).
+    indices
+        Each row's measurement index.
+    keys
+        What identifies each row's workload.
+    """
+
+    table: FloatArray
+    observed: Mapping[str, FloatArray]
+    indices: IntArray
+    keys: Sequence[Hashable]
+
+    @classmethod
+    def of(cls, measurements: Sequence[Measurement]) -> Rows:
+        """Put measurements into arrays.
+
+        Raises
+        ------
+        UsageError
+            When a measurement has no performance above 0.
+        """
+        observed = {
+            metric: np.array([getattr(one, metric) for one in measurements], dtype=np.float64)
+            for metric in METRICS
+        }
+        for metric, values in observed.items():
+            bad = np.flatnonzero(~((values > 0) & (values < np.inf)))
+            if bad.size:
+                index = measurements[int(bad[0])].index
+                raise UsageError(
+                    f"measurement {index} has a {metric} of {values[bad[0]]:g}; a model needs "
+                    "performance above 0"
+                )
+        return cls(
+            table=workload_table([one.characteristics for one in measurements]),
+            observed=observed,
+            indices=np.array([one.index for one in measurements], dtype=np.int64),
+            keys=[one.characteristics.key() for one in measurements],
+        )
+
+
+def rows_by_part(measurements: Sequence[Measurement], parts: Parts | None) -> dict[str, Rows]:
+    """Return the measurements of each of `PARTS`; all are for training without `parts`."""
+    chosen: dict[str, list[Measurement]] = {part: [] for part in PARTS}
+    for one in measurements:
+        part = "training" if parts is None else parts.part_of(one.index)
+        if part in chosen:
+            chosen[part].append(one)
+    return {part: Rows.of(of_part) for part, of_part in chosen.items()}

@@ -1,0 +1,356 @@
+"""The file of a performance model: one JSON object, own format, nothing to execute.
+
+``format`` and ``format_version`` come first; a reader refuses any other version, because a
+model is fitted again from its run in seconds. Every number is written so that it is read back
+to the bit. The sum at the end tells a file of which a bit was changed. Reading checks names,
+types, lengths and ranges too, and the trees' own checks make sure that every tree ends, so that a
+file from anywhere gives predictions or one clear line.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import stat
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from drivelab import _core
+from drivelab.bounded_json import UnreadableJsonError, parse_json
+from drivelab.errors import DamagedError, RunError, UsageError
+from drivelab.models.accuracy import Accuracy
+from drivelab.models.checked_json import MismatchError, Node
+from drivelab.models.contents import ModelContents
+from drivelab.models.effects import Effect, Importance
+from drivelab.models.evaluate import FOLDS, MODEL_KEYS, Evaluation, ModelKey, best_models
+from drivelab.models.features import (
+    FEATURE_SETS,
+    UNITS,
+    FeatureSet,
+    FloatArray,
+    characteristics_of,
+    workload_table,
+)
+from drivelab.models.intervals import LEVELS
+from drivelab.models.measured import METRICS
+from drivelab.models.mixes import between_ratios
+from drivelab.models.predictors import LinearFunction, Predictor, Trees
+from drivelab.models.trained import TrainedWorkloads
+from drivelab.sealed_json import BrokenSealError, NoSealError, sealed_json, unsealed_json
+from drivelab.whole_file import write_whole
+from drivelab.workloads.characteristics import FIELDS
+
+FORMAT: Final = "drivelab performance model"
+FORMAT_VERSION: Final = 3
+# A model of a million measurements has less; a file beyond is not read into memory.
+_LARGEST_BYTES: Final = 2**30
+# So every file of ours begins, however short it was cut.
+_BEGIN: Final = re.compile(rb'\{"format": ?"' + FORMAT.encode() + b'"')
+
+
+def write(path: Path, model: ModelContents) -> None:
+    """Write `model` to `path`, which then holds either the old or the whole new file."""
+    text = sealed_json(_to_json(model))
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise RunError(
+            f"cannot write the model {path}: {error.strerror or error}; what was measured is "
+            "kept: make room or check the permissions, then run the same command again"
+        ) from error
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return the arguments of the `PerformanceModel` that `path` holds.
+
+    Raises
+    ------
+    UsageError
+        When it holds no model, or one of another version.
+    DamagedError
+        When it is not what was written.
+    """
+    try:
+        status = path.stat()
+        # Reading a pipe or a device may never end.
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+            raise UsageError(f"{path} is no Drivelab model: it is no regular file")
+        if status.st_size > _LARGEST_BYTES:
+            raise UsageError(f"{path} is too large for a Drivelab model")
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read the model {path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise UsageError(f"cannot read the model {path}: {error}") from error
+    try:
+        return _from_json(Node(_content(data), ""))
+    except BrokenSealError as error:
+        raise DamagedError(
+            f"{path} is damaged: it is not what was written, its checksum does not fit; fit the "
+            "model again from its run: drivelab report RUN"
+        ) from error
+    except MismatchError as error:
+        raise UsageError(f"{path} is no readable Drivelab model: {error}") from error
+    except UnreadableJsonError as error:
+        raise UsageError(f"{path} is no Drivelab model: it {error}") from error
+
+
+def _content(data: bytes) -> Any:
+    """Read what a file holds; without a sum it is of another version, damaged, or no model."""
+    try:
+        return unsealed_json(data)
+    except NoSealError as error:
+        try:
+            root = Node(parse_json(data), "")
+        except UnreadableJsonError:
+            if _BEGIN.match(data):
+                raise BrokenSealError from error
+            raise
+        _check_format(root)
+        raise BrokenSealError from error
+
+
+def _to_json(model: ModelContents) -> dict[str, Any]:
+    evaluation = model.evaluation
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "provenance": model.provenance,
+        "seed": model.seed,
+        "features": {name: _inputs(chosen) for name, chosen in FEATURE_SETS.items()},
+        "rows": {
+            "workloads": {
+                name: _with_null(model.trained.table[:, column])
+                for column, name in enumerate(FIELDS)
+            },
+            "measurement_index": evaluation.indices.tolist(),
+            "fold": evaluation.folds.tolist(),
+            "observed": {metric: evaluation.observed[metric].tolist() for metric in METRICS},
+        },
+        "models": [
+            {
+                **key._asdict(),
+                "cross_validated": evaluation.cross_validated[key].to_json(),
+                "in_sample": evaluation.in_sample[key].to_json(),
+                "check": None if evaluation.check is None else evaluation.check[key].to_json(),
+                "interval_scores": model.scores[key].tolist(),
+                "out_of_fold": evaluation.out_of_fold[key].tolist(),
+                "predictor": model.predictors[key].to_json(),
+            }
+            for key in MODEL_KEYS
+        ],
+        "importance": {
+            metric: [vars(one) for one in evaluation.importance[metric]] for metric in METRICS
+        },
+        "effects": {
+            metric: [vars(one) for one in evaluation.effects[metric]] for metric in METRICS
+        },
+        "check": {
+            "outside": evaluation.check_outside,
+            "coverage": None
+            if evaluation.check_coverage is None
+            else {
+                metric: [{"level": level, "ratio": ratio} for level, ratio in of_metric.items()]
+                for metric, of_metric in evaluation.check_coverage.items()
+            },
+        },
+    }
+
+
+def _with_null(values: FloatArray) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]
+
+
+def _inputs(features: FeatureSet) -> dict[str, list[str]]:
+    return {"trees": list(features.features), "linear": list(features.linear_inputs)}
+
+
+def _check_format(root: Node) -> None:
+    if root.of("format").value != FORMAT:
+        root.of("format").refuse(f"{FORMAT!r}")
+    _check_version(root.of("format_version").integer(1, 2**31))
+
+
+def _from_json(root: Node) -> dict[str, Any]:
+    _check_format(root)
+    for name, chosen in FEATURE_SETS.items():
+        if root.of("features").of(name).value != _inputs(chosen):
+            root.of("features").of(name).refuse("what this Drivelab sees of a workload")
+    models = _models(root.of("models"))
+    rows = root.of("rows")
+    indices = [item.integer(0, 2**63 - 1) for item in rows.of("measurement_index").items()]
+    count = len(indices)
+    cross_validated = {key: _accuracy(models[key].of("cross_validated")) for key in MODEL_KEYS}
+    provenance = root.of("provenance")
+    if not isinstance(provenance.value, dict):
+        provenance.refuse("an object")
+    evaluation = Evaluation(
+        indices=np.array(indices, dtype=np.int64),
+        folds=_folds(rows.of("fold"), count),
+        observed={
+            metric: rows.of("observed").of(metric).positive_numbers(count) for metric in METRICS
+        },
+        out_of_fold={
+            key: models[key].of("out_of_fold").positive_numbers(count) for key in MODEL_KEYS
+        },
+        cross_validated=cross_validated,
+        in_sample={key: _accuracy(models[key].of("in_sample")) for key in MODEL_KEYS},
+        best=best_models(cross_validated),
+        best_extended=best_models(cross_validated, {"extended"}),
+        importance={
+            metric: tuple(_importance(one) for one in root.of("importance").of(metric).items())
+            for metric in METRICS
+        },
+        effects={
+            metric: tuple(_effect(one) for one in root.of("effects").of(metric).items())
+            for metric in METRICS
+        },
+        **_check(root.of("check"), models),
+    )
+    trained = _trained(rows.of("workloads"), count)
+    return {
+        "predictors": {
+            key: between_ratios(
+                _predictor(models[key].of("predictor"), FEATURE_SETS[key.features]),
+                trained.table,
+                key.metric,
+            )
+            for key in MODEL_KEYS
+        },
+        "trained": trained,
+        "evaluation": evaluation,
+        "scores": {key: _scores(models[key].of("interval_scores")) for key in MODEL_KEYS},
+        "seed": root.of("seed").integer(0, 2**64 - 1),
+        "provenance": provenance.value,
+    }
+
+
+def _models(node: Node) -> dict[ModelKey, Node]:
+    models = {
+        ModelKey(*(one.of(name).text() for name in ModelKey._fields)): one for one in node.items()
+    }
+    for key in MODEL_KEYS:
+        if key not in models:
+            raise MismatchError(f"it lacks the model {' '.join(key)}")
+    return models
+
+
+def _folds(node: Node, count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    folds = np.array([item.integer(0, FOLDS - 1) for item in node.items()], dtype=np.int64)
+    if len(folds) != count:
+        node.refuse(f"a list of {count} folds")
+    return folds
+
+
+def _trained(node: Node, count: int) -> TrainedWorkloads:
+    columns = [node.of(name).numbers_or_null(count) for name in FIELDS]
+    try:
+        table = workload_table(np.column_stack(columns))
+        for row in table:
+            characteristics_of(row).validate()
+    except UsageError as error:
+        raise MismatchError(f"{node.place}: {error}") from error
+    if count == 0:
+        node.refuse("about any workload")
+    return TrainedWorkloads(table)
+
+
+def _scores(node: Node) -> FloatArray:
+    scores = node.numbers()
+    if not ((scores >= 0).all() and (np.diff(scores) >= 0).all()):
+        node.refuse("a list of ascending numbers from 0 on")
+    return scores
+
+
+def _check(node: Node, models: dict[ModelKey, Node]) -> dict[str, Any]:
+    """Return what an evaluation says about the check part."""
+    coverage = node.of("coverage")
+    absent = coverage.value is None
+    accuracy = {key: models[key].of("check") for key in MODEL_KEYS}
+    for each in accuracy.values():
+        if (each.value is None) != absent:
+            each.refuse("there exactly where check.coverage is")
+    return {
+        "check": None if absent else {key: _accuracy(each) for key, each in accuracy.items()},
+        "check_outside": node.of("outside").integer(0, 2**63 - 1),
+        "check_coverage": None
+        if absent
+        else {metric: _coverage(coverage.of(metric)) for metric in METRICS},
+    }
+
+
+def _coverage(node: Node) -> dict[float, float]:
+    shares = {}
+    for one in node.items():
+        level, ratio = one.of("level").number(), one.of("ratio").number()
+        if level not in LEVELS:
+            one.of("level").refuse(f"one of {', '.join(map(str, LEVELS))}")
+        if not 0 <= ratio <= 1:
+            one.of("ratio").refuse("a number from 0 to 1")
+        shares[level] = ratio
+    return shares
+
+
+def _check_version(version: int) -> None:
+    if version > FORMAT_VERSION:
+        raise MismatchError(
+            f"its format {version} is of a newer Drivelab, this one reads {FORMAT_VERSION}; "
+            "update it, or fit the model again: drivelab report RUN"
+        )
+    if version < FORMAT_VERSION:
+        raise MismatchError(
+            f"its format {version} is of an older Drivelab, this one reads {FORMAT_VERSION}; fit "
+            "the model again from its run: drivelab report RUN"
+        )
+
+
+def _accuracy(node: Node) -> Accuracy:
+    r2 = node.of("r2")
+    return Accuracy(
+        r2=math.nan if r2.value is None else r2.number(),
+        mae=node.of("mae").number(),
+        mean=node.of("mean").number(),
+        mre=node.of("mre_ratio").number(),
+        rows=node.of("rows").integer(1, 2**63 - 1),
+    )
+
+
+def _importance(node: Node) -> Importance:
+    return Importance(
+        characteristic=node.of("characteristic").choice(FIELDS),
+        mre_increase=node.of("mre_increase").number(),
+        mre_increase_deviation=node.of("mre_increase_deviation").number(),
+    )
+
+
+def _effect(node: Node) -> Effect:
+    characteristic = node.of("characteristic").choice(FIELDS)
+    values = node.of("values").numbers()
+    return Effect(
+        characteristic=characteristic,
+        unit=node.of("unit").choice((UNITS[characteristic],)),
+        values=tuple(values.tolist()),
+        performance=tuple(node.of("performance").positive_numbers(len(values)).tolist()),
+    )
+
+
+def _predictor(node: Node, features: FeatureSet) -> Predictor:
+    if node.of("kind").choice(("linear", "trees")) == "linear":
+        return LinearFunction(
+            features,
+            intercept=node.of("intercept").number(),
+            coefficients=node.of("coefficients").numbers(len(features.linear_inputs)),
+        )
+    columns = len(features.features)
+    arrays = node.of("arrays")
+    if not isinstance(arrays.value, dict):
+        arrays.refuse("an object")
+    if arrays.of("columns").integer(1, 2**31) != columns:
+        arrays.of("columns").refuse(f"{columns}")
+    try:
+        ensemble = _core.TreeEnsemble.from_arrays(arrays.value)
+    except (UsageError, TypeError, ValueError, OverflowError) as error:
+        raise MismatchError(f"{arrays.place}: {error}") from error
+    return Trees(features, ensemble, single_precision=node.of("single_precision").boolean())

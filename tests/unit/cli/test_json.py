@@ -1,0 +1,272 @@
+"""What `--json` prints is what docs/json*.md document, key by key."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import made_study
+import pytest
+from fake_drive import FakeDrive, workloads
+from fake_session import MIB, FakeSession
+from mqsim_file import ssdconfig
+from swept_drive import SMALL_OTHERS
+
+from drivelab.cli import main as cli
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.real import block_devices
+from drivelab.drives.real.block_devices import BlockDevice
+from drivelab.errors import RunError
+from drivelab.measure.campaign import run_campaign
+from drivelab.pts.compared_courses import COURSES
+from drivelab.pts.registry import TESTS
+from drivelab.pts.run import run_test
+from drivelab.pts.settings import Settings
+from drivelab.pts.shared_states import SharedStates, usual_folder
+from drivelab.reproduce import boito2015, huang2011, registry
+from drivelab.reproduce.boito2015_drives import MACHINES
+from drivelab.reproduce.claims import Reproduction
+from drivelab.reproduce.snia2010 import reproduction_of
+
+DOCUMENTS = [
+    Path(__file__).parents[3] / "docs" / name
+    for name in ("json.md", "json-drives.md", "json-profile.md", "json-pts.md", "json-reproduce.md")
+]
+# Objects whose keys are data: any name may stand there.
+OPEN_OBJECTS = (
+    *("extra", "latency_ns_histogram", "used", "intervals"),
+    *("operations", "latency_parts"),
+)
+# Objects that a drive says about itself, which are documented as one.
+WHOLE_OBJECTS = ("identity",)
+
+SMALL_DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
+COMMAND_LINES: dict[str, list[str]] = {
+    "drives": ["drives"],
+    "drives show": ["drives", "show", "figured.toml"],
+    "drives new": ["drives", "new", "mine.toml", "--force"],
+    "drives import": ["drives", "import", "ssdconfig.xml", "--force"],
+    "measure": [
+        *("measure", "sim:x25m", "--write-ratio", "0.5", "--requests", "50"),
+        *("--content", "database"),
+    ],
+    "simulate": [
+        *("simulate", "sim:metered.toml", "--write-ratio", "0.5", "--requests", "50"),
+        *("--interval", "1ms", "--save-state", "a.state"),
+    ],
+    "analytic": [
+        *("analytic", "analytic:x25m-yoo2014", "--op", "read"),
+        *("--record", "64KiB", "--file-size", "1MiB"),
+    ],
+    "timeline": [
+        *("timeline", "sim:x25m-yoo2014", "--op", "write"),
+        *("--record", "8KiB", "-o", "t.svg", "--csv", "t.csv"),
+    ],
+    "profile": [
+        *("profile", "sim:x25m", "--file-size", "4MiB", "--optimization-cost", "50us"),
+        *("--out", "profile"),
+    ],
+    "reproduce boito2015": ["reproduce", "boito2015", "--out", "boito2015"],
+    "reproduce huang2011": ["reproduce", "huang2011", "--out", "huang2011"],
+    "reproduce snia2010": ["reproduce", "snia2010", "--out", "snia2010"],
+    "reproduce yoo2014": ["reproduce", "yoo2014", "--out", "yoo2014"],
+    "model": [
+        *("model", "sim:x25m", "--design", "huang2011:12", "--check", "5", "--no-sweeps"),
+        *("--requests", "50", "--out", "run"),
+    ],
+    "model --dry-run": [
+        *("model", "sim:x25m", "--design", "huang2011:12", "--check", "5", "--dry-run"),
+        *("--requests", "50", "--warmup-requests", "10"),
+    ],
+    "report": ["report", "run"],
+    "pts run": [
+        *("pts", "run", "throughput", SMALL_DRIVE, "--client", "--scale", "0.01"),
+        *("--out", "pts-throughput"),
+    ],
+    "pts classes": ["pts", "classes"],
+    "pts states": ["pts", "states"],
+    "pts report": ["pts", "report", "pts-iops"],
+    "pts compare": ["pts", "compare", "pts-iops", "pts-iops/result.json", "--out", "pts-compared"],
+    "runs list": ["runs", "list", "."],
+    "runs show": ["runs", "show", "failed"],
+    "runs export": ["runs", "export", "failed", "--csv", "a.csv", "--parquet", "a.parquet"],
+    "runs remove": ["runs", "remove", "removed", "--yes"],
+    "report RUN RUN2": ["report", "run", "copied", "--out", "comparison"],
+    # Outside what was measured, or the list of warnings would be empty.
+    "predict": ["predict", "run", "--queue-depth", "5000"],
+}
+
+# Another command line of the same command, for what the first cannot print.
+ALSO: dict[str, list[list[str]]] = {
+    # A line of least squares that falls below 0.
+    "profile": [["profile", "sim:spinpoint-m7", "--file-size", "400MiB", "--points", "4"]],
+    "simulate": [
+        ["simulate", "sim:spinpoint-m7", "--requests", "50", "--interval", "1s"],
+        ["simulate", "sim:array-x25m", "--requests", "50", "--interval", "1s"],
+    ],
+    # Compared over time, which has other keys than block sizes and mixes.
+    "pts compare": [
+        ["pts", "compare", f"pts-{test}", f"pts-{test}/result.json", "--out", f"pts-{test}-two"]
+        for test in COURSES
+    ],
+}
+# Of one kind of drive; of others they are nothing.
+OF_ONE_KIND = {"flash", "disk", "channel_utilisation_ratio", "unit_utilisation_ratio", "energy"}
+
+# Everything that a preset may say and that adds to an answer.
+METERED = """
+base = "x25m"
+name = "metered"
+summary = "x25m with energies"
+energy.read_page_nj = 50_000
+energy.program_page_nj = 200_000
+energy.erase_block_nj = 2_000_000
+energy.transfer_byte_pj = 10
+energy.idle_power_mw = 100
+"""
+
+# A preset with a published figure that takes a moment to simulate.
+FIGURED = """
+base = "x25m-yoo2014"
+name = "figured"
+summary = "x25m-yoo2014 with a figure"
+[published.read]
+latency_ns = 100_000
+condition = "4 KiB"
+tolerance_ratio = 0.1
+direction = "read"
+queue_depth = 1
+size_bytes = 4096
+random_ratio = 1.0
+"""
+
+DEVICE = BlockDevice(
+    name="sdz",
+    path="/dev/sdz",
+    number="8:400",
+    size_bytes=2**30,
+    logical_block_bytes=512,
+    model=None,
+    serial=None,
+    firmware=None,
+    rotational=False,
+    scheduler=None,
+    write_cache=None,
+    read_only=False,
+    members=("FAST 980",),
+)
+
+
+# A drive of each class, a small file, few repetitions: some seconds.
+FEW: dict[str, Any] = {
+    "machines": [MACHINES[place] for place in (1, 5, 8)],
+    "files": [40 * 2**20],
+    "half_width_ratio": 0.9,
+}
+
+
+def small_huang2011(folder: Path | None) -> Reproduction:
+    """Reproduce the paper on a drive and with a design that take a second."""
+    drive = SMALL_DRIVE
+    return huang2011.reproduce(
+        folder,
+        drive=drive,
+        design="huang2011:40",
+        check=9,
+        plan=MeasurementPlan(requests=50),
+        **SMALL_OTHERS,
+    )
+
+
+def documents() -> str:
+    return "\n".join(path.read_text() for path in DOCUMENTS)
+
+
+def documented_keys(command: str) -> set[str]:
+    found = rf"^## drivelab {command}\n(.*?)(?=^##? |\Z)"
+    (section,) = re.findall(found, documents(), re.S | re.M)
+    keys = re.findall(r"^\| `([^`]+)` \| \S.* \|$", section, re.M)
+    assert len(keys) == len(set(keys))
+    return set(keys)
+
+
+def printed_keys(value: Any, path: str = "") -> Iterator[str]:
+    if isinstance(value, list):
+        for entry in value:
+            yield from printed_keys(entry, f"{path}[]")
+    elif isinstance(value, dict) and path.rpartition(".")[2] not in WHOLE_OBJECTS:
+        for key, inner in value.items():
+            opened = path.rpartition(".")[2] in OPEN_OBJECTS
+            name = "*" if opened else key
+            yield from printed_keys(inner, f"{path}.{name}" if path else name)
+    else:
+        yield path
+
+
+@pytest.fixture(scope="module")
+def finished_run(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("json")
+    words = [*COMMAND_LINES["model"][:-1], str(folder / "run")]
+    assert cli.main(words) == 0
+    (folder / "metered.toml").write_text(METERED)
+    (folder / "figured.toml").write_text(FIGURED)
+    (folder / "ssdconfig.xml").write_text(ssdconfig())
+    for name in ("failed", "removed"):
+        drive = FakeDrive("real", fail_at={2: RunError("fio died")})
+        path, plan = folder / name, MeasurementPlan(requests=10)
+        run_campaign(
+            drive,
+            workloads(5),
+            plan,
+            path,
+            design_name="fake",
+            progress=False,
+            on_failure="continue",
+        ).close()
+    shutil.copytree(folder / "run", folder / "copied")
+    for test in ("iops", *COURSES):
+        run_test(
+            TESTS[test],
+            FakeSession(settles_bytes=512 * MIB),
+            Settings.of_edition("client"),
+            folder / f"pts-{test}",
+            shown=False,
+        )
+    return folder
+
+
+@pytest.mark.parametrize("command", COMMAND_LINES)
+def test_printed_keys_are_the_documented_ones(
+    command: str, finished_run: Path, capsys, monkeypatch
+) -> None:
+    monkeypatch.chdir(finished_run)
+    SharedStates(usual_folder()).put({}, "sim:x25m", [], b"state")
+    # A machine of its own: the one that runs the tests may have no block device at all.
+    monkeypatch.setattr(block_devices, "list_block_devices", lambda: [DEVICE])
+    monkeypatch.setitem(registry.PAPERS, "boito2015", lambda _: boito2015.reproduce(**FEW))
+    monkeypatch.setitem(registry.PAPERS, "huang2011", small_huang2011)
+    monkeypatch.setitem(registry.PAPERS, "snia2010", lambda _: reproduction_of(made_study.study()))
+    # Nobody measured the small drive in a paper: its claims may fail.
+    cut_short = {"reproduce boito2015", "reproduce huang2011"}
+    allowed = {0, 1} if command in cut_short else {0}
+    assert cli.main([*COMMAND_LINES[command], "--json"]) in allowed
+    printed = set(printed_keys(json.loads(capsys.readouterr().out)))
+    for words in ALSO.get(command, ()):
+        assert cli.main([*words, "--json"]) == 0
+        printed |= set(printed_keys(json.loads(capsys.readouterr().out)))
+        printed -= OF_ONE_KIND
+    assert printed == documented_keys(command)
+
+
+def test_every_documented_command_is_tested_here() -> None:
+    sections = set(re.findall(r"^## drivelab ([\w -]+)$", documents(), re.M))
+    assert sections == set(COMMAND_LINES)
+
+
+def test_keys_of_nested_values() -> None:
+    value = {"a": [{"b": 1}, {"c": [2]}], "extra": {"x": 1}, "none": None}
+    assert set(printed_keys(value)) == {"a[].b", "a[].c[]", "extra.*", "none"}

@@ -1,0 +1,53 @@
+"""What random writes found on simulated drives, before and after it was full."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from drivelab.cli import main as cli
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.report.bursts import room_found
+from drivelab.workloads.characteristics import Characteristics
+
+WRITES = Characteristics(write_ratio=1.0)
+
+
+@pytest.mark.parametrize(
+    ("preset", "warmup", "random", "room"),
+    [
+        ("bali-st91000640ns", 2_000, 1.0, "cache"),
+        # 32 MiB of cache hold 8,192 of them.
+        ("bali-st91000640ns", 20_000, 1.0, None),
+        ("bali-st91000640ns", 2_000, 0.0, None),
+        # 64 log blocks of 128 pages hold 8,192 of them.
+        ("logs", 2_000, 1.0, "logs"),
+        ("logs", 10_000, 1.0, None),
+        ("x25m", 2_000, 1.0, "erased"),
+    ],
+)
+def test_what_random_writes_found_is_seen(
+    preset: str, warmup: int, random: float, room: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "logs.toml").write_text(
+        'base = "mlc-d"\nname = "logs"\nmapping.log_blocks_per_plane = 4\n'
+    )
+    name = f"sim:{tmp_path / 'logs.toml'}" if preset == "logs" else f"sim:{preset}"
+    plan = MeasurementPlan(warmup_requests=warmup, requests=2_000)
+    with SimulatedDrive.open(name, varies=False) as drive:
+        (one,) = drive.measure([(0, replace(WRITES, write_random=random))], plan)
+        assert room_found(one, drive.preset, plan.to_json()) == room
+        # Without its preset nobody knows of logs.
+        found = room_found(one, {}, plan.to_json())
+    assert found == (None if room == "logs" else room)
+
+
+def test_measure_tells_a_burst(capsys) -> None:
+    words = ["measure", "sim:bali-st91000640ns", "--queue-depth", "32", "--write-ratio", "1"]
+    assert cli.main(words) == 0
+    assert "a burst          random writes found room in the cache" in capsys.readouterr().out
+    assert cli.main([*words, "--warmup-requests", "20000"]) == 0
+    assert "burst" not in capsys.readouterr().out

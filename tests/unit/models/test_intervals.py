@@ -1,0 +1,209 @@
+"""Intervals and off-grid accuracy of fitted models: which measurement is used for what."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from synthetic_drive import latency_ns, measurements, spread_workloads
+
+from drivelab.drives.measurement import Measurement
+from drivelab.errors import CannotAnswerError, UsageError
+from drivelab.models import intervals
+from drivelab.models.accuracy import measure_accuracy
+from drivelab.models.evaluate import MODEL_KEYS
+from drivelab.models.measured import METRICS
+from drivelab.models.model import PerformanceModel
+from drivelab.models.predictors import ESTIMATORS, fit_cart
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.parts import Parts
+
+PARTS = Parts(training=120, calibration=40, check=50, sweeps=5)
+
+
+@pytest.fixture(scope="module")
+def measured() -> list[Measurement]:
+    return measurements(spread_workloads(PARTS.total, 3), noise=0.02)
+
+
+@pytest.fixture(scope="module")
+def model(measured: list[Measurement]) -> PerformanceModel:
+    return PerformanceModel.fit(measured, parts=PARTS, seed=2)
+
+
+def part(measured: list[Measurement], name: str) -> list[Measurement]:
+    return [one for one in measured if PARTS.part_of(one.index) == name]
+
+
+def slower(one: Measurement) -> Measurement:
+    """The same measurement with ten times the latency and a tenth of the rates."""
+    parts = {
+        name: None
+        if getattr(one, name) is None
+        else dataclasses.replace(
+            getattr(one, name),
+            latency_ns_mean=10 * getattr(one, name).latency_ns_mean,
+            latency_ns_min=0,
+            latency_ns_max=11 * getattr(one, name).latency_ns_max,
+        )
+        for name in ("read", "write")
+    }
+    return dataclasses.replace(one, duration_ns=10 * one.duration_ns, **parts)
+
+
+def test_only_the_training_part_is_fitted(
+    measured: list[Measurement], model: PerformanceModel
+) -> None:
+    others = [one if PARTS.part_of(one.index) == "training" else slower(one) for one in measured]
+    again = PerformanceModel.fit(others, parts=PARTS, seed=2)
+    workloads = [one.characteristics for one in measured]
+    for key in MODEL_KEYS:
+        answers = [
+            each.predict(
+                workloads, metric=key.metric, features=key.features, estimator=key.estimator
+            ).tobytes()
+            for each in (model, again)
+        ]
+        assert answers[0] == answers[1]
+    assert again.best == model.best
+    assert again.evaluation.cross_validated == model.evaluation.cross_validated
+    assert model.evaluation.indices.tolist() == list(PARTS.range("training"))
+
+
+def test_scores_are_those_of_the_calibration_part(
+    measured: list[Measurement], model: PerformanceModel
+) -> None:
+    reserved = part(measured, "calibration")
+    workloads = [one.characteristics for one in reserved]
+    inside = ~model.outside(workloads)
+    assert 30 <= inside.sum() <= 40
+    for metric in METRICS:
+        observed = np.array([getattr(one, metric) for one in reserved])[inside]
+        predicted = model.predict(workloads, metric=metric)[inside]
+        scores = np.sort(np.abs(np.log(observed / predicted)))
+        assert model.scores[model.best[metric]] == pytest.approx(scores, rel=1e-9)
+        for level in intervals.LEVELS:
+            ends = model.interval(workloads, metric=metric, level=level)[inside]
+            width = scores[intervals.conformal_rank(len(scores), level) - 1]
+            assert ends[:, 0] == pytest.approx(predicted * np.exp(-width), rel=1e-9)
+            assert ends[:, 1] == pytest.approx(predicted * np.exp(width), rel=1e-9)
+            # The workloads that it was calibrated on are held exactly as often as the rank says.
+            held = (ends[:, 0] <= observed) & (observed <= ends[:, 1])
+            assert held.sum() == intervals.conformal_rank(len(scores), level)
+
+
+def test_check_is_the_accuracy_on_the_check_part(
+    measured: list[Measurement], model: PerformanceModel
+) -> None:
+    asked = part(measured, "check")
+    workloads = [one.characteristics for one in asked]
+    inside = ~model.outside(workloads)
+    evaluation = model.evaluation
+    assert evaluation.check is not None
+    assert evaluation.check_coverage is not None
+    assert evaluation.check_outside == np.count_nonzero(~inside)
+    for key in MODEL_KEYS:
+        predicted = model.predict(
+            workloads, metric=key.metric, features=key.features, estimator=key.estimator
+        )[inside]
+        observed = np.array([getattr(one, key.metric) for one in asked])[inside]
+        assert evaluation.check[key] == measure_accuracy(observed, predicted)
+        if model.best[key.metric] == key:
+            ends = model.interval(workloads, metric=key.metric, level=0.9)[inside]
+            held = (ends[:, 0] <= observed) & (observed <= ends[:, 1])
+            assert evaluation.check_coverage[key.metric][0.9] == held.mean()
+
+
+def test_intervals_hold_on_average_over_campaigns(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Workloads, errors and models drawn anew each time. The mean of 40 campaigns of 30 reserved
+    # and 100 asked scatters by about 0.01 (beta-binomial law: 0.06 for one campaign), so 0.035
+    # is more than three times that. Coverage does not depend on the model: a quick one will do.
+    monkeypatch.setitem(ESTIMATORS, "boosted", fit_cart)
+    held = []
+    for seed in range(40):
+        rows = spread_workloads(160, 100 + seed)
+        measured = measurements(rows, noise=0.1, seed=seed)
+        model = PerformanceModel.fit(measured[:60], parts=Parts(30, 30), seed=seed)
+        asked = [one.characteristics for one in measured[60:]]
+        ends = model.interval(asked, metric="latency_ns_mean", level=0.9)
+        observed = latency_ns(rows, noise=0.1, seed=seed)[60:]
+        inside = ~np.isnan(ends[:, 0])
+        held.append(np.mean((ends[:, 0] <= observed)[inside] & (observed <= ends[:, 1])[inside]))
+    assert np.mean(held) > 0.9 - 0.035
+    assert np.mean(held) < 0.9 + 1 / 31 + 0.035
+
+
+def test_outside_what_was_trained_there_is_no_interval(model: PerformanceModel) -> None:
+    inside = Characteristics(
+        write_ratio=0.5,
+        queue_depth=8,
+        read_random=0.5,
+        write_random=0.5,
+        read_stride=65536,
+        write_stride=65536,
+    )
+    outside = dataclasses.replace(inside, queue_depth=1000)
+    ends = model.interval([inside, outside], metric="iops", level=0.8)
+    assert np.isfinite(ends[0]).all()
+    assert np.isnan(ends[1]).all()
+
+
+def test_levels_that_exist_and_workloads_that_are_needed(measured: list[Measurement]) -> None:
+    small = PerformanceModel.fit(measured[:134], parts=Parts(120, 14))
+    reserved = len(small.scores[small.best["iops"]])
+    assert 9 <= reserved <= 14
+    small.interval([Characteristics()], metric="iops", level=0.9)
+    with pytest.raises(CannotAnswerError, match=rf"needs 19 workloads .* the model has {reserved}"):
+        small.interval([Characteristics()], metric="iops", level=0.95)
+    with pytest.raises(UsageError, match="50 % is no level"):
+        small.interval([Characteristics()], metric="iops", level=0.5)
+    assert small.evaluation.check is None
+    without = PerformanceModel.fit(measured[:20])
+    assert without.scores[without.best["iops"]].size == 0
+    with pytest.raises(CannotAnswerError, match=r"needs 4 workloads .* the model has 0"):
+        without.interval([Characteristics()], metric="iops", level=0.8)
+
+
+def test_constant_performance_has_an_interval_that_holds_it(measured: list[Measurement]) -> None:
+    def at(one: Measurement, name: str) -> object:
+        return getattr(one, name) and dataclasses.replace(
+            getattr(one, name), latency_ns_mean=5000, latency_ns_min=5000, latency_ns_max=5000
+        )
+
+    constant = [
+        dataclasses.replace(one, read=at(one, "read"), write=at(one, "write"))
+        for one in measured[:160]
+    ]
+    model = PerformanceModel.fit(constant, parts=PARTS)
+    ends = model.interval(
+        [one.characteristics for one in constant[:120]], metric="latency_ns_mean", level=0.95
+    )
+    assert (ends[:, 0] <= 5000).all()
+    assert (ends[:, 1] >= 5000).all()
+    assert ends == pytest.approx(5000, rel=1e-9)
+
+
+@pytest.mark.parametrize("index", [150, 200])
+def test_no_performance_is_refused_in_every_part(measured: list[Measurement], index: int) -> None:
+    one = measured[index]
+    idle = dataclasses.replace(
+        one,
+        **{
+            name: getattr(one, name)
+            and dataclasses.replace(
+                getattr(one, name), latency_ns_mean=0, latency_ns_min=0, latency_ns_max=0
+            )
+            for name in ("read", "write")
+        },
+    )
+    with pytest.raises(UsageError, match=f"measurement {index} has a latency_ns_mean of 0"):
+        PerformanceModel.fit([*measured[:index], idle, *measured[index + 1 :]], parts=PARTS)
+
+
+def test_a_check_part_that_lies_outside_has_no_accuracy() -> None:
+    rows = spread_workloads(50, 1)
+    rows[40:, 1] = 4096
+    evaluation = PerformanceModel.fit(measurements(rows), parts=Parts(40, 0, 10)).evaluation
+    assert (evaluation.check, evaluation.check_coverage) == (None, None)
+    assert evaluation.check_outside == 10

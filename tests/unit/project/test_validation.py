@@ -1,0 +1,154 @@
+"""VALIDATION.md's generator: a claim that fails is seen and makes it fail."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_study import course, study
+from validation import __main__ as validation
+from validation import profile_speed, published
+from validation.document import Section
+from validation.fuzzing import section_of as fuzzing_of
+from validation.serra import section_of as profiles_of
+from validation.snia2010 import section_of
+
+from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.drives.simulated.published import UNITS, Compared
+from drivelab.report.table import Table
+from drivelab.reproduce.claims import Ordering, Reproduction
+from drivelab.reproduce.snia2010 import Study, reproduction_of
+
+PRESETS = Path(__file__).parents[3] / "presets"
+
+
+def section(*, holds: bool) -> Section:
+    made = Section("A title", "drivelab something")
+    made.say("Words.")
+    made.tabulate(("what", "value"), [("a", 1), ("b", 2)])
+    made.claim("one is one", holds=True)
+    made.claim("the claim", holds=holds, fitted=True)
+    return made
+
+
+def test_a_section_says_its_command_and_which_claims_fail() -> None:
+    text = section(holds=False).markdown()
+    assert "Reproduce with `drivelab something`." in text
+    assert "| a | 1 |" in text
+    assert "- holds: one is one" in text
+    assert "- **FAILS**: the claim" in text
+
+
+@pytest.mark.parametrize(("holds", "code"), [(True, 0), (False, 1)])
+def test_a_failing_claim_fails_the_command(
+    holds: bool, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(validation, "SECTIONS", {"made": lambda: section(holds=holds)})
+    assert validation.main(["made"]) == code
+    captured = capsys.readouterr()
+    assert f"{1 + holds} of 2 claims hold, {int(holds)} of them used for fitting." in captured.out
+    assert ("FAILS: the claim" in captured.err) is not holds
+    assert "<!-- section made -->\n\n## A title\n" in captured.out
+
+
+def test_the_document_holds_every_section_once_and_in_order() -> None:
+    text = (PRESETS.parent / "VALIDATION.md").read_text()
+    parts = re.split(r"^<!-- section (\w+) -->$", text, flags=re.MULTILINE)
+    assert parts[1::2] == list(validation.SECTIONS)
+    headings = [re.findall("^## (.+)$", part, re.MULTILINE) for part in parts[2::2]]
+    assert [len(each) for each in headings] == [1] * len(validation.SECTIONS)
+    assert len({each[0] for each in headings}) == len(headings)
+    assert all(part.count("\nReproduce with `") == 1 for part in parts[2::2])
+    found = re.search(r"^([0-9]+) of ([0-9]+) claims hold", parts[0], re.MULTILINE)
+    assert found is not None
+    holds, fails = (
+        len(re.findall(rf"^- {re.escape(word)}: ", text, re.MULTILINE))
+        for word in ("holds", "**FAILS**")
+    )
+    assert (int(found[1]), int(found[2])) == (holds, holds + fails)
+
+
+def test_an_unknown_section_is_refused() -> None:
+    assert validation.main(["nothing"]) == 2
+
+
+def test_every_value_of_a_preset_is_counted_once() -> None:
+    text = published.sources_of_values().markdown()
+    row = next(line for line in text.splitlines() if line.startswith("| x25m |"))
+    *grades, total = (int(cell) for cell in row.split("|")[2:-1])
+    assert sum(grades) == total > 40
+
+
+def test_a_figure_outside_its_tolerance_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Published figures of a preset whose simulation answers with twice the published value.
+    def twice(_drive: SimulatedDrive, figure: dict[str, Any]) -> Compared:
+        quantity = next(name for name in UNITS if name in figure)
+        return Compared(quantity, 10.0, 20.0, figure["tolerance_ratio"])
+
+    monkeypatch.setattr(published, "compare", twice)
+    measured = published.simulated_figures.__wrapped__()
+    monkeypatch.setattr(published, "simulated_figures", lambda: measured)
+    monkeypatch.setattr(published, "_full_range_writes", lambda section: None)
+    claims = published.published_figures().claims
+    presets = [path.read_text() for path in PRESETS.glob("*/*.toml")]
+    assert len(claims) == sum(text.count("\n[published.") for text in presets) > 6
+    assert not any(claim.holds for claim in claims)
+    fitted = {claim.statement for claim in claims if claim.fitted and "apex, " in claim.statement}
+    assert {statement.split()[1] for statement in fitted} == {"sequential_read", "sequential_write"}
+
+
+def test_profiles_keep_what_was_fitted_apart_and_tell_shortfalls() -> None:
+    def made(error: float, *, repetitions: float) -> Reproduction:
+        known = "random read: share of estimates more than 20 % off, with the paper's settings"
+        table = Table(
+            "table_1", ("class", "repetitions"), tuple(("HDD", repetitions + d) for d in (-2, 0, 2))
+        )
+        orderings = (
+            Ordering(known, 6.8, 2.0, "%", "section 4.2"),
+            Ordering("reads: median error", error, 6.0, "%", "abstract"),
+        )
+        return Reproduction("boito2015", "Boito et al. 2015", (table,), (), orderings)
+
+    claims = profiles_of(made(5.0, repetitions=17)).claims
+    assert [(claim.holds, claim.fitted) for claim in claims] == [(True, False), (True, True)]
+    assert "17.0 repetitions" in claims[1].statement
+    # Within 30 % of 17: up to 22.1.
+    claims = profiles_of(made(7.0, repetitions=22.2)).claims
+    assert [claim.holds for claim in claims] == [False, False, False]
+    assert "reads: median error" in claims[0].statement
+    assert "random read: share" in profiles_of(made(5.0, repetitions=17)).markdown()
+
+
+def test_a_shortfall_that_is_told_is_none_of_the_validation_and_another_is() -> None:
+    changed = study()
+    saturation = dict(changed.saturation) | {"mlc-d": course(0.99)}
+    told = section_of(reproduction_of(Study(saturation, changed.blocks, changed.contents)))
+    assert [claim.holds for claim in told.claims] == [True]
+    saturation["mlc-e"] = course(0.99)
+    new = section_of(reproduction_of(Study(saturation, changed.blocks, changed.contents)))
+    assert [claim.holds for claim in new.claims] == [False, False]
+    assert "mlc-e" in new.claims[0].statement
+
+
+def test_every_preset_has_its_time_of_a_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profile_speed, "preset_names", lambda: ["x25m-fob", "sas-15k"])
+    text = profile_speed.profile_speed().markdown()
+    assert "Reproduce with `.venv/bin/python -m validation profile`." in text
+    rows = [line.split(" | ")[:2] for line in text.splitlines() if line.startswith("| ")]
+    assert rows == [["| preset", "GB"], ["| x25m-fob", "80"], ["| sas-15k", "147"]]
+
+
+def test_fuzzing_that_fails_is_told() -> None:
+    coverage = {"edges": 1200, "lines_met": 3, "lines": 4}
+    readers = [
+        {"name": "a", "inputs": 1000, "kept": 5, "coverage": coverage, "failure": None},
+        {"name": "b", "inputs": 10, "kept": 1, "coverage": None, "failure": "artifacts/b-crash-0"},
+    ]
+    found = fuzzing_of({"seconds": 300, "readers": readers})
+    assert "| a | 1,000 | 5 | 1,200 | 3 of 4 |" in found.markdown()
+    (claim,) = found.claims
+    assert not claim.holds
+    assert "none of 1,010 inputs to 2 readers" in claim.statement
+    assert claim.statement.endswith("(failed: b)")
