@@ -218,7 +218,7 @@ def test_what_a_device_says_of_itself(tmp_path: Path) -> None:
     model.write_text(EVIL + "\n", newline="")
     program = (
         "import sys; from pathlib import Path; from drivelab.cli import main as cli\n"
-        "from drivelab.drives import block_devices as listed\n"
+        "from drivelab.drives.real import block_devices as listed\n"
         "roots = listed.SystemRoots(*map(Path, sys.argv[1:]))\n"
         "given = listed.list_block_devices(roots)\n"
         "listed.list_block_devices = lambda: given\n"
