@@ -91,7 +91,12 @@ def _stay(_number: int, _frame: FrameType | None) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep what programs find in the user's folder, and leave there, out of the tests."""
+    home = Path("~").expanduser()
     with pytest.MonkeyPatch.context() as patch:
+        # Where rustup and cargo find themselves, unless somebody says otherwise.
+        for name, folder in (("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")):
+            if name not in os.environ:
+                patch.setenv(name, str(home / folder))
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         yield
 

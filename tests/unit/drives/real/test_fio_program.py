@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import stat
 import subprocess
 import sys
 import threading
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 from fake_fio import NAMES, Row, log_of, operation, report_of
+from python_program import write_program
 
 from drivelab._core import Completions
 from drivelab.cli import main as cli
@@ -44,8 +44,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pa
         folder = tmp_path / "bin"
         folder.mkdir(exist_ok=True)
         script = folder / "fio"
-        script.write_text(
-            f"#!{sys.executable}\n"
+        source = (
             "import os, signal, sys, time\n"
             f"sys.path.insert(0, {str(Path(__file__).parents[3])!r})\n"
             "if sys.argv[1:] == ['--version']:\n"
@@ -53,7 +52,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pa
             "    sys.exit()\n"
             "from fake_fio import *\n" + body
         )
-        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        write_program(script, source)
         monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
         return script
 
