@@ -94,7 +94,7 @@ def _real(text: str) -> float:
 
 def _check_length(text: str) -> None:
     if len(text) > MOST_NUMBER_LETTERS:
-        raise UnreadableJsonError(f"holds a number of more than {MOST_NUMBER_LETTERS} letters")
+        raise UnreadableJsonError(f"holds a number of more than {MOST_NUMBER_LETTERS} characters")
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -63,11 +63,14 @@ class FoundFile:
         Its mark, if it has one.
     is_whole
         Whether it holds the bytes that its mark names.
+    is_read_only
+        Whether its owner may not write it.
     """
 
     look: tuple[int, ...]
     mark: Mark | None
     is_whole: bool
+    is_read_only: bool
 
     @classmethod
     def at(cls, path: Path) -> Self | None:
@@ -84,7 +87,7 @@ class FoundFile:
             return None
         except PermissionError:
             # Whose bytes cannot be read was not written here.
-            return cls(look_at(path.stat()), None, is_whole=False)
+            return cls._of(path.stat(), None, is_whole=False)
         except OSError as error:
             # Of a socket.
             if error.errno == errno.ENXIO:
@@ -101,7 +104,11 @@ class FoundFile:
             is_whole = (
                 mark is not None and hashlib.file_digest(file, "sha256").hexdigest() == mark.sha256
             )
-        return cls(look_at(status), mark, is_whole)
+        return cls._of(status, mark, is_whole=is_whole)
+
+    @classmethod
+    def _of(cls, status: os.stat_result, mark: Mark | None, *, is_whole: bool) -> Self:
+        return cls(look_at(status), mark, is_whole, not status.st_mode & stat.S_IWUSR)
 
 
 def look_at(status: os.stat_result) -> tuple[int, ...]:

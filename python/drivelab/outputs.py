@@ -10,7 +10,7 @@ bytes it holds (`drivelab.output_mark`). Whether a file may be replaced follows 
 
 Whatever was asked for, a command never replaces what it reads, and of a run's folder nothing but
 outputs. In the folder of its own run an output without a mark is believed by its name: copies and
-archives leave marks out, and so do some file systems.
+archives leave marks out, and so do some file systems. A link never leads out of that folder.
 """
 
 from __future__ import annotations
@@ -20,12 +20,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import BinaryIO, Final, Self
 
 from drivelab.errors import UsageError
 from drivelab.output_mark import FoundFile, Mark, look_at, shortened
-from drivelab.store import DATABASE, LOCK, is_run
-from drivelab.whole_file import place_instead, place_where_nothing_is, whole_file
+from drivelab.store import DATABASE, LOCK, check_inside, is_run
+from drivelab.whole_file import (
+    place_instead,
+    place_where_nothing_is,
+    whole_file,
+    without_links,
+)
+
+#: What a run's own commands keep there beside its database and lock, and read again.
+_KEPT: Final = {"model.json", "power.csv"}
 
 
 @dataclass(frozen=True)
@@ -69,18 +77,22 @@ def check_outputs(
     ------
     UsageError
         With the first output that may not be written where it is asked for.
-    OSError
-        When what is there is no file, or cannot be looked at.
     """
     read = [path for path in inputs if path is not None and path.exists()]
     places: dict[Path, Output] = {}
     for output in outputs:
-        other = places.setdefault(output.path.resolve(), output)
+        other = places.setdefault(without_links(output.path), output)
         if other is not output:
             raise UsageError(f"{other.path} is named for two files; name two")
         if output.path.exists() and any(output.path.samefile(one) for one in read):
             raise UsageError(f"{output.path} is read by this command; name another file to write")
-        _refuse(output, force=force)
+        try:
+            _refuse(output, force=force)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise UsageError(
+                f"{output.path} cannot be written: {reason}; name another place"
+            ) from error
 
 
 @contextmanager
@@ -138,7 +150,7 @@ class OutputFolder:
     @classmethod
     def of_run(cls, run: Path, of: str, *, out: Path | None = None, force: bool = False) -> Self:
         """Give the folder of a run, or another one for what is of that run."""
-        if out is None or out.resolve() == run.resolve():
+        if out is None or without_links(out) == without_links(run):
             return cls(run, of, run, force)
         return cls(out, of, None, force)
 
@@ -175,21 +187,24 @@ def write_output(output: Output, content: str | bytes, *, force: bool = False) -
 
 def _refuse(output: Output, *, force: bool) -> FoundFile | None:
     """Raise `UsageError` when a place is taken; give the file that is there, if any."""
-    path = output.path
+    path, place = output.path, without_links(output.path)
+    run = next((folder for folder in place.parents if is_run(folder)), None)
+    is_own = output.own_run is not None
+    if output.own_run is not None:
+        check_inside(output.own_run, path)
     found = FoundFile.at(path)
-    run = _run_around(path)
-    if run is not None and (
-        path.resolve().name == LOCK
-        or path.resolve().name.startswith(DATABASE)
-        or (found and found.mark is None and not _is_same(run, output.own_run))
-    ):
+    is_kept = place.name == LOCK or place.name.startswith(DATABASE)
+    is_strange = place.name in _KEPT or (found is not None and found.mark is None)
+    if run is not None and (is_kept or (is_strange and not is_own)):
         raise UsageError(f"{path} belongs to the run {run}; name a file outside of it")
     if found is None or force:
         return found
     mark, remedy = found.mark, _remedy(output)
+    if found.is_read_only:
+        raise UsageError(f"{path} exists and is read-only; {remedy}")
     if mark is None:
-        if output.own_run is None:
-            raise UsageError(f"{path} exists, and Drivelab did not write it; {remedy}")
+        if not is_own:
+            raise UsageError(f"{path} exists, and nothing shows that Drivelab wrote it; {remedy}")
         return found
     if (mark.kind, mark.of) != (output.kind, shortened(output.of)):
         raise UsageError(f"{path} exists: {mark.kind} of {mark.of}; {remedy}")
@@ -209,14 +224,14 @@ def _begins(content: str | bytes, path: Path) -> bool:
 
 def _remedy(output: Output) -> str:
     if output.own_run is not None:
-        return "move it out of the run's folder"
+        return "move it elsewhere"
     return "name another, or replace it with --force"
 
 
-def _is_same(run: Path, own: Path | None) -> bool:
-    return own is not None and run == own.resolve()
-
-
-def _run_around(path: Path) -> Path | None:
-    """Give the folder of the run that a path lies in, if it lies in one."""
-    return next((folder for folder in path.resolve().parents if is_run(folder)), None)
+def is_changed(path: Path) -> bool:
+    """Tell whether somebody changed an output since Drivelab wrote it; unknown without a mark."""
+    try:
+        found = FoundFile.at(path)
+    except OSError:
+        return True
+    return found is not None and found.mark is not None and not found.is_whole

@@ -6,6 +6,7 @@ import ctypes
 import errno
 import functools
 import os
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ _NOT_THERE: Final = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL}
 # linux/fs.h and linux/fcntl.h.
 _RENAME_EXCHANGE: Final = 2
 _HERE: Final = -100
+_MOST_PREFIX_BYTES: Final = 200
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -55,19 +57,18 @@ def whole_file(
         As `write_whole` does; also when a device, a pipe or a folder is there, whose place a
         draft must not take.
     """
-    path = path.resolve()
+    path = without_links(path)
     if path.exists() and not path.is_file():
         raise OSError(errno.EEXIST, "it is no regular file", str(path))
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    # Room for its own ending, whose length a file system limits too.
+    prefix = path.name.encode(errors="surrogateescape")[:_MOST_PREFIX_BYTES].decode(errors="ignore")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{prefix}.")
     temporary = path.with_name(os.path.basename(name))  # noqa: PTH119
     try:
         with open(handle, "wb") as file:  # noqa: PTH123
             yield file
             file.flush()
-            # mkstemp makes it private; a report is as readable as any new file.
-            umask = os.umask(0)
-            os.umask(umask)
-            os.fchmod(handle, 0o666 & ~umask)
+            os.fchmod(handle, _mode_of(path))
             os.fsync(handle)
             if place is None:
                 temporary.replace(path)
@@ -76,6 +77,22 @@ def whole_file(
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def without_links(path: Path) -> Path:
+    """Give where a path leads, also where nothing is; a loop of links stays as it is."""
+    return Path(os.path.realpath(path))
+
+
+def _mode_of(path: Path) -> int:
+    """Give the rights of the file that is replaced, or of a new one."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except OSError:
+        # mkstemp makes a draft private; a report is as readable as any new file.
+        umask = os.umask(0)
+        os.umask(umask)
+        return 0o666 & ~umask
 
 
 def place_where_nothing_is(draft: Path, path: Path) -> None:

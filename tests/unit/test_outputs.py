@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
 from drivelab.cli import main as cli
+from drivelab.cli.outputs import answer_to
 from drivelab.errors import UsageError
 from drivelab.outputs import Output, OutputFolder, check_outputs, whole_output, write_output
 from drivelab.workloads.characteristics import FIELDS
 
 RUN = ["model", "sim:x25m", "--design", "huang2011:12", "--requests", "50", "--check", "0"]
 SIMULATE = ["simulate", "sim:x25m", "--requests", "500", "--interval", "1ms"]
+SMALL = f"sim:{Path(__file__).parents[1] / 'small_drive.toml'}"
 REQUEST = ["timeline", "sim:x25m-yoo2014", "--op", "read", "--record", "4KiB"]
 SCENARIO = """
 summary = "one stream"
@@ -105,13 +108,15 @@ def test_a_command_replaces_what_it_wrote_and_nothing_else(
         made.write_bytes(mine)
         line = refused(capsys, *words)
         assert f"{made} was changed since Drivelab wrote it" in line or (
-            f"{made} exists, and Drivelab did not write it" in line
+            f"{made} exists, and nothing shows that Drivelab wrote it" in line
         )
         assert "--force" in line
         assert made.read_bytes() == mine
     made.unlink()
     made.write_bytes(b"my work")
-    assert f"{made} exists, and Drivelab did not write it; name another" in refused(capsys, *words)
+    assert f"{made} exists, and nothing shows that Drivelab wrote it; name another" in refused(
+        capsys, *words
+    )
     assert made.read_bytes() == b"my work"
     assert cli.main([*words, "--force"]) in (0, 1)
     assert made.read_bytes() == first
@@ -205,7 +210,7 @@ def test_a_report_in_its_own_run_is_replaced_unless_somebody_changed_it(
     page = run / "report.html"
     page.write_bytes(page.read_bytes() + b"<!-- my notes -->")
     noted = page.read_bytes()
-    assert "report.html was changed since Drivelab wrote it; move it out of" in refused(
+    assert "report.html was changed since Drivelab wrote it; move it elsewhere" in refused(
         capsys, "report", "run"
     )
     assert page.read_bytes() == noted
@@ -229,7 +234,7 @@ def test_where_no_marks_are_kept_everything_is_anybodys(
     monkeypatch.setattr(os, "getxattr", unsupported)
     output = Output(tmp_path / "a.csv", "table", "a test")
     write_output(output, "1\n")
-    with pytest.raises(UsageError, match="Drivelab did not write it"):
+    with pytest.raises(UsageError, match="nothing shows that Drivelab wrote it"):
         write_output(output, "2\n")
     write_output(output, "3\n", force=True)
     assert output.path.read_text() == "3\n"
@@ -244,7 +249,7 @@ def test_a_mark_that_says_nothing_is_none(tmp_path: Path, mark: bytes) -> None:
     except OSError:
         # Longer than this file system keeps.
         os.setxattr(path, "user.drivelab.output", mark[:500])
-    with pytest.raises(UsageError, match="Drivelab did not write it"):
+    with pytest.raises(UsageError, match="nothing shows that Drivelab wrote it"):
         check_outputs([Output(path, "table", "a test")])
 
 
@@ -336,3 +341,175 @@ def test_tables_of_somebody_elses_are_not_removed(tmp_path: Path) -> None:
     for name in ("made.csv", "mine.csv", "missing.csv"):
         folder.remove(name, "table")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.csv"]
+
+
+@pytest.mark.parametrize(
+    "name", ["report.html", "measurements.csv", "model.json", "data/accuracy.csv", "data"]
+)
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_a_link_in_a_run_never_leads_out_of_it(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, force: list[str]
+) -> None:
+    """A run's folder may come from anybody: it held a link to a user's file, which was replaced."""
+    mine = tmp_path / "mine"
+    if name == "data":
+        mine.mkdir()
+        (mine / "index.txt").write_text("secret.csv\n")
+        (mine / "secret.csv").write_text("secret")
+        shutil.rmtree(run / name)
+    else:
+        mine.write_text("my work")
+        (run / name).unlink()
+    (run / name).symlink_to(mine)
+    before = contents(tmp_path / "mine") if name == "data" else mine.read_bytes()
+    assert "is a link out of the run" in refused(capsys, "report", "run", *force)
+    after = contents(tmp_path / "mine") if name == "data" else mine.read_bytes()
+    assert after == before
+
+
+def test_a_run_that_somebody_changed_is_refused_before_the_work(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    csv, model = run / "measurements.csv", run / "model.json"
+    csv.write_text(csv.read_text() + "my notes\n")
+    noted, model_was = csv.read_text(), model.stat().st_mtime_ns
+    for words in (["report", "run"], ["report", "run", "--out", "made"], [*RUN, "--out", "run"]):
+        assert "measurements.csv was changed since Drivelab wrote it" in refused(capsys, *words)
+    assert csv.read_text() == noted
+    assert model.stat().st_mtime_ns == model_was
+    assert not Path("made").exists()
+    assert cli.main(["report", "run", "--force"]) == 0
+    assert csv.read_text() != noted
+
+
+@pytest.mark.parametrize("way", ["pts run", "pts report", "profile", "reproduce"])
+def test_other_folders_are_refused_before_the_work_too(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    way: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words, changed = {
+        "pts run": (
+            ["pts", "run", "iops", SMALL, "--scale", "0.001", "--out", "made"],
+            "result.json",
+        ),
+        "profile": (["profile", SMALL, "--file-size", "4MiB", "--out", "made"], "passes.csv"),
+        "reproduce": (["reproduce", "yoo2014", "--out", "made"], "claims.csv"),
+    }[way if way != "pts report" else "pts run"]
+    assert cli.main(words) in (0, 1)
+    if way == "pts report":
+        words = ["pts", "report", "made"]
+    path = Path("made") / changed
+    path.write_bytes(path.read_bytes() + b"my notes")
+    before = {one: one.stat().st_mtime_ns for one in contents(Path("made"))}
+    assert f"{path} was changed since Drivelab wrote it" in refused(capsys, *words)
+    kept = {one for one in before if one.suffix in (".csv", ".json", ".html", ".svg")}
+    assert {one: one.stat().st_mtime_ns for one in kept} == {one: before[one] for one in kept}
+
+
+def test_answers_to_standard_input_are_never_the_same_again(
+    ready: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["predict", "run", "--file", "-", "--out", "made.csv"]
+    for code, more in ((0, []), (2, []), (0, ["--force"])):
+        with Path("asked.csv").open() as asked:
+            monkeypatch.setattr("sys.stdin", asked)
+            assert cli.main([*words, *more]) == code
+
+
+def test_a_state_is_lost_only_with_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [
+        "simulate",
+        SMALL,
+        "--requests",
+        "200",
+        "--write-ratio",
+        "1",
+        "--save-state",
+        "a.state",
+    ]
+    assert cli.main(words) == 0
+    again = [*words, "--from-state", "a.state"]
+    for _ in range(2):
+        assert cli.main([*again, "--force"]) == 0
+        before = Path("a.state").read_bytes()
+        assert "is the state that the run starts from" in refused(capsys, *again)
+        assert Path("a.state").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["model.json", "power.csv", "run.lock", "run.sqlite-shm"])
+def test_names_that_a_run_keeps_are_refused_where_nothing_is_yet(
+    ready: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    (ready / "run" / name).unlink(missing_ok=True)
+    words = ["runs", "export", "other", "--csv", f"run/{name}", "--force"]
+    assert "belongs to the run" in refused(capsys, *words)
+    assert not (ready / "run" / name).exists()
+
+
+def test_a_loop_of_links_is_told_by_the_system(
+    ready: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("one.csv").symlink_to("two.csv")
+    Path("two.csv").symlink_to("one.csv")
+    for words in (
+        [*SIMULATE, "--csv", "one.csv"],
+        ["runs", "export", "run", "--csv", "one.csv"],
+        ["predict", "run", "--file", "asked.csv", "--out", "one.csv"],
+    ):
+        assert "Too many levels of symbolic links" in refused(capsys, *words)
+
+
+def test_rights_stay_and_a_read_only_file_too(tmp_path: Path) -> None:
+    output = Output(tmp_path / "a.csv", "table", "a test")
+    write_output(output, "first")
+    assert output.path.stat().st_mode & 0o777 == 0o644
+    output.path.chmod(0o600)
+    write_output(output, "second")
+    assert output.path.stat().st_mode & 0o777 == 0o600
+    output.path.chmod(0o400)
+    with pytest.raises(UsageError, match="exists and is read-only"):
+        write_output(output, "third")
+    assert output.path.read_text() == "second"
+    write_output(output, "fourth", force=True)
+    assert output.path.read_text() == "fourth"
+
+
+def test_the_longest_name_that_there_can_be(tmp_path: Path) -> None:
+    for name in ("x" * 255, "\N{SNOWMAN}" * 85):
+        write_output(Output(tmp_path / name, "table", "a test"), "1")
+        assert (tmp_path / name).read_text() == "1"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("simulate d --requests 5 --seed 1", "simulate d --seed 1 --requests=5", True),
+        ("simulate d --requests 5 --csv a", "simulate d --requests 5 --json --force", True),
+        ("timeline d -o a.svg", "timeline d -oa.svg", True),
+        ("simulate --json d", "simulate d", True),
+        ("simulate --json d", "simulate --json e", False),
+        ("simulate --csv a d", "simulate --csv a e", False),
+        ("simulate d --seed 1", "simulate d --seed 2", False),
+        ("simulate d --requests 5 --seed 1", "simulate d --requests 1 --seed 5", False),
+    ],
+)
+def test_which_command_lines_ask_the_same(one: str, other: str, *, same: bool) -> None:
+    asked = [
+        answer_to(Namespace(command=f"drivelab {words}"), "table", Path("a")).of
+        for words in (one, other)
+    ]
+    assert (asked[0] == asked[1]) == same
+
+
+def test_removing_a_run_keeps_what_somebody_changed(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run / "report.html").write_text("my notes")
+    assert "holds report.html" in refused(capsys, "runs", "remove", "run", "--yes")
+    assert (run / "report.html").read_text() == "my notes"

@@ -65,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
     if args.endurance is not None:
         raise UsageError("--endurance is for --dry-run")
     path = args.out or default_run(args.drive, args.design, args.seed)
+    _check_files(path)
     with _campaign(args, path) as store:
         designed = store.header["design"]
         failures = store.failures()
@@ -136,6 +137,23 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
             on_failure=args.on_failure or "stop",
             command=args.command,
         )
+
+
+def _check_files(path: Path) -> None:
+    """Refuse a run whose files somebody changed, before hours of measuring."""
+    from drivelab.cli.models import check_run_files
+    from drivelab.measure.header import stored_header
+    from drivelab.store import EmptyRunError, RunStore, is_run
+
+    if not is_run(path):
+        return
+    try:
+        with RunStore.open(path) as store:
+            header = stored_header(store)
+    except (EmptyRunError, UsageError, RunError):
+        # Whoever opens it to go on says what is wrong.
+        return
+    check_run_files(path, header)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from drivelab.report.build import MODEL
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from drivelab.drives.measurement import Measurement
     from drivelab.models.model import PerformanceModel
@@ -71,6 +72,24 @@ def fit(store: RunStore) -> tuple[PerformanceModel, list[Measurement]]:
     return model, measurements
 
 
+def check_run_files(run: Path, header: Mapping[str, Any], *, force: bool = False) -> None:
+    """Refuse a run whose tables, model or report somebody changed, before the work begins.
+
+    Raises
+    ------
+    UsageError
+        With the first file that may not be written again.
+    """
+    from drivelab.measure.export import EXPORT, KIND
+    from drivelab.measure.header import run_of
+    from drivelab.outputs import OutputFolder
+    from drivelab.report.saved import refuse_folder
+
+    folder = OutputFolder.of_run(run, run_of(header), force=force)
+    refuse_folder(folder)
+    folder.check({EXPORT: KIND, MODEL: "model"})
+
+
 def fit_and_report(store: RunStore, out: OutputFolder | None = None) -> Fitted:
     """Fit every model to what a run holds, and write model, table and report into it.
 
@@ -91,6 +110,8 @@ def fit_and_report(store: RunStore, out: OutputFolder | None = None) -> Fitted:
     from drivelab.measure.export import write_measurements
     from drivelab.report.build import build_report
 
+    force = out is not None and out.force
+    check_run_files(store.path, store.header, force=force)
     model, measurements = fit(store)
     drive = store.header["drive"]
     asked = store.header["plan"].get("half_width_ratio")
@@ -101,7 +122,7 @@ def fit_and_report(store: RunStore, out: OutputFolder | None = None) -> Fitted:
         model=model,
         model_path=model_path,
         report_path=build_report(store.path, measurements, model=model, out=out),
-        measurements_path=write_measurements(measurements, store.path, store.header),
+        measurements_path=write_measurements(measurements, store.path, store.header, force=force),
         drive_name=drive["name"],
         drive_kind=drive["kind"],
         half_width_ratio=asked,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shlex
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,13 +15,13 @@ from drivelab.outputs import Output, check_outputs, write_output
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # Whatever else goes wrong lies in the path that was named.
 _FAILURES: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-# They say how to answer, not what is asked.
-_NO_QUESTION: Final = {"--force", "--json"}
-_NO_QUESTION_WITH_VALUE: Final = {"--csv", "--log", "--save-state", "--output", "--out", "-o"}
+# They say how and where to answer, not what is asked.
+_SWITCHES: Final = {"--force", "--json"}
+_PLACES: Final = {"--csv", "--log", "--save-state", "--output", "--out", "-o"}
 
 
 @contextmanager
@@ -56,17 +57,31 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 
 def answer_to(args: argparse.Namespace, kind: str, path: Path) -> Output:
     """Give the output that answers this command line: the same question in the same folder."""
-    words = shlex.join(["drivelab", *_question(iter(shlex.split(args.command)[1:]))])
+    words = shlex.join(["drivelab", *_question(shlex.split(args.command)[1:])])
     return Output(path, kind, f"`{words}` in {Path.cwd()}")
 
 
-def _question(words: Iterator[str]) -> Iterator[str]:
-    """Leave out how and where to answer."""
-    for word in words:
-        if word in _NO_QUESTION_WITH_VALUE:
-            next(words, None)
-        elif word not in _NO_QUESTION and word.partition("=")[0] not in _NO_QUESTION_WITH_VALUE:
-            yield word
+def _question(words: Sequence[str]) -> list[str]:
+    """Leave out how and where to answer; the order of options is no other question."""
+    alone: list[str] = []
+    asked: list[list[str]] = []
+    rest = iter(words)
+    for word in rest:
+        option, is_joined, value = word.partition("=")
+        if option in _SWITCHES:
+            continue
+        if option in _PLACES:
+            if not is_joined:
+                next(rest, None)
+        elif re.match(r"-o.", word):
+            continue
+        elif re.match(r"--?[^0-9.]", word):
+            asked.append([option, value] if is_joined else [word])
+        elif asked:
+            asked[-1].append(word)
+        else:
+            alone.append(word)
+    return alone + [word for each in sorted(asked) for word in each]
 
 
 def check_files(
@@ -103,8 +118,7 @@ def check_files(
             raise UsageError(
                 f"{path} cannot be written: nothing can be made in its folder; name another place"
             )
-        with output_errors(path):
-            check_outputs([output], force=force, inputs=inputs)
+    check_outputs([output for _, output in outputs], force=force, inputs=inputs)
 
 
 def write_file(output: Output, content: str | bytes, *, force: bool) -> None:

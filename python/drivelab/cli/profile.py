@@ -271,6 +271,7 @@ def _measured(
     args: argparse.Namespace, plan: ProfilePlan, drive: Drive, out: Path | None
 ) -> tuple[Profile, dict[str, Any], OutputFolder | None]:
     """Measure what is missing; give the profile, what it belongs to, and where it is written."""
+    from drivelab.cli.profile_files import check_files
     from drivelab.measure.header import run_of
     from drivelab.outputs import OutputFolder
     from drivelab.profile.measured import measured_profile
@@ -282,6 +283,9 @@ def _measured(
     except RunError as error:
         raise RunError(f"{error}; {_go_on(args)}") from error
     with journal as store:
+        folder = None if store is None else OutputFolder.of_run(store.path, run_of(store.header))
+        if folder is not None:
+            check_files(folder)
         measure = _passes(args, drive, plan, store)
         try:
             found = measured_profile(measure, plan)
@@ -298,7 +302,6 @@ def _measured(
             if store is None or (is_mistake and not store.done()):
                 raise
             raise type(error)(f"{error}; {_kept(store, drive, args)}") from error
-        folder = None if store is None else OutputFolder.of_run(store.path, run_of(store.header))
         return found, {**describe_drive(drive), **_told_by_starts(drive, store)}, folder
 
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 
 _KINDS: Final = {".csv": "table", ".svg": "drawing", ".json": "profile"}
+_NAMES: Final = (
+    *("ratios.csv", "ratio_intervals.csv", "access_times.csv", "passes.csv", "decisions.csv"),
+    *("profile.svg", "profile.json"),
+)
 
 
 def _tables(found: Profile, answers: Sequence[Decision]) -> Iterator[Table]:
@@ -30,6 +34,12 @@ def _tables(found: Profile, answers: Sequence[Decision]) -> Iterator[Table]:
     yield tables.pass_table(found)
     if answers:
         yield tables.decision_table(answers)
+
+
+def check_files(folder: OutputFolder) -> None:
+    """Refuse a profile whose files somebody changed, before more is measured."""
+    found = (name for name in _NAMES if (folder.path / name).exists())
+    folder.check({name: _KINDS[Path(name).suffix] for name in found})
 
 
 def write_files(

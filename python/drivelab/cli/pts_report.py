@@ -125,6 +125,26 @@ def _folder_of(run: Path, args: argparse.Namespace) -> OutputFolder:
     return folder_of_run(run, out, force=args.force)
 
 
+def check_run_files(run: Path) -> None:
+    """Refuse a run whose report or result somebody changed, before hours of measuring."""
+    from drivelab.measure.header import run_of
+    from drivelab.outputs import OutputFolder
+    from drivelab.pts.journal import RUN_KIND
+    from drivelab.report.saved import refuse_folder
+    from drivelab.store import RunStore, is_run
+
+    if not is_run(run):
+        return
+    try:
+        with RunStore.open(run) as store:
+            header = store.header
+    except (UsageError, RunError):
+        # Whoever opens it to go on says what is wrong.
+        return
+    if header.get("kind") == RUN_KIND:
+        refuse_folder(OutputFolder.of_run(run, run_of(header)))
+
+
 def folder_of_run(run: Path, out: Path | None = None, *, force: bool = False) -> OutputFolder:
     """Give the folder for the report of a run: its own unless another is given."""
     from drivelab.measure.header import run_of

@@ -257,10 +257,12 @@ def _run(
     settings: Settings,
     path: Path,
 ) -> Outcome:
+    from drivelab.cli.pts_report import check_run_files
     from drivelab.measure.header import this_start
     from drivelab.pts.run import finished, refuse_impossible, run_test
     from drivelab.pts.shared_states import USUAL_BYTES, SharedStates, usual_folder
 
+    check_run_files(path)
     outcome = finished(
         test,
         args.drive,

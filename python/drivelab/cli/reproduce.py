@@ -8,6 +8,7 @@ way: stopped, the same command goes on.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -55,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
         # Before what may take an hour, not after it.
         with output_errors(args.out):
             args.out.mkdir(parents=True, exist_ok=True)
+        _check_folder(args)
     reproduction = reproduce(args.paper, args.out)
     files, failure = _write(reproduction, args)
     if args.json:
@@ -72,6 +74,21 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+_KINDS: Final = {".csv": "table", ".svg": "figure"}
+
+
+def _folder_of(args: argparse.Namespace) -> OutputFolder:
+    return OutputFolder(args.out, f"`drivelab reproduce {args.paper}`", force=args.force)
+
+
+def _check_folder(args: argparse.Namespace) -> None:
+    """Refuse a folder with tables or figures of anything else, or that cannot be written."""
+    if not os.access(args.out, os.W_OK | os.X_OK):
+        raise UsageError(f"nothing can be written into {args.out}; name another --out")
+    found = [entry for entry in sorted(args.out.iterdir()) if entry.suffix in _KINDS]
+    _folder_of(args).check({entry.name: _KINDS[entry.suffix] for entry in found})
+
+
 def _write(
     reproduction: Reproduction, args: argparse.Namespace
 ) -> tuple[list[str], DrivelabError | None]:
@@ -81,8 +98,7 @@ def _write(
     """
     if args.out is None:
         return [], None
-    of = f"`drivelab reproduce {reproduction.paper}`"
-    folder = OutputFolder(args.out, of, force=args.force)
+    folder = _folder_of(args)
     texts = {
         f"{table.name}.csv": table.csv()
         for table in (*reproduction.tables, *reproduction.statement_tables())
@@ -92,8 +108,7 @@ def _write(
     try:
         for name, text in texts.items():
             with output_errors(args.out / name):
-                kind = "figure" if name in reproduction.drawings else "table"
-                files.append(str(folder.write(name, kind, text)))
+                files.append(str(folder.write(name, _KINDS[Path(name).suffix], text)))
     except DrivelabError as error:
         return files, error
     return files, None

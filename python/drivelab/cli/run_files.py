@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from drivelab.cli.outputs import output_errors, write_file
+from drivelab.cli.outputs import write_file
 from drivelab.errors import RunError, UsageError
 from drivelab.plain_text import escaped
 
@@ -29,8 +29,7 @@ def export(args: argparse.Namespace) -> dict[str, Any]:
     with RunStore.open(args.run) as store:
         header = stored_header(store)
         outputs = [Output(path, KIND, run_of(header)) for path in targets]
-        with output_errors(targets[0]):
-            check_outputs(outputs, force=args.force)
+        check_outputs(outputs, force=args.force)
         measurements = stored_measurements(store)
     parts = Parts.from_json(header["design"]["parts"])
     for output in outputs:
@@ -49,6 +48,7 @@ def export(args: argparse.Namespace) -> dict[str, Any]:
 def remove(args: argparse.Namespace) -> dict[str, Any]:
     """Delete the run; give what ``runs remove --json`` prints (docs/json.md)."""
     from drivelab.measure.export import EXPORT
+    from drivelab.outputs import is_changed
     from drivelab.pts.states import state_files
     from drivelab.report.build import MODEL
     from drivelab.report.saved import report_files
@@ -57,7 +57,8 @@ def remove(args: argparse.Namespace) -> dict[str, Any]:
     refuse_no_run(args.run)
     if not args.yes:
         _ask(args.run)
-    made = {EXPORT, MODEL, *report_files(args.run), *state_files(args.run)}
+    named = {EXPORT, MODEL, *report_files(args.run), *state_files(args.run)}
+    made = {name for name in named if not is_changed(args.run / name)}
     files = remove_run(args.run, made)
     return {"run": str(args.run), "files": files}
 

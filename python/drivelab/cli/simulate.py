@@ -211,9 +211,21 @@ def _check(args: argparse.Namespace) -> None:
         for suffix, name in _SUFFIXES.items()
         for path in [getattr(args, name)]
     }
-    # A state may go on in its own file.
+    _refuse_to_lose_a_state(args)
     inputs = [args.scenario, args.firmware, preset_file(args.drive)]
     check_files(wanted, force=args.force, inputs=inputs)
+
+
+def _refuse_to_lose_a_state(args: argparse.Namespace) -> None:
+    """Refuse that a run takes the state that it began with, however often it is asked to."""
+    begin, end = args.from_state, args.save_state
+    if begin is None or end is None or args.force or not (begin.exists() and end.exists()):
+        return
+    if begin.samefile(end):
+        raise UsageError(
+            f"{end} is the state that the run starts from; name another file for --save-state, or "
+            "replace it with --force"
+        )
 
 
 def _logged_text(path: Path, values: Mapping[str, Any]) -> str:

@@ -12,6 +12,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def check_file(path: Path, what: str, most_bytes: int, instead: str) -> None:
+    """Raise `UsageError` when a file is none that `read_file` would read."""
+    try:
+        status = path.stat()
+        # Reading a pipe or a device may never end.
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+            raise UsageError(f"{path} cannot be read as {what}: it is no regular file")
+        if status.st_size > most_bytes:
+            raise UsageError(f"{path} is larger than {what} can be ({format_size(most_bytes)})")
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no file {path}; {instead}") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{path} cannot be read as {what}: {reason}") from error
+
+
 def read_file(path: Path, what: str, most_bytes: int, instead: str) -> bytes:
     """Return the bytes of a regular file.
 
@@ -31,19 +47,11 @@ def read_file(path: Path, what: str, most_bytes: int, instead: str) -> bytes:
     UsageError
         When it cannot be read.
     """
+    check_file(path, what, most_bytes, instead)
     try:
-        status = path.stat()
-        # Reading a pipe or a device may never end.
-        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-            raise UsageError(f"{path} cannot be read as {what}: it is no regular file")
-        if status.st_size > most_bytes:
-            raise UsageError(f"{path} is larger than {what} can be ({format_size(most_bytes)})")
         return path.read_bytes()
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no file {path}; {instead}") from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"{path} cannot be read as {what}: {reason}") from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read as {what}: {error.strerror}") from error
 
 
 def read_text_file(path: Path, what: str, most_bytes: int, instead: str) -> str:

@@ -23,7 +23,11 @@ _IDENTIFYING: Final = ("drive", "design", "plan")
 
 
 def write_measurements(
-    measurements: Sequence[Measurement], path: Path, header: Mapping[str, Any]
+    measurements: Sequence[Measurement],
+    path: Path,
+    header: Mapping[str, Any],
+    *,
+    force: bool = False,
 ) -> Path:
     """Write ``measurements.csv`` into a run folder, whole or not at all; give its path.
 
@@ -35,9 +39,11 @@ def write_measurements(
         The run folder.
     header
         The run's.
+    force
+        Whether a file that somebody changed is replaced.
     """
     text = measurements_csv(measurements, header["drive"], _parts(header))
-    return OutputFolder.of_run(path, run_of(header)).write(EXPORT, KIND, text)
+    return OutputFolder.of_run(path, run_of(header), force=force).write(EXPORT, KIND, text)
 
 
 def measurements_csv(

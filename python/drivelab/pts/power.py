@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.drives.named_file import read_file, read_text_file
 from drivelab.errors import DamagedError, UsageError
 from drivelab.pts.exhibits import Page, Table
+from drivelab.store import check_inside
 from drivelab.whole_file import write_whole
 from drivelab.workloads.characteristics import shown
 
@@ -115,6 +116,7 @@ def keep_power_log(run: Path, path: Path) -> None:
     """
     text = read_text_file(path, _WHAT, _MOST_BYTES, _INSTEAD)
     body = f"{text.rstrip()}\n".encode()
+    check_inside(run, run / POWER_LOG)
     write_whole(run / POWER_LOG, body + _sum_of(body))
 
 

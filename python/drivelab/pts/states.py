@@ -18,6 +18,7 @@ from typing import Final
 
 from drivelab.errors import RunError
 from drivelab.pts.state_file import read_state, write_state
+from drivelab.store import check_inside
 
 FOLDER: Final = "states"
 #: A state is saved so often at most, and takes at most this share of the time.
@@ -48,6 +49,7 @@ class States:
         """Keep the state after `position` steps in place of any other."""
         began = time.monotonic()
         path = self.run / FOLDER / f"{position:06}.state"
+        check_inside(self.run, path)
         try:
             write_state(path, {"position": position}, state)
         except OSError as error:

@@ -57,9 +57,10 @@ def refuse_folder(folder: OutputFolder) -> None:
     UsageError
         When it is another run's, a file, or holds what is no part of this report.
     """
-    if folder.own_run is not None:
-        return
     path = folder.path
+    if folder.own_run is not None:
+        _check_files(folder)
+        return
     if is_run(path):
         raise UsageError(f"{path} is a run, and has its own report; choose another --out")
     if path.exists() and not path.is_dir():
@@ -74,7 +75,8 @@ def refuse_folder(folder: OutputFolder) -> None:
 
 def _check_files(folder: OutputFolder) -> None:
     data = folder.path / DATA
-    tables = sorted(entry.name for entry in data.iterdir()) if data.is_dir() else []
+    entries = sorted(data.iterdir()) if data.is_dir() else []
+    tables = [entry.name for entry in entries if not entry.is_dir()]
     kinds = {PAGE: PAGE_KIND, PDF: PDF_KIND, RESULT: RESULT_KIND}
     kinds |= {f"{DATA}/{name}": TABLE_KIND for name in tables if name != _INDEX}
     folder.check({name: kind for name, kind in kinds.items() if (folder.path / name).exists()})

@@ -15,7 +15,7 @@ folder around it and its lock; `removal` deletes it.
 """
 
 from drivelab.store.database import LAYOUT, EmptyRunError, damaged
-from drivelab.store.folder import DATABASE, LOCK, is_held, is_run
+from drivelab.store.folder import DATABASE, LOCK, check_inside, is_held, is_run
 from drivelab.store.removal import refuse_no_run, remove_run
 from drivelab.store.run_store import Failure, RunStore
 
@@ -26,6 +26,7 @@ __all__ = [
     "EmptyRunError",
     "Failure",
     "RunStore",
+    "check_inside",
     "damaged",
     "is_held",
     "is_run",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from drivelab.errors import RunError, UsageError
+from drivelab.whole_file import without_links
 
 DATABASE: Final = "run.sqlite"
 LOCK: Final = "run.lock"
@@ -36,6 +37,15 @@ def is_held(path: Path) -> bool:
     except OSError:
         return False
     return False
+
+
+def check_inside(run: Path, path: Path) -> None:
+    """Raise `UsageError` when a name in a run's folder leads out of it.
+
+    A folder may come from anybody, and a link in it lead to any file.
+    """
+    if without_links(run) not in without_links(path).parents:
+        raise UsageError(f"{path} is a link out of the run {run}; remove the link")
 
 
 def no_run(path: Path) -> UsageError:

@@ -277,8 +277,8 @@ def test_export_replaces_nothing_unasked(capsys, option: str) -> None:
     code, line = refusal(capsys, "export", "run", option, "mine")
     assert (code, line) == (
         2,
-        "drivelab: mine exists, and Drivelab did not write it; name another, or replace it with "
-        "--force",
+        "drivelab: mine exists, and nothing shows that Drivelab wrote it; name another, or replace "
+        "it with --force",
     )
     assert Path("mine").read_text() == "my work"
     answer(capsys, "export", "run", option, "mine", "--force")

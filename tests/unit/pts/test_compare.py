@@ -432,7 +432,7 @@ def test_bad_input_is_one_clear_line(
     assert "holds notes.txt, which no report made" in complaint(capsys, *names, "--out", "mine")
     Path("thesis").mkdir()
     Path("thesis/report.pdf").write_text("years of work")
-    assert "report.pdf exists, and Drivelab did not" in complaint(capsys, *names, "--out", "thesis")
+    assert "report.pdf exists, and nothing shows" in complaint(capsys, *names, "--out", "thesis")
     assert "is a file; a report is a folder" in complaint(capsys, *names, "--out", "0.json")
     assert not (tmp_path / "runs").exists()
 

@@ -12,7 +12,7 @@ from drivelab._core import SECTOR_BYTES, available_cores
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement
-from drivelab.drives.named_file import read_file
+from drivelab.drives.named_file import check_file, read_file
 from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.pass_measurement import PassMeasurement
 from drivelab.drives.presets.source import read_preset
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 PREFIX = "sim:"
 # A change of state takes 5 bytes of a file and more than 4 of memory; a frame is small.
 _LEAST_STATE_BYTES = 1 << 20
+_MOST_LIBRARY_BYTES = 1 << 28
 
 
 class SimulatedDrive(ClosedOnExit):
@@ -253,6 +254,9 @@ class SimulatedDrive(ClosedOnExit):
             When the run fails, or loses a request.
         """
         self._workers(1)
+        if firmware is not None:
+            # The native core reads it whole, and a pipe would be waited for.
+            check_file(firmware, "a firmware library", _MOST_LIBRARY_BYTES, "name FILE.so")
         state = None
         if from_state is not None:
             most_bytes = 2 * self._core.state_bytes + _LEAST_STATE_BYTES
