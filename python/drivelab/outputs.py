@@ -167,8 +167,7 @@ class OutputFolder:
         """Write a file in it whole or not at all, and give its path; see `write_output`."""
         output = self.output(name, kind)
         output.path.parent.mkdir(parents=True, exist_ok=True)
-        loses_nothing = self.own_run is not None and _begins(content, output.path)
-        write_output(output, content, force=self.force or loses_nothing)
+        write_output(output, content, force=self.force)
         return output.path
 
     def remove(self, name: str, kind: str) -> None:
@@ -211,15 +210,6 @@ def _refuse(output: Output, *, force: bool) -> FoundFile | None:
     if not found.is_whole:
         raise UsageError(f"{path} was changed since Drivelab wrote it; {remedy}")
     return found
-
-
-def _begins(content: str | bytes, path: Path) -> bool:
-    """Tell whether a file holds the beginning of what replaces it, as after a failed disk."""
-    whole = content.encode() if isinstance(content, str) else content
-    try:
-        return path.is_file() and whole.startswith(path.read_bytes())
-    except OSError:
-        return False
 
 
 def _remedy(output: Output) -> str:

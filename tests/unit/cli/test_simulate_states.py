@@ -98,7 +98,7 @@ def test_a_state_may_take_the_place_of_the_one_that_it_began_with(
     assert printed.splitlines()[-1].startswith(f"wrote {path}, ")
     again = ("--seed", "1", "--from-state", str(path), "--save-state", str(path))
     assert cli.main([*words, *again]) == 2
-    assert f"{path} exists: saved state of `drivelab simulate" in capsys.readouterr().err
+    assert f"{path} is the state that the run starts from" in capsys.readouterr().err
     assert cli.main([*words, *again, "--force"]) == 0
     assert f"from the state in {path}\n" in capsys.readouterr().out
     assert len(path.read_bytes()) > len(before)
