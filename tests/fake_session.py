@@ -13,10 +13,12 @@ from typing import Any
 
 from drivelab._core import histogram_bin
 from drivelab.closed_on_exit import ClosedOnExit
-from drivelab.drives.operation_result import OperationResult, added_up
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.protocol import DriveKind
-from drivelab.drives.session import Purge, StepResult, check_end, check_shares
+from drivelab.drives.session import Purge, check_end, step_measurement
 from drivelab.errors import CannotAnswerError, RunError
+from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 
 MIB = 2**20
@@ -91,7 +93,7 @@ class FakeSession(ClosedOnExit):
         return speed * depth * (1 + self._wobble(step)) / cost
 
     def check(self, *stimuli: Stimulus, shares: Sequence[float] = ()) -> None:
-        check_shares(stimuli, shares)
+        Stimuli(stimuli, tuple(shares))
         if sum(stimulus.outstanding for stimulus in stimuli) > 4096:
             raise CannotAnswerError("the toy drive ends at 4096 requests outstanding")
 
@@ -102,7 +104,7 @@ class FakeSession(ClosedOnExit):
         seconds: float | None = None,
         total_bytes: int | None = None,
         shares: Sequence[float] = (),
-    ) -> StepResult:
+    ) -> Measurement:
         """Several stimuli share the drive: each has an equal part of its time.
 
         Where shares are held, all wait for the one that has the least for its share.
@@ -124,13 +126,14 @@ class FakeSession(ClosedOnExit):
             self._answer(stimulus, iops, seconds)
             for stimulus, iops in zip(stimuli, rates, strict=True)
         ]
-        duration = max(int(seconds * 1e9), 1)
-        energy = {"energy_joules": 2.0 * seconds}
-        if len(stimuli) == 1:
-            return StepResult(duration, *done[0], energy)
-        reads, writes = zip(*done, strict=True)
-        streams = tuple(StepResult(duration, *each) for each in done)
-        return StepResult(duration, added_up(reads), added_up(writes), energy, streams)
+        return step_measurement(
+            step,
+            Stimuli(stimuli, tuple(shares)),
+            max(int(seconds * 1e9), 1),
+            done,
+            total_bytes=total_bytes,
+            extra={"energy_joules": 2.0 * seconds},
+        )
 
     def _answer(
         self, stimulus: Stimulus, iops: float, seconds: float

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from drivelab.drives.pass_measurement import PassMeasurement
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.profile.measured_pass import evenly
 from drivelab.workloads.whole_pass import WholePass
 
 
@@ -16,13 +18,13 @@ class LineDrive:
     def __init__(self, lines: dict[tuple[str, bool], tuple[int, int]]) -> None:
         self.lines = lines
 
-    def measure_passes(
-        self, work: Sequence[tuple[int, WholePass]], *, seed: int
-    ) -> Iterator[PassMeasurement]:
+    def measure(
+        self, work: Sequence[tuple[int, WholePass]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
         for index, each in work:
             base, slope = self.lines[each.direction, each.is_random]
             time = each.requests * (base + slope * each.request_bytes)
-            yield PassMeasurement(index, each, time, None)
+            yield evenly(index, each, time)
 
 
 LINES = {
@@ -41,12 +43,12 @@ class NoisyDrive(LineDrive):
         self.sigma, self.rng = sigma, np.random.default_rng(seed)
         self.outlier = outlier
 
-    def measure_passes(
-        self, work: Sequence[tuple[int, WholePass]], *, seed: int
-    ) -> Iterator[PassMeasurement]:
-        for one in super().measure_passes(work, seed=seed):
+    def measure(
+        self, work: Sequence[tuple[int, WholePass]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
+        for one in super().measure(work, plan):
             rare, longer = self.outlier
             factor = np.exp(self.rng.normal(0, self.sigma)) * self.rng.choice(
                 [1, longer], p=[1 - rare, rare]
             )
-            yield PassMeasurement(one.index, one.whole_pass, int(one.duration_ns * factor), None)
+            yield evenly(one.index, one.workload, int(one.duration_ns * factor))

@@ -84,7 +84,7 @@ def measurement(index: int, workload: Characteristics, requests: int = 20000) ->
     total_ns = sum(part.latency_ns_mean * part.requests for part in parts.values() if part)
     return Measurement(
         index=index,
-        characteristics=workload,
+        workload=workload,
         duration_ns=max(1, round(total_ns / workload.queue_depth)),
         read=parts["read"],
         write=parts["write"],

@@ -22,7 +22,7 @@ from validation.variability import CLASSES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.drives.pass_measurement import PassMeasurement
+    from drivelab.profile.measured_pass import MeasuredPass
 
 # One execution of all tests in hours, table 1.
 _HOURS: Final = {
@@ -38,7 +38,7 @@ _HOURS: Final = {
 }
 _DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
 # In order and random, of one size each.
-Passes = tuple[list["PassMeasurement"], list["PassMeasurement"]]
+Passes = tuple[list["MeasuredPass"], list["MeasuredPass"]]
 
 
 def whole_passes() -> Section:
@@ -63,7 +63,7 @@ def whole_passes() -> Section:
             with SimulatedDrive.open(f"sim:{name}", varies=False) as drive:
                 figures = drive.preset["published"]
                 files = {
-                    size: {which: one_of_each(drive, which, size) for which in _DIRECTIONS}
+                    size: {which: _passes(drive, which, size) for which in _DIRECTIONS}
                     for size in BOITO2015_FILES
                 }
             last = files[BOITO2015_FILES[-1]]
@@ -116,7 +116,12 @@ def _tests(section: Section, reads: dict[str, list[float]]) -> None:
     section.claim("reads: hard disks and arrays above 1.5", holds=min(disks + arrays) > 1.5)
 
 
-def _hours(name: str, passes: Sequence[Sequence[PassMeasurement]]) -> tuple[str, str]:
+def _passes(drive: SimulatedDrive, direction: Direction, file_bytes: int) -> Passes:
+    in_order, random = one_of_each(drive, direction, file_bytes)
+    return [MeasuredPass.of(one) for one in in_order], [MeasuredPass.of(one) for one in random]
+
+
+def _hours(name: str, passes: Sequence[Sequence[MeasuredPass]]) -> tuple[str, str]:
     hours = sum(each.duration_ns for one in passes for each in one) / 3600e9
     return f"{_HOURS[name]:.2f}", f"{hours:.2f}"
 

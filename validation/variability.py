@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.presets.source import PresetSource
 from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.profile.measured_pass import measured_passes
 from drivelab.reproduce.boito2015 import CLASS_REPETITIONS
 from drivelab.reproduce.boito2015_drives import MACHINES, KnownDrive
 from drivelab.workloads.characteristics import Characteristics
@@ -211,11 +212,11 @@ def _passes(section: Section) -> None:
         name = f"sim:{each.presets[0]}"
         work = [(index, WholePass("read", False, MIB, 40 * MIB)) for index in range(100)]
         with SimulatedDrive.open(name, varies=False) as drive:
-            truths = {one.duration_ns for one in drive.measure_passes(work, seed=1)}
+            truths = {one.duration_ns for one in measured_passes(drive, work, seed=1)}
         switched_off &= len(truths) == 1
         truth = truths.pop()
         with SimulatedDrive.open(name) as drive:
-            for one in drive.measure_passes(work, seed=1):
+            for one in measured_passes(drive, work, seed=1):
                 factor = one.variability_factor or math.nan
                 far = max(far, abs(one.duration_ns / (truth * factor) - 1))
     section.say(

@@ -6,12 +6,15 @@ import json
 from typing import Any
 
 from drivelab._core import Completions, histogram_bin, histogram_value
+from drivelab.drives.measurement import Measurement
 from drivelab.drives.real.fio.job import Segment
 from drivelab.drives.real.fio.program import _split, message_of
 from drivelab.drives.real.fio.result import check_segment
 from drivelab.drives.real.fio.step_result import step_result
-from drivelab.drives.session import StepResult
+from drivelab.drives.session import step_measurement
 from drivelab.errors import RunError
+from drivelab.workloads.stimuli import Stimuli
+from drivelab.workloads.stimulus import Stimulus
 from fuzz.reader import Reader
 
 _LOG = b"0, 83884, 0, 4096, 72134656, 0\n2, 11778, 1, 512, 0, 0\n2, 5000, 0, 4096, 8192, 0\n"
@@ -31,7 +34,7 @@ def _check(data: bytes) -> None:
     # Of one stream, or of several that end together.
     jobs = report.get("jobs")
     streams = max(1, len(jobs)) if isinstance(jobs, list) else 1
-    step = step_result(
+    duration_ns, done = step_result(
         report,
         remarks,
         streams=streams,
@@ -39,7 +42,14 @@ def _check(data: bytes) -> None:
         total_bytes=None,
         end_at_once=streams > 1,
     )
-    assert StepResult.from_json(json.loads(json.dumps(step.to_json()))) == step
+    if duration_ns:
+        step = step_measurement(0, _sent(len(done)), duration_ns, done, total_bytes=None)
+        told = json.loads(json.dumps(step.to_json()))
+        assert Measurement.from_json(told) == step
+
+
+def _sent(streams: int) -> Stimuli:
+    return Stimuli((Stimulus.of_size(4096, 0.5, 1 << 20),) * streams)
 
 
 def _operation(latencies: list[int], size: int) -> dict[str, Any]:

@@ -43,14 +43,14 @@ def _operation(requests: int, size: int, latency_ns: int) -> OperationResult:
 def _seeds() -> list[bytes]:
     first = Measurement(
         index=0,
-        characteristics=Characteristics(write_ratio=0.5, queue_depth=4),
+        workload=Characteristics(write_ratio=0.5, queue_depth=4),
         duration_ns=1_000_000,
         read=_operation(3, 4096, 80_000),
         write=_operation(2, 4096, 900_000),
         extra={"write_amplification": 1.5},
     )
     second = dataclasses.replace(
-        first, index=1, characteristics=Characteristics(write_ratio=0.0), write=None, extra={}
+        first, index=1, workload=Characteristics(write_ratio=0.0), write=None, extra={}
     )
     header = {
         "drive": {"name": "sim:made", "kind": "simulated", "capacity_bytes": 80_000_000_000},

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from drivelab.drives.pass_measurement import PassMeasurement
 from drivelab.profile.journal import pass_json, pass_of_json, stored_passes
+from drivelab.profile.measured_pass import MeasuredPass
 from drivelab.workloads.whole_pass import WholePass
 from fuzz.made_folder import input_of, run_of
 from fuzz.reader import Reader
@@ -24,8 +24,8 @@ def _check(data: bytes) -> None:
 def _seeds() -> list[bytes]:
     whole = WholePass(direction="read", is_random=False, request_bytes=4096, file_bytes=2**20)
     passes = [
-        PassMeasurement(0, whole, 1_000_000, None),
-        PassMeasurement(1, whole, 1_000_000, 1.01, 64, (200_000, 500_000, 800_000)),
+        MeasuredPass(0, whole, 1_000_000, None),
+        MeasuredPass(1, whole, 1_000_000, 1.01, 64, (200_000, 500_000, 800_000)),
     ]
     return [input_of({"kind": "profile"}, [pass_json(each) for each in passes])]
 
@@ -34,7 +34,7 @@ READER = Reader(
     "stored_profile",
     (
         "drivelab.profile.journal",
-        "drivelab.drives.pass_measurement",
+        "drivelab.profile.measured_pass",
         "drivelab.workloads.whole_pass",
     ),
     _check,

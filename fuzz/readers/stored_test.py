@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Any
 
 from drivelab._core import histogram_bin
+from drivelab.drives.measurement import Measurement
 from drivelab.drives.operation_result import OperationResult
-from drivelab.drives.session import StepResult
+from drivelab.drives.session import step_measurement
 from drivelab.pts.journal import Action, read_record
 from drivelab.pts.settings import Settings
+from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 from fuzz.made_folder import input_of, run_of
 from fuzz.reader import Reader
@@ -21,7 +24,8 @@ def _check(data: bytes) -> None:
     assert 0 < record.extent.range_bytes <= record.extent.capacity_bytes
     for step in record.steps:
         assert Action.from_json(json.loads(json.dumps(step.action.to_json()))) == step.action
-        assert StepResult.from_json(json.loads(json.dumps(step.result.to_json()))) == step.result
+        told = json.loads(json.dumps(step.result.results_json()))
+        assert Measurement.of_results(step.position, step.action.work, told) == step.result
         assert step.iops >= 0
         assert step.streams
 
@@ -41,15 +45,17 @@ def _seeds() -> list[bytes]:
         latency_ns_max=80_000,
         histogram={histogram_bin(80_000): 10},
     )
-    result = StepResult(60_000_000_000, done, None, {"energy_joules": 3.5})
-    both = dataclasses.replace(result, streams=(result, result))
+    one = (done, None)
+    told: dict[str, Any] = {"total_bytes": None, "extra": {"energy_joules": 3.5}}
+    result = step_measurement(0, Stimuli((stimulus,)), 60_000_000_000, [one], **told)
+    both = step_measurement(1, Stimuli((stimulus, stimulus)), 60_000_000_000, [one, one], **told)
     run = Action("run", "rounds", round=1, stimulus=stimulus, seconds=60.0)
     entries = [
         {"action": Action("purge", "purge").to_json(), "result": PURGE},
-        {"action": run.to_json(), "result": result.to_json()},
+        {"action": run.to_json(), "result": result.results_json()},
         {
             "action": dataclasses.replace(run, beside=(stimulus,), shares=(0.5, 0.5)).to_json(),
-            "result": both.to_json(),
+            "result": both.results_json(),
         },
         {"action": Action("end", "end").to_json(), "result": {}},
     ]

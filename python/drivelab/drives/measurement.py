@@ -1,4 +1,4 @@
-"""What a measurement found."""
+"""What a drive did under a workload, whatever drive and whatever workload."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from drivelab.drives.operation_result import OperationResult, object_of, reason_
 from drivelab.drives.plan import StoppedBy
 from drivelab.errors import RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics, shown
+from drivelab.workloads.stimuli import Stimuli
+from drivelab.workloads.workload import Workload, workload_json, workload_of_json
 
 
 @dataclass(frozen=True)
@@ -20,30 +22,38 @@ class Measurement(Completed):
     Attributes
     ----------
     index
-        Its place in the campaign, and part of the key of its random numbers.
-    characteristics
-        The workload.
+        Its place in the campaign, the profile or the session, and part of the key of its random
+        numbers.
+    workload
+        What was asked.
     duration_ns
         From the first counted request to the last completion, in the drive's time.
     read, write
-        What each direction did; ``None`` where nothing was asked of it. At least one is there.
+        What each direction did, of all streams; ``None`` where nothing was asked of it. One is
+        there, but of stimuli for a time in which nothing completed.
     extra
-        What only some drives know, such as ``write_amplification_ratio``.
+        What only some drives know, such as ``write_amplification_ratio``, ``energy_joules``, and
+        of steps of real ones ``began_unix_seconds``.
     batches
-        What says how sure the mean latency is; ``None`` where a drive does not tell.
+        What says how sure the mean latency is, and when its requests completed; ``None`` where a
+        drive does not tell.
     stopped_by
-        What closed the window: ``requests``, ``seconds``, ``half_width`` (reached as asked)
-        or ``max_requests`` (not reached).
+        What closed the window: ``requests`` (also the end of a pass), ``seconds``, ``bytes``,
+        ``half_width`` (reached as asked) or ``max_requests`` (not reached).
+    streams
+        Where several stimuli ran at the same time, what each of them did in the same duration;
+        empty of a single one.
     """
 
     index: int
-    characteristics: Characteristics
+    workload: Workload
     duration_ns: int
     read: OperationResult | None
     write: OperationResult | None
     extra: dict[str, float] = field(default_factory=dict)
     batches: LatencyBatches | None = None
     stopped_by: StoppedBy = "requests"
+    streams: tuple[Measurement, ...] = ()
 
     def __post_init__(self) -> None:
         if self.stopped_by not in get_args(StoppedBy):
@@ -51,10 +61,17 @@ class Measurement(Completed):
                 f"measurement {self.index} was stopped by {shown(self.stopped_by)}; allowed: "
                 + ", ".join(get_args(StoppedBy))
             )
-        if self.read is None and self.write is None:
+        if self.read is None and self.write is None and not isinstance(self.workload, Stimuli):
             raise RunError(f"measurement {self.index} completed no request")
         if self.duration_ns < 1:
             raise RunError(f"measurement {self.index} took {self.duration_ns} ns")
+
+    @property
+    def characteristics(self) -> Characteristics:
+        """The workload of a campaign, which is a vector of characteristics."""
+        if not isinstance(self.workload, Characteristics):
+            raise TypeError(f"measurement {self.index} is of {self.workload.describe()}")
+        return self.workload
 
     @property
     def half_width_ratio(self) -> float | None:
@@ -65,9 +82,15 @@ class Measurement(Completed):
 
     def to_json(self) -> dict[str, Any]:
         """Return the values under names that carry the unit."""
-        return {
-            "index": self.index,
-            "characteristics": self.characteristics.to_json(),
+        if isinstance(self.workload, Characteristics):
+            asked = {"characteristics": self.workload.to_json()}
+        else:
+            asked = {"workload": workload_json(self.workload)}
+        return {"index": self.index, **asked, **self.results_json()}
+
+    def results_json(self) -> dict[str, Any]:
+        """Return what came of it, for where index and workload are kept already."""
+        values: dict[str, Any] = {
             "duration_ns": self.duration_ns,
             "read": None if self.read is None else self.read.to_json(),
             "write": None if self.write is None else self.write.to_json(),
@@ -75,31 +98,60 @@ class Measurement(Completed):
             "batches": None if self.batches is None else self.batches.to_json(),
             "stopped_by": self.stopped_by,
         }
+        if self.streams:
+            values["streams"] = [each.results_json() for each in self.streams]
+        return values
 
     @classmethod
     def from_json(cls, data: object) -> Measurement:
         """Read what `to_json` wrote; anything else is a `UsageError`."""
         values = object_of(data, "a measurement")
         try:
+            index = whole(values["index"])
+            if "workload" in values:
+                workload = workload_of_json(values["workload"])
+            else:
+                workload = Characteristics.from_json(values["characteristics"])
+        except (KeyError, TypeError) as error:
+            raise UsageError(f"this is no measurement: {reason_of(error)}") from error
+        return cls.of_results(index, workload, values)
+
+    @classmethod
+    def of_results(cls, index: int, workload: Workload, data: object) -> Measurement:
+        """Read what `results_json` wrote; anything else is a `UsageError`.
+
+        Steps of older versions say neither what stopped them nor how sure they are.
+        """
+        values = object_of(data, "a measurement")
+        is_step = isinstance(workload, Stimuli)
+        try:
             parts = {
                 name: None if values[name] is None else OperationResult.from_json(values[name])
                 for name in ("read", "write")
             }
+            batches = values.get("batches") if is_step else values["batches"]
             return cls(
-                index=whole(values["index"]),
-                characteristics=Characteristics.from_json(values["characteristics"]),
+                index=index,
+                workload=workload,
                 duration_ns=whole(values["duration_ns"]),
                 read=parts["read"],
                 write=parts["write"],
                 extra={str(name): float(value) for name, value in values["extra"].items()},
-                batches=(
-                    None
-                    if values["batches"] is None
-                    else LatencyBatches.from_json(values["batches"])
-                ),
-                stopped_by=values["stopped_by"],
+                batches=None if batches is None else LatencyBatches.from_json(batches),
+                stopped_by=values.get("stopped_by", "seconds") if is_step else values["stopped_by"],
+                streams=_streams_of(index, workload, values.get("streams", ())),
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise UsageError(f"this is no measurement: {reason_of(error)}") from error
         except RunError as error:
             raise UsageError(f"this is no measurement: {error}") from error
+
+
+def _streams_of(index: int, workload: Workload, told: Any) -> tuple[Measurement, ...]:
+    stimuli = workload.stimuli if isinstance(workload, Stimuli) else ()
+    if len(told) != (len(stimuli) if len(stimuli) > 1 else 0):
+        raise ValueError(f"{len(stimuli)} stimuli were sent, and {len(told)} have a result")
+    return tuple(
+        Measurement.of_results(index, Stimuli((stimulus,)), each)
+        for stimulus, each in zip(stimuli, told, strict=False)
+    )

@@ -19,7 +19,7 @@ from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import shown
 from drivelab.workloads.content import CONTENTS, USUAL
 
-StoppedBy = Literal["requests", "seconds", "half_width", "max_requests"]
+StoppedBy = Literal["requests", "seconds", "half_width", "max_requests", "bytes"]
 
 MAX_REQUESTS: Final = 400_000
 _MAX_SEED: Final = 2**64 - 1

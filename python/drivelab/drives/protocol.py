@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, Self
 
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.workload import Workload
 
 DriveKind = Literal["simulated", "closed_form", "real"]
 
@@ -69,7 +69,7 @@ class OpenDrive(NamedDrive, Protocol):
 class DriveLimits(NamedDrive, Protocol):
     """What a drive can be asked for: all that choosing workloads needs."""
 
-    def check(self, workload: Characteristics) -> None:
+    def check(self, workload: Workload) -> None:
         """Raise `CannotAnswerError` or `UsageError` when the drive cannot run `workload`."""
         ...
 
@@ -78,7 +78,7 @@ class Drive(DriveLimits, OpenDrive, Protocol):
     """Any workload on any drive gives a measurement."""
 
     def measure(
-        self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
+        self, work: Sequence[tuple[int, Workload]], plan: MeasurementPlan
     ) -> Iterator[Measurement]:
         """Measure each workload, in order.
 

@@ -6,13 +6,14 @@ state that the step before left, as the performance test specification wants it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from drivelab.drives.completed import Completed
-from drivelab.drives.operation_result import OperationResult
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.operation_result import OperationResult, added_up
 from drivelab.drives.protocol import NamedDrive, OpenDrive
-from drivelab.errors import RunError, UsageError
+from drivelab.errors import UsageError
+from drivelab.workloads.stimuli import Stimuli
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,57 +45,58 @@ class Purge:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class StepResult(Completed):
-    """What a drive did under one stimulus, or several at the same time.
+#: What reads and writes did.
+Operations = tuple[OperationResult | None, OperationResult | None]
 
-    Attributes
+
+def step_measurement(
+    step: int,
+    work: Stimuli,
+    duration_ns: int,
+    done: Sequence[Operations],
+    *,
+    whole: Operations | None = None,
+    total_bytes: int | None,
+    extra: dict[str, float] | None = None,
+) -> Measurement:
+    """Give the measurement of a step.
+
+    Parameters
     ----------
+    step
+        Its place in the session.
+    work
+        What was sent.
     duration_ns
         Of the drive's time.
-    read, write
-        What each direction did, of all streams; ``None`` where nothing was asked of it. Both are
-        ``None`` where nothing completed in the time.
+    done
+        What reads and writes of each stimulus did.
+    whole
+        What all of them did, where that is known better than by adding up.
+    total_bytes
+        What was to end it, beside time.
     extra
-        What only some drives know: ``write_amplification_ratio``, ``energy_joules``, and of real
-        ones ``began_unix_seconds``.
-    streams
-        Where several stimuli ran at the same time, what each of them did in the same duration;
-        empty of a single one.
+        See `Measurement.extra`.
     """
-
-    duration_ns: int
-    read: OperationResult | None
-    write: OperationResult | None
-    extra: dict[str, float] = field(default_factory=dict)
-    streams: tuple[StepResult, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.duration_ns < 1:
-            raise RunError(f"a step took {self.duration_ns} ns")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the values under names that carry the unit."""
-        values: dict[str, Any] = {
-            "duration_ns": self.duration_ns,
-            "read": None if self.read is None else self.read.to_json(),
-            "write": None if self.write is None else self.write.to_json(),
-            "extra": {name: self.extra[name] for name in sorted(self.extra)},
-        }
-        if self.streams:
-            values["streams"] = [stream.to_json() for stream in self.streams]
-        return values
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> StepResult:
-        """Read what `to_json` wrote."""
-        parts = {
-            name: None if data[name] is None else OperationResult.from_json(data[name])
-            for name in ("read", "write")
-        }
-        streams = tuple(cls.from_json(stream) for stream in data.get("streams", ()))
-        extra = dict(data["extra"])
-        return cls(data["duration_ns"], parts["read"], parts["write"], extra, streams)
+    read, write = (
+        tuple(added_up(parts) for parts in zip(*done, strict=True)) if whole is None else whole
+    )
+    moved = sum(part.bytes for part in (read, write) if part is not None)
+    is_moved = total_bytes is not None and moved >= total_bytes
+    at_once = zip(work.stimuli, done, strict=True) if len(done) > 1 else ()
+    return Measurement(
+        index=step,
+        workload=work,
+        duration_ns=duration_ns,
+        read=read,
+        write=write,
+        extra={} if extra is None else extra,
+        stopped_by="bytes" if is_moved else "seconds",
+        streams=tuple(
+            Measurement(step, Stimuli((stimulus,)), duration_ns, *each, stopped_by="seconds")
+            for stimulus, each in at_once
+        ),
+    )
 
 
 class Askable(NamedDrive, Protocol):
@@ -112,15 +114,6 @@ def check_end(stimuli: Sequence[Stimulus], seconds: float | None, total_bytes: i
     if len(stimuli) != 1 and total_bytes is not None:
         raise UsageError(
             f"{len(stimuli)} stimuli at the same time end by time: give seconds, not total_bytes"
-        )
-
-
-def check_shares(stimuli: Sequence[Stimulus], shares: Sequence[float]) -> None:
-    """Refuse shares of requests that are none: each above 0, one for each stimulus."""
-    if shares and (len(shares) != len(stimuli) or not all(0 < share <= 1 for share in shares)):
-        raise UsageError(
-            f"shares of {len(stimuli)} stimuli are {list(shares)}; allowed: one for each, above 0 "
-            "to 1"
         )
 
 
@@ -152,7 +145,7 @@ class DriveSession(OpenDrive, Askable, Protocol):
         seconds: float | None = None,
         total_bytes: int | None = None,
         shares: Sequence[float] = (),
-    ) -> StepResult:
+    ) -> Measurement:
         """Send stimuli for a time, or one until so much was transferred, whichever is first.
 
         Parameters

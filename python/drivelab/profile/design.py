@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from drivelab.drives.pass_measurement import PassMeasurement
+    from drivelab.profile.measured_pass import MeasuredPass
     from drivelab.profile.optimisation import Cost, Optimisation
     from drivelab.profile.plan import ProfilePlan
     from drivelab.workloads.whole_pass import Direction, WholePass
@@ -60,7 +60,7 @@ _LEAST_GAIN: Final = 1e-12
 _DIGITS: Final = 6
 
 
-def next_passes(found: Sequence[PassMeasurement], plan: ProfilePlan) -> list[WholePass]:
+def next_passes(found: Sequence[MeasuredPass], plan: ProfilePlan) -> list[WholePass]:
     """Choose what is measured next; nothing once ratios are known, or nothing is allowed.
 
     Parameters

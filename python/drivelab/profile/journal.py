@@ -15,15 +15,15 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab._core import RequestStream
-from drivelab.drives.pass_measurement import PassMeasurement
 from drivelab.errors import RunError, UsageError
+from drivelab.profile.measured_pass import MeasuredPass, measured_passes
 from drivelab.store import RunStore, damaged
 from drivelab.workloads.whole_pass import WholePass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from drivelab.profile.measured import PassDrive
+    from drivelab.profile.measured_pass import PassDrive
     from drivelab.profile.plan import ProfilePlan
 
 #: What the header of such a run says of itself; other runs have no such key.
@@ -40,12 +40,12 @@ def without_half_width(header: Mapping[str, Any]) -> dict[str, Any]:
     return {**header, "plan": plan}
 
 
-def pass_json(measured: PassMeasurement) -> dict[str, Any]:
+def pass_json(measured: MeasuredPass) -> dict[str, Any]:
     """Return a pass and its time, JSON-able."""
     return asdict(measured)
 
 
-def pass_of_json(data: dict[str, Any]) -> PassMeasurement:
+def pass_of_json(data: dict[str, Any]) -> MeasuredPass:
     """Read what `pass_json` wrote.
 
     Raises
@@ -54,14 +54,14 @@ def pass_of_json(data: dict[str, Any]) -> PassMeasurement:
         When it is no pass, or none that a drive could have measured.
     """
     values = {**data, "whole_pass": WholePass(**data["whole_pass"])}
-    measured = PassMeasurement(**{**values, "marks_ns": tuple(data["marks_ns"])})
+    measured = MeasuredPass(**{**values, "marks_ns": tuple(data["marks_ns"])})
     # Whoever sends a pass decides which there are.
     RequestStream.of_pass(measured.whole_pass.as_tuple(), 0, measured.index)
     _check_times(measured)
     return measured
 
 
-def _check_times(measured: PassMeasurement) -> None:
+def _check_times(measured: MeasuredPass) -> None:
     """Raise `ValueError` when a drive cannot have taken these times."""
     duration_ns, factor = measured.duration_ns, measured.variability_factor
     marks, requests_per_mark = measured.marks_ns, measured.requests_per_mark
@@ -117,7 +117,7 @@ class Passes:
         #: Passes measured by this start.
         self.measured = 0
 
-    def __call__(self, passes: Sequence[WholePass]) -> list[PassMeasurement]:
+    def __call__(self, passes: Sequence[WholePass]) -> list[MeasuredPass]:
         """Give the next passes, measured or as stored; all that are stored where these are others.
 
         Raises
@@ -137,7 +137,7 @@ class Passes:
             found += self._measure(work)
         return found
 
-    def _rest(self, first: int) -> list[PassMeasurement]:
+    def _rest(self, first: int) -> list[MeasuredPass]:
         """Give all that are stored from a place on."""
         found = self._stored[first:]
         for was in found:
@@ -149,10 +149,10 @@ class Passes:
         self._asked = len(self._stored)
         return found
 
-    def _measure(self, work: Sequence[tuple[int, WholePass]]) -> Iterator[PassMeasurement]:
+    def _measure(self, work: Sequence[tuple[int, WholePass]]) -> Iterator[MeasuredPass]:
         if not self.measured:
             self._began()
-        for one in self._drive.measure_passes(work, seed=self._plan.seed):
+        for one in measured_passes(self._drive, work, seed=self._plan.seed):
             if self._store is not None:
                 self._store.append(pass_json(one), one.index)
             self.measured += 1
@@ -160,7 +160,7 @@ class Passes:
             yield one
 
 
-def stored_passes(store: RunStore) -> list[PassMeasurement]:
+def stored_passes(store: RunStore) -> list[MeasuredPass]:
     """Read every pass of a run, in order.
 
     Raises

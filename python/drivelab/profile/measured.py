@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Final
 from drivelab.profile.budget import affordable
 from drivelab.profile.decision import decisions, open_half_width_ratio
 from drivelab.profile.estimate import Curve, Ratios, Test, estimated_pair, ratios
+from drivelab.profile.measured_pass import measured_passes
 from drivelab.profile.plan import DIRECTIONS, ProfilePlan
 from drivelab.profile.profile import Profile
 from drivelab.profile.spread import (
@@ -38,24 +39,15 @@ from drivelab.profile.spread import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Protocol
+    from collections.abc import Callable, Sequence
 
-    from drivelab.drives.pass_measurement import PassMeasurement
     from drivelab.profile.estimate import GainVariances, Scheme
+    from drivelab.profile.measured_pass import MeasuredPass, PassDrive
     from drivelab.profile.sizes import Interval
     from drivelab.workloads.whole_pass import Direction, WholePass
 
-    class PassDrive(Protocol):
-        """A drive that transfers files."""
-
-        def measure_passes(
-            self, work: Sequence[tuple[int, WholePass]], *, seed: int
-        ) -> Iterator[PassMeasurement]:
-            """Measure each pass, in order."""
-
     #: Measures passes, whose indices are their places, and gives their results in order.
-    Measure = Callable[[Sequence[WholePass]], Sequence[PassMeasurement]]
+    Measure = Callable[[Sequence[WholePass]], Sequence[MeasuredPass]]
 
 
 # So often is a pass repeated because its times disagree, before they are taken as they are.
@@ -81,9 +73,9 @@ def profile(drive: PassDrive, plan: ProfilePlan) -> Profile:
     """
     index = itertools.count()
 
-    def measure(passes: Sequence[WholePass]) -> list[PassMeasurement]:
+    def measure(passes: Sequence[WholePass]) -> list[MeasuredPass]:
         work = [(next(index), each) for each in passes]
-        return list(drive.measure_passes(work, seed=plan.seed))
+        return list(measured_passes(drive, work, seed=plan.seed))
 
     return measured_profile(measure, plan)
 
@@ -105,8 +97,8 @@ def measured_profile(measure: Measure, plan: ProfilePlan) -> Profile:
 
 
 def _measured_first(
-    found: Sequence[PassMeasurement], measure: Measure, plan: ProfilePlan
-) -> list[PassMeasurement]:
+    found: Sequence[MeasuredPass], measure: Measure, plan: ProfilePlan
+) -> list[MeasuredPass]:
     """Measure what a plan begins with; where time is limited, all of it once, then what it allows.
 
     Where sizes are chosen by what they tell, second passes are chosen so too.
@@ -123,7 +115,7 @@ def _measured_first(
 
 
 def from_passes(
-    measured: Sequence[PassMeasurement],
+    measured: Sequence[MeasuredPass],
     intervals: Sequence[Interval],
     *,
     scheme: Scheme = "lines",
@@ -160,7 +152,7 @@ def from_passes(
     return Profile(tuple(measured), curves, found, gains, summed, scheme)
 
 
-def _add_what_tells_most(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
+def _add_what_tells_most(found: list[MeasuredPass], measure: Measure, plan: ProfilePlan) -> None:
     from drivelab.profile.design import next_passes
 
     while passes := next_passes(found, plan):
@@ -168,7 +160,7 @@ def _add_what_tells_most(found: list[PassMeasurement], measure: Measure, plan: P
         _settle(found, measure, plan)
 
 
-def _settle(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
+def _settle(found: list[MeasuredPass], measure: Measure, plan: ProfilePlan) -> None:
     """Repeat passes whose times disagree until most of them agree."""
     if plan.centre != "robust":
         return
@@ -185,7 +177,7 @@ def _settle(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -
 
 
 def _affordable(
-    found: Sequence[PassMeasurement],
+    found: Sequence[MeasuredPass],
     plan: ProfilePlan,
     sizes: Sequence[int],
     repetitions: int,
@@ -206,7 +198,7 @@ def _affordable(
     )
 
 
-def _repeat_ratios(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
+def _repeat_ratios(found: list[MeasuredPass], measure: Measure, plan: ProfilePlan) -> None:
     """Repeat tests until the ratios of both directions are known, and answers that are asked."""
     done = plan.first_repetitions
     sizes = sorted({one.whole_pass.request_bytes for one in found})
@@ -233,7 +225,7 @@ def _repeat_ratios(found: list[PassMeasurement], measure: Measure, plan: Profile
         done += more
 
 
-def _repeat_tests(found: list[PassMeasurement], measure: Measure, plan: ProfilePlan) -> None:
+def _repeat_tests(found: list[MeasuredPass], measure: Measure, plan: ProfilePlan) -> None:
     """Repeat each test and size until its own mean is known (Boito et al. 2015, section 4.2)."""
     values = gathered(found)
     for _ in range(plan.most_repetitions - plan.first_repetitions):

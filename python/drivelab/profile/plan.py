@@ -13,8 +13,8 @@ from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_INTERVALS, 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from drivelab.drives.pass_measurement import PassMeasurement
     from drivelab.profile.estimate import Scheme
+    from drivelab.profile.measured_pass import MeasuredPass
     from drivelab.profile.optimisation import Cost
     from drivelab.profile.spread import Centre
     from drivelab.workloads.whole_pass import Direction
@@ -186,7 +186,7 @@ class ProfilePlan:
         whole = replace(self, share=1.0)
         return [whole.one_pass("write", is_random, self.sizes[-1]) for is_random in (False, True)]
 
-    def after(self, pilots: Sequence[PassMeasurement]) -> ProfilePlan:
+    def after(self, pilots: Sequence[MeasuredPass]) -> ProfilePlan:
         """Return the plan whose partial passes are long enough by what the pilots tell."""
         settling = {}
         # In order the time is steady, and a cache fills at least as slowly as in random order.

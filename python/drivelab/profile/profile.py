@@ -9,8 +9,8 @@ from drivelab.profile.estimate import Curve, Ratios, Test
 from drivelab.profile.spread import Centres, gathered, is_known
 
 if TYPE_CHECKING:
-    from drivelab.drives.pass_measurement import PassMeasurement
     from drivelab.profile.estimate import GainVariances, Scheme
+    from drivelab.profile.measured_pass import MeasuredPass
     from drivelab.profile.sizes import Interval
     from drivelab.workloads.whole_pass import Direction
 
@@ -35,7 +35,7 @@ class Profile:
         How curves go between measured sizes.
     """
 
-    measured: tuple[PassMeasurement, ...]
+    measured: tuple[MeasuredPass, ...]
     curves: dict[Test, Curve]
     ratios: dict[Direction, Ratios]
     gain_variances: dict[Direction, GainVariances]

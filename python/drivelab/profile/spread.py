@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from drivelab.drives.pass_measurement import PassMeasurement
     from drivelab.profile.estimate import Test
+    from drivelab.profile.measured_pass import MeasuredPass
 
 Centre = Literal["mean", "robust"]
 #: Access times in ns of every repetition, by test and size.
@@ -67,7 +67,7 @@ _ALONE: Final = 0.02 * math.log(5) ** 2
 _MAD_FACTOR: Final = 1.482602218505602
 
 
-def gathered(passes: Iterable[PassMeasurement]) -> Repetitions:
+def gathered(passes: Iterable[MeasuredPass]) -> Repetitions:
     """Return access times by test and size, sizes rising."""
     found: Repetitions = {}
     for one in passes:

@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from drivelab.drives.session import DriveSession, Purge, StepResult
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.session import DriveSession, Purge
 from drivelab.errors import RunError, UsageError
 from drivelab.pts.journal import Action, Step
 from drivelab.pts.plan import PRECONDITIONING_BYTES, PRECONDITIONING_FILLS, Plan
@@ -150,7 +151,12 @@ class Bench:
         beside = tuple(self._going_on(each) for each in action.beside)
         action = replace(action, stimulus=stimulus, beside=beside)
         entry = self._take(action)
-        return Step(position, action, stimulus, StepResult.from_json(entry["result"]))
+        return Step(
+            position,
+            action,
+            stimulus,
+            Measurement.of_results(position, action.work, entry["result"]),
+        )
 
     def _going_on(self, stimulus: Stimulus) -> Stimulus:
         """Begin accesses in order where the last step of the same ended."""
@@ -284,7 +290,7 @@ class Bench:
                     total_bytes=action.total_bytes,
                     shares=action.shares,
                 )
-                return result.to_json()
+                return result.results_json()
         except (RunError, UsageError) as error:
             if isinstance(error, UsageError) and not self._has_run():
                 # It cannot do such things at all: nothing was done to it.

@@ -7,12 +7,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from drivelab.drives.session import Purge, StepResult
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.session import Purge
 from drivelab.errors import RunError, UsageError
 from drivelab.measure.starts import drives_beside, has_new_file
 from drivelab.pts.plan import Extent
 from drivelab.pts.settings import Settings
 from drivelab.store import Failure, RunStore, is_run
+from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 
 ActionKind = Literal["purge", "run", "idle", "end"]
@@ -61,6 +63,11 @@ class Action:
         """Everything that is sent at the same time."""
         return () if self.stimulus is None else (self.stimulus, *self.beside)
 
+    @property
+    def work(self) -> Stimuli:
+        """The same as a workload."""
+        return Stimuli(self.stimuli, self.shares)
+
     def to_json(self) -> dict[str, Any]:
         """Return the attributes, which carry their units."""
         values = asdict(self)
@@ -90,7 +97,7 @@ class Step:
     position: int
     action: Action
     stimulus: Stimulus
-    result: StepResult
+    result: Measurement
 
     @property
     def streams(self) -> tuple[Step, ...]:
@@ -193,13 +200,6 @@ def whole_rounds(steps: Iterable[Step], steps_a_round: int) -> list[list[Step]]:
     return [rounds[number] for number in sorted(rounds) if len(rounds[number]) == steps_a_round]
 
 
-def _check_streams(action: Action, result: StepResult) -> None:
-    """Raise `ValueError` where a result is not of as many stimuli as were sent."""
-    told = len(result.streams)
-    if action.beside and told != len(action.stimuli):
-        raise ValueError(f"{len(action.stimuli)} stimuli were sent, and {told} have a result")
-
-
 def read_record(store: RunStore) -> Record:
     """Read a test from its run.
 
@@ -227,8 +227,7 @@ def read_record(store: RunStore) -> Record:
             elif action.kind == "end":
                 is_complete = True
             elif action.stimulus is not None:
-                result = StepResult.from_json(entry["result"])
-                _check_streams(action, result)
+                result = Measurement.of_results(position, action.work, entry["result"])
                 steps.append(Step(position, action, action.stimulus, result))
         test = header["pts"]["test"]
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, UsageError) as error:

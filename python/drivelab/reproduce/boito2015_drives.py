@@ -15,8 +15,10 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from drivelab.drives.pass_measurement import PassMeasurement
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.profile.measured_pass import evenly, measured_passes
 from drivelab.profile.plan import DIRECTIONS
 from drivelab.profile.spread import known_after
 from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_SIZES, WholePass
@@ -211,7 +213,7 @@ class KnownDrive:
         ]
         truths: dict[tuple[Test, int], dict[int, int]] = {}
         with SimulatedDrive.open(name, varies=False) as drive:
-            for one in drive.measure_passes(list(enumerate(passes)), seed=0):
+            for one in measured_passes(drive, list(enumerate(passes)), seed=0):
                 what = one.whole_pass
                 test = (what.direction, what.is_random)
                 by_size = truths.setdefault((test, what.file_bytes), {})
@@ -231,7 +233,7 @@ class KnownDrive:
         totals = dict.fromkeys(random, 0)
         with SimulatedDrive.open(self.varying.name, varies=False) as drive:
             for seed in range(1, _ORDERS + 1):
-                for one in drive.measure_passes(list(enumerate(passes)), seed=seed):
+                for one in measured_passes(drive, list(enumerate(passes)), seed=seed):
                     totals[one.whole_pass.request_bytes] += one.duration_ns
         errors = (abs(totals[size] / _ORDERS / time - 1) for size, time in random.items())
         return statistics.median(errors) / math.sqrt(1 + 1 / _ORDERS)
@@ -252,14 +254,15 @@ class KnownDrive:
         """Return how long one pass of every test and size takes."""
         return sum(sum(self._truths[test, file_bytes].values()) for test in TESTS)
 
-    def measure_passes(
-        self, work: Sequence[tuple[int, WholePass]], *, seed: int
-    ) -> Iterator[PassMeasurement]:
+    def measure(
+        self, work: Sequence[tuple[int, WholePass]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
         """Give the times that these passes would take, whole ones."""
         for index, one in work:
             truth = self._truths[(one.direction, one.is_random), one.file_bytes][one.request_bytes]
-            (factor,) = self.varying.variability_factors([index], seed=seed, seconds=truth / 1e9)
-            yield PassMeasurement(index, one, round(truth * factor), factor)
+            seconds = truth / 1e9
+            (factor,) = self.varying.variability_factors([index], seed=plan.seed, seconds=seconds)
+            yield evenly(index, one, round(truth * factor), factor=factor)
 
     def full_profile(self, file_bytes: int, seed: int) -> FullProfile:
         """Repeat every test and size until its mean is known (section 4.2)."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab.profile.estimate import estimated_pair, ratios, weights
 from drivelab.profile.measured import profile
+from drivelab.profile.measured_pass import measured_passes
 from drivelab.profile.plan import DIRECTIONS, ProfilePlan
 from drivelab.profile.sizes import Interval, chosen
 from drivelab.reproduce.boito2015_drives import KINDS, TESTS, FullProfile, KnownDrive
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from drivelab.profile.estimate import Ratios
-    from drivelab.profile.measured import PassDrive
+    from drivelab.profile.measured_pass import PassDrive
     from drivelab.profile.profile import Profile
     from drivelab.workloads.whole_pass import Direction
 
@@ -151,7 +152,7 @@ def estimation_errors(
                     index += len(work)
                     times = {
                         one.whole_pass.request_bytes: one.access_time_ns
-                        for one in drive.measure_passes(work, seed=seed)
+                        for one in measured_passes(drive, work, seed=seed)
                     }
                     line = {
                         size: sum(part * times[each] for each, part in row.items())

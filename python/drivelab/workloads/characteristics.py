@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeGuard
 
 from drivelab._core import MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES, SECTOR_BYTES
 from drivelab.errors import UsageError
+from drivelab.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,6 +40,8 @@ class Characteristics:
         Bytes from the end of a request to the start of the next of the same direction when
         that is not random, whole sectors; 0 is sequential.
     """
+
+    kind: ClassVar[Literal["characteristics"]] = "characteristics"
 
     write_ratio: float = 0.0
     queue_depth: int = 1
@@ -117,6 +120,24 @@ class Characteristics:
             self.read_stride,
             self.write_stride,
         )
+
+    @property
+    def footprint_bytes(self) -> None:
+        """Requests go over the whole drive."""
+
+    def describe(self) -> str:
+        """Say in a line what is sent."""
+        parts = []
+        for direction, share in (("read", 1 - self.write_ratio), ("write", self.write_ratio)):
+            if share <= 0:
+                continue
+            random, stride = (getattr(self, f"{direction}_{name}") for name in ("random", "stride"))
+            order = "at random" if random >= 1 else "in order" if random <= 0 else "partly in order"
+            gap = f" with gaps of {format_size(stride)}" if random < 1 and stride else ""
+            size = format_size(getattr(self, f"{direction}_size"))
+            part = "" if share >= 1 else f"{100 * share:g} % "
+            parts.append(f"{part}{direction}s of {size} {order}{gap}")
+        return f"{' and '.join(parts)}, {self.queue_depth} outstanding"
 
     def to_json(self) -> dict[str, float | int]:
         """Return the values under their names: ratios 0 to 1, sizes and strides in bytes."""

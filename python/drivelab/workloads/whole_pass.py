@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
+from drivelab.errors import UsageError
+from drivelab.units import format_size
 from drivelab.workloads.characteristics import Characteristics
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ class WholePass:
         transfers the whole file.
     """
 
+    kind: ClassVar[Literal["whole_pass"]] = "whole_pass"
+
     direction: Direction
     is_random: bool
     request_bytes: int
@@ -65,6 +69,32 @@ class WholePass:
     def transferred_bytes(self) -> int:
         """What they transfer."""
         return self.requests * self.request_bytes
+
+    @property
+    def footprint_bytes(self) -> int:
+        """From the drive's first byte to the file's last."""
+        return self.start_bytes + self.file_bytes
+
+    def describe(self) -> str:
+        """Say in a line what is sent."""
+        order = "at random" if self.is_random else "in order"
+        part = f"the first {self.requests:,} requests of " if self.is_partial else ""
+        return (
+            f"{self.direction}s {part}a file of {format_size(self.file_bytes)} by "
+            f"{format_size(self.request_bytes)} {order}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the attributes, which carry their units."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> WholePass:
+        """Read what `to_json` wrote; `UsageError` for anything else."""
+        try:
+            return cls(**data)
+        except TypeError as error:
+            raise UsageError(f"this is no pass over a file: {error}") from error
 
     def characteristics(self) -> Characteristics:
         """Return the workload that it looks like to a drive, one request at a time."""

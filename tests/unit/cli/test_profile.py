@@ -125,25 +125,25 @@ def test_a_stopped_profile_goes_on_and_ends_as_if_it_had_not_stopped(
 ) -> None:
     words = (drive, *QUICK, "--repetitions", "auto", *auto, "--json")
     _, whole, _ = run(capsys, *words, "--out", "whole")
-    measure = SimulatedDrive.measure_passes
+    measure = SimulatedDrive.measure
 
-    def breaks(self, work, *, seed, workers=None):
-        for one in measure(self, work, seed=seed, workers=workers):
+    def breaks(self, work, plan):
+        for one in measure(self, work, plan):
             if one.index == 50:
                 raise RunError("the drive went away")
             yield one
 
-    monkeypatch.setattr(SimulatedDrive, "measure_passes", breaks)
+    monkeypatch.setattr(SimulatedDrive, "measure", breaks)
     code, _, told = run(capsys, *words, "--out", "p")
     assert code == 1
     assert "the drive went away; 50 passes are kept in p; go on with: drivelab profile" in told
     asked = []
 
-    def counts(self, work, *, seed, workers=None):
+    def counts(self, work, plan):
         asked.extend(index for index, _ in work)
-        return measure(self, work, seed=seed, workers=workers)
+        return measure(self, work, plan)
 
-    monkeypatch.setattr(SimulatedDrive, "measure_passes", counts)
+    monkeypatch.setattr(SimulatedDrive, "measure", counts)
     code, resumed, _ = run(capsys, *words, "--out", "p")
     assert code == 0
     assert min(asked) == 50
@@ -183,14 +183,14 @@ def test_one_of_several_drives_that_fails_is_told_after_the_others(
     drive, capsys, monkeypatch
 ) -> None:
     Path("other.toml").write_text(Path("small.toml").read_text())
-    measure = SimulatedDrive.measure_passes
+    measure = SimulatedDrive.measure
 
-    def breaks(self, work, *, seed, workers=None):
+    def breaks(self, work, plan):
         if self.name == "sim:other.toml":
             raise RunError("the drive went away")
-        return measure(self, work, seed=seed, workers=workers)
+        return measure(self, work, plan)
 
-    monkeypatch.setattr(SimulatedDrive, "measure_passes", breaks)
+    monkeypatch.setattr(SimulatedDrive, "measure", breaks)
     code, out, told = run(capsys, drive, "sim:other.toml", *QUICK, "--json")
     assert code == 1
     assert [each["drive"] for each in json.loads(out)["profiles"]] == [drive]
@@ -205,20 +205,20 @@ def test_a_made_file_stays_for_the_profile_that_goes_on(
     file = drive_folder / "stays.bin"
     quick = ("--file-size", "1MiB", "--interval", "64KiB:256KiB:64KiB", "--repetitions", "1")
     words = (str(file), *quick, "--out", str(tmp_path / "p"), "--json")
-    measure = FioDrive.measure_passes
+    measure = FioDrive.measure
 
     def refuses(self, workload):
         raise UsageError("requests are too large")
 
-    def breaks(self, work, *, seed):
-        for one in measure(self, work, seed=seed):
+    def breaks(self, work, plan):
+        for one in measure(self, work, plan):
             if one.index == 3:
                 raise RunError("the drive went away")
             yield one
 
     def stopped() -> str:
         with monkeypatch.context() as patched:
-            patched.setattr(FioDrive, "measure_passes", breaks)
+            patched.setattr(FioDrive, "measure", breaks)
             code, _, told = run(capsys, *words)
         assert code == 1
         return told
@@ -238,7 +238,7 @@ def test_a_made_file_stays_for_the_profile_that_goes_on(
     kept = [file, Path(f"{file}.drivelab.json")]
     for each in kept:
         each.replace(f"{each}.first")
-    monkeypatch.setattr(FioDrive, "measure_passes", measure)
+    monkeypatch.setattr(FioDrive, "measure", measure)
     code, out, _ = run(capsys, *words)
     assert code == 0
     assert json.loads(out)["has_new_file"] is True
@@ -377,7 +377,7 @@ def test_where_nothing_is_measured_yet_how_to_go_on_is_told_too(
     if fails == "store":
         monkeypatch.setattr(RunStore, "open_to_append", full)
     else:
-        monkeypatch.setattr(SimulatedDrive, "measure_passes", full)
+        monkeypatch.setattr(SimulatedDrive, "measure", full)
     code, _, told = run(capsys, drive, *QUICK, "--out", "p")
     assert code == 1
     assert "free some space; " in told

@@ -34,7 +34,7 @@ def result_of(latencies: list[int], size: int = 4096) -> OperationResult:
 BATCHES = LatencyBatches(2, (90_000.0, 98_000.0), (1_000_000, 2_000_000), -0.5, 940.0)
 MIXED = Measurement(
     index=7,
-    characteristics=Characteristics(write_ratio=0.25),
+    workload=Characteristics(write_ratio=0.25),
     duration_ns=2_000_000,
     read=result_of([85_000, 85_000, 91_000]),
     write=result_of([115_000], size=8192),

@@ -9,10 +9,10 @@ import statistics
 import numpy as np
 import pytest
 
-from drivelab.drives.pass_measurement import PassMeasurement
 from drivelab.profile.decision import decisions, open_half_width_ratio, spans
 from drivelab.profile.estimate import estimated_pair
 from drivelab.profile.measured import from_passes
+from drivelab.profile.measured_pass import MeasuredPass
 from drivelab.profile.optimisation import Cost, becomes
 from drivelab.profile.profile import Profile
 from drivelab.profile.sizes import Interval
@@ -31,7 +31,7 @@ def profile(spread: float = 0.0) -> Profile:
                 one = WholePass("read", is_random, size, MIB)
                 time = IN_ORDER + size + MORE * is_random
                 duration = round(one.requests * time * factor)
-                passes.append(PassMeasurement(len(passes), one, duration, None))
+                passes.append(MeasuredPass(len(passes), one, duration, None))
     return from_passes(passes, [SIZES])
 
 
@@ -98,7 +98,7 @@ def test_the_gain_of_reordering_is_as_sure_as_the_ratio() -> None:
         for size, factor in itertools.product(sizes, (0.99, 1.01)):
             one = WholePass("read", is_random, size, MIB)
             time = (IN_ORDER + size) * (2 if is_random else 1) * jumps[size] * factor
-            passes.append(PassMeasurement(len(passes), one, round(one.requests * time), None))
+            passes.append(MeasuredPass(len(passes), one, round(one.requests * time), None))
     found = from_passes(passes, [SIZES], scheme="kriged", centre="robust")
     bounds = found.ratios["read"].bounds
     asked = decisions(found, Cost(ratio=1.2))
@@ -182,7 +182,7 @@ def test_what_stays_as_it_is_gains_exactly_nothing() -> None:
         for factor in (0.99, 1.01):
             one = WholePass("read", is_random, size, 40 * MIB)
             duration = round(one.requests * (1e5 / 3 + size / 7) * factor * (1 + is_random))
-            passes.append(PassMeasurement(len(passes), one, duration, None))
+            passes.append(MeasuredPass(len(passes), one, duration, None))
     found = from_passes(passes, [Interval(8 * KIB, 4 * MIB, 8 * KIB)])
     for cost in (Cost(ratio=1.0), Cost(time_ns=0.0)):
         same = [

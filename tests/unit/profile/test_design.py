@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from line_drives import LINES, LineDrive, NoisyDrive
 
-from drivelab.drives.pass_measurement import PassMeasurement
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.plan import MeasurementPlan
 from drivelab.profile import design, kriging
 from drivelab.profile.decision import decisions, open_half_width_ratio
 from drivelab.profile.design import next_passes
 from drivelab.profile.measured import profile
+from drivelab.profile.measured_pass import MeasuredPass, evenly, measured_passes
 from drivelab.profile.optimisation import Cost
 from drivelab.profile.pair_kriging import PairKriging
 from drivelab.profile.plan import ProfilePlan
@@ -29,23 +31,23 @@ SMALL = Interval(8 * KIB, 64 * KIB, 8 * KIB)
 class BentDrive(LineDrive):
     """Requests above 1 MiB take 8 ns a byte more in random order."""
 
-    def measure_passes(
-        self, work: Sequence[tuple[int, WholePass]], *, seed: int
-    ) -> Iterator[PassMeasurement]:
-        for one in super().measure_passes(work, seed=seed):
-            what = one.whole_pass
+    def measure(
+        self, work: Sequence[tuple[int, WholePass]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
+        for one in super().measure(work, plan):
+            what = one.workload
             more = what.requests * max(0, what.request_bytes - MIB) * what.is_random
-            yield PassMeasurement(one.index, what, one.duration_ns + 8 * more, None)
+            yield evenly(one.index, what, one.duration_ns + 8 * more)
 
 
-def measured(drive: LineDrive, plan: ProfilePlan, sizes: Sequence[int]) -> list[PassMeasurement]:
+def measured(drive: LineDrive, plan: ProfilePlan, sizes: Sequence[int]) -> list[MeasuredPass]:
     passes = [
         plan.one_pass(direction, is_random, size)
         for direction, is_random, size, _ in itertools.product(
             plan.directions, (False, True), sizes, range(2)
         )
     ]
-    return list(drive.measure_passes(list(enumerate(passes)), seed=0))
+    return list(measured_passes(drive, list(enumerate(passes)), seed=0))
 
 
 def sizes_of(found: Profile) -> list[int]:
@@ -191,13 +193,13 @@ def test_a_fixed_number_of_repetitions_is_kept() -> None:
 class JumpingDrive(LineDrive):
     """Each size is off its line by a twentieth or so, in random order."""
 
-    def measure_passes(
-        self, work: Sequence[tuple[int, WholePass]], *, seed: int
-    ) -> Iterator[PassMeasurement]:
-        for one in super().measure_passes(work, seed=seed):
-            what = one.whole_pass
+    def measure(
+        self, work: Sequence[tuple[int, WholePass]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
+        for one in super().measure(work, plan):
+            what = one.workload
             off = np.random.default_rng(what.request_bytes).normal(0, 0.05 * what.is_random)
-            yield PassMeasurement(one.index, what, round(one.duration_ns * np.exp(off)), None)
+            yield evenly(one.index, what, round(one.duration_ns * np.exp(off)))
 
 
 def test_jumps_between_sizes_are_measured_and_not_the_same_sizes_for_ever() -> None:
@@ -238,15 +240,15 @@ def test_what_is_known_is_not_measured_again() -> None:
     class OneSided(NoisyDrive):
         """Reads do not vary."""
 
-        def measure_passes(
-            self, work: Sequence[tuple[int, WholePass]], *, seed: int
-        ) -> Iterator[PassMeasurement]:
+        def measure(
+            self, work: Sequence[tuple[int, WholePass]], plan: MeasurementPlan
+        ) -> Iterator[Measurement]:
             for one, plain in zip(
-                super().measure_passes(work, seed=seed),
-                LineDrive.measure_passes(self, work, seed=seed),
+                super().measure(work, plan),
+                LineDrive.measure(self, work, plan),
                 strict=True,
             ):
-                yield plain if one.whole_pass.direction == "read" else one
+                yield plain if one.workload.direction == "read" else one
 
     found = profile(OneSided(0.3, 2, (0.0, 1)), plan)
     passes = {
@@ -272,14 +274,14 @@ class TwiceJumpingDrive(LineDrive):
 
     spread = 0.002
 
-    def measure_passes(
-        self, work: Sequence[tuple[int, WholePass]], *, seed: int
-    ) -> Iterator[PassMeasurement]:
-        for one in super().measure_passes(work, seed=seed):
-            what = one.whole_pass
+    def measure(
+        self, work: Sequence[tuple[int, WholePass]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
+        for one in super().measure(work, plan):
+            what = one.workload
             rng = np.random.default_rng(what.request_bytes)
             factor = np.exp(rng.normal(0, 0.1)) * (1 + self.spread * (one.index % 3))
-            yield PassMeasurement(one.index, what, round(one.duration_ns * factor), None)
+            yield evenly(one.index, what, round(one.duration_ns * factor))
 
 
 class SteadyDrive(TwiceJumpingDrive):
@@ -326,12 +328,12 @@ def test_answers_that_are_clear_take_no_more_passes() -> None:
 class WavyDrive(LineDrive):
     """Access times swing about their lines by a fifth, the same in both orders."""
 
-    def measure_passes(
-        self, work: Sequence[tuple[int, WholePass]], *, seed: int
-    ) -> Iterator[PassMeasurement]:
-        for one in super().measure_passes(work, seed=seed):
-            factor = np.exp(0.2 * np.sin(3 * np.log(one.whole_pass.request_bytes)))
-            yield PassMeasurement(one.index, one.whole_pass, round(one.duration_ns * factor), None)
+    def measure(
+        self, work: Sequence[tuple[int, WholePass]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
+        for one in super().measure(work, plan):
+            factor = np.exp(0.2 * np.sin(3 * np.log(one.workload.request_bytes)))
+            yield evenly(one.index, one.workload, round(one.duration_ns * factor))
 
 
 def test_answers_of_very_many_sizes_are_sought_as_far_as_measuring_tells() -> None:

@@ -10,6 +10,7 @@ from line_drives import LINES, LineDrive
 
 from drivelab.errors import RunError
 from drivelab.profile.journal import Passes, pass_json
+from drivelab.profile.measured_pass import measured_passes
 from drivelab.profile.plan import ProfilePlan
 from drivelab.workloads.whole_pass import KIB, MIB
 
@@ -28,7 +29,7 @@ class Store:
 
     def __init__(self) -> None:
         work = list(enumerate(STORED))
-        self.rows = [pass_json(one) for one in LineDrive(LINES).measure_passes(work, seed=0)]
+        self.rows = [pass_json(one) for one in measured_passes(LineDrive(LINES), work, seed=0)]
 
     def measurements(self) -> list[dict]:
         return list(self.rows)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from line_drives import LINES, LineDrive, NoisyDrive
 
-from drivelab.drives.pass_measurement import PassMeasurement
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.drives.simulated.passes import ratios_by_size
 from drivelab.errors import RunError, UsageError
 from drivelab.profile.budget import affordable
 from drivelab.profile.estimate import Ratios, Test, estimated, weights
 from drivelab.profile.measured import from_passes, profile
+from drivelab.profile.measured_pass import MeasuredPass
 from drivelab.profile.plan import ProfilePlan
 from drivelab.profile.sizes import Interval, chosen
 from drivelab.profile.spread import centres, gathered, is_known, known_after, student, undecided
@@ -109,7 +109,7 @@ def test_each_interval_has_a_line_of_its_own() -> None:
 
 def test_repetitions_count_by_their_mean() -> None:
     each = WholePass("read", False, 8 * KIB, 80 * KIB)
-    passes = [PassMeasurement(0, each, 1000, None), PassMeasurement(1, each, 3000, None)]
+    passes = [MeasuredPass(0, each, 1000, None), MeasuredPass(1, each, 3000, None)]
     repeated = gathered(passes)
     assert repeated == {("read", False): {8 * KIB: [100.0, 300.0]}}
     assert centres(repeated).times_ns == {("read", False): {8 * KIB: 200.0}}
@@ -142,7 +142,7 @@ def test_a_line_that_falls_below_0_goes_through_the_ends() -> None:
 
 def test_one_direction_alone_has_ratios() -> None:
     passes = [
-        PassMeasurement(0, WholePass("read", is_random, size, MIB), 1000 * size, None)
+        MeasuredPass(0, WholePass("read", is_random, size, MIB), 1000 * size, None)
         for is_random, size in itertools.product((False, True), (8 * KIB, 64 * KIB))
     ]
     found = from_passes(passes, [SMALL])
@@ -373,9 +373,9 @@ def test_partial_writes_settle_longer_with_large_requests() -> None:
     assert sent == {4 * MIB: 32, MIB: 80}
     assert plan.one_pass("write", False, 4 * MIB).requests == 4
 
-    def pilot(is_random: bool, marks: tuple[int, ...]) -> PassMeasurement:
+    def pilot(is_random: bool, marks: tuple[int, ...]) -> MeasuredPass:
         each = WholePass("write", is_random, 4 * MIB, 400 * MIB)
-        return PassMeasurement(0, each, marks[-1], None, 10, marks)
+        return MeasuredPass(0, each, marks[-1], None, 10, marks)
 
     # 120 MiB in a tenth of the time that they usually take: 108 of them were absorbed.
     steady = pilot(True, tuple(range(1000, 11_000, 1000)))

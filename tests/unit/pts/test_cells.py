@@ -10,9 +10,10 @@ import pytest
 
 from drivelab._core import histogram_bin, histogram_range
 from drivelab.drives.operation_result import OperationResult
-from drivelab.drives.session import StepResult
+from drivelab.drives.session import step_measurement
 from drivelab.pts.cells import LEVELS, percentile_ms
 from drivelab.pts.journal import Action, Step
+from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 
 
@@ -26,7 +27,8 @@ def step_of(latencies: list[int]) -> Step:
         dict(Counter(map(histogram_bin, latencies))),
     )
     stimulus = Stimulus.of_size(4096, 1.0, 2**20)
-    return Step(0, Action("run", "rounds"), stimulus, StepResult(10**9, part, None))
+    done = step_measurement(0, Stimuli((stimulus,)), 10**9, [(part, None)], total_bytes=None)
+    return Step(0, Action("run", "rounds"), stimulus, done)
 
 
 def test_no_percentile_of_almost_equal_latencies_is_below_their_mean() -> None:

@@ -13,7 +13,7 @@ from fake_session import MIB, FakeSession
 from fake_test_run import run_fake
 
 from drivelab.cli import main as cli
-from drivelab.drives.session import StepResult
+from drivelab.drives.measurement import Measurement
 from drivelab.errors import DamagedError, UsageError
 from drivelab.pts.exhibits import Table
 from drivelab.pts.journal import read_record
@@ -31,7 +31,7 @@ class TimedSession(FakeSession):
         super().__init__("real", settles_bytes=512 * MIB)
         self.now = BEGAN
 
-    def run(self, *args: Any, **options: Any) -> StepResult:
+    def run(self, *args: Any, **options: Any) -> Measurement:
         result = super().run(*args, **options)
         began, self.now = self.now, self.now + result.duration_ns / 1e9 + 0.5
         return replace(result, extra={"began_unix_seconds": began})

@@ -11,7 +11,7 @@ import pytest
 from fake_session import FakeSession
 from fake_test_run import ORIGIN
 
-from drivelab.drives.session import StepResult
+from drivelab.drives.measurement import Measurement
 from drivelab.pts.registry import TESTS
 from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings
@@ -26,7 +26,7 @@ class SlowSession(FakeSession):
         super().__init__(**options)
         self._clock = clock
 
-    def run(self, *args: Any, **options: Any) -> StepResult:
+    def run(self, *args: Any, **options: Any) -> Measurement:
         self._clock[0] += STEP_SECONDS
         return super().run(*args, **options)
 

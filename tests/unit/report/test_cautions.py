@@ -239,7 +239,7 @@ def test_random_writes_into_spare_blocks_are_bursts(
     for place, one in enumerate(made):
         characteristics = replace(one.characteristics, write_random=random)
         extra = {"write_amplification_ratio": amplification} if one.write else {}
-        made[place] = replace(one, characteristics=characteristics, extra=extra)
+        made[place] = replace(one, workload=characteristics, extra=extra)
     found = cautions(run_of(made))
     assert ("Bursts" in found) is seen
     if seen:
@@ -262,7 +262,7 @@ def test_requests_in_order_stay_in_one_place_of_a_disk(
     made = steady()
     for place, one in enumerate(made):
         workload = replace(one.characteristics, read_random=random, write_random=random)
-        made[place] = replace(one, characteristics=workload)
+        made[place] = replace(one, workload=workload)
     run = run_of(made)
     identity = {**run.header["drive"]["identity"], "preset": preset}
     run = replace(

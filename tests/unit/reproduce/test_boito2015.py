@@ -8,6 +8,7 @@ import pytest
 
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.profile.measured import profile
+from drivelab.profile.measured_pass import measured_passes
 from drivelab.profile.plan import ProfilePlan
 from drivelab.profile.spread import is_known
 from drivelab.reproduce import boito2015
@@ -33,9 +34,9 @@ def graphene() -> KnownDrive:
 def test_a_known_pass_takes_what_the_simulator_takes(graphene) -> None:
     # In order nothing but the factor varies.
     work = [(7, WholePass("read", False, 512 * KIB, FILE))]
-    (known,) = graphene.measure_passes(work, seed=3)
+    (known,) = measured_passes(graphene, work, seed=3)
     with SimulatedDrive.open("sim:graphene-hds72103") as drive:
-        (simulated,) = drive.measure_passes(work, seed=3)
+        (simulated,) = measured_passes(drive, work, seed=3)
     assert known.duration_ns == pytest.approx(simulated.duration_ns, rel=1e-3)
     truth = graphene.truth(("read", False), FILE)[512 * KIB]
     assert known.access_time_ns == pytest.approx(truth * known.variability_factor, rel=1e-6)
@@ -125,7 +126,7 @@ def test_the_order_of_a_small_file_is_chance_and_of_flash_none(graphene) -> None
     times = dict.fromkeys(truth, 0.0)
     with SimulatedDrive.open("sim:graphene-hds72103", varies=False) as drive:
         for seed in range(10, 26):
-            for one in drive.measure_passes(list(enumerate(passes)), seed=seed):
+            for one in measured_passes(drive, list(enumerate(passes)), seed=seed):
                 times[one.whole_pass.request_bytes] += one.access_time_ns / 16
     # Of sixteen orders the mean is a quarter as far off as one.
     error = statistics.median(abs(times[size] / truth[size] - 1) for size in truth)

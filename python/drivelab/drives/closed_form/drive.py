@@ -16,12 +16,13 @@ from drivelab.drives.measurement import Measurement
 from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.presets.source import PresetSource, read_preset
 from drivelab.errors import CannotAnswerError
+from drivelab.workloads.characteristics import Characteristics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from drivelab.drives.plan import MeasurementPlan, StoppedBy
-    from drivelab.workloads.characteristics import Characteristics
+    from drivelab.workloads.workload import Workload
 
 PREFIX: Final = "analytic:"
 
@@ -67,21 +68,31 @@ class AnalyticDrive(ClosedOnExit):
             "config_hash": self._config_hash,
         }
 
-    def check(self, workload: Characteristics) -> None:
+    def check(self, workload: Workload) -> None:
         """Refuse what the equations do not describe.
 
         Raises
         ------
         CannotAnswerError
-            For mixed reads and writes, more than one request at a time, parts of pages.
+            For anything but characteristics; mixed reads and writes, more than one request at a
+            time, parts of pages.
         UsageError
             For characteristics that no drive of this capacity can be asked for.
         """
+        workload = self._known(workload)
         workload.validate(self.capacity_bytes)
         self._record_of(workload)
 
+    def _known(self, workload: Workload) -> Characteristics:
+        if not isinstance(workload, Characteristics):
+            raise CannotAnswerError(
+                f"{self.name} is a formula, and answers workload characteristics alone: name "
+                f"sim:{self.name.removeprefix(PREFIX)} for {workload.describe()}"
+            )
+        return workload
+
     def measure(
-        self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
+        self, work: Sequence[tuple[int, Workload]], plan: MeasurementPlan
     ) -> Iterator[Measurement]:
         """Answer each workload in order, as if as many requests as planned had been measured.
 
@@ -89,7 +100,7 @@ class AnalyticDrive(ClosedOnExit):
         """
         for index, workload in work:
             self.check(workload)
-            direction, record_bytes = self._record_of(workload)
+            direction, record_bytes = self._record_of(self._known(workload))
             latency_ns = self.closed_form.record(direction, record_bytes)["record_ns"]
             requests, stopped_by = _requests_of(plan, latency_ns)
             result = OperationResult(
@@ -103,7 +114,7 @@ class AnalyticDrive(ClosedOnExit):
             duration_ns = requests * latency_ns
             yield Measurement(
                 index=index,
-                characteristics=workload,
+                workload=workload,
                 duration_ns=duration_ns,
                 read=result if direction == "read" else None,
                 write=result if direction == "write" else None,

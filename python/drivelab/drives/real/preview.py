@@ -32,7 +32,7 @@ from drivelab.drives.real.target_file import (
     used_file,
 )
 from drivelab.errors import UsageError
-from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.workload import Workload
 
 # Where the drive below does not say it: more than any drive needs.
 _ASSUMED_BLOCK_BYTES: Final = 4096
@@ -66,7 +66,7 @@ class RealPreview:
     write_refusal: str | None
     kind: Literal["real"] = "real"
 
-    def check(self, workload: Characteristics) -> None:
+    def check(self, workload: Workload) -> None:
         """Raise as the opened drive would for `workload`."""
         check_on_drive(
             workload, self.name, self.capacity_bytes, self.block_bytes, self.write_refusal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 import time
@@ -14,7 +15,6 @@ from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.named_file import check_file, read_file
 from drivelab.drives.operation_result import OperationResult
-from drivelab.drives.pass_measurement import PassMeasurement
 from drivelab.drives.presets.source import read_preset
 from drivelab.drives.simulated.simulation import (
     Simulation,
@@ -24,6 +24,9 @@ from drivelab.drives.simulated.simulation import (
 )
 from drivelab.errors import CannotAnswerError, RunError
 from drivelab.memory import available_bytes, lacking, peak_bytes
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.stimuli import Stimuli
+from drivelab.workloads.whole_pass import WholePass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,8 +35,7 @@ if TYPE_CHECKING:
     from drivelab._core import Scenario, Session
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.drives.presets.source import PresetSource
-    from drivelab.workloads.characteristics import Characteristics
-    from drivelab.workloads.whole_pass import WholePass
+    from drivelab.workloads.workload import Workload
 
 PREFIX = "sim:"
 # A change of state takes 5 bytes of a file and more than 4 of memory; a frame is small.
@@ -116,10 +118,16 @@ class SimulatedDrive(ClosedOnExit):
         """Bring the drive into its condition, as the first run would."""
         self._core.prepare()
 
-    def check(self, workload: Characteristics) -> None:
+    def check(self, workload: Workload) -> None:
         """Raise when the drive cannot answer for `workload`."""
-        workload.validate(self.capacity_bytes)
-        if self.condition == "fresh" and workload.write_ratio < 1.0:
+        if isinstance(workload, Stimuli):
+            raise CannotAnswerError(f"{self.name} is asked for stimuli in a session, step by step")
+        if isinstance(workload, Characteristics):
+            workload.validate(self.capacity_bytes)
+        is_read = isinstance(workload, WholePass) and workload.direction == "read"
+        if isinstance(workload, Characteristics):
+            is_read = workload.write_ratio < 1.0
+        if self.condition == "fresh" and is_read:
             raise CannotAnswerError(
                 f"{self.name} is fresh and holds no data to read: measure writes only "
                 "(--write-ratio 1, a profile's --op write), or a drive whose condition is filled "
@@ -128,7 +136,7 @@ class SimulatedDrive(ClosedOnExit):
 
     def measure(
         self,
-        work: Sequence[tuple[int, Characteristics]],
+        work: Sequence[tuple[int, Workload]],
         plan: MeasurementPlan,
         *,
         range_bytes: int | None = None,
@@ -136,25 +144,38 @@ class SimulatedDrive(ClosedOnExit):
         """Measure every workload from the preset's condition, in order.
 
         Random numbers are keyed by the plan's seed and the workload's index: results depend
-        neither on the other workloads nor on the number of threads. Requests fall into the
-        drive's first `range_bytes`, or anywhere.
+        neither on the other workloads nor on the number of threads. Requests of characteristics
+        fall into the drive's first `range_bytes`, or anywhere; a pass ends with its file.
         """
         for _, workload in work:
             self.check(workload)
-        measuring = self._core.measure(
-            [index for index, _ in work],
-            [workload.as_tuple() for _, workload in work],
-            seed=plan.seed,
-            warmup_requests=plan.warmup_requests,
-            warmup_ns=round(plan.warmup_seconds * 1e9),
-            requests=plan.requests,
-            duration_ns=_nanoseconds(plan.seconds),
-            half_width_ratio=plan.half_width_ratio,
-            max_requests=plan.max_requests,
-            workers=self._workers(plan.workers),
-            range_bytes=range_bytes,
-            content=plan.content,
-        )
+        for _, each in itertools.groupby(work, lambda one: one[1].kind):
+            yield from self._measured(list(each), plan, range_bytes)
+
+    def _measured(
+        self, work: list[tuple[int, Workload]], plan: MeasurementPlan, range_bytes: int | None
+    ) -> Iterator[Measurement]:
+        """Measure workloads of one kind."""
+        indices = [index for index, _ in work]
+        workers = self._workers(plan.workers)
+        passes = [each.as_tuple() for _, each in work if isinstance(each, WholePass)]
+        if passes:
+            measuring = self._core.measure_passes(indices, passes, seed=plan.seed, workers=workers)
+        else:
+            measuring = self._core.measure(
+                indices,
+                [each.as_tuple() for _, each in work if isinstance(each, Characteristics)],
+                seed=plan.seed,
+                warmup_requests=plan.warmup_requests,
+                warmup_ns=round(plan.warmup_seconds * 1e9),
+                requests=plan.requests,
+                duration_ns=_nanoseconds(plan.seconds),
+                half_width_ratio=plan.half_width_ratio,
+                max_requests=plan.max_requests,
+                workers=workers,
+                range_bytes=range_bytes,
+                content=plan.content,
+            )
         try:
             for index, workload in work:
                 result = next(measuring, None)
@@ -163,44 +184,6 @@ class SimulatedDrive(ClosedOnExit):
                 yield _measurement(index, workload, result)
         finally:
             # Threads measure ahead: what is not taken is given up.
-            measuring.close()
-
-    def measure_passes(
-        self, work: Sequence[tuple[int, WholePass]], *, seed: int, workers: int | None = None
-    ) -> Iterator[PassMeasurement]:
-        """Transfer a file for every pass, each from the preset's condition, in order.
-
-        A random order is keyed by `seed` and the pass's index: times depend neither on the other
-        passes nor on the number of threads.
-
-        Raises
-        ------
-        UsageError
-            When there is no such pass, or its file does not fit onto the drive.
-        CannotAnswerError
-            When the drive holds no data to read.
-        """
-        if self.condition == "fresh" and any(each.direction == "read" for _, each in work):
-            raise CannotAnswerError(
-                f"{self.name} is fresh and holds no data to read: write the file, or take a drive "
-                "whose condition is filled or preconditioned"
-            )
-        measuring = self._core.measure_passes(
-            [index for index, _ in work],
-            [each.as_tuple() for _, each in work],
-            seed=seed,
-            workers=self._workers(workers),
-        )
-        try:
-            for index, each in work:
-                result = next(measuring, None)
-                if result is None:
-                    raise RunError(f"{self.name} gave no result for pass {index}")
-                factor = result["extra"]["variability_factor"]
-                batches = result["batches"] or {"requests_per_batch": 0, "ends_ns": ()}
-                marks = batches["requests_per_batch"], tuple(batches["ends_ns"])
-                yield PassMeasurement(index, each, result["duration_ns"], factor, *marks)
-        finally:
             measuring.close()
 
     def simulate(
@@ -425,18 +408,20 @@ def _needed_bytes(state_bytes: int) -> int:
     return state_bytes * 17 // 8
 
 
-def _measurement(index: int, workload: Characteristics, result: dict[str, Any]) -> Measurement:
+def _measurement(index: int, workload: Workload, result: dict[str, Any]) -> Measurement:
     def part(name: str) -> OperationResult | None:
         values = result[name]
         return None if values is None else OperationResult(**values)
 
+    batches = result["batches"]
     return Measurement(
         index=index,
-        characteristics=workload,
+        workload=workload,
         duration_ns=result["duration_ns"],
         read=part("read"),
         write=part("write"),
         extra=result["extra"],
-        batches=LatencyBatches.from_json(result["batches"]),
-        stopped_by=result["stopped_by"],
+        batches=None if batches is None else LatencyBatches.from_json(batches),
+        # A pass is over with its last request.
+        stopped_by=result["stopped_by"] or "requests",
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from drivelab.drives.plan import MeasurementPlan
 from drivelab.workloads.whole_pass import BOITO2015_SIZES, Direction, WholePass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.drives.pass_measurement import PassMeasurement
+    from drivelab.drives.measurement import Measurement
     from drivelab.drives.simulated.drive import SimulatedDrive
 
 
@@ -20,7 +21,7 @@ def one_of_each(
     *,
     sizes: Sequence[int] = BOITO2015_SIZES,
     seed: int = 0,
-) -> tuple[list[PassMeasurement], list[PassMeasurement]]:
+) -> tuple[list[Measurement], list[Measurement]]:
     """Measure a pass in order and one in random order at every size; give both lists.
 
     Parameters
@@ -41,7 +42,7 @@ def one_of_each(
         for is_random in (False, True)
         for size in sizes
     ]
-    measured = list(drive.measure_passes(list(enumerate(passes)), seed=seed))
+    measured = list(drive.measure(list(enumerate(passes)), MeasurementPlan(seed=seed)))
     return measured[: len(sizes)], measured[len(sizes) :]
 
 

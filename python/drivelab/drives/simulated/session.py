@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab._core import MOST_STREAMS
 from drivelab.closed_on_exit import ClosedOnExit
+from drivelab.drives.measurement import Measurement
 from drivelab.drives.operation_result import OperationResult
-from drivelab.drives.session import Purge, StepResult, check_end, check_shares
+from drivelab.drives.session import Purge, check_end, step_measurement
 from drivelab.errors import UsageError
 from drivelab.units import format_size
+from drivelab.workloads.stimuli import Stimuli
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,14 +86,12 @@ class SimulatedSession(ClosedOnExit):
 
     def check(self, *stimuli: Stimulus, shares: Sequence[float] = ()) -> None:
         """Raise `UsageError` when a stimulus goes beyond the drive, or loops are too many."""
-        check_shares(stimuli, shares)
-        for stimulus in stimuli:
-            end = stimulus.range_start_bytes + stimulus.range_bytes
-            if end > self.capacity_bytes:
-                raise UsageError(
-                    f"the stimulus goes to {end} bytes of {self.name}; allowed: at most "
-                    f"{self.capacity_bytes}"
-                )
+        end = Stimuli(stimuli, tuple(shares)).footprint_bytes
+        if end > self.capacity_bytes:
+            raise UsageError(
+                f"the stimulus goes to {end} bytes of {self.name}; allowed: at most "
+                f"{self.capacity_bytes}"
+            )
         # Threads of random accesses do not differ, so they are one loop.
         loops = sum(1 if each.is_random else each.threads for each in stimuli)
         if loops > MOST_STREAMS:
@@ -107,7 +107,7 @@ class SimulatedSession(ClosedOnExit):
         seconds: float | None = None,
         total_bytes: int | None = None,
         shares: Sequence[float] = (),
-    ) -> StepResult:
+    ) -> Measurement:
         """Send stimuli in simulated time; see `DriveSession.run`.
 
         Between two steps the write buffer drains: what a step finds is an idle drive.
@@ -127,10 +127,16 @@ class SimulatedSession(ClosedOnExit):
         extra = {name: told["extra"][name] for name in _TOLD if name in told["extra"]}
         if "energy_joules" in told:
             extra["energy_joules"] = told["energy_joules"]
-        duration_ns = max(1, told["duration_ns"])
-        streams = [StepResult(duration_ns, *_operations(each)) for each in told["streams"]]
-        at_once = tuple(streams) if len(stimuli) > 1 else ()
-        return StepResult(duration_ns, *_operations(told), extra, at_once)
+        whole = _operations(told)
+        return step_measurement(
+            step,
+            Stimuli(stimuli, tuple(shares)),
+            max(1, told["duration_ns"]),
+            [whole] if len(stimuli) == 1 else [_operations(each) for each in told["streams"]],
+            whole=whole,
+            total_bytes=total_bytes,
+            extra=extra,
+        )
 
     def idle(self, seconds: float) -> None:
         """Leave the drive alone; what it does then is its preset's."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from drivelab._core import generate_pass
+from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.real.fio import measurement as fio_measurement
 from drivelab.drives.real.fio import passes as fio_passes
 from drivelab.drives.real.fio.drive import FioDrive, open_real_drive
@@ -17,6 +18,7 @@ from drivelab.workloads.whole_pass import WholePass
 
 KIB, MIB = 2**10, 2**20
 CAPACITY = 4 * MIB
+PLAN = MeasurementPlan(seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +45,14 @@ PASSES = [
 def test_fio_sends_the_generator_s_pass(
     drive: FioDrive, fio_logs: list[bytes], one: WholePass
 ) -> None:
-    (measured,) = drive.measure_passes([(7, one)], seed=3)
+    (measured,) = drive.measure([(7, one)], PLAN)
     rows = rows_of(fio_logs)
     sent = [(direction, offset, size) for _, _, direction, size, offset, *_ in rows]
     expected = list(zip(*generate_pass(one.as_tuple(), 3, 7), strict=True))
     assert sent == expected
     assert len({offset for _, offset, _ in sent}) == one.requests == len(sent)
     assert measured.duration_ns == sum(row[1] for row in rows)
-    assert (measured.index, measured.whole_pass, measured.variability_factor) == (7, one, None)
+    assert (measured.index, measured.workload, measured.extra) == (7, one, {})
 
 
 def test_a_long_pass_goes_on_in_segments(
@@ -58,7 +60,7 @@ def test_a_long_pass_goes_on_in_segments(
 ) -> None:
     monkeypatch.setattr(fio_passes, "MOST_REQUESTS", 200)
     one = WholePass("read", is_random=True, request_bytes=4 * KIB, file_bytes=2 * MIB)
-    (measured,) = drive.measure_passes([(1, one)], seed=3)
+    (measured,) = drive.measure([(1, one)], PLAN)
     assert len(fio_logs) == 3
     rows = rows_of(fio_logs)
     assert [row[4] for row in rows] == generate_pass(one.as_tuple(), 3, 1)[1]
@@ -66,7 +68,7 @@ def test_a_long_pass_goes_on_in_segments(
 
 
 def test_passes_come_one_by_one(drive: FioDrive, fio_logs: list[bytes]) -> None:
-    answers = drive.measure_passes(list(enumerate(PASSES[:2])), seed=3)
+    answers = drive.measure(list(enumerate(PASSES[:2])), PLAN)
     assert next(answers).index == 0
     assert len(fio_logs) == 1
     assert next(answers).index == 1
@@ -76,9 +78,9 @@ def test_passes_come_one_by_one(drive: FioDrive, fio_logs: list[bytes]) -> None:
 def test_what_does_not_fit_is_refused(drive: FioDrive) -> None:
     late = WholePass("read", False, 4 * KIB, 2 * MIB, start_bytes=3 * MIB)
     with pytest.raises(UsageError, match=r"ends at byte 5242880, .* at most 1 MiB"):
-        list(drive.measure_passes([(0, late)], seed=3))
+        list(drive.measure([(0, late)], PLAN))
     with pytest.raises(UsageError, match="multiple of 512"):
-        list(drive.measure_passes([(0, WholePass("read", False, 1000, 2 * MIB))], seed=3))
+        list(drive.measure([(0, WholePass("read", False, 1000, 2 * MIB))], PLAN))
 
 
 def test_somebody_else_s_file_is_only_read(
@@ -89,9 +91,9 @@ def test_somebody_else_s_file_is_only_read(
     path.write_bytes(b"mine" * (MIB // 4))
     reading, writing = (WholePass(way, False, 64 * KIB, MIB) for way in ("read", "write"))
     with open_real_drive(str(path)) as drive:
-        assert len(list(drive.measure_passes([(0, reading)], seed=3))) == 1
+        assert len(list(drive.measure([(0, reading)], PLAN))) == 1
         with pytest.raises(CannotAnswerError, match="was not made by Drivelab"):
-            list(drive.measure_passes([(0, writing)], seed=3))
+            list(drive.measure([(0, writing)], PLAN))
     assert path.read_bytes() == b"mine" * (MIB // 4)
     path.unlink()
 
@@ -106,4 +108,4 @@ def test_a_request_that_is_missing_is_an_error(
 
     monkeypatch.setattr(fio_measurement, "run_fio", drop_one)
     with pytest.raises(RunError, match="fio's numbers disagree"):
-        list(drive.measure_passes([(0, PASSES[0])], seed=3))
+        list(drive.measure([(0, PASSES[0])], PLAN))

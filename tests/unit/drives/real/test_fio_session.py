@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from drivelab.drives.measurement import Measurement
 from drivelab.drives.real.fio import session as fio_session
 from drivelab.drives.real.fio.program import FioOutput, run_fio
 from drivelab.drives.real.fio.step import senders, step_seed
-from drivelab.drives.session import StepResult
 from drivelab.drives.sessions import open_session
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.workloads.stimulus import Stimulus
@@ -73,7 +73,7 @@ def stimulus(**values: Any) -> Stimulus:
     return Stimulus(sizes=parts, **given)
 
 
-def enough_of_each(run: Callable[[float], StepResult], *, least: int = 100) -> StepResult:
+def enough_of_each(run: Callable[[float], Measurement], *, least: int = 100) -> Measurement:
     """Run for longer and longer until each stream sent so many: a shared disk stands still."""
     for seconds in (0.5, 4, 32):
         result = run(seconds)
@@ -96,7 +96,7 @@ def test_counts_are_those_of_what_was_sent(session: Any, sent: Any) -> None:
     # Four standard deviations of a share of 512 draws.
     assert result.requests == 512
     assert result.read.requests / 512 == pytest.approx(0.4, abs=4 * (0.4 * 0.6 / 512) ** 0.5)
-    assert StepResult.from_json(result.to_json()) == result
+    assert Measurement.from_json(result.to_json()) == result
 
 
 def test_random_accesses_go_all_over_the_range(session: Any, sent: Any) -> None:
@@ -236,7 +236,7 @@ def test_stimuli_at_the_same_time_are_told_each_and_all(session: Any, sent: Any)
     (rows,) = sent()
     assert [row[2] for row in rows[:3]] == [half, half + 8 * KIB, half + 16 * KIB]
     assert len(rows) == of_log.requests
-    assert StepResult.from_json(result.to_json()) == result
+    assert Measurement.from_json(result.to_json()) == result
 
 
 def test_shares_are_held(session: Any) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from drivelab._core import generate_stimulus
-from drivelab.drives.session import StepResult
+from drivelab.drives.measurement import Measurement
 from drivelab.drives.sessions import open_session
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.drives.simulated.session import SimulatedSession
@@ -61,7 +61,7 @@ def test_the_same_steps_give_the_same_results_from_a_saved_state(session: Simula
 
 def test_a_step_is_told_as_json_and_back(session: SimulatedSession) -> None:
     result = session.run(stimulus(0.65), step=0, seconds=0.5)
-    assert StepResult.from_json(result.to_json()) == result
+    assert Measurement.from_json(result.to_json()) == result
     assert result.duration_ns == 500_000_000
     assert result.read is not None
     assert result.read.requests / result.requests == pytest.approx(0.65, abs=0.01)
@@ -86,7 +86,7 @@ def test_streams_at_the_same_time_share_the_drive(session: SimulatedSession) -> 
     assert both.bytes == of_pages.bytes + of_log.bytes
     assert both.iops == pytest.approx(of_pages.iops + of_log.iops)
     assert both.latency_ns_max == max(of_pages.latency_ns_max, of_log.latency_ns_max)
-    assert StepResult.from_json(both.to_json()) == both
+    assert Measurement.from_json(both.to_json()) == both
     # Each goes on beside the other, and feels it.
     for alone, beside in ((pages, of_pages), (log, of_log)):
         session.load_state(before)

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from drivelab._core import generate_pass, preset_names, preset_text
-from drivelab.drives.pass_measurement import PassMeasurement
+from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.presets.source import read_preset
 from drivelab.drives.presets.values import fitted_figures
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.drives.simulated.passes import ratios_by_size
 from drivelab.drives.simulated.published import compare, figure_text
 from drivelab.errors import CannotAnswerError, UsageError
+from drivelab.profile.measured_pass import MeasuredPass, measured_passes
 from drivelab.reproduce.boito2015_drives import MACHINES
 from drivelab.workloads.whole_pass import (
     BOITO2015_FILES,
@@ -47,8 +48,9 @@ def small(tmp_path_factory) -> SimulatedDrive:
     return SimulatedDrive.open(f"sim:{path}")
 
 
-def measured(drive: SimulatedDrive, passes: list[WholePass], **how) -> list[PassMeasurement]:
-    return list(drive.measure_passes(list(enumerate(passes)), seed=3, **how))
+def measured(drive: SimulatedDrive, passes: list[WholePass], **how) -> list[MeasuredPass]:
+    plan = MeasurementPlan(seed=3, **how)
+    return [MeasuredPass.of(one) for one in drive.measure(list(enumerate(passes)), plan)]
 
 
 def test_the_sizes_of_the_paper() -> None:
@@ -84,9 +86,9 @@ def test_a_partial_pass_stops_in_the_order_of_the_whole_file() -> None:
 def test_what_a_partial_pass_did_not_send_goes_on_like_its_later_half(small) -> None:
     part = WholePass("read", False, 100, 100_000, first_requests=100)
     # 60 requests took 6000 ns, the 40 behind them 8000: the 900 others take 200 ns each.
-    told = PassMeasurement(0, replace(part, first_requests=100), 14_000, None, 60, (6_000, 13_000))
+    told = MeasuredPass(0, replace(part, first_requests=100), 14_000, None, 60, (6_000, 13_000))
     assert told.access_time_ns == (14_000 + 900 * 200) / 1000
-    assert PassMeasurement(0, part, 14_000, None).access_time_ns == 140
+    assert MeasuredPass(0, part, 14_000, None).access_time_ns == 140
     (measured_part,) = measured(small, [WholePass("read", True, 8 * KIB, MIB, first_requests=64)])
     (whole,) = measured(small, [WholePass("read", True, 8 * KIB, MIB)])
     assert measured_part.marks_ns[-1] == measured_part.duration_ns < whole.duration_ns
@@ -97,14 +99,14 @@ def test_what_a_cache_absorbed_is_the_time_that_the_beginning_did_not_take() -> 
     each = WholePass("write", False, 100, 10_000)
     # The first 30 requests take a tenth of the others' 1000 ns for ten: 27 of them were absorbed.
     marks = (100, 200, 300, *range(1300, 8300, 1000))
-    told = PassMeasurement(0, each, marks[-1], None, 10, marks)
+    told = MeasuredPass(0, each, marks[-1], None, 10, marks)
     assert told.absorbed_bytes == pytest.approx(2700)
     # Nine tenths of it after the third mark.
     assert told.filling_bytes == 3000
     steady = tuple(range(1000, 11_000, 1000))
-    assert PassMeasurement(0, each, 10_000, None, 10, steady).absorbed_bytes == 0
-    assert PassMeasurement(0, each, 10_000, None, 10, steady).filling_bytes == 0
-    assert PassMeasurement(0, each, 10_000, None).absorbed_bytes == 0
+    assert MeasuredPass(0, each, 10_000, None, 10, steady).absorbed_bytes == 0
+    assert MeasuredPass(0, each, 10_000, None, 10, steady).filling_bytes == 0
+    assert MeasuredPass(0, each, 10_000, None).absorbed_bytes == 0
 
 
 def test_times_depend_neither_on_workers_nor_on_other_passes(small) -> None:
@@ -117,7 +119,7 @@ def test_times_depend_neither_on_workers_nor_on_other_passes(small) -> None:
     one, two = (measured(small, passes, workers=workers) for workers in (1, 2))
     assert one == two
     assert [each.whole_pass for each in one] == passes
-    (alone,) = small.measure_passes([(7, passes[7])], seed=3)
+    (alone,) = measured_passes(small, [(7, passes[7])], seed=3)
     assert alone == one[7]
     assert alone.bandwidth_bytes_per_second == pytest.approx(
         42 * 24 * KIB * 1e9 / alone.duration_ns

@@ -17,7 +17,6 @@ from typing import Any, Final, Literal
 
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
-from drivelab.drives.pass_measurement import PassMeasurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.real.block_devices import THIS_MACHINE, SystemRoots
 from drivelab.drives.real.direct_io import direct_block_bytes
@@ -38,6 +37,7 @@ from drivelab.errors import CannotAnswerError, RunError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
 from drivelab.workloads.whole_pass import WholePass
+from drivelab.workloads.workload import Workload
 
 # From 1024 on the latency log of fio 3.33 fails, and few queues of the kernel are deeper.
 MAX_QUEUE_DEPTH: Final = 1023
@@ -128,7 +128,7 @@ class FioDrive(ClosedOnExit):
             "volatile": {"kernel_release": platform.release()},
         }
 
-    def check(self, workload: Characteristics) -> None:
+    def check(self, workload: Workload) -> None:
         """Raise when this drive cannot be asked for `workload`.
 
         Raises
@@ -141,12 +141,17 @@ class FioDrive(ClosedOnExit):
         check_on_drive(
             workload, self.name, self.capacity_bytes, self._block_bytes, self.target.write_refusal
         )
-        check_depth(self.engine, self.name, workload.queue_depth)
+        check_depth(self.engine, self.name, requests_of(workload, self.name).queue_depth)
 
     def measure(
-        self, work: Sequence[tuple[int, Characteristics]], plan: MeasurementPlan
+        self, work: Sequence[tuple[int, Workload]], plan: MeasurementPlan
     ) -> Iterator[Measurement]:
         """Measure one workload after the other, each when it is asked for.
+
+        The file of a pass is the part of the target that the pass names. Of an existing file or
+        device it is transferred as it lies there; a file that Drivelab made was written when it was
+        made. A random order is keyed by the plan's seed and the pass's index, as on a simulated
+        drive.
 
         Raises
         ------
@@ -155,42 +160,19 @@ class FioDrive(ClosedOnExit):
         """
         for index, workload in work:
             self.check(workload)
-            yield self._measure_one(index, workload, plan)
-
-    def measure_passes(
-        self, work: Sequence[tuple[int, WholePass]], *, seed: int
-    ) -> Iterator[PassMeasurement]:
-        """Transfer a file for every pass, each when it is asked for.
-
-        The file is the part of the target that the pass names. Of an existing file or device it
-        is transferred as it lies there; a file that Drivelab made was written when it was made.
-        A random order is keyed by `seed` and the pass's index, as on a simulated drive.
-
-        Raises
-        ------
-        UsageError
-            When there is no such pass on this drive, or it may not be written.
-        RunError
-            When fio fails, hangs, or answers what cannot be; or the drive goes away.
-        """
-        for index, one in work:
-            check_pass(one, self.name, self.capacity_bytes)
-            workload = one.characteristics()
-            self.check(workload)
-            with self._prepared(workload, USUAL) as setup:
-                measured = pass_with_fio(setup, index, one, seed)
+            requests = requests_of(workload, self.name)
+            is_pass = isinstance(workload, WholePass)
+            with self._prepared(requests, USUAL if is_pass else plan.content) as setup:
+                if isinstance(workload, WholePass):
+                    measured = pass_with_fio(setup, index, workload, plan.seed)
+                else:
+                    measured = measure_with_fio(setup, index, requests, plan)
             yield measured
 
     def close(self) -> None:
         """Close the target; a file that was made and is not kept is removed."""
         self._files.close()
         self.target.close()
-
-    def _measure_one(
-        self, index: int, workload: Characteristics, plan: MeasurementPlan
-    ) -> Measurement:
-        with self._prepared(workload, plan.content) as setup:
-            return measure_with_fio(setup, index, workload, plan)
 
     @contextlib.contextmanager
     def _prepared(self, workload: Characteristics, content: str) -> Iterator[FioSetup]:
@@ -251,8 +233,17 @@ def clear_caches(target: Target) -> None:
         ) from error
 
 
+def requests_of(workload: Workload, name: str) -> Characteristics:
+    """Give what a workload looks like to a real drive; `CannotAnswerError` for stimuli."""
+    if isinstance(workload, WholePass):
+        return workload.characteristics()
+    if isinstance(workload, Characteristics):
+        return workload
+    raise CannotAnswerError(f"{name} is asked for stimuli in a session, step by step")
+
+
 def check_on_drive(
-    workload: Characteristics,
+    workload: Workload,
     name: str,
     capacity_bytes: int,
     block_bytes: int,
@@ -267,10 +258,13 @@ def check_on_drive(
     UsageError
         When no drive of this size could be asked for it.
     """
-    check_possible(workload, capacity_bytes)
-    if workload.write_ratio > 0 and write_refusal is not None:
+    if isinstance(workload, WholePass):
+        check_pass(workload, name, capacity_bytes)
+    requests = requests_of(workload, name)
+    check_possible(requests, capacity_bytes)
+    if requests.write_ratio > 0 and write_refusal is not None:
         raise CannotAnswerError(f"no writes on {name}: {write_refusal}")
-    for characteristic, value in workload.canonical().items():
+    for characteristic, value in requests.canonical().items():
         if characteristic.endswith(("_size", "_stride")) and (value or 0) % block_bytes:
             raise CannotAnswerError(
                 f"{characteristic} {value} is no multiple of {block_bytes} bytes, the block of "

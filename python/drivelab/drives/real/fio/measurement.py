@@ -196,7 +196,7 @@ def _measurement(
             )
     return Measurement(
         index=index,
-        characteristics=workload,
+        workload=workload,
         duration_ns=window.duration_ns,
         read=results["read"],
         write=results["write"],

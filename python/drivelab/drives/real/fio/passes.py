@@ -16,7 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from drivelab._core import RequestStream
-from drivelab.drives.pass_measurement import PassMeasurement
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.operation_result import OperationResult, added_up
 from drivelab.drives.real.fio.job import Segment, buffer_seed
 from drivelab.drives.real.fio.measurement import FioSetup, run_segment
 from drivelab.drives.real.fio.pace import LONGEST_SECONDS, MOST_REQUESTS
@@ -41,7 +42,7 @@ def check_pass(one: WholePass, name: str, capacity_bytes: int) -> None:
         )
 
 
-def pass_with_fio(setup: FioSetup, index: int, one: WholePass, seed: int) -> PassMeasurement:
+def pass_with_fio(setup: FioSetup, index: int, one: WholePass, seed: int) -> Measurement:
     """Measure one pass.
 
     Parameters
@@ -62,14 +63,20 @@ def pass_with_fio(setup: FioSetup, index: int, one: WholePass, seed: int) -> Pas
     """
     stream = RequestStream.of_pass(one.as_tuple(), seed, index)
     workload = one.characteristics()
-    duration_ns = 0
+    parts: dict[str, list[OperationResult]] = {name: [] for name in _DIRECTIONS}
     while (left := one.requests - stream.position) > 0:
         segment = Segment(min(left, MOST_REQUESTS), LONGEST_SECONDS)
         data = (buffer_seed(seed, index, stream.position), USUAL)
         completions, _ = run_segment(setup, workload, segment, stream, data)
         stream.complete(completions)
-        for direction in _DIRECTIONS:
-            counted = completions.operation(direction)
+        for direction, counted in ((name, completions.operation(name)) for name in _DIRECTIONS):
             if counted is not None:
-                duration_ns += round(counted["latency_ns_mean"] * counted["requests"])
-    return PassMeasurement(index, one, duration_ns, None)
+                parts[direction].append(OperationResult(**counted))
+    done = [part for name in _DIRECTIONS for part in parts[name]]
+    return Measurement(
+        index=index,
+        workload=one,
+        duration_ns=sum(round(part.latency_ns_mean * part.requests) for part in done),
+        read=added_up(parts["read"]),
+        write=added_up(parts["write"]),
+    )

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab.closed_on_exit import ClosedOnExit
+from drivelab.drives.measurement import Measurement
 from drivelab.drives.real.fio.engine import check_depth
 from drivelab.drives.real.fio.program import run_fio
 from drivelab.drives.real.fio.step import check_stimuli, milliseconds, senders, step_options
@@ -28,8 +29,9 @@ from drivelab.drives.real.made_file import Written
 from drivelab.drives.real.purge import purge_drive
 from drivelab.drives.real.target import writing
 from drivelab.drives.real.write_cache import switch_write_cache
-from drivelab.drives.session import StepResult, check_end, check_shares
+from drivelab.drives.session import check_end, step_measurement
 from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.workloads.stimuli import Stimuli
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,7 +134,7 @@ class FioSession(ClosedOnExit):
         seconds: float | None = None,
         total_bytes: int | None = None,
         shares: Sequence[float] = (),
-    ) -> StepResult:
+    ) -> Measurement:
         """Send stimuli, several as a fio job each; see `DriveSession.run`.
 
         Raises
@@ -168,7 +170,7 @@ class FioSession(ClosedOnExit):
                     deadline_seconds=self._deadline(stimuli, seconds, total_bytes),
                     descriptors=list(target.locks),
                 )
-            result = step_result(
+            duration_ns, done = step_result(
                 output.report,
                 output.remarks,
                 streams=len(stimuli),
@@ -182,7 +184,14 @@ class FioSession(ClosedOnExit):
             raise
         target.check_present()
         # By which a log of the drive's power is joined to it.
-        return replace(result, extra={**result.extra, "began_unix_seconds": began})
+        return step_measurement(
+            step,
+            Stimuli(stimuli, tuple(shares)),
+            duration_ns,
+            done,
+            total_bytes=total_bytes,
+            extra={"began_unix_seconds": began},
+        )
 
     def idle(self, seconds: float) -> None:
         """Leave the drive alone for so much time."""
@@ -298,7 +307,7 @@ def check_on_target(
                 f"the range begins at {stimulus.range_start_bytes}, no multiple of {block_bytes} "
                 f"bytes, the block of direct requests to {name}"
             )
-    check_shares(stimuli, shares)
+    Stimuli(tuple(stimuli), tuple(shares))
     for sender in senders(stimuli, shares):
         check_depth(engine, name, sender.stimulus.queue_depth)
     check_stimuli(stimuli)

@@ -10,10 +10,9 @@ import os
 from collections.abc import Sequence
 from typing import Any, Final
 
-from drivelab.drives.operation_result import OperationResult, added_up
+from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.real.fio.program import message_of
 from drivelab.drives.real.fio.result import field_of, histogram_of
-from drivelab.drives.session import StepResult
 from drivelab.errors import RunError
 
 # fio looks at its clock, which has whole milliseconds, once a request.
@@ -32,7 +31,7 @@ def step_result(
     milliseconds: int | None,
     total_bytes: int | None,
     end_at_once: bool = False,
-) -> StepResult:
+) -> tuple[int, list[_Operations]]:
     """Read fio's JSON of a step: a group for each stream, its threads reported together.
 
     Parameters
@@ -47,6 +46,11 @@ def step_result(
         What was to end the step.
     end_at_once
         Whether the first stream that ends was to end them all, however late others began.
+
+    Returns
+    -------
+    tuple
+        The duration in ns, and what reads and writes of each stream did.
 
     Raises
     ------
@@ -76,11 +80,7 @@ def step_result(
         _check_end(longest, all_moved, milliseconds, total_bytes, remarks)
     # Without a completed request fio tells no run time.
     duration = (longest or milliseconds or 0) * _NANOSECONDS
-    if streams == 1:
-        return StepResult(duration, *found[0])
-    reads, writes = zip(*found, strict=True)
-    at_once = tuple(StepResult(duration, *each) for each in found)
-    return StepResult(duration, added_up(reads), added_up(writes), streams=at_once)
+    return duration, found
 
 
 def _operation(part: dict[str, Any], name: str) -> OperationResult | None:

@@ -1,10 +1,20 @@
-"""Passes over a file, measured, and what they say of a drive (Boito et al. 2015)."""
+"""A pass over a file, measured: what a profile takes of its measurement (Boito et al. 2015).
+
+Every drive measures a pass as any other workload; access times, and what a cache absorbed of it,
+follow from its duration and from when its requests completed.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
+from drivelab._core import histogram_bin
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.operation_result import OperationResult
+from drivelab.drives.plan import MeasurementPlan
 from drivelab.workloads.whole_pass import WholePass
 
 # Of what a cache absorbs; the last tenth is hard to tell from its noise.
@@ -12,7 +22,7 @@ _NEARLY: Final = 0.9
 
 
 @dataclass(frozen=True)
-class PassMeasurement:
+class MeasuredPass:
     """How long one pass took.
 
     Attributes
@@ -38,6 +48,16 @@ class PassMeasurement:
     variability_factor: float | None
     requests_per_mark: int = 0
     marks_ns: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, measurement: Measurement) -> MeasuredPass:
+        """Take it of the measurement of a pass."""
+        whole_pass, batches = measurement.workload, measurement.batches
+        if not isinstance(whole_pass, WholePass):
+            raise TypeError(f"measurement {measurement.index} is of {whole_pass.describe()}")
+        marks = (0, ()) if batches is None else (batches.requests_per_batch, batches.ends_ns)
+        factor = measurement.extra.get("variability_factor")
+        return cls(measurement.index, whole_pass, measurement.duration_ns, factor, *marks)
 
     @property
     def bandwidth_bytes_per_second(self) -> float:
@@ -89,3 +109,46 @@ class PassMeasurement:
             return []
         usual_ns = (marks[-1] - marks[middle]) / (len(marks) - 1 - middle)
         return [place - mark / usual_ns for place, mark in enumerate(marks[: middle + 1])]
+
+
+class PassDrive(Protocol):
+    """A drive that is asked for passes alone."""
+
+    def measure(
+        self, work: Sequence[tuple[int, WholePass]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
+        """Measure each pass, in order; see `drivelab.drives.protocol.Drive.measure`."""
+        ...
+
+
+def measured_passes(
+    drive: PassDrive, work: Sequence[tuple[int, WholePass]], *, seed: int
+) -> Iterator[MeasuredPass]:
+    """Measure passes, each with its index, one after the other.
+
+    Nothing of the next begins on a real drive before it is asked for.
+    """
+    for one in drive.measure(work, MeasurementPlan(seed=seed)):
+        yield MeasuredPass.of(one)
+
+
+def evenly(
+    index: int, one: WholePass, duration_ns: int, *, factor: float | None = None
+) -> Measurement:
+    """Give the measurement of a pass of which nothing but its duration is known.
+
+    Each request takes the mean.
+    """
+    mean = duration_ns / one.requests
+    ends = math.floor(mean), math.ceil(mean)
+    done = OperationResult(
+        one.requests, one.transferred_bytes, mean, *ends, {histogram_bin(ends[0]): one.requests}
+    )
+    return Measurement(
+        index=index,
+        workload=one,
+        duration_ns=duration_ns,
+        read=done if one.direction == "read" else None,
+        write=done if one.direction == "write" else None,
+        extra={} if factor is None else {"variability_factor": factor},
+    )

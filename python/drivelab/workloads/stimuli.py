@@ -1,0 +1,78 @@
+"""Access patterns that are sent at the same time (SNIA performance test specification)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from drivelab.errors import UsageError
+from drivelab.units import format_size
+from drivelab.workloads.stimulus import Stimulus
+
+
+@dataclass(frozen=True)
+class Stimuli:
+    """One access pattern, or several side by side.
+
+    Attributes
+    ----------
+    stimuli
+        At least one.
+    shares
+        Of the requests, for each stimulus, above 0 to 1: one that is ahead of its share waits for
+        the others. Empty where each is as fast as it can be.
+
+    Raises
+    ------
+    UsageError
+        Names what is impossible and what is allowed.
+    """
+
+    kind: ClassVar[Literal["stimuli"]] = "stimuli"
+
+    stimuli: tuple[Stimulus, ...]
+    shares: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.stimuli:
+            raise UsageError("there is no stimulus; allowed: one or more")
+        shares = self.shares
+        if shares and (
+            len(shares) != len(self.stimuli) or not all(0 < share <= 1 for share in shares)
+        ):
+            raise UsageError(
+                f"shares of {len(self.stimuli)} stimuli are {list(shares)}; allowed: one for each, "
+                "above 0 to 1"
+            )
+
+    @property
+    def footprint_bytes(self) -> int:
+        """From the drive's first byte to the last that may be addressed."""
+        return max(each.range_start_bytes + each.range_bytes for each in self.stimuli)
+
+    def describe(self) -> str:
+        """Say in a line what is sent."""
+        return " beside ".join(_described(each) for each in self.stimuli)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the attributes, which carry their units."""
+        values: dict[str, Any] = {"stimuli": [each.to_json() for each in self.stimuli]}
+        return {**values, "shares": list(self.shares)} if self.shares else values
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Stimuli:
+        """Read what `to_json` wrote; `UsageError` for impossible values."""
+        try:
+            stimuli = tuple(Stimulus.from_json(each) for each in data["stimuli"])
+            return cls(stimuli, tuple(float(share) for share in data.get("shares", ())))
+        except (KeyError, TypeError, ValueError) as error:
+            raise UsageError(f"these are no stimuli: {' '.join(str(error).split())}") from error
+
+
+def _described(one: Stimulus) -> str:
+    sizes = " and ".join(format_size(size) for size, _ in one.sizes)
+    order = "at random" if one.is_random else "in order"
+    what = {0.0: "writes", 1.0: "reads"}.get(
+        one.read_ratio, f"{100 * one.read_ratio:g} % reads, else writes"
+    )
+    return f"{what} of {sizes} {order}, {one.threads} x {one.queue_depth} outstanding"

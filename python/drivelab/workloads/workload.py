@@ -1,0 +1,47 @@
+"""Any workload: what can be asked of a drive, each kind a frozen value.
+
+::
+
+    kind              class              is
+    characteristics   Characteristics    a vector of characteristics (Huang et al. 2011, equation 4)
+    whole_pass        WholePass          a file transferred once, whole (Boito et al. 2015)
+    stimuli           Stimuli            access patterns of the performance test specification
+
+A new kind is a class with `kind`, `to_json`, `from_json`, `describe` and `footprint_bytes`, and a
+line in `KINDS`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from drivelab.errors import UsageError
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.stimuli import Stimuli
+from drivelab.workloads.whole_pass import WholePass
+
+Workload = Characteristics | WholePass | Stimuli
+
+KINDS: Final[dict[str, type[Workload]]] = {
+    each.kind: each for each in (Characteristics, WholePass, Stimuli)
+}
+
+
+def workload_json(workload: Workload) -> dict[str, Any]:
+    """Give a workload as JSON: its attributes under their names, and its kind."""
+    return {"kind": workload.kind, **workload.to_json()}
+
+
+def workload_of_json(data: object) -> Workload:
+    """Read what `workload_json` wrote.
+
+    Raises
+    ------
+    UsageError
+        When it is no workload, or of a kind that there is not.
+    """
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if not isinstance(data, dict) or not isinstance(kind, str) or kind not in KINDS:
+        raise UsageError(f"this is no workload; its kind is one of {', '.join(KINDS)}")
+    values = {name: value for name, value in data.items() if name != "kind"}
+    return KINDS[kind].from_json(values)

@@ -1,0 +1,91 @@
+"""Any workload: its kinds, as JSON and back, in a line for people, and where it goes."""
+
+from __future__ import annotations
+
+import json
+from typing import get_args
+
+import pytest
+
+from drivelab.errors import UsageError
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.stimuli import Stimuli
+from drivelab.workloads.stimulus import Stimulus
+from drivelab.workloads.whole_pass import WholePass
+from drivelab.workloads.workload import KINDS, Workload, workload_json, workload_of_json
+
+MIB = 2**20
+READS = Stimulus.of_size(4096, 1.0, 8 * MIB, threads=2, queue_depth=16)
+WRITES = Stimulus.of_size(128 * 1024, 0.0, MIB, is_random=False, range_start_bytes=8 * MIB)
+WORKLOADS = {
+    "mixed": Characteristics(
+        write_ratio=0.3, queue_depth=4, write_size=16384, write_random=0.0, write_stride=65536
+    ),
+    "reads": Characteristics(),
+    "pass": WholePass("write", True, 64 * 1024, 10 * MIB, start_bytes=MIB),
+    "partial": WholePass("read", False, 64 * 1024, 10 * MIB, first_requests=5),
+    "stimulus": Stimuli((READS,)),
+    "at once": Stimuli((READS, WRITES), (0.75, 0.25)),
+}
+
+
+def test_the_kinds_are_those_of_the_type() -> None:
+    assert set(KINDS.values()) == set(get_args(Workload))
+    assert {type(one) for one in WORKLOADS.values()} == set(KINDS.values())
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_workload_comes_back_from_json(name: str) -> None:
+    workload = WORKLOADS[name]
+    text = json.dumps(workload_json(workload))
+    assert workload_of_json(json.loads(text)) == workload
+    assert hash(workload) == hash(workload_of_json(json.loads(text)))
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "footprint"),
+    [
+        (
+            "mixed",
+            "70 % reads of 4 KiB at random and 30 % writes of 16 KiB in order with gaps of 64 KiB, "
+            "4 outstanding",
+            None,
+        ),
+        ("reads", "reads of 4 KiB at random, 1 outstanding", None),
+        ("pass", "writes a file of 10 MiB by 64 KiB at random", 11 * MIB),
+        ("partial", "reads the first 5 requests of a file of 10 MiB by 64 KiB in order", 10 * MIB),
+        ("stimulus", "reads of 4 KiB at random, 2 x 16 outstanding", 8 * MIB),
+        (
+            "at once",
+            "reads of 4 KiB at random, 2 x 16 outstanding beside writes of 128 KiB in order, 1 x 1 "
+            "outstanding",
+            9 * MIB,
+        ),
+    ],
+)
+def test_it_is_described_in_a_line(name: str, line: str, footprint: int | None) -> None:
+    assert WORKLOADS[name].describe() == line
+    assert WORKLOADS[name].footprint_bytes == footprint
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        [],
+        {},
+        {"kind": "trace"},
+        {"kind": "characteristics"},
+        {"kind": "whole_pass", "direction": "read"},
+        {"kind": "whole_pass", "nonsense": 1},
+        {"kind": "stimuli"},
+        {"kind": "stimuli", "stimuli": []},
+        {"kind": "stimuli", "stimuli": [{"sizes": 1}]},
+        {"kind": "stimuli", "stimuli": [READS.to_json()], "shares": [0.5, 0.5]},
+        {"kind": "stimuli", "stimuli": [READS.to_json()], "shares": ["much"]},
+        {"kind": ["stimuli"]},
+    ],
+)
+def test_what_is_no_workload_is_refused(data: object) -> None:
+    with pytest.raises(UsageError):
+        workload_of_json(data)
