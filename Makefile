@@ -17,7 +17,7 @@ export UV_PYTHON := $(PYTHON)
 export UV_PYTHON_DOWNLOADS := never
 # Else whoever runs first compiles numpy and the like, and where nothing may be kept everybody does.
 export UV_COMPILE_BYTECODE := 1
-CARGO := PYO3_PYTHON=$(CURDIR)/.venv/bin/python cargo
+CARGO := PYO3_PYTHON='$(CURDIR)/.venv/bin/python' cargo
 
 define section
 	@printf '\n=== %s\n' '$(1)'
