@@ -7,7 +7,6 @@ import dataclasses
 from typing import TYPE_CHECKING, Final
 
 from drivelab.cli.arguments import duration, half_width, seed, size, whole_number
-from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,19 +20,8 @@ _PLAN_OPTIONS: Final = (
     *("warmup_requests", "warmup_seconds", "requests", "seconds"),
     *("half_width_ratio", "max_requests", "workers", "content"),
 )
-# An option that a kind of drive would ignore in silence is refused, with what to use instead.
-_REAL_ONLY: Final = {
-    "size": "--size is for files on real drives; a preset says its capacity",
-    "keep": "--keep is for files on real drives",
-    "allow_destructive": "--allow-destructive is for real drives",
-    "purge": "--purge is for real drives; a simulated one is purged without it",
-    "endurance": "--endurance is for real drives; a preset says its own",
-    "on_failure": "--on-failure is for real drives",
-}
-_VIRTUAL_ONLY: Final = {
-    "workers": "--workers is for simulated drives",
-    "no_variability": "--no-variability is for simulated drives",
-}
+# Of a plan's attributes, those whose option is called otherwise.
+_WORDS: Final = {"half_width_ratio": "--half-width", "warmup_seconds": "--warmup"}
 
 
 def add_drive_options(parser: argparse.ArgumentParser) -> None:
@@ -152,12 +140,9 @@ def open_named(args: argparse.Namespace, intended: Sequence[Characteristics] = (
 
 def refuse_options_without_effect(args: argparse.Namespace) -> None:
     """Raise `UsageError` for an option that the named kind of drive would ignore."""
-    from drivelab.drives.registry import kind_of
+    from drivelab.drives.asked import refuse_without_effect
 
-    real = kind_of(args.drive) == "real"
-    for name, refusal in (_VIRTUAL_ONLY if real else _REAL_ONLY).items():
-        if getattr(args, name, None) not in (None, False):
-            raise UsageError(f"{refusal} ({args.drive})")
+    refuse_without_effect(args.drive, vars(args), _word)
 
 
 def plan_of(args: argparse.Namespace) -> MeasurementPlan:
@@ -168,19 +153,14 @@ def plan_of(args: argparse.Namespace) -> MeasurementPlan:
     UsageError
         When an option has no effect, or the values do not go together.
     """
-    from drivelab.drives.plan import MeasurementPlan
-    from drivelab.drives.registry import kind_of
+    from drivelab.drives.asked import plan_for
 
     asked = {name: getattr(args, name) for name in _PLAN_OPTIONS}
-    if kind_of(args.drive) == "closed_form" and args.content is not None:
-        raise UsageError(
-            f"--content is for drives that store data; a formula does not ({args.drive})"
-        )
-    plan = MeasurementPlan.of_kind(kind_of(args.drive), seed=args.seed, **asked)
-    # On simulated drives a half-width is counted to unless something else is asked for.
-    if args.max_requests is not None and plan.half_width_ratio is None:
-        raise UsageError("--max-requests is for --half-width; give --requests")
-    return plan
+    return plan_for(args.drive, seed=args.seed, asked=asked, word=_word)
+
+
+def _word(name: str) -> str:
+    return _WORDS.get(name, f"--{name.replace('_', '-')}")
 
 
 def characteristics_json(workload: Characteristics) -> dict[str, float | int]:

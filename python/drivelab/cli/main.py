@@ -282,6 +282,8 @@ def _run(command: Command, arguments: list[str]) -> int:
     require_stack()
     touched, addresses = (mib * 2**20 for mib in LIBRARY_MIB[command.libraries])
     require(f"drivelab {command.name}", Need(touched, addresses))
+    if command.libraries == "models":
+        _draw_to_files()
     module = importlib.import_module(f"drivelab.cli.{command.name}")
     parser = CommandParser(
         prog=f"drivelab {command.name}",
@@ -297,6 +299,18 @@ def _run(command: Command, arguments: list[str]) -> int:
         return 0
     parsed.command = command_line(command.name, arguments)
     return int(module.run(parsed))
+
+
+def _draw_to_files() -> None:
+    """Set Matplotlib up for a process that is all ours; a notebook's stays as its owner wants it.
+
+    Read when Matplotlib is first imported: figures are drawn to files, whatever a shell is set
+    up for, and where it keeps its font list is nothing to tell anybody.
+    """
+    import logging
+
+    os.environ["MPLBACKEND"] = "agg"
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
 
 
 def _paragraph(text: str) -> str:

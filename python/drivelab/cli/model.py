@@ -22,7 +22,7 @@ from drivelab.cli.design_options import (
 )
 from drivelab.cli.drive_options import add_drive_options, open_named, plan_of
 from drivelab.cli.dry_run import dry_run
-from drivelab.cli.models import accuracy_rows, accuracy_text, fit_and_report
+from drivelab.cli.models import accuracy_text
 from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import RunError, TerminatedError, UsageError
 
@@ -62,6 +62,9 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.dry_run:
         return dry_run(args)
+    from drivelab.models.of_run import accuracy_rows
+    from drivelab.report.fitted import fit_and_report
+
     if args.endurance is not None:
         raise UsageError("--endurance is for --dry-run")
     path = args.out or default_run(args.drive, args.design, args.seed)
@@ -141,8 +144,8 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
 
 def _check_files(path: Path) -> None:
     """Refuse a run whose files somebody changed, before hours of measuring."""
-    from drivelab.cli.models import check_run_files
     from drivelab.measure.header import stored_header
+    from drivelab.report.fitted import check_run_files
     from drivelab.store import EmptyRunError, RunStore, is_run
 
     if not is_run(path):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_characteristics, add_json
 from drivelab.cli.drive_options import characteristics_json, characteristics_of
-from drivelab.cli.models import AUTO, DEFAULT_LEVEL, asked_estimator, asked_features, load_model
+from drivelab.cli.models import AUTO, DEFAULT_LEVEL, asked_estimator, asked_features
 from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import show
 from drivelab.errors import CannotAnswerError, UsageError
@@ -74,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
         return predict_file(args)
     if args.out is not None:
         raise UsageError("--out is for the answers to --file; one workload is printed")
+    from drivelab.models.of_run import load_model
+
     workload = characteristics_of(args)
     workload.validate()
     model = load_model(args.model)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from drivelab.cli.models import DEFAULT_LEVEL, asked_estimator, asked_features, load_model
+from drivelab.cli.models import DEFAULT_LEVEL, asked_estimator, asked_features
 from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ STANDARD: Final = "-"
 
 def predict_file(args: argparse.Namespace) -> int:
     """Answer ``--file`` into ``--out`` and say on standard error what was done."""
+    from drivelab.models.of_run import load_model
     from drivelab.workloads.characteristics import FIELDS
 
     asked = [name for name in FIELDS if getattr(args, name) is not None]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_json
-from drivelab.cli.models import accuracy_rows, accuracy_text, fit, fit_and_report
+from drivelab.cli.models import accuracy_text
 from drivelab.cli.outputs import add_force
 from drivelab.cli.terminal import show
 from drivelab.errors import UsageError
@@ -56,7 +56,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _one(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from drivelab.measure.header import run_of, stored_header
+    from drivelab.models.of_run import accuracy_rows
     from drivelab.outputs import OutputFolder
+    from drivelab.report.fitted import fit_and_report
     from drivelab.report.saved import refuse_folder
     from drivelab.store import RunStore
 
@@ -104,6 +106,7 @@ def _several(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 def _digest(path: Path) -> Digest:
     """Read what a comparison needs of a run; models that are not there or too old are fitted."""
+    from drivelab.models.of_run import fit
     from drivelab.report.build import read_run
     from drivelab.report.comparison import digest
     from drivelab.store import RunStore

@@ -48,9 +48,9 @@ def export(args: argparse.Namespace) -> dict[str, Any]:
 def remove(args: argparse.Namespace) -> dict[str, Any]:
     """Delete the run; give what ``runs remove --json`` prints (docs/json.md)."""
     from drivelab.measure.export import EXPORT
+    from drivelab.models.of_run import MODEL
     from drivelab.outputs import is_changed
     from drivelab.pts.states import state_files
-    from drivelab.report.build import MODEL
     from drivelab.report.saved import report_files
     from drivelab.store import refuse_no_run, remove_run
 

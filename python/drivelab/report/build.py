@@ -6,7 +6,7 @@ Needs ``RUN/run.sqlite`` and ``RUN/model.json``; leaves ``RUN/report.html`` and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from drivelab.errors import RunError, UsageError
 from drivelab.measure.header import run_of
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from drivelab.models.model import PerformanceModel
     from drivelab.report.inputs import RunData
     from drivelab.report.page import Report
-
-MODEL: Final = "model.json"
 
 
 def build_report(
@@ -75,6 +73,7 @@ def read_run(
     from drivelab.measure.header import stored_header
     from drivelab.measure.stored import stored_measurements
     from drivelab.models.model import PerformanceModel
+    from drivelab.models.of_run import MODEL
     from drivelab.report.inputs import run_data
     from drivelab.store import RunStore
 

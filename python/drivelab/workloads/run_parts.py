@@ -18,6 +18,13 @@ from drivelab.workloads.sobol_points import sobol_points
 _CHECK_KEY: Final = "check"
 # A drive that takes few kinds of workload gets fewer than asked for, not an endless search.
 _TRIES: Final = 4
+# On a simulated drive they cost seconds, on a real one an hour and its wear.
+_CHECKED: Final = 1000
+
+
+def default_check(kind: str) -> int:
+    """Return how many off-grid workloads check the models of a kind of drive, unless asked."""
+    return 0 if kind == "real" else _CHECKED
 
 
 def with_check_and_sweeps(

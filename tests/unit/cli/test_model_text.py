@@ -70,7 +70,7 @@ def test_a_signal_while_models_are_fitted_says_how_to_go_on(
     def stopped(*_: object) -> None:
         raise signal
 
-    monkeypatch.setattr("drivelab.cli.models.fit", stopped)
+    monkeypatch.setattr("drivelab.models.of_run.fit", stopped)
     run = tmp_path / "run"
     assert cli.main([*JOB, "--requests", "50", "--out", str(run)]) == told[0]
     last = capsys.readouterr().err.splitlines()[-1]

@@ -1,0 +1,82 @@
+"""What may be asked of a drive of which kind: an option without effect is an error, not silence.
+
+The command line and the Python API ask the same and spell it differently: `word` gives how an
+option is written there, ``--half-width`` or ``half_width_ratio``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.registry import kind_of
+from drivelab.errors import UsageError
+
+# By option: what it is for, and what to use instead.
+_REAL_ONLY: Final = {
+    "size": "files on real drives; a preset says its capacity",
+    "keep": "files on real drives",
+    "allow_destructive": "real drives",
+    "purge": "real drives; a simulated one is purged without it",
+    "endurance": "real drives; a preset says its own",
+    "on_failure": "real drives",
+}
+_VIRTUAL_ONLY: Final = {
+    "workers": "simulated drives",
+    "no_variability": "simulated drives",
+}
+
+
+def refuse_without_effect(
+    drive_name: str, asked: Mapping[str, Any], word: Callable[[str], str] = str
+) -> None:
+    """Raise `UsageError` for an option that the named kind of drive would ignore.
+
+    Parameters
+    ----------
+    drive_name
+        The string that names the drive.
+    asked
+        Options by name; `None` and `False` count as not asked for, and options that every kind
+        of drive takes may be there.
+    word
+        How an option is written where it was asked for.
+    """
+    real = kind_of(drive_name) == "real"
+    for name, use in (_VIRTUAL_ONLY if real else _REAL_ONLY).items():
+        if asked.get(name) not in (None, False):
+            raise UsageError(f"{word(name)} is for {use} ({drive_name})")
+
+
+def plan_for(
+    drive_name: str, *, seed: int, asked: Mapping[str, Any], word: Callable[[str], str] = str
+) -> MeasurementPlan:
+    """Make the plan; what was not asked for keeps the default of the drive's kind.
+
+    Parameters
+    ----------
+    drive_name, word
+        As `refuse_without_effect` takes them.
+    seed
+        Key of all random numbers.
+    asked
+        Attributes of `MeasurementPlan` by name; `None` counts as not asked for.
+
+    Raises
+    ------
+    UsageError
+        When an option has no effect, or the values do not go together.
+    """
+    kind = kind_of(drive_name)
+    if kind == "closed_form" and asked.get("content") is not None:
+        raise UsageError(
+            f"{word('content')} is for drives that store data; a formula does not ({drive_name})"
+        )
+    plan = MeasurementPlan.of_kind(kind, seed=seed, **asked)
+    # On simulated drives a half-width is counted to unless something else is asked for.
+    if asked.get("max_requests") is not None and plan.half_width_ratio is None:
+        raise UsageError(
+            f"{word('max_requests')} is for {word('half_width_ratio')}; give {word('requests')}"
+        )
+    return plan

@@ -1,0 +1,73 @@
+"""The models of a run: fitted to what it holds, found in its folder, and how good they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from drivelab.drives.measurement import Measurement
+from drivelab.errors import UsageError
+from drivelab.measure.header import stored_header
+from drivelab.measure.stored import stored_measurements
+from drivelab.models.model import PerformanceModel
+from drivelab.store import RunStore
+from drivelab.workloads.parts import Parts
+
+#: Where a run's folder keeps its models.
+MODEL: Final = "model.json"
+
+
+def fit(store: RunStore) -> tuple[PerformanceModel, list[Measurement]]:
+    """Fit every model to what a run holds; give the measurements too, which may grow.
+
+    Raises
+    ------
+    UsageError
+        When the run holds too few workloads.
+    RunError
+        When the run is damaged.
+    """
+    header = stored_header(store)
+    measurements = stored_measurements(store)
+    model = PerformanceModel.fit(
+        measurements,
+        parts=Parts.from_json(header["design"]["parts"]),
+        seed=header["plan"]["seed"],
+        provenance=header,
+    )
+    return model, measurements
+
+
+def load_model(path: Path) -> PerformanceModel:
+    """Load a model from its file or its run folder.
+
+    Raises
+    ------
+    UsageError
+        When there is none, or the file is no model.
+    """
+    if path.is_dir():
+        if not (path / MODEL).is_file():
+            raise UsageError(
+                f"{path} has no {MODEL}; `drivelab model` makes a run, `drivelab report` writes "
+                "its model again"
+            )
+        path = path / MODEL
+    return PerformanceModel.load(path)
+
+
+def accuracy_rows(model: PerformanceModel) -> list[dict[str, Any]]:
+    """Give the accuracy of every model: cross-validated, in-sample, off-grid (docs/json.md)."""
+    evaluation = model.evaluation
+    return [
+        {
+            "metric": key.metric,
+            "features": key.features,
+            "estimator": key.estimator,
+            "best": model.best[key.metric] == key,
+            **accuracy.to_json(),
+            "in_sample": evaluation.in_sample[key].to_json(),
+            "off_grid": None if evaluation.check is None else evaluation.check[key].to_json(),
+        }
+        for key, accuracy in evaluation.cross_validated.items()
+    ]
