@@ -1,1 +1,49 @@
-"""How fast will this drive be under my workload? Measure, model, simulate, predict."""
+"""How fast will this drive be under my workload? Measure, model, simulate, predict.
+
+>>> import drivelab as dl
+>>> with dl.drive("sim:x25m") as drive:
+...     drive.measure(dl.Characteristics(queue_depth=4, write_ratio=0.3), seconds=0.1)
+<Measurement of sim:x25m, simulated: 30 % writes: 4 KiB random reads, 4 KiB random writes, ...>
+
+`drive` opens a drive, `run` measures a design on it, `fit` makes a `Model` of the run that
+predicts. docs/python.md is a guide. Importing this package imports nothing: each name is found
+when it is first used, and heavy libraries by the function that needs them.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from drivelab.api.drive import Drive, drive
+    from drivelab.api.measurements import Measurement, Measurements
+    from drivelab.api.model import Model, fit
+    from drivelab.api.run import Run, run
+    from drivelab.errors import DrivelabError
+    from drivelab.workloads.characteristics import Characteristics
+
+__all__ = [
+    "Characteristics",
+    "Drive",
+    "DrivelabError",
+    "Measurement",
+    "Measurements",
+    "Model",
+    "Run",
+    "drive",
+    "fit",
+    "run",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from drivelab.api import public
+
+    value: object = getattr(public, name)
+    # Found once: the next time Python finds it itself.
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -6,7 +6,9 @@ know where it came from; the core keeps that (``crates/python/src/panics.rs``).
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 
 from drivelab.errors import PanicError
 
@@ -19,3 +21,15 @@ def panic_error(error: BaseException) -> PanicError | None:
         return None
     place, message = core.take_panic() or ("a place that is not known", str(error))
     return PanicError(f"its native core panicked at {place}: {message}")
+
+
+@contextlib.contextmanager
+def panics_told() -> Iterator[None]:
+    """Raise `PanicError` for a panic of the core inside, and everything else as it is."""
+    try:
+        yield
+    except BaseException as error:
+        panic = panic_error(error)
+        if panic is None:
+            raise
+        raise panic from None

@@ -63,7 +63,7 @@ def check_of(args: argparse.Namespace) -> int:
 
 def selection_of(args: argparse.Namespace, design: Design, drive: DriveLimits) -> Selection:
     """Choose the workloads of every part of the run; raises as `campaign_selection`."""
-    from drivelab.models.campaign_selection import campaign_selection
+    from drivelab.models.model_campaign import campaign_selection
 
     return campaign_selection(
         design, drive, seed=args.seed, check=check_of(args), sweeps=args.sweeps

@@ -18,7 +18,6 @@ from drivelab.cli.design_options import (
     add_design_options,
     check_of,
     parts_text,
-    selection_of,
 )
 from drivelab.cli.drive_options import add_drive_options, open_named, plan_of
 from drivelab.cli.dry_run import dry_run
@@ -108,38 +107,22 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
-    from drivelab.measure.campaign import run_campaign
-    from drivelab.measure.comparison import finished_run
+    from drivelab.models.model_campaign import run_model_campaign
     from drivelab.workloads.design import parse_design
 
     design = parse_design(args.design)
-    plan = plan_of(args)
-    finished = finished_run(
-        path,
+    return run_model_campaign(
         args.drive,
-        plan,
-        design_name=args.design,
-        population=design.population,
+        lambda: open_named(args),
+        plan_of(args),
+        path,
+        design=design,
         check=check_of(args),
         sweeps=args.sweeps,
         size_bytes=args.size,
+        on_failure=args.on_failure or "stop",
+        command=args.command,
     )
-    if finished is not None:
-        return finished
-    with open_named(args) as drive:
-        selection = selection_of(args, design, drive)
-        return run_campaign(
-            drive,
-            selection.workloads,
-            plan,
-            path,
-            design_name=args.design,
-            parts=selection.parts,
-            population=selection.population,
-            left_out=selection.left_out,
-            on_failure=args.on_failure or "stop",
-            command=args.command,
-        )
 
 
 def _check_files(path: Path) -> None:

@@ -27,23 +27,9 @@ def asked_estimator(args: argparse.Namespace) -> str | None:
 
 def accuracy_text(model: PerformanceModel) -> str:
     """Write the mean relative errors as a table, the best of each metric starred."""
-    from drivelab.report.quantities import ESTIMATOR_LABELS, METRICS, share_text
+    from drivelab.report.accuracy_words import accuracy_cells, accuracy_meaning
 
-    evaluation = model.evaluation
-    head = ["relative error", "", "in-sample", "unseen  "]
-    rows = [head if evaluation.check is None else [*head, "off-grid"]]
-    for metric, quantity in METRICS.items():
-        of_metric = [key for key in evaluation.cross_validated if key.metric == metric]
-        for key in of_metric:
-            star = " *" if model.best[metric] == key else "  "
-            cells = [
-                share_text(evaluation.in_sample[key].mre),
-                share_text(evaluation.cross_validated[key].mre) + star,
-            ]
-            if evaluation.check is not None:
-                cells.append(share_text(evaluation.check[key].mre))
-            label = quantity.label.lower() if key == of_metric[0] else ""
-            rows.append([label, f"{key.features} {ESTIMATOR_LABELS[key.estimator]}", *cells])
+    rows = accuracy_cells(model)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(
@@ -52,21 +38,4 @@ def accuracy_text(model: PerformanceModel) -> str:
         ).rstrip()
         for row in rows
     ]
-    return "\n".join([*lines, *_meaning(model)])
-
-
-def _meaning(model: PerformanceModel) -> list[str]:
-    evaluation = model.evaluation
-    told = [
-        "(means; unseen: cross-validated, * is the best;",
-        " in-sample: on the workloads fitted to",
-    ]
-    if evaluation.check is None:
-        return [told[0], f"{told[1]})"]
-    rows = next(iter(evaluation.check.values())).rows
-    outside = f", {evaluation.check_outside} others lie outside" if evaluation.check_outside else ""
-    return [
-        told[0],
-        f"{told[1]};",
-        f" off-grid: on {rows:,} workloads between the design's values{outside})",
-    ]
+    return "\n".join([*lines, *accuracy_meaning(model)])

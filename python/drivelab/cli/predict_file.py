@@ -11,21 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from drivelab.cli.models import DEFAULT_LEVEL, asked_estimator, asked_features
-from drivelab.errors import CannotAnswerError, UsageError
+from drivelab.cli.models import asked_estimator, asked_features
+from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
     from drivelab.models.bulk import BulkPredictor
-    from drivelab.models.model import PerformanceModel
 
 STANDARD: Final = "-"
 
 
 def predict_file(args: argparse.Namespace) -> int:
     """Answer ``--file`` into ``--out`` and say on standard error what was done."""
+    from drivelab.models.bulk import bulk_predictor
     from drivelab.models.of_run import load_model
     from drivelab.workloads.characteristics import FIELDS
 
@@ -36,7 +36,12 @@ def predict_file(args: argparse.Namespace) -> int:
     if args.json:
         raise UsageError("--json is for one workload; the answers to --file are CSV")
     model = load_model(args.model)
-    predictor, note = _predictor(args, model)
+    predictor, note = bulk_predictor(
+        model,
+        level=None if args.level is None else int(args.level) / 100,
+        features=asked_features(args),
+        estimator=asked_estimator(args),
+    )
     rows, outside = _answer_all(args, predictor)
     done = f"answered {rows:,} workload{'s' if rows > 1 else ''}"
     if outside:
@@ -48,21 +53,6 @@ def predict_file(args: argparse.Namespace) -> int:
         if line:
             print(f"drivelab: {line}", file=sys.stderr)
     return 0
-
-
-def _predictor(args: argparse.Namespace, model: PerformanceModel) -> tuple[BulkPredictor, str]:
-    """Give whom to ask, and what there is to say about intervals."""
-    from drivelab.models.bulk import BulkPredictor
-
-    features, estimator = asked_features(args), asked_estimator(args)
-    level = int(args.level or DEFAULT_LEVEL) / 100
-    try:
-        return BulkPredictor(model, level=level, features=features, estimator=estimator), ""
-    except CannotAnswerError as error:
-        if args.level is not None:
-            raise
-        without = BulkPredictor(model, level=None, features=features, estimator=estimator)
-        return without, f"no intervals: {error}"
 
 
 def _answer_all(args: argparse.Namespace, predictor: BulkPredictor) -> tuple[int, int]:

@@ -1,8 +1,8 @@
-"""Answers for files of workloads: many at once, every metric, with its interval.
+"""Answers for tables and files of workloads: many at once, every metric, with its interval.
 
-A block of rows is read, answered and written by one thread, and the blocks are shared between
-the cores; they are put together in their order. No more blocks are under way than keep the
-cores busy, so memory does not grow with the file.
+Of a file a block of rows is read, answered and written by one thread, and the blocks are shared
+between the cores; they are put together in their order. No more blocks are under way than keep
+the cores busy, so memory does not grow with the file.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from drivelab import _core
+from drivelab.errors import CannotAnswerError
 from drivelab.models import intervals
 from drivelab.models.evaluate import ModelKey
 from drivelab.models.features import FloatArray, effective_table
@@ -26,6 +27,12 @@ from drivelab.models.trained import BoolArray
 from drivelab.workloads.characteristics import FIELDS
 from drivelab.workloads.csv_table import CsvBlock, WorkloadCsv
 
+#: The share of workloads that an interval holds, unless something else is asked for.
+DEFAULT_LEVEL: Final = 0.9
+#: Of a column of answers: numbers, or whether a row lies outside what was trained.
+Column = FloatArray | BoolArray
+#: The name of the last column.
+OUTSIDE: Final = "outside_training"
 _WORKLOAD_COLUMNS: Final = tuple(
     f"{name}_bytes" if name.endswith(("_size", "_stride")) else name for name in FIELDS
 )
@@ -41,7 +48,7 @@ class Answered:
 
 
 class BulkPredictor:
-    """Answers workloads of CSV files by a model.
+    """Answers many workloads by a model.
 
     Parameters
     ----------
@@ -73,15 +80,39 @@ class BulkPredictor:
             for metric, key in self._keys.items()
         }
         percent = "" if level is None else f"_{100 * level:g}"
-        self._names = [*_WORKLOAD_COLUMNS]
-        for metric in METRICS:
-            self._names += [metric, f"{metric}_low{percent}", f"{metric}_high{percent}"]
-        self._names.append("outside_training")
+        self._answer_names = {
+            metric: (metric, f"{metric}_low{percent}", f"{metric}_high{percent}")
+            for metric in METRICS
+        }
 
     @property
     def header(self) -> bytes:
         """The names of the columns, as a line."""
-        return (",".join(self._names) + "\n").encode()
+        answers = [name for names in self._answer_names.values() for name in names]
+        return (",".join([*_WORKLOAD_COLUMNS, *answers, OUTSIDE]) + "\n").encode()
+
+    def columns(self, table: FloatArray) -> dict[str, Column]:
+        """Answer a table of workloads.
+
+        Parameters
+        ----------
+        table
+            Shape (n, 8), columns in the order of `FIELDS`; what has no effect may be anything.
+
+        Returns
+        -------
+        dict
+            Of arrays of shape (n,): each metric in its unit, NaN where no number can hold the
+            answer; the ends of its interval, such as ``iops_low_90``, NaN for workloads outside
+            what was trained and without a level; and ``outside_training``.
+        """
+        table = effective_table(table)
+        outside = self._model.trained.outside(table)
+        columns: dict[str, Column] = {}
+        for metric, key in self._keys.items():
+            answers = self._with_ends(metric, key, table, outside)
+            columns |= zip(self._answer_names[metric], answers, strict=True)
+        return columns | {OUTSIDE: outside}
 
     def answers(self, source: WorkloadCsv) -> Iterator[Answered]:
         """Answer a file block by block, in its order.
@@ -106,10 +137,12 @@ class BulkPredictor:
 
     def _answer(self, source: WorkloadCsv, block: CsvBlock) -> Answered:
         table = effective_table(source.table(block))
-        outside = self._model.trained.outside(table)
-        columns = [("exact", table[:, column]) for column in range(len(FIELDS))]
-        for metric, key in self._keys.items():
-            columns += [("rounded", one) for one in self._with_ends(metric, key, table, outside)]
+        answers = self.columns(table)
+        outside = answers.pop(OUTSIDE)
+        columns: list[tuple[str, Any]] = [
+            ("exact", table[:, column]) for column in range(len(FIELDS))
+        ]
+        columns += [("rounded", one) for one in answers.values()]
         columns.append(("flag", outside.astype(np.float64)))
         text = _core.write_cells([(kind, np.ascontiguousarray(one)) for kind, one in columns])
         return Answered(text, len(table), int(np.count_nonzero(outside)))
@@ -128,3 +161,30 @@ class BulkPredictor:
         known = np.where(outside, np.nan, answers)
         low, high = intervals.ends_around(known, width).T
         return [answers, low, high]
+
+
+def bulk_predictor(
+    model: PerformanceModel,
+    *,
+    level: float | None = None,
+    features: str | None = None,
+    estimator: str | None = None,
+) -> tuple[BulkPredictor, str]:
+    """Give whom to ask, and why it has no intervals; empty where it has them.
+
+    Without a level it is `DEFAULT_LEVEL`, and no interval where too few workloads were reserved
+    for that.
+
+    Raises
+    ------
+    CannotAnswerError
+        When too few were reserved for a level that was asked for.
+    """
+    asked = DEFAULT_LEVEL if level is None else level
+    try:
+        return BulkPredictor(model, level=asked, features=features, estimator=estimator), ""
+    except CannotAnswerError as error:
+        if level is not None:
+            raise
+        without = BulkPredictor(model, level=None, features=features, estimator=estimator)
+        return without, f"no intervals: {error}"

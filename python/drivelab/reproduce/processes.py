@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TYPE_CHECKING, TypeVar
 
 from drivelab._core import available_cores
-from drivelab.core_panic import panic_error
+from drivelab.core_panic import panics_told
 from drivelab.measure.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -71,10 +71,5 @@ def in_processes(
 
 def _done(work: Callable[[_Job], _Result], job: _Job) -> _Result:
     """Do a job; a panic of the core comes home as an error that can be pickled."""
-    try:
+    with panics_told():
         return work(job)
-    except BaseException as error:
-        panic = panic_error(error)
-        if panic is None:
-            raise
-        raise panic from None

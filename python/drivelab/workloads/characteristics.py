@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeGuard
 
 from drivelab._core import MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES, SECTOR_BYTES
 from drivelab.errors import UsageError
-from drivelab.units import format_size
+from drivelab.units import format_size, parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,12 +33,29 @@ class Characteristics:
     queue_depth
         Requests outstanding at any time, 1 to 65536.
     read_size, write_size
-        Bytes of a request in each direction, whole sectors of 512 bytes up to 64 MiB.
+        Bytes of a request in each direction, whole sectors of 512 bytes up to 64 MiB; may be
+        given as text such as ``"64KiB"``.
     read_random, write_random
         Share of the requests of a direction that go to a random aligned offset, 0 to 1.
     read_stride, write_stride
         Bytes from the end of a request to the start of the next of the same direction when
-        that is not random, whole sectors; 0 is sequential.
+        that is not random, whole sectors; 0 is sequential. May be given as text too.
+
+    Raises
+    ------
+    UsageError
+        For a text that is no size. Values out of range are told by `validate`, and by every
+        drive that is asked for them.
+
+    Examples
+    --------
+    Three reads of 64 KiB to each write of 4 KiB, eight requests at any time:
+
+    >>> workload = Characteristics(write_ratio=0.25, queue_depth=8, read_size="64KiB")
+    >>> workload.read_size
+    65536
+    >>> workload.write_size
+    4096
     """
 
     kind: ClassVar[Literal["characteristics"]] = "characteristics"
@@ -51,6 +68,29 @@ class Characteristics:
     write_random: float = 1.0
     read_stride: int = 0
     write_stride: int = 0
+
+    if TYPE_CHECKING:
+        # Whoever writes a workload may write sizes as text; whoever reads one finds bytes.
+        def __init__(  # noqa: PLR0917
+            self,
+            write_ratio: float = 0.0,
+            queue_depth: int = 1,
+            read_size: int | str = 4096,
+            write_size: int | str = 4096,
+            read_random: float = 1.0,
+            write_random: float = 1.0,
+            read_stride: int | str = 0,
+            write_stride: int | str = 0,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        for name in (*_SIZES, *_STRIDES):
+            value: object = getattr(self, name)
+            if isinstance(value, str):
+                try:
+                    object.__setattr__(self, name, parse_size(value))
+                except UsageError as error:
+                    raise UsageError(f"{name}: {error}") from error
 
     def validate(self, capacity_bytes: int | None = None) -> None:
         """Refuse what no drive, or none of this capacity, can be asked for.
@@ -161,9 +201,10 @@ class Characteristics:
             )
         if missing:
             raise UsageError(f"the workload lacks {', '.join(missing)}")
-        result = cls(**values)
-        result.validate()
-        return result
+        for name in FIELDS:
+            # Before it is made: what a program wrote has no sizes as text.
+            _CHECKS[name](name, values[name])
+        return cls(**values)
 
 
 FIELDS: Final = tuple(field.name for field in fields(Characteristics))

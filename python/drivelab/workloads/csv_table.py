@@ -101,7 +101,7 @@ class WorkloadCsv:
             except UsageError:
                 wrong.append(row)
                 break
-        wrong += np.flatnonzero(~_plausible(table))[:1].tolist()
+        wrong += np.flatnonzero(~plausible(table))[:1].tolist()
         if wrong:
             self._refuse(block, min(wrong))
         return table
@@ -188,7 +188,7 @@ def _line_numbers(text: bytes) -> list[int]:
     return [number for number, line in enumerate(text.split(b"\n")) if is_row(line)]
 
 
-def _plausible(table: FloatArray) -> BoolArray:
+def plausible(table: FloatArray) -> BoolArray:
     """Tell which rows are workloads, as `Characteristics.validate` does."""
 
     def within(name: str, low: float, high: float, step: float = 0) -> BoolArray:

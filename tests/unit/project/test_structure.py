@@ -29,8 +29,11 @@ PYTHON_ORDER: list[set[str]] = [
     {"profile", "pts", "models"},
     {"report"},
     {"reproduce"},
+    {"api"},
     {"cli"},
 ]
+# What `import drivelab` offers, for types and when it is first used: never the command line.
+OFFERED_FROM = {"api", "errors", "workloads"}
 RUST_ORDER: list[set[str]] = [
     {"request"},
     {"ftl", "workload", "tree", "table", "csv"},
@@ -83,7 +86,8 @@ def wrong_imports(files: dict[str, str]) -> list[str]:
     for path, source in files.items():
         room = room_of(Path(path), Path())
         if room == "__init__":
-            wrong += [f"{path} imports {name}" for name in imported_rooms(source)]
+            rooms = set(imported_rooms(source)) - OFFERED_FROM
+            wrong += [f"{path} imports {name}" for name in sorted(rooms)]
             continue
         for name in imported_rooms(source):
             if not allowed(room, name, PYTHON_ORDER):
@@ -110,6 +114,7 @@ def test_python_imports_point_one_way() -> None:
         ("models/model.py", "from drivelab.pts import x"),
         ("errors.py", "import drivelab.units as u"),
         ("__init__.py", "from drivelab import cli"),
+        ("api/run.py", "from drivelab.cli.model import run"),
     ],
 )
 def test_import_against_the_order_is_found(path: str, source: str) -> None:

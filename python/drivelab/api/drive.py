@@ -1,0 +1,286 @@
+"""A drive, opened by its name and asked what it does under a workload."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, overload
+
+from drivelab.api.frames import workloads_of
+from drivelab.api.html_tables import rows_html
+from drivelab.api.measurements import Measurement, Measurements
+from drivelab.closed_on_exit import ClosedOnExit
+from drivelab.core_panic import panics_told
+from drivelab.drives.asked import plan_for, refuse_without_effect
+from drivelab.drives.registry import open_drive
+from drivelab.errors import RunError
+from drivelab.units import format_size, parse_size
+from drivelab.workloads.characteristics import Characteristics
+
+if TYPE_CHECKING:
+    from drivelab.api.frames import Workloads
+    from drivelab.drives import protocol
+    from drivelab.drives.plan import MeasurementPlan
+
+
+def drive(
+    name: str | os.PathLike[str],
+    *,
+    allow_destructive: str | os.PathLike[str] | None = None,
+    size: int | str | None = None,
+    keep: bool = False,
+    variability: bool = True,
+) -> Drive:
+    """Open the drive that a name stands for.
+
+    Parameters
+    ----------
+    name
+        ``"sim:x25m"`` or ``"sim:file.toml"``, a simulated drive; ``"analytic:x25m-yoo2014"``, a
+        formula; ``"/dev/nvme0n1"``, a block device; ``"./bench.bin"``, a file on a real drive,
+        which is made when it does not exist.
+    allow_destructive
+        Of real drives: the path that may be overwritten, which must be the drive's. Without it
+        what exists is only read, unless Drivelab made it.
+    size
+        Of a file that is made: bytes, or text such as ``"4GiB"``. 1 GiB unless given.
+    keep
+        Whether a file that was made stays when the drive is closed.
+    variability
+        Of simulated drives: whether runs differ as the preset says. False gives every run the
+        preset's own times.
+
+    Returns
+    -------
+    Drive
+        A context manager. Without ``with`` it is closed when it is forgotten, or by `Drive.close`.
+
+    Raises
+    ------
+    DrivelabError
+        When there is no such drive, it may not be used, or an option has no effect on its kind.
+
+    Examples
+    --------
+    >>> import drivelab as dl
+    >>> with dl.drive("sim:x25m") as drive:
+    ...     drive.kind
+    'simulated'
+    >>> dl.drive("sim:x52m")
+    Traceback (most recent call last):
+    ...
+    drivelab.errors.UsageError: there is no drive 'sim:x52m'; did you mean sim:x25m ...
+    """
+    name = os.fspath(name)
+    size_bytes = parse_size(size) if isinstance(size, str) else size
+    allowed = None if allow_destructive is None else os.fspath(allow_destructive)
+    asked = {
+        "size": size_bytes,
+        "keep": keep,
+        "allow_destructive": allowed,
+        "no_variability": not variability,
+    }
+    refuse_without_effect(name, asked, _word)
+    return Drive(
+        open_drive(
+            name,
+            allow_destructive=allowed,
+            size_bytes=size_bytes,
+            keep=keep,
+            varies=variability,
+        )
+    )
+
+
+class Drive(ClosedOnExit):
+    """An open drive; made by `drivelab.drive`."""
+
+    def __init__(self, opened: protocol.Drive) -> None:
+        self._opened = opened
+        # Else a file that was made for it would stay behind a notebook that was closed.
+        self._finalizer = weakref.finalize(self, opened.close)
+
+    @property
+    def name(self) -> str:
+        """The one string that names it everywhere, such as ``sim:x25m``."""
+        return self._opened.name
+
+    @property
+    def kind(self) -> str:
+        """``real``, ``simulated`` or ``closed_form``."""
+        return self._opened.kind
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Bytes that workloads may address."""
+        return self._opened.capacity_bytes
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that identifies the drive; of a simulated one its whole preset."""
+        return self._opened.identity()
+
+    @property
+    def opened(self) -> protocol.Drive:
+        """What the rest of Drivelab calls a drive."""
+        return self._opened
+
+    @overload
+    def measure(
+        self,
+        workloads: Characteristics,
+        *,
+        seed: int = 0,
+        seconds: float | None = None,
+        requests: int | None = None,
+        half_width_ratio: float | None = None,
+        max_requests: int | None = None,
+        warmup_seconds: float | None = None,
+        warmup_requests: int | None = None,
+        workers: int | None = None,
+        content: str | None = None,
+        progress: bool = False,
+    ) -> Measurement: ...
+    @overload
+    def measure(
+        self,
+        workloads: Iterable[Characteristics] | Mapping[str, Any],
+        *,
+        seed: int = 0,
+        seconds: float | None = None,
+        requests: int | None = None,
+        half_width_ratio: float | None = None,
+        max_requests: int | None = None,
+        warmup_seconds: float | None = None,
+        warmup_requests: int | None = None,
+        workers: int | None = None,
+        content: str | None = None,
+        progress: bool = False,
+    ) -> Measurements: ...
+    def measure(
+        self,
+        workloads: Workloads,
+        *,
+        seed: int = 0,
+        seconds: float | None = None,
+        requests: int | None = None,
+        half_width_ratio: float | None = None,
+        max_requests: int | None = None,
+        warmup_seconds: float | None = None,
+        warmup_requests: int | None = None,
+        workers: int | None = None,
+        content: str | None = None,
+        progress: bool = False,
+    ) -> Measurement | Measurements:
+        """Measure one workload, or several one after the other.
+
+        Each begins with the drive in its stated condition, so no measurement knows of another.
+        Nothing is kept on disk; `drivelab.run` keeps everything.
+
+        Parameters
+        ----------
+        workloads
+            `Characteristics`, a list of them, or a table: a mapping of columns, a DataFrame, an
+            Arrow table. Columns are named as the characteristics; one that is missing has its
+            default.
+        seed
+            Key of all random numbers.
+        seconds
+            The drive's time in which requests are counted: of a simulated drive simulated time.
+        requests
+            Requests counted; with `half_width_ratio` at least so many.
+        half_width_ratio
+            Count until the 95 % half-width of the mean latency is this share of it. Simulated
+            drives count until it is 0.01, real ones for a second, formulas 20,000 requests,
+            unless anything else is asked for.
+        max_requests
+            Ends a measurement that does not reach `half_width_ratio`.
+        warmup_seconds, warmup_requests
+            Counting starts when so much time has passed and so many requests are complete.
+        workers
+            Threads, of simulated drives; results do not depend on it.
+        content
+            What written data looks like to a drive that compresses: ``zero``, ``database`` or
+            ``random``.
+        progress
+            Show on standard error how far it is.
+
+        Returns
+        -------
+        Measurement or Measurements
+            One for one workload, a sequence for anything else.
+
+        Raises
+        ------
+        DrivelabError
+            When the drive cannot run a workload, options do not go together, or the drive fails.
+
+        Examples
+        --------
+        >>> import drivelab as dl
+        >>> with dl.drive("sim:x25m") as drive:
+        ...     one = drive.measure(dl.Characteristics(write_ratio=0.3, queue_depth=4), seconds=0.1)
+        ...     swept = drive.measure({"queue_depth": [1, 8], "read_size": "64KiB"}, requests=500)
+        >>> one.duration_ns <= 100_000_000
+        True
+        >>> swept[1].iops > swept[0].iops
+        True
+        """
+        asked = {
+            "seconds": seconds,
+            "requests": requests,
+            "half_width_ratio": half_width_ratio,
+            "max_requests": max_requests,
+            "warmup_seconds": warmup_seconds,
+            "warmup_requests": warmup_requests,
+            "workers": workers,
+            "content": content,
+        }
+        plan = self.plan(seed, asked)
+        listed = workloads_of(workloads)
+        for workload in listed:
+            self._opened.check(workload)
+        with panics_told():
+            found = Measurements(self._measured(listed, plan, progress), self.name, self.kind)
+        return found[0] if isinstance(workloads, Characteristics) else found
+
+    def plan(self, seed: int, asked: Mapping[str, Any]) -> MeasurementPlan:
+        """Make the plan of measurements on this drive; `asked` as `plan_for` takes it."""
+        refuse_without_effect(self.name, asked, _word)
+        return plan_for(self.name, seed=seed, asked=asked)
+
+    def close(self) -> None:
+        """Give back what the drive holds; removes a file that was made for it."""
+        self._finalizer()
+
+    def __repr__(self) -> str:
+        return f"<Drive {self.name}, {format_size(self.capacity_bytes)}>"
+
+    def _repr_html_(self) -> str:
+        from drivelab.report.quantities import PROVENANCE
+
+        rows = [("drive", self.name), ("capacity", format_size(self.capacity_bytes))]
+        summary = self.identity.get("preset", {}).get("summary")
+        if summary:
+            rows.append(("preset", str(summary)))
+        return rows_html([("", PROVENANCE[self.kind].label), *rows])
+
+    def _measured(
+        self, workloads: list[Characteristics], plan: MeasurementPlan, progress: bool
+    ) -> Iterator[Any]:
+        from drivelab.measure.progress import Progress
+
+        answers: Any = self._opened.measure(list(enumerate(workloads)), plan)
+        with closing(answers), Progress(len(workloads), 0, "measurements", shown=progress) as bar:
+            for place in range(len(workloads)):
+                answer = next(answers, None)
+                if answer is None:
+                    raise RunError(f"{self.name} answered {place} of {len(workloads)} measurements")
+                yield answer
+                bar.advance()
+
+
+def _word(name: str) -> str:
+    return "variability=False" if name == "no_variability" else name

@@ -1,0 +1,237 @@
+"""What a drive was measured to do: one measurement, and tables of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self, overload
+
+from drivelab.api.html_tables import rows_html, table_html
+from drivelab.drives import measurement as drives_measurement
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from drivelab.measure.columns import Column
+    from drivelab.workloads.parts import Parts
+
+# Of a table that a notebook shows.
+_ROWS_SHOWN: Final = 10
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Measurement(drives_measurement.Measurement):
+    """What one workload on one drive came to; given by `Drive.measure`.
+
+    Attributes
+    ----------
+    drive, drive_kind
+        Which drive, and whether it is ``real``, ``simulated`` or a ``closed_form``.
+    characteristics
+        The workload.
+    index
+        Its place among those measured together, and part of the key of its random numbers.
+    requests, bytes
+        Counted in the measurement's window, both directions.
+    duration_ns
+        From the first counted request to the last completion, in the drive's time.
+    latency_ns_mean, latency_ns_max
+        In nanoseconds; `percentile_ns` gives percentiles.
+    bandwidth_bytes_per_second, iops
+        Of both directions.
+    half_width_ratio
+        95 % half-width of the mean latency over that mean; None where it is not known.
+    read, write
+        The same of one direction; None where nothing was asked of it.
+    extra
+        What only some drives know, such as ``write_amplification_ratio``.
+    stopped_by
+        ``requests``, ``seconds``, ``half_width`` (reached) or ``max_requests`` (not reached).
+
+    Examples
+    --------
+    >>> import drivelab as dl
+    >>> with dl.drive("sim:x25m") as drive:
+    ...     measurement = drive.measure(dl.Characteristics(queue_depth=4), requests=1000)
+    >>> measurement
+    <Measurement of sim:x25m, simulated: 4 KiB random reads, queue depth 4: 116 us mean latency>
+    >>> measurement.requests
+    1000
+    >>> measurement.percentile_ns(99) > measurement.latency_ns_mean
+    True
+    """
+
+    drive: str = ""
+    drive_kind: str = "real"
+
+    @classmethod
+    def of(cls, found: drives_measurement.Measurement, drive: str, drive_kind: str) -> Self:
+        """Take over what a drive of this name and kind measured."""
+        values = {
+            field.name: getattr(found, field.name)
+            for field in dataclasses.fields(drives_measurement.Measurement)
+        }
+        return cls(**values, drive=drive, drive_kind=drive_kind)
+
+    def __repr__(self) -> str:
+        from drivelab.report.quantities import PROVENANCE, workload_text
+        from drivelab.units import format_duration_ns
+
+        return (
+            f"<Measurement of {self.drive}, {PROVENANCE[self.drive_kind].adjective}: "
+            f"{workload_text(self.characteristics)}: "
+            f"{format_duration_ns(self.latency_ns_mean)} mean latency>"
+        )
+
+    def _repr_html_(self) -> str:
+        from drivelab.report.measurement_words import measurement_rows
+
+        return rows_html(measurement_rows(self, self.drive, self.drive_kind))
+
+
+class Measurements(Sequence[Measurement]):
+    """Measurements of one drive, in order: a sequence that turns into a table.
+
+    It is an Arrow stream too (``__arrow_c_stream__``), so that ``polars.DataFrame(measurements)``,
+    ``pyarrow.table(measurements)`` and DuckDB read it as it is. Columns are those of a run's
+    ``measurements.csv``, the unit last in the name; a cell is empty where there is no such thing.
+
+    Attributes
+    ----------
+    drive, drive_kind
+        Which drive, and whether it is ``real``, ``simulated`` or a ``closed_form``.
+
+    Examples
+    --------
+    >>> import drivelab as dl
+    >>> workloads = [dl.Characteristics(queue_depth=depth) for depth in (1, 4, 16)]
+    >>> with dl.drive("sim:x25m") as drive:
+    ...     measurements = drive.measure(workloads, requests=1000)
+    >>> len(measurements)
+    3
+    >>> [one.characteristics.queue_depth for one in measurements]
+    [1, 4, 16]
+    >>> measurements.to_columns()["latency_ns_mean"][0] == measurements[0].latency_ns_mean
+    True
+    """
+
+    def __init__(
+        self,
+        found: Iterable[drives_measurement.Measurement],
+        drive: str,
+        drive_kind: str,
+        parts: Parts | None = None,
+    ) -> None:
+        self.drive = drive
+        self.drive_kind = drive_kind
+        self._parts = parts
+        self._found = [Measurement.of(one, drive, drive_kind) for one in found]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, place: int) -> Measurement: ...
+    @overload
+    def __getitem__(self, place: slice) -> Measurements: ...
+    def __getitem__(self, place: int | slice) -> Measurement | Measurements:
+        if isinstance(place, slice):
+            return Measurements(self._found[place], self.drive, self.drive_kind, self._parts)
+        return self._found[place]
+
+    def __iter__(self) -> Iterator[Measurement]:
+        return iter(self._found)
+
+    @property
+    def parts(self) -> Parts | None:
+        """What each is for, by its index; None where all are for training."""
+        return self._parts
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Give the table as lists of cells by the names of the columns, None where one is empty."""
+        return {column.name: column.cells for column in self._columns()}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Give the table as a pandas DataFrame.
+
+        Whole numbers stay whole: where cells are empty, the column is of pandas' ``Int64``.
+
+        Raises
+        ------
+        UsageError
+            When pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise UsageError("to_pandas needs pandas: `pip install pandas`") from error
+        dtypes = {"text": "object", "integer": "int64", "real": "float64"}
+        series = {}
+        for column in self._columns():
+            has_empty = column.kind == "integer" and None in column.cells
+            dtype = "Int64" if has_empty else dtypes[column.kind]
+            series[column.name] = pd.Series(column.cells, dtype=dtype)
+        return pd.DataFrame(series)
+
+    def to_arrow(self) -> pa.Table:
+        """Give the table as a pyarrow Table.
+
+        Other libraries read the measurements themselves: ``polars.DataFrame(measurements)``.
+
+        Raises
+        ------
+        UsageError
+            When pyarrow is not installed.
+        """
+        try:
+            import pyarrow as pa
+        except ImportError as error:
+            raise UsageError(
+                "to_arrow needs pyarrow: `pip install pyarrow`; other libraries read "
+                "measurements as they are, such as polars.DataFrame(measurements)"
+            ) from error
+        return pa.table(self)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Give the table as a capsule of the Arrow C stream interface.
+
+        Another schema may be asked for; as the interface allows, it is the consumer who casts.
+        """
+        from drivelab.api.arrow_stream import arrow_stream
+
+        del requested_schema
+        # Of histograms there is none among them.
+        return arrow_stream(
+            {one.name: (one.kind, one.cells) for one in self._columns() if one.kind != "integers"}
+        )
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} measurements of {self.drive}, {self._adjective()}>"
+
+    def _repr_html_(self) -> str:
+        from drivelab.report.quantities import METRICS, latency_text, workload_text
+
+        rows = [["workload", "mean latency", "99 % within", "bandwidth", "throughput"]]
+        for one in self._found[:_ROWS_SHOWN]:
+            texts = {name: metric.text(getattr(one, name)) for name, metric in METRICS.items()}
+            mean, *rates = texts.values()
+            tail = latency_text(one.percentile_ns(99))
+            rows.append([workload_text(one.characteristics), mean, tail, *rates])
+        left = len(self) - _ROWS_SHOWN
+        more = f", the first {_ROWS_SHOWN} shown" if left > 0 else ""
+        note = f"{len(self):,} workloads {self._adjective()} on {self.drive}{more}"
+        return table_html(rows, note)
+
+    def _adjective(self) -> str:
+        from drivelab.report.quantities import PROVENANCE
+
+        return PROVENANCE[self.drive_kind].adjective
+
+    def _columns(self) -> list[Column]:
+        from drivelab.measure.columns import scalar_columns
+
+        return scalar_columns(
+            self._found, {"name": self.drive, "kind": self.drive_kind}, self._parts
+        )

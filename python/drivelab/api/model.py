@@ -1,0 +1,200 @@
+"""A model of a drive: fitted to measurements, asked about any workload."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from drivelab.api.frames import workload_rows
+from drivelab.api.html_tables import table_html
+from drivelab.api.measurements import Measurements
+from drivelab.api.run import Run
+from drivelab.errors import UsageError
+from drivelab.store import RunStore
+
+if TYPE_CHECKING:
+    from drivelab.api.frames import Workloads
+    from drivelab.models.model import PerformanceModel
+
+
+def fit(measured: Run | Measurements) -> Model:
+    """Fit models of latency, bandwidth and throughput to what was measured.
+
+    Parameters
+    ----------
+    measured
+        A run, or measurements of at least five distinct workloads. Those of `Drive.measure` are
+        all trained on: intervals and off-grid errors need a run, which reserves workloads for
+        them.
+
+    Returns
+    -------
+    Model
+        The same as `drivelab model` fits to the same run.
+
+    Raises
+    ------
+    DrivelabError
+        When there are too few workloads, or the run is damaged.
+
+    Examples
+    --------
+    >>> import drivelab as dl
+    >>> table = {"queue_depth": [1, 2, 4, 8, 16] * 2, "read_size": ["4KiB"] * 5 + ["64KiB"] * 5}
+    >>> with dl.drive("sim:x25m") as drive:
+    ...     model = dl.fit(drive.measure(table, requests=500))
+    >>> model
+    <Model of sim:x25m, simulated, fitted to 10 workloads>
+    >>> answers = model.predict({"queue_depth": [3, 6], "read_size": "4KiB"})
+    >>> list(answers)
+    ['latency_ns_mean', 'bandwidth_bytes_per_second', 'iops', 'outside_training']
+    >>> len(answers["iops"])
+    2
+    """
+    from drivelab.models import of_run
+    from drivelab.models.model import PerformanceModel
+
+    if isinstance(measured, Run):
+        with RunStore.open(measured.path) as store:
+            return Model(of_run.fit(store)[0])
+    if not isinstance(measured, Measurements):
+        raise UsageError("models are fitted to a run or to measurements; see drivelab.run")
+    provenance = {"drive": {"name": measured.drive, "kind": measured.drive_kind}}
+    return Model(PerformanceModel.fit(list(measured), parts=measured.parts, provenance=provenance))
+
+
+class Model:
+    """How fast a drive is under any workload; made by `drivelab.fit` or `Model.load`.
+
+    Each of the three metrics is answered by the model that cross-validation found best.
+    """
+
+    def __init__(self, fitted: PerformanceModel) -> None:
+        self._fitted = fitted
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Model:
+        """Read a model from its file, or from the folder of a run that was reported.
+
+        Raises
+        ------
+        DrivelabError
+            When there is none, or the file is no model.
+        """
+        from drivelab.models.of_run import load_model
+
+        return cls(load_model(Path(path)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as one JSON file, which `Model.load` and `drivelab predict` read.
+
+        Raises
+        ------
+        DrivelabError
+            When the file cannot be written.
+        """
+        self._fitted.save(Path(path))
+
+    @property
+    def drive(self) -> str | None:
+        """The string that names the drive; None in a file that does not say."""
+        return self._provenance("name")
+
+    @property
+    def drive_kind(self) -> str | None:
+        """``real``, ``simulated`` or ``closed_form``; None in a file that does not say."""
+        return self._provenance("kind")
+
+    @property
+    def accuracy(self) -> list[dict[str, Any]]:
+        """Errors of every model, a row each, for ``pandas.DataFrame(model.accuracy)``.
+
+        ``mre_ratio`` is the mean relative error on workloads that the model has not seen, by
+        cross-validation; ``best`` marks those that answer. docs/json.md has all keys.
+        """
+        from drivelab.models.of_run import accuracy_rows
+
+        return accuracy_rows(self._fitted)
+
+    def predict(
+        self,
+        workloads: Workloads,
+        *,
+        level: float | None = None,
+        features: str | None = None,
+        estimator: str | None = None,
+    ) -> Any:
+        """Predict the performance under workloads.
+
+        Parameters
+        ----------
+        workloads
+            A table of workloads or a list of them, as `Drive.measure` takes them; measurements
+            are read as the workloads that they are of.
+        level
+            0.8, 0.9 or 0.95: the share of workloads, drawn at random from the population of the
+            run's design, that an interval holds on average. Unless it is given, 0.9 where enough
+            workloads were reserved for it, and no intervals otherwise.
+        features, estimator
+            ``basic`` or ``extended``; ``ols``, ``cart`` or ``boosted``. Each metric's best unless
+            given.
+
+        Returns
+        -------
+        table
+            Of the same kind and in the same order: a DataFrame with the same index, a pyarrow
+            table for an Arrow one, a dictionary of NumPy arrays for anything else. Columns are
+            ``latency_ns_mean``, ``bandwidth_bytes_per_second`` and ``iops``, each followed by the
+            ends of its interval such as ``iops_low_90`` and ``iops_high_90`` (NaN where a workload
+            lies outside what was trained), and ``outside_training``: there no error is known.
+
+        Raises
+        ------
+        DrivelabError
+            For a row that is no workload, an unknown name, or a level that too few workloads were
+            reserved for.
+
+        Examples
+        --------
+        >>> import drivelab as dl
+        >>> options = {"check": 0, "sweeps": False, "requests": 200, "progress": False}
+        >>> run = dl.run("sim:x25m", "sobol:60", **options)
+        >>> answers = dl.fit(run).predict([dl.Characteristics(queue_depth=8, read_size="64KiB")])
+        >>> list(answers)[:3]
+        ['latency_ns_mean', 'latency_ns_mean_low_90', 'latency_ns_mean_high_90']
+        """
+        from drivelab.models.bulk import OUTSIDE, bulk_predictor
+        from drivelab.models.measured import METRICS
+
+        table, made_of = workload_rows(workloads)
+        predictor, without = bulk_predictor(
+            self._fitted, level=level, features=features, estimator=estimator
+        )
+        columns = predictor.columns(table)
+        if without:
+            columns = {name: columns[name] for name in (*METRICS, OUTSIDE)}
+        return made_of({**columns})
+
+    def __repr__(self) -> str:
+        return f"<Model of {self._described()}>"
+
+    def _repr_html_(self) -> str:
+        from drivelab.report.accuracy_words import accuracy_cells, accuracy_meaning
+
+        meaning = "".join(accuracy_meaning(self._fitted))
+        return table_html(accuracy_cells(self._fitted), f"Model of {self._described()} {meaning}")
+
+    def _described(self) -> str:
+        from drivelab.report.quantities import PROVENANCE
+
+        provenance = PROVENANCE.get(self.drive_kind or "")
+        origin = "of unknown origin" if provenance is None else provenance.adjective
+        rows = len(self._fitted.evaluation.indices)
+        return f"{self.drive or 'a drive without a name'}, {origin}, fitted to {rows:,} workloads"
+
+    def _provenance(self, key: str) -> str | None:
+        # Whoever wrote the file may have written anything here.
+        part = self._fitted.provenance.get("drive")
+        value = part.get(key) if isinstance(part, dict) else None
+        return value if isinstance(value, str) else None

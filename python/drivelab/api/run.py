@@ -1,0 +1,278 @@
+"""A run: many workloads measured on a drive and kept in a folder, as `drivelab model` does it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from drivelab.api.drive import Drive
+from drivelab.api.frames import workloads_of
+from drivelab.api.html_tables import rows_html
+from drivelab.api.measurements import Measurements
+from drivelab.core_panic import panics_told
+from drivelab.drives.asked import plan_for, refuse_without_effect
+from drivelab.drives.registry import kind_of, open_drive
+from drivelab.errors import UsageError
+from drivelab.measure.header import stored_header
+from drivelab.measure.stored import stored_measurements
+from drivelab.store import RunStore, is_run
+from drivelab.workloads.design import Design, parse_design
+from drivelab.workloads.listed import ListedDesign
+from drivelab.workloads.parts import Parts
+from drivelab.workloads.run_parts import default_check
+
+if TYPE_CHECKING:
+    from drivelab.api.frames import Workloads
+    from drivelab.drives import protocol
+    from drivelab.store import Failure
+
+_LISTED: Final = "workloads of a list"
+
+
+def run(
+    drive: Drive | str,
+    design: str | Workloads = "huang2011:300",
+    *,
+    out: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    check: int | None = None,
+    sweeps: bool = True,
+    on_failure: Literal["stop", "continue"] | None = None,
+    seconds: float | None = None,
+    requests: int | None = None,
+    half_width_ratio: float | None = None,
+    max_requests: int | None = None,
+    warmup_seconds: float | None = None,
+    warmup_requests: int | None = None,
+    workers: int | None = None,
+    content: str | None = None,
+    progress: bool = True,
+) -> Run:
+    """Measure the workloads of a design on a drive, and keep everything.
+
+    Parameters
+    ----------
+    drive
+        A drive, or the name of one that `drivelab.drive` opens without options.
+    design
+        Which workloads: ``"huang2011:300"``, ``"sobol:1000"``, ``"huang2011-sweeps"``, a CSV
+        file, or workloads as `Drive.measure` takes them.
+    out
+        Folder of the run. One that was stopped goes on where it stopped when the same is asked
+        for again; a complete one is not measured again. Without it, the run lies in a temporary
+        folder that is removed with the object; `Run.save` keeps it.
+    seed
+        Key of all random numbers.
+    check
+        How many off-grid workloads, the same for every run, models are checked on: 1000, of real
+        drives none, unless given.
+    sweeps
+        Whether to measure the workloads for the report's curves too.
+    on_failure
+        Of real drives: whether a measurement that fails stops the run, which is usual, or it goes
+        on with the others. What failed is tried again the next time.
+    seconds, requests, half_width_ratio, max_requests
+    warmup_seconds, warmup_requests, workers, content
+        How long each measurement is, as `Drive.measure` takes them.
+    progress
+        Show on standard error how far it is and how long it still takes.
+
+    Returns
+    -------
+    Run
+        Complete but for its `Run.failures`.
+
+    Raises
+    ------
+    DrivelabError
+        When the drive can express too few workloads, `out` holds another run, or the drive fails.
+        What was measured until then is kept, and the error says where.
+
+    Examples
+    --------
+    >>> import drivelab as dl
+    >>> run = dl.run("sim:x25m", "sobol:25", check=0, sweeps=False, requests=200, progress=False)
+    >>> run
+    <Run of sim:x25m, simulated: 25 of 25 workloads of sobol:25>
+    >>> run.measurements[0].requests
+    200
+    """
+    name = drive.name if isinstance(drive, Drive) else drive
+    asked = {
+        "seconds": seconds,
+        "requests": requests,
+        "half_width_ratio": half_width_ratio,
+        "max_requests": max_requests,
+        "warmup_seconds": warmup_seconds,
+        "warmup_requests": warmup_requests,
+        "workers": workers,
+        "content": content,
+    }
+    refuse_without_effect(name, asked | {"on_failure": on_failure})
+    plan = plan_for(name, seed=seed, asked=asked)
+    chosen = _design(design)
+    from drivelab.models.model_campaign import run_model_campaign
+
+    path = Path(tempfile.mkdtemp(prefix="drivelab-")) / "run" if out is None else Path(out)
+    try:
+        with panics_told():
+            run_model_campaign(
+                name,
+                lambda: _opened(drive),
+                plan,
+                path,
+                design=chosen,
+                check=default_check(kind_of(name)) if check is None else check,
+                sweeps=sweeps,
+                on_failure=on_failure or "stop",
+                command=f"drivelab.run(..., out={str(path)!r})",
+                progress=progress,
+            ).close()
+    except BaseException:
+        # What was measured stays where the error says; where nothing was, nothing stays.
+        if out is None and not is_run(path):
+            shutil.rmtree(path.parent, ignore_errors=True)
+        raise
+    return Run(path, is_temporary=out is None)
+
+
+class Run:
+    """What was measured on one drive, in a folder; made by `drivelab.run`.
+
+    Parameters
+    ----------
+    path
+        The folder of a run, made by `drivelab.run` or by `drivelab model`.
+    is_temporary
+        Whether the folder above it is removed with this object.
+
+    Attributes
+    ----------
+    path
+        The folder.
+    header
+        What the run says of itself: ``drive``, ``design``, ``plan``, ``origin``.
+
+    Raises
+    ------
+    DrivelabError
+        When there is no run, or it is damaged or of another version.
+
+    Examples
+    --------
+    >>> import drivelab as dl
+    >>> dl.Run("runs/none")
+    Traceback (most recent call last):
+    ...
+    drivelab.errors.UsageError: runs/none does not exist; a run is a folder made by `drivelab model`
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, is_temporary: bool = False) -> None:
+        self.path = Path(path)
+        if is_temporary:
+            weakref.finalize(self, shutil.rmtree, self.path.parent, ignore_errors=True)
+        with RunStore.open(self.path) as store:
+            self.header: dict[str, Any] = stored_header(store)
+
+    @property
+    def drive(self) -> str:
+        """The string that names the drive."""
+        return str(self.header["drive"]["name"])
+
+    @property
+    def drive_kind(self) -> str:
+        """``real``, ``simulated`` or ``closed_form``."""
+        return str(self.header["drive"]["kind"])
+
+    @cached_property
+    def measurements(self) -> Measurements:
+        """Everything that was measured, in the order of the design."""
+        with RunStore.open(self.path) as store:
+            found = stored_measurements(store)
+        parts = Parts.from_json(self.header["design"]["parts"])
+        return Measurements(found, self.drive, self.drive_kind, parts)
+
+    @property
+    def failures(self) -> list[Failure]:
+        """Measurements of a real drive that failed: ``index``, ``message``, ``workload``."""
+        with RunStore.open(self.path) as store:
+            return store.failures()
+
+    def report(self) -> Path:
+        """Fit the models and write them, the table and the report into the folder.
+
+        Returns
+        -------
+        Path
+            The page, ``report.html``; ``model.json`` and ``measurements.csv`` lie beside it.
+
+        Raises
+        ------
+        DrivelabError
+            When the run holds too few workloads, or the folder cannot be written.
+        """
+        from drivelab.report.fitted import fit_and_report
+
+        with RunStore.open(self.path) as store:
+            return fit_and_report(store).report_path
+
+    def save(self, path: str | os.PathLike[str]) -> Run:
+        """Copy the run's folder to a place that stays, and give the run there.
+
+        Raises
+        ------
+        DrivelabError
+            When there is something at `path` already, or it cannot be written.
+        """
+        try:
+            shutil.copytree(self.path, path)
+        except FileExistsError as error:
+            raise UsageError(f"{path} is there already; name a new folder") from error
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error}; name another folder") from error
+        return Run(path)
+
+    def __repr__(self) -> str:
+        from drivelab.report.quantities import PROVENANCE
+
+        adjective = PROVENANCE[self.drive_kind].adjective
+        return f"<Run of {self.drive}, {adjective}: {self._measured()}>"
+
+    def _repr_html_(self) -> str:
+        from drivelab.report.quantities import PROVENANCE
+
+        failures = self.failures
+        rows = [
+            (PROVENANCE[self.drive_kind].adjective, self.drive),
+            ("measured", self._measured()),
+            ("population", str(self.header["design"]["population"])),
+            ("folder", str(self.path)),
+        ]
+        if failures:
+            rows.append(("failed", f"{len(failures)}, the first: {failures[0].message}"))
+        return rows_html(rows) + self.measurements._repr_html_()
+
+    def _measured(self) -> str:
+        design = self.header["design"]
+        measured, planned = len(self.measurements), design["workloads"]
+        return f"{measured:,} of {planned:,} workloads of {design['name']}"
+
+
+def _opened(drive: Drive | str) -> AbstractContextManager[protocol.Drive]:
+    """Open a drive that was named; one that is open stays its owner's to close."""
+    return nullcontext(drive.opened) if isinstance(drive, Drive) else open_drive(drive)
+
+
+def _design(design: str | Workloads) -> Design:
+    if isinstance(design, str):
+        return parse_design(design)
+    listed = workloads_of(design)
+    for workload in listed:
+        workload.validate()
+    return ListedDesign(_LISTED, listed, f"the {len(listed)} workloads given", calibrates=True)
