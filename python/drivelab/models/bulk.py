@@ -61,6 +61,8 @@ class BulkPredictor:
 
     Raises
     ------
+    UsageError
+        For an unknown name or level.
     CannotAnswerError
         When too few workloads were reserved for the level.
     """
@@ -73,6 +75,8 @@ class BulkPredictor:
         features: str | None = None,
         estimator: str | None = None,
     ) -> None:
+        if level is not None:
+            intervals.check_level(level)
         self._model = model
         self._keys = {metric: model.key(metric, features, estimator) for metric in METRICS}
         self._widths = {
