@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, overload
 
@@ -20,7 +20,7 @@ from drivelab.units import format_size, parse_size
 from drivelab.workloads.characteristics import Characteristics
 
 if TYPE_CHECKING:
-    from drivelab.api.frames import Workloads
+    from drivelab.api.frames import ManyWorkloads, Workloads
     from drivelab.drives import protocol
     from drivelab.drives.plan import MeasurementPlan
 
@@ -146,7 +146,7 @@ class Drive(ClosedOnExit):
     @overload
     def measure(
         self,
-        workloads: Iterable[Characteristics] | Mapping[str, Any],
+        workloads: ManyWorkloads,
         *,
         seed: int = 0,
         seconds: float | None = None,
@@ -238,18 +238,14 @@ class Drive(ClosedOnExit):
             "workers": workers,
             "content": content,
         }
-        plan = self.plan(seed, asked)
+        refuse_without_effect(self.name, asked, _word)
+        plan = plan_for(self.name, seed=seed, asked=asked)
         listed = workloads_of(workloads)
         for workload in listed:
             self._opened.check(workload)
         with panics_told():
             found = Measurements(self._measured(listed, plan, progress), self.name, self.kind)
         return found[0] if isinstance(workloads, Characteristics) else found
-
-    def plan(self, seed: int, asked: Mapping[str, Any]) -> MeasurementPlan:
-        """Make the plan of measurements on this drive; `asked` as `plan_for` takes it."""
-        refuse_without_effect(self.name, asked, _word)
-        return plan_for(self.name, seed=seed, asked=asked)
 
     def close(self) -> None:
         """Give back what the drive holds; removes a file that was made for it."""

@@ -6,11 +6,12 @@ there when its library is.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import FIELDS, Characteristics, shown
@@ -20,11 +21,25 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from drivelab.drives.measurement import Measurement
+
     FloatArray = NDArray[np.float64]
 
-#: A workload, several, or a table of them: a mapping of columns, a pandas DataFrame, or anything
-#: with ``__arrow_c_stream__`` such as a pyarrow or Polars table.
-Workloads: TypeAlias = "Characteristics | Iterable[Characteristics] | Mapping[str, Any] | Any"
+
+class ArrowTable(Protocol):
+    """A table of any library: pandas, Polars and pyarrow have this method."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Give the table as a capsule of the Arrow C stream interface."""
+        ...
+
+
+#: Several workloads: a list of them or of measurements, or a table: a mapping of columns, a
+#: DataFrame, anything with ``__arrow_c_stream__``.
+ManyWorkloads: TypeAlias = (
+    "Iterable[Characteristics] | Iterable[Measurement] | Mapping[str, Any] | ArrowTable"
+)
+Workloads: TypeAlias = "Characteristics | ManyWorkloads"
 
 _WHERE = "the table"
 
@@ -166,9 +181,10 @@ def _numbers(name: str, cells: Any) -> FloatArray:
 
     if isinstance(cells, str) or not hasattr(cells, "__len__"):
         return np.array(_number(f"{name} of {_WHERE}", name, cells))
-    kind = getattr(getattr(cells, "dtype", None), "kind", "O")
-    if kind in "fiu":
-        return np.asarray(cells, dtype=np.float64)
+    if getattr(getattr(cells, "dtype", None), "kind", "O") in "fiu":
+        # Whole numbers of pandas with missing values are no array, but a cell after the other is.
+        with contextlib.suppress(TypeError, ValueError):
+            return np.asarray(cells, dtype=np.float64)
     return np.array(
         [_number(f"row {row} of {_WHERE}", name, cell) for row, cell in enumerate(cells)],
         dtype=np.float64,

@@ -22,7 +22,7 @@ from drivelab.errors import UsageError
 from drivelab.measure.header import stored_header
 from drivelab.measure.stored import stored_measurements
 from drivelab.store import RunStore, is_run
-from drivelab.workloads.design import Design, parse_design
+from drivelab.workloads.design import DEFAULT_DESIGN, Design, parse_design
 from drivelab.workloads.listed import ListedDesign
 from drivelab.workloads.parts import Parts
 from drivelab.workloads.run_parts import default_check
@@ -37,7 +37,7 @@ _LISTED: Final = "workloads of a list"
 
 def run(
     drive: Drive | str,
-    design: str | Workloads = "huang2011:300",
+    design: str | Workloads = DEFAULT_DESIGN,
     *,
     out: str | os.PathLike[str] | None = None,
     seed: int = 0,
@@ -103,6 +103,8 @@ def run(
     >>> run.measurements[0].requests
     200
     """
+    from drivelab.models.model_campaign import run_model_campaign
+
     name = drive.name if isinstance(drive, Drive) else drive
     asked = {
         "seconds": seconds,
@@ -117,8 +119,6 @@ def run(
     refuse_without_effect(name, asked | {"on_failure": on_failure})
     plan = plan_for(name, seed=seed, asked=asked)
     chosen = _design(design)
-    from drivelab.models.model_campaign import run_model_campaign
-
     path = Path(tempfile.mkdtemp(prefix="drivelab-")) / "run" if out is None else Path(out)
     try:
         with panics_told():
@@ -139,7 +139,10 @@ def run(
         if out is None and not is_run(path):
             shutil.rmtree(path.parent, ignore_errors=True)
         raise
-    return Run(path, is_temporary=out is None)
+    made = Run(path)
+    if out is None:
+        weakref.finalize(made, shutil.rmtree, path.parent, ignore_errors=True)
+    return made
 
 
 class Run:
@@ -149,8 +152,6 @@ class Run:
     ----------
     path
         The folder of a run, made by `drivelab.run` or by `drivelab model`.
-    is_temporary
-        Whether the folder above it is removed with this object.
 
     Attributes
     ----------
@@ -173,10 +174,8 @@ class Run:
     drivelab.errors.UsageError: runs/none does not exist; a run is a folder made by `drivelab model`
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, is_temporary: bool = False) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        if is_temporary:
-            weakref.finalize(self, shutil.rmtree, self.path.parent, ignore_errors=True)
         with RunStore.open(self.path) as store:
             self.header: dict[str, Any] = stored_header(store)
 

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from drivelab.cli.arguments import size, whole_number
+from drivelab.workloads.design import DEFAULT_DESIGN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from drivelab.workloads.design import Design
     from drivelab.workloads.selection import Selection
 
-DEFAULT_DESIGN: Final = "huang2011:300"
 _MOST_CHECKED: Final = 100_000
 
 

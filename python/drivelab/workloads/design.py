@@ -74,6 +74,8 @@ DESIGNS: Final[dict[str, DesignEntry]] = {
     "sobol": DesignEntry(sobol, "always"),
 }
 
+#: What a campaign measures unless something else is asked for.
+DEFAULT_DESIGN: Final = "huang2011:300"
 _SPELLINGS: Final = {"never": ("",), "maybe": ("", ":N"), "always": (":N",)}
 _COUNT: Final = re.compile("0{0,9}[1-9][0-9]{0,17}")
 
