@@ -210,7 +210,7 @@ class Drive(ClosedOnExit):
         Returns
         -------
         Measurement or Measurements
-            One for one workload, a sequence for anything else.
+            One for one workload, several for anything else.
 
         Raises
         ------

@@ -10,9 +10,10 @@ import contextlib
 import dataclasses
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from drivelab.api.measurements import Measurements
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import FIELDS, Characteristics, shown
 from drivelab.workloads.csv_design import column_places, value_of_cell, workload_of_cells
@@ -110,8 +111,8 @@ def _columns_of(frame: Any) -> Mapping[str, Any] | None:
     """Give the columns of a table by name; `None` for what is none."""
     if isinstance(frame, Mapping):
         return frame
-    # Measurements are read as the workloads that they are of.
-    if isinstance(frame, Sequence):
+    # They are read as the workloads that they are of.
+    if isinstance(frame, Measurements):
         return None
     if _is_of(frame, "pandas", "DataFrame"):
         return {str(name): frame[name] for name in frame.columns}

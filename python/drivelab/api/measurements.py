@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, Self, overload
 
 from drivelab.api.html_tables import rows_html, table_html
@@ -91,8 +91,9 @@ class Measurement(drives_measurement.Measurement):
         return rows_html(measurement_rows(self, self.drive, self.drive_kind))
 
 
-class Measurements(Sequence[Measurement]):
-    """Measurements of one drive, in order: a sequence that turns into a table.
+# No `Sequence`: libraries would take it for a list of objects before they see a table.
+class Measurements:
+    """Measurements of one drive, in order: like a list, and a table.
 
     It is an Arrow stream too (``__arrow_c_stream__``), so that ``polars.DataFrame(measurements)``,
     ``pyarrow.table(measurements)`` and DuckDB read it as it is. Columns are those of a run's

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -52,7 +53,7 @@ def test_sizes_are_bytes_or_text() -> None:
         dl.Characteristics.from_json(dl.Characteristics().to_json() | {"read_size": "4096"})
 
 
-def test_several_workloads_are_a_sequence(measured: dl.Measurements) -> None:
+def test_several_workloads_are_like_a_list(measured: dl.Measurements) -> None:
     assert len(measured) == 3
     assert next(iter(measured)).characteristics == MIXED
     assert measured[-1].index == 2
@@ -83,6 +84,8 @@ def test_tables_are_the_exported_one(measured: dl.Measurements, tmp_path: Path) 
 
 
 def test_others_read_measurements_as_they_are(measured: dl.Measurements) -> None:
+    # Those who take sequences for lists of objects must not find one.
+    assert not isinstance(measured, Sequence)
     connection = duckdb.connect()
     connection.register("measured", measured)
     query = "select count(*), sum(requests), sum(requests) from measured where read_size_bytes > 0"
