@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MAX_STRIDE_BYTES: Final = 2**63 - SECTOR_BYTES
 
 _SIZES: Final = ("read_size", "write_size")
+# Letters of a text that may be a size; errors show no more.
+_LONGEST_SIZE: Final = 50
 _STRIDES: Final = ("read_stride", "write_stride")
 
 
@@ -88,7 +90,7 @@ class Characteristics:
             value: object = getattr(self, name)
             if isinstance(value, str):
                 try:
-                    object.__setattr__(self, name, parse_size(value))
+                    object.__setattr__(self, name, parse_size(value.strip()[:_LONGEST_SIZE]))
                 except UsageError as error:
                     raise UsageError(f"{name}: {error}") from error
 
