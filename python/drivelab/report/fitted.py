@@ -84,9 +84,7 @@ def fit_and_report(store: RunStore, out: OutputFolder | None = None) -> Fitted:
         model=model,
         model_path=model_path,
         report_path=build_report(store.path, measurements, model=model, out=out),
-        measurements_path=write_measurements(
-            measurements, store.path, store.header, force=force
-        ),
+        measurements_path=write_measurements(measurements, store.path, store.header, force=force),
         drive_name=drive["name"],
         drive_kind=drive["kind"],
         half_width_ratio=asked,
