@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -75,4 +76,4 @@ def test_a_signal_while_models_are_fitted_says_how_to_go_on(
     assert cli.main([*JOB, "--requests", "50", "--out", str(run)]) == told[0]
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith(f"drivelab: {told[1]}; everything is measured and kept in {run}; go on ")
-    assert " model sim:" in last
+    assert f" model {shlex.quote(JOB[1])}" in last

@@ -6,6 +6,7 @@ import contextlib
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -83,6 +84,6 @@ def test_a_terminal_shows_a_bar_and_control_c_says_how_to_go_on(tmp_path: Path) 
     assert os.waitstatus_to_exitcode(status) == 130
     assert "drivelab: stopped; " in shown
     # The terminal's own line breaks aside, the words can be copied.
-    assert f"go on with: drivelab {' '.join(words)}" in shown.replace("\r\n", "")
+    assert f"go on with: drivelab {shlex.join(words)}" in shown.replace("\r\n", "")
     assert "Traceback" not in shown
     assert len(stored(tmp_path / "run")) > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import subprocess
 import tomllib
 from pathlib import Path
@@ -513,3 +514,14 @@ def test_a_library_that_cannot_be_the_firmware_is_a_mistake(capsys, tmp_path: Pa
     missing = tmp_path / "missing.so"
     assert cli.main(["simulate", SMALL, "--firmware", str(missing)]) == 2
     assert f"{missing} cannot be loaded: No such file" in capsys.readouterr().err
+    pipe = tmp_path / "pipe.so"
+    os.mkfifo(pipe)
+    huge = tmp_path / "huge.so"
+    huge.touch()
+    os.truncate(huge, 2**30)
+    for path, said in (
+        (pipe, "it is no regular file"),
+        (huge, "is larger than a firmware library"),
+    ):
+        assert cli.main(["simulate", SMALL, "--firmware", str(path)]) == 2
+        assert said in capsys.readouterr().err

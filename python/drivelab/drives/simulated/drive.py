@@ -237,7 +237,7 @@ class SimulatedDrive(ClosedOnExit):
             When the run fails, or loses a request.
         """
         self._workers(1)
-        if firmware is not None:
+        if firmware is not None and firmware.exists():
             # The native core reads it whole, and a pipe would be waited for.
             check_file(firmware, "a firmware library", _MOST_LIBRARY_BYTES, "name FILE.so")
         state = None
