@@ -231,10 +231,11 @@ def read_record(store: RunStore) -> Record:
                 steps.append(Step(position, action, action.stimulus, result))
         test = header["pts"]["test"]
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, UsageError) as error:
-        # The store's checksums hold, so it is as it was written.
+        # The store's checksums hold, so it is as it was written. A name in it may hold anything.
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise RunError(
             f"{store.path} was written by another version of Drivelab, and this one does not "
-            f"understand it ({type(error).__name__}: {error}): go on with that version, or begin "
+            f"understand it ({reason}): go on with that version, or begin "
             "again with another --out"
         ) from error
     failures, starts = store.failures(), store.starts()
