@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from drivelab.campaign.campaign import accepted_by, run_campaign
+from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.registry import open_drive
-from drivelab.measure.campaign import accepted_by, run_campaign
-from drivelab.measure.stored import stored_measurements
 from drivelab.models.evaluate import MODEL_KEYS
 from drivelab.models.measured import METRICS
 from drivelab.models.model import PerformanceModel

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from drivelab.measure.stored import stored_measurements
+from drivelab.campaign.stored import stored_measurements
 from drivelab.store import RunStore
 from validation.document import Section
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 from drivelab._core import histogram_bin
+from drivelab.campaign.stored import stored_indices, stored_measurements
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.measure.stored import stored_indices, stored_measurements
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 from fuzz.made_folder import input_of, run_of
@@ -66,7 +66,7 @@ def _seeds() -> list[bytes]:
 READER = Reader(
     "stored_campaign",
     (
-        "drivelab.measure.stored",
+        "drivelab.campaign.stored",
         "drivelab.drives.measurement",
         "drivelab.drives.operation_result",
         "drivelab.drives.batches",

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from made_run import made_run
 
+from drivelab.campaign.export import measurements_csv
 from drivelab.cli.main import main
 from drivelab.csv_text import csv_text
-from drivelab.measure.export import measurements_csv
 from drivelab.report.html import render
 from drivelab.workloads.csv_design import csv_design
 

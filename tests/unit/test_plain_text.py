@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from kernel_view import small_machine
 
-from drivelab.measure.status_line import StatusLine
+from drivelab.campaign.status_line import StatusLine
 from drivelab.plain_text import PlainStream, escaped, escaped_lines
 
 SMALL = Path(__file__).parents[1] / "small_drive.toml"

@@ -15,12 +15,12 @@ from drivelab.api.drive import Drive
 from drivelab.api.frames import workloads_of
 from drivelab.api.html_tables import rows_html
 from drivelab.api.measurements import Measurements
+from drivelab.campaign.header import stored_header
+from drivelab.campaign.stored import stored_measurements
 from drivelab.core_panic import panics_told
 from drivelab.drives.asked import plan_for, refuse_without_effect
 from drivelab.drives.registry import kind_of, open_drive
 from drivelab.errors import UsageError
-from drivelab.measure.header import stored_header
-from drivelab.measure.stored import stored_measurements
 from drivelab.store import RunStore, is_run
 from drivelab.workloads.design import DEFAULT_DESIGN, Design, parse_design
 from drivelab.workloads.listed import ListedDesign

@@ -13,9 +13,9 @@ from drivelab.units import format_decimal_size, format_duration_ns, format_size
 if TYPE_CHECKING:
     import argparse
 
+    from drivelab.campaign.forecast import Forecast
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.drives.protocol import DriveLimits
-    from drivelab.measure.forecast import Forecast
     from drivelab.workloads.design import Design
     from drivelab.workloads.selection import Selection
 
@@ -41,8 +41,8 @@ def dry_run(args: argparse.Namespace) -> int:
 def _on_real_drive(
     args: argparse.Namespace, design: Design, plan: MeasurementPlan
 ) -> dict[str, Any]:
+    from drivelab.campaign.forecast import forecast_from_plan
     from drivelab.drives.registry import preview_real_drive
-    from drivelab.measure.forecast import forecast_from_plan
 
     refuse_options_without_effect(args)
     drive = preview_real_drive(
@@ -64,7 +64,7 @@ def _on_real_drive(
 def _on_virtual_drive(
     args: argparse.Namespace, design: Design, plan: MeasurementPlan
 ) -> dict[str, Any]:
-    from drivelab.measure.forecast import forecast_by_pilot
+    from drivelab.campaign.forecast import forecast_by_pilot
 
     with open_named(args) as drive:
         selection = selection_of(args, design, drive)

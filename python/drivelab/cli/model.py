@@ -127,7 +127,7 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
 
 def _check_files(path: Path) -> None:
     """Refuse a run whose files somebody changed, before hours of measuring."""
-    from drivelab.measure.header import stored_header
+    from drivelab.campaign.header import stored_header
     from drivelab.report.fitted import check_run_files
     from drivelab.store import EmptyRunError, RunStore, is_run
 

@@ -271,8 +271,8 @@ def _measured(
     args: argparse.Namespace, plan: ProfilePlan, drive: Drive, out: Path | None
 ) -> tuple[Profile, dict[str, Any], OutputFolder | None]:
     """Measure what is missing; give the profile, what it belongs to, and where it is written."""
+    from drivelab.campaign.header import run_of
     from drivelab.cli.profile_files import check_files
-    from drivelab.measure.header import run_of
     from drivelab.outputs import OutputFolder
     from drivelab.profile.measured import measured_profile
 
@@ -408,8 +408,8 @@ def _journal(
     """Open the folder's journal, or nothing."""
     import contextlib
 
-    from drivelab.measure.comparison import refuse_other_campaign
-    from drivelab.measure.header import this_start
+    from drivelab.campaign.comparison import refuse_other_campaign
+    from drivelab.campaign.header import this_start
     from drivelab.profile.journal import RUN_KIND, without_half_width
     from drivelab.store import RunStore
 
@@ -444,9 +444,9 @@ def _passes(
     args: argparse.Namespace, drive: Any, plan: ProfilePlan, store: RunStore | None
 ) -> Passes:
     """Make what measures passes and tells how far it is."""
+    from drivelab.campaign.header import this_start
+    from drivelab.campaign.status_line import StatusLine
     from drivelab.drives.real.fio.drive import FioDrive
-    from drivelab.measure.header import this_start
-    from drivelab.measure.status_line import StatusLine
     from drivelab.profile.journal import Passes
 
     line = StatusLine()
@@ -485,7 +485,7 @@ def _leave(drive: Drive, *, only_found: bool) -> Path | None:
 
 def _told_by_starts(drive: Drive, store: RunStore | None) -> dict[str, Any]:
     """Say what came between a real drive and its profile; ``None`` on a simulated one."""
-    from drivelab.measure.starts import drives_beside, has_new_file
+    from drivelab.campaign.starts import drives_beside, has_new_file
 
     if store is None or drive.kind != "real":
         return {"has_new_file": None, "beside": None}

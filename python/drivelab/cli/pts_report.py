@@ -127,7 +127,7 @@ def _folder_of(run: Path, args: argparse.Namespace) -> OutputFolder:
 
 def check_run_files(run: Path) -> None:
     """Refuse a run whose report or result somebody changed, before hours of measuring."""
-    from drivelab.measure.header import run_of
+    from drivelab.campaign.header import run_of
     from drivelab.outputs import OutputFolder
     from drivelab.pts.journal import RUN_KIND
     from drivelab.report.saved import refuse_folder
@@ -147,7 +147,7 @@ def check_run_files(run: Path) -> None:
 
 def folder_of_run(run: Path, out: Path | None = None, *, force: bool = False) -> OutputFolder:
     """Give the folder for the report of a run: its own unless another is given."""
-    from drivelab.measure.header import run_of
+    from drivelab.campaign.header import run_of
     from drivelab.outputs import OutputFolder
     from drivelab.pts.journal import read_record
     from drivelab.store import RunStore

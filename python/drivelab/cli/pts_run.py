@@ -257,8 +257,8 @@ def _run(
     settings: Settings,
     path: Path,
 ) -> Outcome:
+    from drivelab.campaign.header import this_start
     from drivelab.cli.pts_report import check_run_files
-    from drivelab.measure.header import this_start
     from drivelab.pts.run import finished, refuse_impossible, run_test
     from drivelab.pts.shared_states import USUAL_BYTES, SharedStates, usual_folder
 

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _one(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    from drivelab.measure.header import run_of, stored_header
+    from drivelab.campaign.header import run_of, stored_header
     from drivelab.models.of_run import accuracy_rows
     from drivelab.outputs import OutputFolder
     from drivelab.report.fitted import fit_and_report

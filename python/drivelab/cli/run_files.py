@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def export(args: argparse.Namespace) -> dict[str, Any]:
     """Write the tables; give what ``runs export --json`` prints (docs/json.md)."""
-    from drivelab.measure.export import KIND, measurements_csv, measurements_parquet
-    from drivelab.measure.header import run_of, stored_header
-    from drivelab.measure.stored import stored_measurements
+    from drivelab.campaign.export import KIND, measurements_csv, measurements_parquet
+    from drivelab.campaign.header import run_of, stored_header
+    from drivelab.campaign.stored import stored_measurements
     from drivelab.outputs import Output, check_outputs
     from drivelab.store import RunStore
     from drivelab.workloads.parts import Parts
@@ -47,7 +47,7 @@ def export(args: argparse.Namespace) -> dict[str, Any]:
 
 def remove(args: argparse.Namespace) -> dict[str, Any]:
     """Delete the run; give what ``runs remove --json`` prints (docs/json.md)."""
-    from drivelab.measure.export import EXPORT
+    from drivelab.campaign.export import EXPORT
     from drivelab.models.of_run import MODEL
     from drivelab.outputs import is_changed
     from drivelab.pts.states import state_files
@@ -64,7 +64,7 @@ def remove(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _ask(path: Path) -> None:
-    from drivelab.measure.inventory import summarise
+    from drivelab.campaign.inventory import summarise
     from drivelab.units import format_size
 
     if not sys.stdin.isatty():

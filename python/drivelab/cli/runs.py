@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from drivelab.measure.inventory import RunSummary
+    from drivelab.campaign.inventory import RunSummary
 
 DEFAULT_FOLDER: Final = Path("runs")
 
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 def listed(args: argparse.Namespace) -> dict[str, Any]:
     """Give what ``runs list --json`` prints (docs/json.md)."""
-    from drivelab.measure.inventory import find_runs, summarise
+    from drivelab.campaign.inventory import find_runs, summarise
 
     folder = args.folder or DEFAULT_FOLDER
     # Where nobody has measured yet, there is nothing wrong.
@@ -90,8 +90,8 @@ def listed(args: argparse.Namespace) -> dict[str, Any]:
 
 def shown(args: argparse.Namespace) -> dict[str, Any]:
     """Give what ``runs show --json`` prints (docs/json.md)."""
-    from drivelab.measure.header import other_kind, stored_header
-    from drivelab.measure.inventory import summarise
+    from drivelab.campaign.header import other_kind, stored_header
+    from drivelab.campaign.inventory import summarise
     from drivelab.store import RunStore
     from drivelab.workloads.characteristics import Characteristics
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from drivelab.campaign.campaign import OnFailure, accepted_by, run_campaign
+from drivelab.campaign.comparison import finished_run
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive, DriveLimits
 from drivelab.errors import UsageError
-from drivelab.measure.campaign import OnFailure, accepted_by, run_campaign
-from drivelab.measure.comparison import finished_run
 from drivelab.models.evaluate import refuse_too_few
 from drivelab.store import RunStore
 from drivelab.workloads.design import Design
@@ -41,7 +41,7 @@ def run_model_campaign(
     opened
         Opens it; not called where the run is complete and was measured on a file that is gone.
     plan, path, on_failure, command, progress
-        As `drivelab.measure.campaign.run_campaign` takes them.
+        As `drivelab.campaign.campaign.run_campaign` takes them.
     design, check, sweeps
         As `campaign_selection` takes them.
     size_bytes

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
+from drivelab.campaign.header import stored_header
+from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import UsageError
-from drivelab.measure.header import stored_header
-from drivelab.measure.stored import stored_measurements
 from drivelab.models.model import PerformanceModel
 from drivelab.store import RunStore
 from drivelab.workloads.parts import Parts

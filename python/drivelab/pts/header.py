@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from drivelab.measure.starts import beside_text
+from drivelab.campaign.starts import beside_text
 from drivelab.pts.cell_exhibits import mix_text
 from drivelab.pts.journal import Record
 from drivelab.pts.plan import PRECONDITIONING_FILLS

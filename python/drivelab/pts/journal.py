@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from drivelab.campaign.starts import drives_beside, has_new_file
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.session import Purge
 from drivelab.errors import RunError, UsageError
-from drivelab.measure.starts import drives_beside, has_new_file
 from drivelab.pts.plan import Extent
 from drivelab.pts.settings import Settings
 from drivelab.store import Failure, RunStore, is_run

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from drivelab.measure.status_line import StatusLine
+from drivelab.campaign.status_line import StatusLine
 from drivelab.units import format_time_left
 
 _LINE_EVERY_SECONDS: Final = 10.0

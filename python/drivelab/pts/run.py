@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from drivelab.campaign.comparison import refuse_other_campaign
+from drivelab.campaign.header import run_of, this_start
+from drivelab.campaign.pause import Pause
 from drivelab.drives.session import Askable, DriveSession
 from drivelab.drives.sessions import known_of
 from drivelab.errors import CannotAnswerError, RunError, TerminatedError, UsageError
-from drivelab.measure.comparison import refuse_other_campaign
-from drivelab.measure.header import run_of, this_start
-from drivelab.measure.pause import Pause
 from drivelab.outputs import OutputFolder
 from drivelab.pts.bench import Bench
 from drivelab.pts.journal import RUN_KIND, Record, read_record

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from drivelab.campaign.header import run_of
 from drivelab.errors import RunError, UsageError
-from drivelab.measure.header import run_of
 from drivelab.outputs import OutputFolder
 from drivelab.report.saved import DATA, PAGE, PAGE_KIND, TABLE_KIND, begin_tables
 
@@ -70,8 +70,8 @@ def read_run(
     model: PerformanceModel | None = None,
 ) -> RunData:
     """Read what a report is computed from; raises `UsageError` as `build_report` does."""
-    from drivelab.measure.header import stored_header
-    from drivelab.measure.stored import stored_measurements
+    from drivelab.campaign.header import stored_header
+    from drivelab.campaign.stored import stored_measurements
     from drivelab.models.model import PerformanceModel
     from drivelab.models.of_run import MODEL
     from drivelab.report.inputs import run_data

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab.measure.export import EXPORT, KIND, write_measurements
-from drivelab.measure.header import run_of
+from drivelab.campaign.export import EXPORT, KIND, write_measurements
+from drivelab.campaign.header import run_of
 from drivelab.models import of_run
 from drivelab.outputs import OutputFolder
 from drivelab.report.build import build_report

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from drivelab.campaign.campaign import run_campaign
+from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.registry import open_drive
-from drivelab.measure.campaign import run_campaign
-from drivelab.measure.stored import stored_measurements
 from drivelab.models.evaluate import best_model
 from drivelab.models.measured import METRICS
 from drivelab.report.quantities import METRICS as QUANTITIES

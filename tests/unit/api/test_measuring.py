@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 import drivelab as dl
+from drivelab.campaign.export import measurements_csv
 from drivelab.cli import main as cli
-from drivelab.measure.export import measurements_csv
 
 SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 MIXED = dl.Characteristics(write_ratio=0.3, queue_depth=4, read_size="64KiB")

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from fake_drive import FakeDrive
 
+from drivelab.campaign.order import measuring_order
 from drivelab.cli import main as cli
 from drivelab.drives import registry
 from drivelab.errors import RunError
-from drivelab.measure.order import measuring_order
 from drivelab.store import RunStore
 
 COUNT = 20

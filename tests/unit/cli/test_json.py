@@ -16,12 +16,12 @@ from fake_session import MIB, FakeSession
 from mqsim_file import ssdconfig
 from swept_drive import SMALL_OTHERS
 
+from drivelab.campaign.campaign import run_campaign
 from drivelab.cli import main as cli
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.real import block_devices
 from drivelab.drives.real.block_devices import BlockDevice
 from drivelab.errors import RunError
-from drivelab.measure.campaign import run_campaign
 from drivelab.pts.compared_courses import COURSES
 from drivelab.pts.registry import TESTS
 from drivelab.pts.run import run_test

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from fake_drive import FakeDrive, workloads
 
+from drivelab.campaign.campaign import run_campaign
+from drivelab.campaign.comparison import finished_run
 from drivelab.cli import main as cli
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.measure.campaign import run_campaign
-from drivelab.measure.comparison import finished_run
 from drivelab.models.model import PerformanceModel
 from drivelab.store import RunStore
 from drivelab.workloads.parts import Parts

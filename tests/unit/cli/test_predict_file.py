@@ -128,7 +128,7 @@ def test_names_units_order_and_empty_cells(folder: Path, capsys) -> None:
 
 
 def test_the_table_of_a_run_is_a_file_of_workloads(folder: Path, capsys) -> None:
-    from drivelab.measure.export import measurements_csv
+    from drivelab.campaign.export import measurements_csv
 
     measured = measurements(grid_workloads(20, 8))
     drive = {"name": 'sim:"a, b".toml', "kind": "simulated"}

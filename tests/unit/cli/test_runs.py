@@ -18,14 +18,14 @@ from fake_drive import FakeDrive, workloads
 from fake_test_run import run_fake
 
 from drivelab._core import histogram_bin, histogram_range, parquet_table
+from drivelab.campaign.campaign import run_campaign
+from drivelab.campaign.comparison import refuse_other_campaign
+from drivelab.campaign.header import stored_header
+from drivelab.campaign.stored import stored_measurements
 from drivelab.cli import main as cli
 from drivelab.cli import terminal
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import RunError, UsageError
-from drivelab.measure.campaign import run_campaign
-from drivelab.measure.comparison import refuse_other_campaign
-from drivelab.measure.header import stored_header
-from drivelab.measure.stored import stored_measurements
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import FIELDS
 from drivelab.workloads.parts import Parts

@@ -25,7 +25,7 @@ PYTHON_ORDER: list[set[str]] = [
     {"outputs"},
     {"workloads"},
     {"drives"},
-    {"measure"},
+    {"campaign"},
     {"profile", "pts", "models"},
     {"report"},
     {"reproduce"},
@@ -110,7 +110,7 @@ def test_python_imports_point_one_way() -> None:
     [
         ("units.py", "import drivelab.store"),
         ("store.py", "from drivelab.drives.measurement import Measurement"),
-        ("drives/real/fio/drive.py", "def f():\n    from drivelab import measure"),
+        ("drives/real/fio/drive.py", "def f():\n    from drivelab import campaign"),
         ("models/model.py", "from drivelab.pts import x"),
         ("errors.py", "import drivelab.units as u"),
         ("__init__.py", "from drivelab import cli"),

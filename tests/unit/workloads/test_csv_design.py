@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from fake_drive import FakeDrive, workloads
 
+from drivelab.campaign.campaign import run_campaign
+from drivelab.campaign.export import measurements_csv
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.registry import open_drive
 from drivelab.errors import UsageError
-from drivelab.measure.campaign import run_campaign
-from drivelab.measure.export import measurements_csv
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 from drivelab.workloads.design import parse_design
 from drivelab.workloads.parts import Parts

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from fake_drive import FakeDrive, workloads
 
+from drivelab.campaign.campaign import run_campaign
 from drivelab.cli import main as cli
 from drivelab.drives import registry
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import UsageError
-from drivelab.measure.campaign import run_campaign
 from drivelab.store import RunStore, is_run
 from drivelab.workloads.design import parse_design
 
@@ -29,7 +29,7 @@ from pathlib import Path
 from drivelab.cli.main import _on_terminate
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.registry import open_drive
-from drivelab.measure.campaign import run_campaign
+from drivelab.campaign.campaign import run_campaign
 from drivelab.workloads.characteristics import Characteristics
 
 signal.signal(signal.SIGTERM, _on_terminate)

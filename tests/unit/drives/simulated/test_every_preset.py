@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from drivelab._core import preset_names
+from drivelab.campaign.campaign import run_campaign
+from drivelab.campaign.stored import stored_measurements
 from drivelab.cli import main as cli
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated import drive as simulated
 from drivelab.drives.simulated.drive import SimulatedDrive
-from drivelab.measure.campaign import run_campaign
-from drivelab.measure.stored import stored_measurements
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.design import parse_design
 

@@ -10,13 +10,13 @@ import pytest
 from fake_drive import FakeDrive
 
 from drivelab._core import histogram_bin
+from drivelab.campaign.campaign import accepted_by, run_campaign
+from drivelab.campaign.forecast import forecast_by_pilot, forecast_from_plan
+from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.registry import open_drive
-from drivelab.measure.campaign import accepted_by, run_campaign
-from drivelab.measure.forecast import forecast_by_pilot, forecast_from_plan
-from drivelab.measure.stored import stored_measurements
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.design import parse_design
 

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from drivelab.campaign.comparison import refuse_other_campaign
+from drivelab.campaign.export import write_measurements
+from drivelab.campaign.header import campaign_header, this_start
+from drivelab.campaign.order import measuring_order
+from drivelab.campaign.pause import Pause
+from drivelab.campaign.progress import Progress
+from drivelab.campaign.stored import stored_indices, stored_measurements
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive, DriveLimits
 from drivelab.errors import DrivelabError, RunError, TerminatedError, UsageError
-from drivelab.measure.comparison import refuse_other_campaign
-from drivelab.measure.export import write_measurements
-from drivelab.measure.header import campaign_header, this_start
-from drivelab.measure.order import measuring_order
-from drivelab.measure.pause import Pause
-from drivelab.measure.progress import Progress
-from drivelab.measure.stored import stored_indices, stored_measurements
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts

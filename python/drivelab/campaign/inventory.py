@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from drivelab.campaign.header import other_kind, stored_header
+from drivelab.campaign.stored import stored_indices
 from drivelab.errors import RunError, UsageError
-from drivelab.measure.header import other_kind, stored_header
-from drivelab.measure.stored import stored_indices
 from drivelab.store import RunStore, is_held, is_run
 
 State = Literal["complete", "incomplete", "measuring", "damaged", "unreadable"]

@@ -16,12 +16,12 @@ import pytest
 from fake_drive import FakeDrive, workloads
 from killable_campaign import Campaign, asked, stored
 
+from drivelab.campaign.campaign import run_campaign
+from drivelab.campaign.header import stored_header
+from drivelab.campaign.stored import stored_measurements
 from drivelab.cli import main as cli
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import DrivelabError
-from drivelab.measure.campaign import run_campaign
-from drivelab.measure.header import stored_header
-from drivelab.measure.stored import stored_measurements
 from drivelab.store import DATABASE, RunStore
 
 SMALL_DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from drivelab.campaign.header import other_kind
+from drivelab.campaign.stored import stored_indices
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import UsageError
-from drivelab.measure.header import other_kind
-from drivelab.measure.stored import stored_indices
 from drivelab.store import EmptyRunError, RunStore, is_run
 
 # What has to agree before a run goes on; everything else in the header is for the reader.
@@ -90,7 +90,7 @@ def finished_run(
     path
         The run folder, or where there is none yet.
     drive_name, plan, design_name
-        As for `drivelab.measure.campaign.run_campaign`.
+        As for `drivelab.campaign.campaign.run_campaign`.
     population
         What the design draws from, where that is known without the drive: a file of workloads
         may have changed under its name.
