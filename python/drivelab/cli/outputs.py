@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.errors import RunError, UsageError
 from drivelab.outputs import Output, check_outputs, write_output
+from drivelab.whole_file import without_links
 
 if TYPE_CHECKING:
     import argparse
@@ -112,9 +113,11 @@ def check_files(
             raise UsageError(f"{path} does not end in {suffix}, which is what is written there")
         if path.is_dir():
             raise UsageError(f"{path} is a folder; name a file")
-        if not path.parent.is_dir():
-            raise UsageError(f"there is no folder {path.parent} to write {path.name} into")
-        if not os.access(path.parent, os.W_OK | os.X_OK):
+        # Where a link leads to, that folder counts.
+        folder = (without_links(path) if path.is_symlink() else path).parent
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder {folder} to write {path.name} into")
+        if not os.access(folder, os.W_OK | os.X_OK):
             raise UsageError(
                 f"{path} cannot be written: nothing can be made in its folder; name another place"
             )

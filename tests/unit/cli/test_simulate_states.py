@@ -186,6 +186,7 @@ def test_no_changed_bit_of_a_state_is_believed(small: str, capsys, tmp_path: Pat
         (["--save-state", "taken.state"], "taken.state is a folder; name a file"),
         (["--csv", "none/a.csv", "--interval", "1ms"], "there is no folder none to write a.csv"),
         (["--log", "none/a.parquet"], "there is no folder none to write a.parquet"),
+        (["--csv", "out.csv", "--interval", "1ms"], "/none to write out.csv"),
         (["--firmware", "a.so", "--save-state", "a.state"], "leave out --save-state or --firmware"),
         (["--firmware", "a.so", "--from-state", "a.state"], "leave out --from-state or --firmware"),
     ],
@@ -195,11 +196,12 @@ def test_files_that_could_not_be_written_are_refused_before_the_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taken.state").mkdir()
+    (tmp_path / "out.csv").symlink_to("none/there.csv")
     assert cli.main(["simulate", "sim:x25m", *words]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert said in error
-    assert [entry.name for entry in tmp_path.iterdir()] == ["taken.state"]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["out.csv", "taken.state"]
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_the_run(
