@@ -8,6 +8,7 @@ mod csv;
 mod errors;
 mod histogram;
 mod keyed_content;
+mod outcome;
 mod panics;
 mod preset;
 mod replay;

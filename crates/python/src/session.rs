@@ -15,8 +15,9 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::errors::usage_error;
 use crate::histogram::operation_dict;
+use crate::outcome::outcome_dict;
 use crate::scenario::content_named;
-use crate::simulated::{outcome_dict, stoppable};
+use crate::simulated::stoppable;
 
 /// A drive whose steps go on from each other.
 #[pyclass(frozen, module = "drivelab._core")]

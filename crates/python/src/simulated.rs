@@ -10,7 +10,7 @@ use std::time::Duration;
 use drivelab_ftl::{Cause, OperationKind};
 use drivelab_request::{HalfWidth, Nanos, WindowPlan};
 use drivelab_sim::drive::{self, Prepared};
-use drivelab_sim::host::{Outcome, Plan, SimError, mean_factor};
+use drivelab_sim::host::{Plan, SimError, mean_factor};
 use drivelab_sim::preset::DriveConfig;
 use drivelab_sim::scenario::StreamPlan;
 use drivelab_sim::ssd::{self, RecordedOperation};
@@ -19,10 +19,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyList};
 
-use crate::batch_means::{batches_dict, stopped_by};
 use crate::closed_form::direction_named;
 use crate::errors::{simulation_error, usage_error};
-use crate::histogram::operation_dict;
+use crate::outcome::{outcome_dict, simulated_dict};
 use crate::preset::{BaseTexts, configuration, of_flash};
 use crate::scenario::{Overrides, PyScenario, content_named};
 use crate::session::Session;
@@ -252,7 +251,7 @@ impl SimulatedDrive {
                 usage_error(format!("{}: {refused}", name.display()))
             })?
         };
-        simulate::simulated_dict(py, &simulated)
+        simulated_dict(py, &simulated)
     }
 
     /// The flash operations under way in a span of a scenario's run, at most one more
@@ -418,51 +417,6 @@ fn watched_until<T: Send>(
             }
         })
     })
-}
-
-pub fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("duration_ns", outcome.window.0)?;
-    dict.set_item(
-        "read",
-        operation_dict(py, outcome.read.bytes, &outcome.read.latency)?,
-    )?;
-    dict.set_item(
-        "write",
-        operation_dict(py, outcome.write.bytes, &outcome.write.latency)?,
-    )?;
-    let extra = match &outcome.disk {
-        Some(work) => simulate::disk_dict(py, work)?,
-        None => flash_extra(py, outcome)?,
-    };
-    extra.set_item("variability_factor", outcome.variability_factor)?;
-    dict.set_item("extra", extra)?;
-    dict.set_item("batches", batches_dict(py, &outcome.batches)?)?;
-    dict.set_item("stopped_by", outcome.closed_by.map(stopped_by))?;
-    Ok(dict)
-}
-
-/// What only a drive of flash tells.
-fn flash_extra<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
-    let extra = PyDict::new(py);
-    if let Some(ratio) = outcome.write_amplification() {
-        extra.set_item("write_amplification_ratio", ratio)?;
-    }
-    let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len().max(1) as f64;
-    extra.set_item(
-        "channel_utilisation_ratio",
-        mean(&outcome.channel_utilisation),
-    )?;
-    extra.set_item("die_utilisation_ratio", mean(&outcome.unit_utilisation))?;
-    extra.set_item("page_reads", outcome.page_reads as f64)?;
-    extra.set_item("host_page_programs", outcome.host_programs as f64)?;
-    extra.set_item(
-        "collection_page_programs",
-        outcome.collection_programs as f64,
-    )?;
-    extra.set_item("block_erases", outcome.erases as f64)?;
-    extra.set_item("buffer_hit_pages", outcome.buffer_hits as f64)?;
-    Ok(extra)
 }
 
 fn recorded_dict<'py>(
