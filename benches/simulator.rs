@@ -203,8 +203,9 @@ fn cases(name: &str, changes: &str, effort: &Effort) {
                 measure(&mut drive, write_ratio, QUEUE_DEPTH, requests + round);
             best = best.min(seconds);
             best_bare = best_bare.min(bare.run(write_ratio, requests));
-            if let Some(waf) = outcome.write_amplification() {
-                let programs = outcome.host_programs + outcome.collection_programs;
+            let counters = outcome.media.flash().unwrap_or_default();
+            if let Some(waf) = counters.write_amplification_ratio() {
+                let programs = counters.host_page_programs + counters.collection_page_programs;
                 let rate = programs as f64 / seconds / 1e6;
                 notes = format!("WAF {waf:.2}, {rate:.1} M page programs/s");
             }
@@ -262,7 +263,8 @@ fn compare(
         let mut run = |round| {
             let requests = effort.requests / 2 + round;
             let (seconds, outcome) = simulate(&mut drive, write_ratio, depth, requests);
-            waf = outcome.write_amplification().unwrap_or(1.0);
+            let counters = outcome.media.flash().unwrap_or_default();
+            waf = counters.write_amplification_ratio().unwrap_or(1.0);
             seconds
         };
         let best = (0..effort.rounds)

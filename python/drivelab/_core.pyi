@@ -320,6 +320,14 @@ def panic_on_purpose(in_thread: bool) -> None:
 def available_cores() -> int:
     """Return how many cores this process may use."""
 
+def counters() -> list[dict[str, str | None]]:
+    """Return every counter that a run gives out, in the order of its keys.
+
+    Each has ``key``, as ``drivelab simulate --json`` prints it (``flash.page_reads``), ``unit``,
+    ``meaning``, ``of_array``, how the members of an array add up, and ``measured``, its name in
+    `Measurement.extra`, or `None` where measurements do not tell it.
+    """
+
 class Scenario:
     """Several streams of requests on one simulated drive."""
 

@@ -29,6 +29,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     csv::register(module)?;
     histogram::register(module)?;
     keyed_content::register(module)?;
+    outcome::register(module)?;
     panics::register(module)?;
     preset::register(module)?;
     replay::register(module)?;

@@ -1,9 +1,11 @@
 //! What a run of a simulated drive tells, as Python's dictionaries.
 
+use drivelab_ftl::EraseCounts;
 use drivelab_request::CommandKind;
-use drivelab_sim::hdd::DiskWork;
-use drivelab_sim::ssd::{
-    Energy, LatencySplit, LoggedRequest, Outcome, PartNames, RequestLog, Series, StreamOutcome,
+use drivelab_sim::host::counters::{Counter, Place, Value, described};
+use drivelab_sim::host::{
+    DiskCounters, Energy, FlashCounters, LatencySplit, LoggedRequest, Outcome, PartNames,
+    RequestLog, Series, StreamOutcome,
 };
 use drivelab_table::{Column, Values, write_parquet};
 use pyo3::prelude::*;
@@ -13,6 +15,26 @@ use crate::batch_means::{batches_dict, stopped_by};
 use crate::errors::run_error;
 use crate::histogram::operation_dict;
 use crate::simulate::Simulated;
+
+/// Adds the topic to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(counters, module)?)
+}
+
+/// Every counter that a run gives out: see `_core.pyi`.
+#[pyfunction]
+fn counters(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let described = described().into_iter().map(|counter| {
+        let dict = PyDict::new(py);
+        dict.set_item("key", counter.key)?;
+        dict.set_item("unit", counter.unit)?;
+        dict.set_item("meaning", counter.meaning)?;
+        dict.set_item("of_array", counter.of_array)?;
+        dict.set_item("measured", counter.measured)?;
+        Ok(dict)
+    });
+    described.collect()
+}
 
 /// What a measurement is made of.
 pub fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
@@ -26,10 +48,17 @@ pub fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'
         "write",
         operation_dict(py, outcome.write.bytes, &outcome.write.latency)?,
     )?;
-    let extra = match &outcome.disk {
-        Some(work) => disk_dict(py, work)?,
-        None => flash_extra(py, outcome)?,
-    };
+    let extra = PyDict::new(py);
+    if let Some(flash) = outcome.media.flash() {
+        measured_flash(&extra, &flash)?;
+    }
+    if let Some(disk) = outcome.media.disk() {
+        for row in DiskCounters::ROWS {
+            if let Some(name) = row.measured {
+                extra.set_item(name, counted(py, (row.read)(&disk))?)?;
+            }
+        }
+    }
     extra.set_item("variability_factor", outcome.variability_factor)?;
     dict.set_item("extra", extra)?;
     dict.set_item("batches", batches_dict(py, &outcome.batches)?)?;
@@ -37,27 +66,57 @@ pub fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'
     Ok(dict)
 }
 
-/// What only a drive of flash tells.
-fn flash_extra<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
-    let extra = PyDict::new(py);
-    if let Some(ratio) = outcome.write_amplification() {
-        extra.set_item("write_amplification_ratio", ratio)?;
+/// What each measurement tells of the flash: ratios before counts, all as `float`.
+fn measured_flash(extra: &Bound<'_, PyDict>, flash: &FlashCounters) -> PyResult<()> {
+    let measured = FlashCounters::ROWS
+        .iter()
+        .filter_map(|row| row.measured.map(|name| (name, (row.read)(flash))));
+    let (counts, ratios): (Vec<_>, Vec<_>) =
+        measured.partition(|(_, value)| matches!(value, Value::Count(_)));
+    for (name, value) in ratios.into_iter().chain(counts) {
+        if let Some(number) = value.number() {
+            extra.set_item(name, number)?;
+        }
     }
-    let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len().max(1) as f64;
-    extra.set_item(
-        "channel_utilisation_ratio",
-        mean(&outcome.channel_utilisation),
-    )?;
-    extra.set_item("die_utilisation_ratio", mean(&outcome.unit_utilisation))?;
-    extra.set_item("page_reads", outcome.page_reads as f64)?;
-    extra.set_item("host_page_programs", outcome.host_programs as f64)?;
-    extra.set_item(
-        "collection_page_programs",
-        outcome.collection_programs as f64,
-    )?;
-    extra.set_item("block_erases", outcome.erases as f64)?;
-    extra.set_item("buffer_hit_pages", outcome.buffer_hits as f64)?;
-    Ok(extra)
+    Ok(())
+}
+
+/// Adds what a run gives out of `counters` at a place.
+fn add_counters<W>(
+    dict: &Bound<'_, PyDict>,
+    (rows, counters): (&[Counter<W>], &W),
+    place: Place,
+) -> PyResult<()> {
+    for row in rows.iter().filter(|row| row.place == place) {
+        dict.set_item(row.name, counted(dict.py(), (row.read)(counters))?)?;
+    }
+    Ok(())
+}
+
+/// The object of a kind of counters; `None` of drives without them.
+fn counters_dict<'py, W>(
+    py: Python<'py>,
+    rows: &[Counter<W>],
+    counters: Option<&W>,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(counters) = counters else {
+        return Ok(None);
+    };
+    let dict = PyDict::new(py);
+    add_counters(&dict, (rows, counters), Place::Object)?;
+    Ok(Some(dict))
+}
+
+fn counted<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Count(count) => count.into_pyobject(py)?,
+        Value::Real(value) => value.into_pyobject(py)?,
+        Value::Reals(values) => PyList::new(py, values)?.into_any(),
+        Value::Erases(counts) => {
+            let dict = counts.map(|counts| erase_counts_dict(py, counts));
+            dict.transpose()?.into_pyobject(py)?.into_any()
+        }
+    })
 }
 
 /// What Python makes its answer of.
@@ -93,19 +152,28 @@ pub fn simulated_dict<'py>(
             log_dict(py, log, (outcome.part_names, &outcome.streams))?,
         )?;
     }
-    match &outcome.disk {
-        Some(work) => dict.set_item("disk", disk_dict(py, work)?)?,
-        None => dict.update(flash_dict(py, outcome)?.as_mapping())?,
+    let (flash, disk) = (outcome.media.flash(), outcome.media.disk());
+    if let Some(flash) = flash.as_deref() {
+        add_counters(&dict, (FlashCounters::ROWS, flash), Place::Run)?;
     }
-    dict.set_item(
-        "energy",
-        outcome
-            .energy
-            .map(|taken| energy_dict(py, &taken))
-            .transpose()?,
-    )?;
+    for (name, object) in [
+        (
+            FlashCounters::OBJECT,
+            counters_dict(py, FlashCounters::ROWS, flash.as_deref())?,
+        ),
+        (
+            DiskCounters::OBJECT,
+            counters_dict(py, DiskCounters::ROWS, disk.as_ref())?,
+        ),
+        (
+            Energy::OBJECT,
+            counters_dict(py, Energy::ROWS, outcome.energy.as_ref())?,
+        ),
+    ] {
+        dict.set_item(name, object)?;
+    }
     dict.set_item("variability_factor", outcome.variability_factor)?;
-    let members = outcome.members.iter();
+    let members = outcome.media.members().iter();
     let members = members.map(|member| member_dict(py, member));
     let members = PyList::new(py, members.collect::<PyResult<Vec<_>>>()?)?;
     dict.set_item("members", members)?;
@@ -114,80 +182,18 @@ pub fn simulated_dict<'py>(
 
 /// What one member of an array did; what its kind of drive does not have is `None`.
 fn member_dict<'py>(py: Python<'py>, member: &Outcome) -> PyResult<Bound<'py, PyDict>> {
-    let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len().max(1) as f64;
-    let is_flash = member.disk.is_none();
-    let busy = match &member.disk {
-        Some(work) => work.utilisation,
-        None => mean(&member.unit_utilisation),
-    };
+    let (flash, disk) = (member.media.flash(), member.media.disk());
+    let flash = flash.as_deref();
+    let units = flash.map(|flash| Value::Reals(&flash.unit_utilisation_ratio));
+    let of_disk = disk.map(|disk| disk.utilisation_ratio);
     let dict = PyDict::new(py);
-    dict.set_item("utilisation_ratio", busy)?;
-    dict.set_item("page_reads", is_flash.then_some(member.page_reads))?;
-    dict.set_item("page_programs", is_flash.then(|| member.programs()))?;
-    dict.set_item("media_bytes", member.disk.map(|work| work.media_bytes))?;
-    Ok(dict)
-}
-
-/// What the flash did, by name.
-fn flash_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("all_page_programs", outcome.all_programs)?;
-    dict.set_item("page_reads", outcome.page_reads)?;
-    dict.set_item("host_page_programs", outcome.host_programs)?;
-    dict.set_item("collection_page_programs", outcome.collection_programs)?;
-    dict.set_item("wear_page_programs", outcome.wear_programs)?;
-    dict.set_item("fold_page_programs", outcome.fold_programs)?;
-    dict.set_item("copyback_page_programs", outcome.copyback_programs)?;
-    dict.set_item("read_retries", outcome.read_retries)?;
-    dict.set_item("block_erases", outcome.erases)?;
-    dict.set_item("collections", outcome.collections)?;
-    dict.set_item("collection_moves", outcome.collection_moves)?;
-    dict.set_item("wear_moves", outcome.wear_moves)?;
-    dict.set_item("retired_blocks", outcome.retired_blocks)?;
-    dict.set_item("bad_blocks", outcome.bad_blocks)?;
-    dict.set_item("switch_merges", outcome.switch_merges)?;
-    dict.set_item("partial_merges", outcome.partial_merges)?;
-    dict.set_item("full_merges", outcome.full_merges)?;
-    dict.set_item("map_hits", outcome.map_hits)?;
-    dict.set_item("map_misses", outcome.map_misses)?;
-    dict.set_item("packed_pages", outcome.packed_pages)?;
-    dict.set_item("zero_pages", outcome.zero_pages)?;
-    dict.set_item("map_page_reads", outcome.map_reads)?;
-    dict.set_item("map_page_programs", outcome.map_programs)?;
-    dict.set_item("erase_counts", erase_counts_dict(py, outcome)?)?;
-    dict.set_item("buffer_hit_pages", outcome.buffer_hits)?;
-    dict.set_item("coalesced_pages", outcome.coalesced_pages)?;
-    dict.set_item("cache_hit_pages", outcome.cache_hits)?;
-    dict.set_item("cache_miss_pages", outcome.cache_misses)?;
-    dict.set_item("read_ahead_pages", outcome.read_ahead_pages)?;
-    dict.set_item("write_amplification_ratio", outcome.write_amplification())?;
-    dict.set_item("channel_utilisation_ratio", &outcome.channel_utilisation)?;
-    dict.set_item("unit_utilisation_ratio", &outcome.unit_utilisation)?;
-    Ok(dict)
-}
-
-/// What a disk did, by name.
-fn disk_dict<'py>(py: Python<'py>, work: &DiskWork) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("media_reads", work.media_reads)?;
-    dict.set_item("media_writes", work.media_writes)?;
-    dict.set_item("media_bytes", work.media_bytes)?;
-    dict.set_item("cache_hit_reads", work.cache_hits)?;
-    dict.set_item("read_ahead_bytes", work.read_ahead_bytes)?;
-    dict.set_item("replaced_bytes", work.replaced_bytes)?;
-    dict.set_item("utilisation_ratio", work.utilisation)?;
-    Ok(dict)
-}
-
-/// What the window took of the power supply, by name.
-fn energy_dict<'py>(py: Python<'py>, energy: &Energy) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("cell_joules", energy.cell_joules)?;
-    dict.set_item("channel_joules", energy.channel_joules)?;
-    dict.set_item("idle_joules", energy.idle_joules)?;
-    dict.set_item("joules", energy.joules())?;
-    dict.set_item("mean_watts", energy.mean_watts)?;
-    dict.set_item("iops_per_watt", energy.iops_per_watt)?;
+    dict.set_item(
+        "utilisation_ratio",
+        of_disk.or(units.and_then(Value::number)),
+    )?;
+    dict.set_item("page_reads", flash.map(|flash| flash.page_reads))?;
+    dict.set_item("page_programs", flash.map(FlashCounters::programs))?;
+    dict.set_item("media_bytes", disk.map(|disk| disk.media_bytes))?;
     Ok(dict)
 }
 
@@ -213,20 +219,14 @@ fn stream_dict<'py>(
     Ok(dict)
 }
 
-/// How often blocks were erased, by name; `None` of a firmware that does not tell.
-fn erase_counts_dict<'py>(
-    py: Python<'py>,
-    outcome: &Outcome,
-) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let Some(counts) = outcome.erase_counts else {
-        return Ok(None);
-    };
+/// How often blocks were erased, by name.
+fn erase_counts_dict(py: Python<'_>, counts: EraseCounts) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("least", counts.least)?;
     dict.set_item("mean", counts.mean)?;
     dict.set_item("most", counts.most)?;
     dict.set_item("standard_deviation", counts.standard_deviation)?;
-    Ok(Some(dict))
+    Ok(dict)
 }
 
 /// Sum and maximum of every part, by its name.

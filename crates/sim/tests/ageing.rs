@@ -8,6 +8,7 @@ use drivelab_request::CommandKind;
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
 
+use crate::counted::flash;
 use crate::small_drive::{self, ONE_DIE, config, drive, read, run, write};
 
 /// Programs get a third faster and erases twice as slow in 3,000 erases.
@@ -39,7 +40,7 @@ fn programs_change_in_proportion_to_the_erases_of_their_block() {
         assert_eq!(latency_ns(&outcome, CommandKind::Write), program + 10_000);
         let outcome = run(&drive, vec![read(0, 0)]);
         assert_eq!(latency_ns(&outcome, CommandKind::Read), 60_000);
-        assert_eq!(outcome.read_retries, Some(0));
+        assert_eq!(flash(&outcome).read_retries, Some(0));
     }
 }
 
@@ -86,7 +87,7 @@ fn each_retry_costs_another_read_of_the_cells() {
         let drive = drive(&[always, more, &worn(1_000)]);
         let outcome = run(&drive, vec![read(0, 0), read(1_000, 4)]);
         assert_eq!(latency_ns(&outcome, CommandKind::Read), expected + 10_000);
-        assert_eq!(outcome.read_retries, Some(6));
+        assert_eq!(flash(&outcome).read_retries, Some(6));
         let new = run(&small_drive::drive(&[always, more]), vec![read(0, 0)]);
         assert_eq!(latency_ns(&new, CommandKind::Read), 60_000);
     }
@@ -108,7 +109,7 @@ fn retries_are_as_frequent_as_wear_says() {
         let again: Vec<_> = (0..12_288)
             .map(|page| read(seed + 200 * page, page))
             .collect();
-        run(&prepared, again).read_retries.unwrap()
+        flash(&run(&prepared, again)).read_retries.unwrap()
     };
     let expected = 12_288.0 * (0.25 + 0.25_f64.powi(2) + 0.25_f64.powi(3) + 0.25_f64.powi(4));
     let found = reads(0);
@@ -124,7 +125,7 @@ fn retries_are_as_frequent_as_wear_says() {
     }
     let other = Prepared::new(config).unwrap();
     let pages: Vec<_> = (0..12_288).map(|page| read(200 * page, page)).collect();
-    assert_ne!(run(&other, pages).read_retries, Some(found));
+    assert_ne!(flash(&run(&other, pages)).read_retries, Some(found));
 }
 
 #[test]

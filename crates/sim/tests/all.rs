@@ -9,6 +9,7 @@ mod collections;
 mod commands;
 mod compression;
 mod conservation;
+mod counted;
 mod device;
 mod disk;
 mod drives;

@@ -5,6 +5,7 @@ use drivelab_ftl::OperationKind;
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError};
 
+use crate::counted::flash;
 use crate::small_drive::{self, ONE_DIE, drive, run, write};
 
 const FAILING: &str = "ageing.rated_erases = 1_000\nageing.erase_failure_probability = 0.02\n\
@@ -26,13 +27,19 @@ fn written(prepared: &Prepared, writes: u32) -> Result<Outcome, SimError> {
 #[test]
 fn a_run_tells_its_bad_blocks_and_ends_when_there_are_too_many() {
     let usual = written(&drive(&[ONE_DIE]), 600).unwrap();
-    assert_eq!((usual.bad_blocks, usual.retired_blocks), (None, None));
+    assert_eq!(
+        (flash(&usual).bad_blocks, flash(&usual).retired_blocks),
+        (None, None)
+    );
     let prepared = drive(&[ONE_DIE, FAILING, &worn(100)]);
     let mut before = 0;
     for writes in [600, 3_000, 9_000] {
         let outcome = written(&prepared, writes).unwrap();
-        let (bad, grown) = (outcome.bad_blocks.unwrap(), outcome.retired_blocks.unwrap());
-        assert!(u64::from(bad) >= grown && grown >= before);
+        let (bad, grown) = (
+            flash(&outcome).bad_blocks.unwrap(),
+            flash(&outcome).retired_blocks.unwrap(),
+        );
+        assert!(bad >= grown && grown >= before);
         before = grown;
     }
     assert!(before > 0);
@@ -66,8 +73,11 @@ fn a_program_that_fails_costs_a_program() {
         times += 1;
     }
     assert!(times > 0);
-    assert_eq!(outcome.retired_blocks, Some(times));
-    assert_eq!(outcome.wear_programs, outcome.wear_moves + times);
+    assert_eq!(flash(&outcome).retired_blocks, Some(times));
+    assert_eq!(
+        flash(&outcome).wear_page_programs,
+        flash(&outcome).wear_moves + times
+    );
 }
 
 #[test]
@@ -77,7 +87,7 @@ fn blocks_that_wore_out_before_are_bad_at_first() {
             &drive(&[ONE_DIE, FAILING, &worn(erases)]),
             vec![write(0, 0)],
         );
-        outcome.bad_blocks.unwrap()
+        flash(&outcome).bad_blocks.unwrap()
     };
     // 64 (1 - exp(-0.04 x 140^2 / 2,000)) = 21: with a deviation of 3.7.
     assert_eq!(bad(0), 0);

@@ -4,6 +4,7 @@
 use drivelab_request::{Command, CommandKind, Nanos};
 use drivelab_sim::ssd::Outcome;
 
+use crate::counted::flash;
 use crate::small_drive::{self, LINK, PAGE, drive, read, write};
 
 /// A link, and eight pages of buffer.
@@ -29,14 +30,20 @@ fn pages_gather_until_the_start_mark_and_the_oldest_go_until_the_stop_mark() {
     };
     // Three never reach the mark: every read finds its page.
     let outcome = run(MARKS, writes(3));
-    assert_eq!((outcome.buffer_hits, outcome.page_reads), (3, 0));
-    assert_eq!(outcome.host_programs, 0);
+    assert_eq!(
+        (flash(&outcome).buffer_hit_pages, flash(&outcome).page_reads),
+        (3, 0)
+    );
+    assert_eq!(flash(&outcome).host_page_programs, 0);
     // Four do: page 0 is in the flash by 620, page 2 by 930, page 4 is not.
     let outcome = run(MARKS, writes(4));
-    assert_eq!((outcome.buffer_hits, outcome.page_reads), (1, 2));
-    assert_eq!(outcome.host_programs, 2);
+    assert_eq!(
+        (flash(&outcome).buffer_hit_pages, flash(&outcome).page_reads),
+        (1, 2)
+    );
+    assert_eq!(flash(&outcome).host_page_programs, 2);
     // What waits is written when the run is over, whatever the marks.
-    assert_eq!(outcome.all_programs, 4);
+    assert_eq!(flash(&outcome).page_programs, 4);
 }
 
 #[test]
@@ -46,10 +53,16 @@ fn writing_a_gathered_page_again_saves_its_program() {
     let commands = [0, 0, 0, 2, 4, 6].into_iter().zip(0..);
     let commands: Vec<Command> = commands.map(|(page, n)| write(n * 100, page)).collect();
     let outcome = run(MARKS, commands.clone());
-    assert_eq!(outcome.coalesced_pages, 2);
-    assert_eq!(outcome.all_programs, 4);
+    assert_eq!(flash(&outcome).coalesced_pages, 2);
+    assert_eq!(flash(&outcome).page_programs, 4);
     let outcome = run("", commands);
-    assert_eq!((outcome.coalesced_pages, outcome.all_programs), (0, 6));
+    assert_eq!(
+        (
+            flash(&outcome).coalesced_pages,
+            flash(&outcome).page_programs
+        ),
+        (0, 6)
+    );
 }
 
 #[test]
@@ -63,7 +76,10 @@ fn two_parts_of_a_gathered_page_read_the_old_page_once() {
     let count = |buffer: &str| {
         let commands = vec![part(0, 0), part(100, 512), Command::flush(Nanos(200_000))];
         let outcome = run(buffer, commands);
-        (outcome.page_reads, outcome.host_programs)
+        (
+            flash(&outcome).page_reads,
+            flash(&outcome).host_page_programs,
+        )
     };
     assert_eq!(count(""), (2, 2));
     assert_eq!(count(MARKS), (1, 1));
@@ -97,7 +113,7 @@ fn a_write_that_finds_no_space_pushes_what_waits_below_the_marks() {
     });
     let outcome = run(high, commands.clone());
     assert_eq!(outcome.window, Nanos(450_000));
-    assert_eq!(outcome.all_programs, 9);
+    assert_eq!(flash(&outcome).page_programs, 9);
     // With nothing to be left, the same write pushes all five when it comes: space at
     // 100 + 310 and data at 420.
     let none_left = high.replace("20_480", "0");

@@ -8,6 +8,7 @@ use drivelab_sim::ssd::{
 };
 use drivelab_workload::{Characteristics, Generator};
 
+use crate::counted::flash;
 use crate::small_drive::{self, PAGE, command, drive, run, write};
 
 /// Commands cost 1 us, a trim 2 and a flush 3, an acknowledgement 7. A link of 409.6 MB/s moves
@@ -113,12 +114,15 @@ fn a_trim_costs_its_command_and_what_it_covers_whole_reads_as_zeroes() {
     );
     assert_eq!(largest(&outcome, CommandKind::Trim), 2_000);
     // Pages 0 and 4 are read, 1 + 60 + 10 us; 1 and 3 are not, 1 + 10.
-    assert_eq!(outcome.page_reads, 2);
+    assert_eq!(flash(&outcome).page_reads, 2);
     assert_eq!(outcome.read.latency.sum_ns(), 2 * 71_000 + 2 * 11_000);
     // Also what still waits in the buffer is given up: no hit.
     let trim = command(CommandKind::Trim, 20, 0, 1);
     let outcome = run(&drive(&[HOST]), vec![write(0, 0), trim, read(100, 0)]);
-    assert_eq!((outcome.buffer_hits, outcome.page_reads), (0, 0));
+    assert_eq!(
+        (flash(&outcome).buffer_hit_pages, flash(&outcome).page_reads),
+        (0, 0)
+    );
 }
 
 fn writes(capacity_bytes: u64, random: f64) -> Generator {
@@ -139,8 +143,8 @@ fn writes(capacity_bytes: u64, random: f64) -> Generator {
 fn pace(drive: &mut Ssd, requests: u64) -> (f64, f64) {
     let load = Load::closed(writes(drive.capacity_bytes(), 1.0), 8);
     let outcome = drive.run(load, Plan::counting(0, requests), 0, 0).unwrap();
-    let rate = outcome.host_programs as f64 / outcome.window.0 as f64 * 1e9;
-    (rate, outcome.write_amplification().unwrap())
+    let rate = flash(&outcome).host_page_programs as f64 / outcome.window.0 as f64 * 1e9;
+    (rate, flash(&outcome).write_amplification_ratio().unwrap())
 }
 
 #[test]

@@ -7,6 +7,8 @@ use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::Prepared;
 use drivelab_workload::{Characteristics, Generator};
 
+use crate::counted::flash;
+
 const PAGE_BYTES: u32 = 4096;
 const PROGRAM: u64 = 12_000 + 400_000;
 const READ: u64 = 50_000 + 10_000;
@@ -74,13 +76,18 @@ fn write_all(drive: &Prepared, pages: &[u64], content: Content, is_forced: bool)
 #[test]
 fn bandwidth_rises_by_what_compression_saves() {
     let pages = filled(64);
-    let program = |outcome: &Outcome| (outcome.host_programs, outcome.packed_pages);
+    let program = |outcome: &Outcome| {
+        (
+            flash(outcome).host_page_programs,
+            flash(outcome).packed_pages,
+        )
+    };
     for (buffer_pages, is_forced) in [(0, false), (8, true), (8, false)] {
         let drive = drive("fresh", 1000, buffer_pages, COMPRESSES);
         let random = write_all(&drive, &pages, Content::Random, is_forced);
         let database = write_all(&drive, &pages, Content::Database, is_forced);
-        assert_eq!(random.all_programs, 64);
-        assert_eq!(database.all_programs, 32);
+        assert_eq!(flash(&random).page_programs, 64);
+        assert_eq!(flash(&database).page_programs, 32);
         let by_random = random.window.0 as f64 / PROGRAM as f64;
         let by_database = database.window.0 as f64 / PROGRAM as f64;
         if is_forced || buffer_pages == 0 {
@@ -89,7 +96,7 @@ fn bandwidth_rises_by_what_compression_saves() {
             assert!((32.0..32.1).contains(&by_database), "{by_database}");
             assert_eq!(program(&random), (64, 0));
             assert_eq!(program(&database), (32, 32));
-            assert_eq!(database.write_amplification(), Some(0.5));
+            assert_eq!(flash(&database).write_amplification_ratio(), Some(0.5));
         } else {
             // Space for 8 pages: the last is in the buffer when 56 have left it, or half as
             // many programs of the rest.
@@ -107,8 +114,11 @@ fn zeroes_touch_no_flash() {
     for (buffer_pages, is_forced) in [(0, false), (8, true), (8, false)] {
         let drive = drive("fresh", 1000, buffer_pages, COMPRESSES);
         let outcome = write_all(&drive, &pages, Content::Zero, is_forced);
-        assert_eq!((outcome.all_programs, outcome.zero_pages), (0, 64));
-        assert_eq!(outcome.write_amplification(), Some(0.0));
+        assert_eq!(
+            (flash(&outcome).page_programs, flash(&outcome).zero_pages),
+            (0, 64)
+        );
+        assert_eq!(flash(&outcome).write_amplification_ratio(), Some(0.0));
         // 5 ns a page on the link.
         assert!(outcome.window.0 <= ACKNOWLEDGE + 64 * 5);
     }
@@ -123,7 +133,7 @@ fn zeroes_touch_no_flash() {
         .worker()
         .run(Load::timed(commands), Plan::counting(0, 4), 0, 0)
         .unwrap();
-    assert_eq!(outcome.page_reads, 1);
+    assert_eq!(flash(&outcome).page_reads, 1);
     let latency = &outcome.read.latency;
     assert_eq!(
         (latency.min_ns(), latency.max_ns()),
@@ -138,7 +148,7 @@ fn each_of_the_two_can_be_left_out() {
     let pages: Vec<u64> = (0..64).collect();
     let programs = |lines: &str| {
         let drive = drive("fresh", 1000, 0, lines);
-        write_all(&drive, &pages, Content::Zero, false).all_programs
+        flash(&write_all(&drive, &pages, Content::Zero, false)).page_programs
     };
     assert_eq!(programs("compression.slot_size_bytes = 1024"), 16);
     assert_eq!(programs("compression.slot_size_bytes = 2048"), 32);
@@ -165,7 +175,9 @@ fn settled(pages: u32, content: Content) -> f64 {
     let outcome = drive
         .worker()
         .run(load, Plan::counting(20_000, 20_000), 3, 0);
-    outcome.unwrap().write_amplification().unwrap()
+    flash(&outcome.unwrap())
+        .write_amplification_ratio()
+        .unwrap()
 }
 
 /// The rest of the flash is spare: a drive full of data that leaves 45 % behaves as one of 45 %
@@ -205,13 +217,13 @@ fn states_are_kept() {
     let mut worker = drive.worker();
     worker.run(load(0), plan, 0, 0).unwrap();
     let state = worker.save();
-    let programs = worker.run(load(100), plan, 0, 0).unwrap().all_programs;
+    let programs = flash(&worker.run(load(100), plan, 0, 0).unwrap()).page_programs;
     let after = worker.save();
     worker.reset();
     let mut other = drive.worker();
     other.load(&state).unwrap();
     assert_eq!(
-        other.run(load(100), plan, 0, 0).unwrap().all_programs,
+        flash(&other.run(load(100), plan, 0, 0).unwrap()).page_programs,
         programs
     );
     assert_eq!(other.save(), after);

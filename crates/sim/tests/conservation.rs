@@ -5,6 +5,7 @@
 use drivelab_sim::ssd::{Load, Plan, Prepared, SimError};
 use proptest::prelude::*;
 
+use crate::counted::flash;
 use crate::drives::{draws, fitted, placed, small_drives, workloads};
 
 /// The result, unless random times of 0 left the window without time.
@@ -37,7 +38,7 @@ proptest! {
         let bytes = outcome.read.latency.count() * u64::from(workload.read_size)
             + outcome.write.latency.count() * u64::from(workload.write_size);
         prop_assert_eq!(outcome.read.bytes + outcome.write.bytes, bytes);
-        for share in outcome.unit_utilisation.iter().chain(&outcome.channel_utilisation) {
+        for share in flash(&outcome).unit_utilisation_ratio.iter().chain(&flash(&outcome).channel_utilisation_ratio) {
             prop_assert!((0.0..=1.0 + 1e-12).contains(share), "utilisation {}", share);
         }
         // The same worker, returned to the prepared state, repeats itself.

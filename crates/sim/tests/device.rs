@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use drivelab_request::{Command, CommandKind, Direction, Nanos, Request};
 use drivelab_sim::host::{
-    Completion, Device, HostTime, Load, Outcome, PARTS, PartNames, Plan, Runner, SimError, Source,
-    Stream, WriteMode,
+    Completion, Device, FlashCounters, HostTime, Load, Media, Outcome, PARTS, PartNames, Plan,
+    Runner, SimError, Source, Stream, WriteMode,
 };
 use drivelab_sim::preset::Variability;
 use drivelab_workload::{Characteristics, Generator};
+
+use crate::counted::flash;
 
 const SERVICE_NS: u64 = 100;
 const CAPACITY_BYTES: u64 = 1 << 20;
@@ -90,7 +92,10 @@ impl Device for OneServer {
     }
 
     fn close_window(&mut self, _: u64, outcome: &mut Outcome) {
-        outcome.page_reads = self.served;
+        outcome.media = Media::Flash(Box::new(FlashCounters {
+            page_reads: self.served,
+            ..FlashCounters::default()
+        }));
     }
 }
 
@@ -123,7 +128,7 @@ fn a_closed_loop_keeps_its_depth_outstanding() {
     assert_eq!(outcome.part_names, ["host", "queueing"]);
     assert_eq!((outcome.warmup_requests, outcome.drained_requests), (10, 2));
     // The device was told when the window opened and closed; what closes it is served.
-    assert_eq!(outcome.page_reads, 40);
+    assert_eq!(flash(&outcome).page_reads, 40);
 }
 
 /// Two loops at one server that serves in order, with shares of 3 and 1: they take turns as

@@ -294,14 +294,14 @@ fn every_part_of_a_latency_is_told_and_what_the_disk_did() {
         let told = latency.mean_ns().unwrap() * latency.count() as f64;
         assert!((sum / told - 1.0).abs() < 1e-9, "{direction}");
     }
-    let work = outcome.disk.unwrap();
+    let work = outcome.media.disk().unwrap();
     // A read is one access or a hit; 8 commands are outstanding at either end of the window.
-    let reads = work.media_reads + work.cache_hits;
+    let reads = work.media_reads + work.cache_hit_reads;
     assert!(reads.abs_diff(outcome.read.latency.count()) <= 8, "{reads}");
     // Writes of one sector reach the platters one by one or merged; the cache holds 100.
     let writes = outcome.write.latency.count();
     assert!(work.media_writes <= writes + 108, "{}", work.media_writes);
-    assert!(work.utilisation > 0.9 && work.utilisation <= 1.0);
+    assert!(work.utilisation_ratio > 0.9 && work.utilisation_ratio <= 1.0);
     // The same again: nothing is left of a run.
     let again = small.measure(&workload, 1, 0, plan).unwrap();
     assert_eq!(format!("{again:?}"), format!("{outcome:?}"));
@@ -371,7 +371,7 @@ proptest! {
         }
         if !reads {
             let written: u64 = commands.iter().map(|command| u64::from(command.size_bytes)).sum();
-            let work = outcome.disk.unwrap();
+            let work = outcome.media.disk().unwrap();
             prop_assert_eq!(work.media_bytes, written - work.replaced_bytes);
         }
     }

@@ -27,7 +27,7 @@ fn energy_is_what_operations_and_time_take() {
     assert_is(energy.idle_joules, 43e-6);
     assert_is(energy.joules(), 343.122_88e-6);
     assert_is(energy.mean_watts, 343.122_88 / 430.0);
-    assert_is(energy.iops_per_watt, 3.0 / 343.122_88e-6);
+    assert_is(energy.iops_per_watt(), 3.0 / 343.122_88e-6);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
+use drivelab_sim::ssd::{Load, Media, Outcome, Plan, Prepared};
+
+use crate::counted::flash;
 
 const PAGES: u64 = 8;
 const PAGE_BYTES: u64 = 4096;
@@ -72,13 +74,16 @@ fn a_write_waits_for_the_merge_that_it_makes_necessary() {
     // The first of them finds no replacement block.
     assert_eq!(latency.min_ns(), Some(3 * (READ + PROGRAM) + PROGRAM));
     let merges = (
-        outcome.switch_merges,
-        outcome.partial_merges,
-        outcome.full_merges,
+        flash(&outcome).switch_merges,
+        flash(&outcome).partial_merges,
+        flash(&outcome).full_merges,
     );
     assert_eq!(merges, (0, 0, 15));
-    assert_eq!(outcome.collection_moves, 16 * 7 - 4);
-    assert_eq!(outcome.collection_moves, outcome.collection_programs);
+    assert_eq!(flash(&outcome).collection_moves, 16 * 7 - 4);
+    assert_eq!(
+        flash(&outcome).collection_moves,
+        flash(&outcome).collection_page_programs
+    );
 }
 
 /// A log block takes the page at once; the fifth needs one that another has.
@@ -88,11 +93,11 @@ fn a_log_block_takes_a_page_at_once() {
     let drive = drive("scheme = \"bast\"\nlog_blocks_per_plane = 4");
     let outcome = run(&drive, Direction::Write, pages(4));
     assert_eq!(outcome.write.latency.max_ns(), Some(PROGRAM));
-    assert_eq!(outcome.full_merges, 0);
+    assert_eq!(flash(&outcome).full_merges, 0);
     let outcome = run(&drive, Direction::Write, pages(5));
     let merge = 8 * (READ + PROGRAM) + 2 * ERASE;
     assert_eq!(outcome.write.latency.max_ns(), Some(merge + PROGRAM));
-    assert_eq!(outcome.full_merges, 1);
+    assert_eq!(flash(&outcome).full_merges, 1);
 }
 
 /// In order nothing is copied, whatever is mapped: the whole drive once more.
@@ -105,9 +110,13 @@ fn writes_in_order_amplify_nothing() {
         "scheme = \"fast\"\nlog_blocks_per_plane = 4",
     ] {
         let outcome = run(&drive(mapping), Direction::Write, 0..16 * PAGES);
-        assert_eq!(outcome.write_amplification(), Some(1.0), "{mapping}");
+        assert_eq!(
+            flash(&outcome).write_amplification_ratio(),
+            Some(1.0),
+            "{mapping}"
+        );
         let switches = if mapping.contains("page") { 0 } else { 16 };
-        assert_eq!(outcome.switch_merges, switches, "{mapping}");
+        assert_eq!(flash(&outcome).switch_merges, switches, "{mapping}");
         let reads = run(&drive(mapping), Direction::Read, 0..16 * PAGES);
         assert_eq!(reads.read.latency.max_ns(), Some(READ), "{mapping}");
     }
@@ -129,9 +138,18 @@ fn a_miss_takes_one_page_read_longer() {
             (latency.min_ns(), latency.max_ns()),
             (Some(READ), Some(2 * READ))
         );
-        assert_eq!((outcome.map_hits, outcome.map_misses), (1, 1));
-        assert_eq!((outcome.map_reads, outcome.map_programs), (1, 0));
-        assert_eq!(outcome.page_reads, 3);
+        assert_eq!(
+            (flash(&outcome).map_hits, flash(&outcome).map_misses),
+            (1, 1)
+        );
+        assert_eq!(
+            (
+                flash(&outcome).map_page_reads,
+                flash(&outcome).map_page_programs
+            ),
+            (1, 0)
+        );
+        assert_eq!(flash(&outcome).page_reads, 3);
     }
 }
 
@@ -153,7 +171,13 @@ fn a_dirty_entry_that_makes_room_costs_a_read_and_a_program() {
     // The seventeenth entry: translation page read and programmed, read again, page read.
     let longest = outcome.read.latency.max_ns();
     assert_eq!(longest, Some(READ + PROGRAM + 2 * READ));
-    assert_eq!((outcome.map_misses, outcome.map_programs), (17, 1));
+    assert_eq!(
+        (
+            flash(&outcome).map_misses,
+            flash(&outcome).map_page_programs
+        ),
+        (17, 1)
+    );
 }
 
 /// With memory for the whole map it does what the page map does, and nothing else.
@@ -162,7 +186,9 @@ fn a_cache_as_large_as_the_map_is_the_page_map() {
     let told = |mapping: &str| {
         let pages = (0..2_000_u64).map(|step| step * 7919 % 128);
         let mut outcome = run(&drive(mapping), Direction::Write, pages);
-        outcome.map_hits = 0;
+        if let Media::Flash(counters) = &mut outcome.media {
+            counters.map_hits = 0;
+        }
         format!("{outcome:?}")
     };
     let page = told("scheme = \"page\"");

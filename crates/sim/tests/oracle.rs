@@ -9,6 +9,7 @@ use drivelab_workload::{Characteristics, Generator};
 use proptest::option;
 use proptest::prelude::*;
 
+use crate::counted::flash;
 use crate::drives::story::Story;
 use crate::drives::world::{Arrivals, World};
 use crate::drives::{draws, fitted, placed, plans, small_drives, workloads};
@@ -98,7 +99,7 @@ proptest! {
         let Ok(outcome) = outcome else {
             return Ok(());
         };
-        prop_assert!(outcome.bad_blocks.is_some() && outcome.retired_blocks.is_some());
+        prop_assert!(flash(&outcome).bad_blocks.is_some() && flash(&outcome).retired_blocks.is_some());
         let world = World::new(&config, drive.firmware(), outcome.variability_factor);
         let arrivals = Arrivals::Closed(Box::new(generator.map(Into::into)), workload.queue_depth);
         world.run(vec![arrivals], plan).assert_agrees(&outcome);

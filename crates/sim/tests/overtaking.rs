@@ -5,6 +5,7 @@ use drivelab_request::{Command, Direction};
 use drivelab_sim::ssd::{Load, Outcome, Plan, Source, Stream};
 use drivelab_workload::{Characteristics, Generator};
 
+use crate::counted::flash;
 use crate::small_drive::{ONE_DIE, drive, read, write};
 
 fn run(more: &str, streams: Vec<Stream>, requests: u64) -> Outcome {
@@ -44,7 +45,7 @@ fn a_read_through_the_cache_overtakes_and_what_is_read_ahead_does_not() {
     let settings = format!("{settings}buffer.read_ahead_bytes = 8192\n");
     let requests = [write(0, 0), write(0, 1), read(1, 2), read(2, 3)];
     let outcome = one_stream(&settings, &requests);
-    assert_eq!(outcome.read_ahead_pages, 2);
+    assert_eq!(flash(&outcome).read_ahead_pages, 2);
     assert_eq!(outcome.read.latency.max_ns(), Some(308_000 + 120_000));
     assert_eq!(outcome.write.latency.max_ns(), Some(740_000));
 }

@@ -4,6 +4,7 @@
 use drivelab_request::{Command, CommandKind, Direction, Nanos};
 use drivelab_sim::ssd::{Outcome, PARTS, Part};
 
+use crate::counted::flash;
 use crate::small_drive::{ONE_DIE, command, drive, read, run, write};
 
 const CACHE: &str = "scheduling.cache_operations = true\n";
@@ -43,8 +44,8 @@ fn the_next_program_is_transferred_while_one_is_in_the_array() {
     // The first transfer, then the cell array without a gap: 10 + 4 x 300.
     let outcome = one_die(CACHE, &writes);
     assert_eq!(outcome.window, Nanos(1_210_000));
-    assert_eq!(outcome.unit_utilisation, [1.0]);
-    assert_eq!(outcome.channel_utilisation, [40.0 / 1210.0]);
+    assert_eq!(flash(&outcome).unit_utilisation_ratio, [1.0]);
+    assert_eq!(flash(&outcome).channel_utilisation_ratio, [40.0 / 1210.0]);
     // They end at 310, 610, 910, 1210: what is left waited for the die.
     let latencies = 310 + 610 + 910 + 1210;
     let expected = parts(latencies - 4 * 310, 40, 1200);
@@ -101,8 +102,8 @@ fn two_planes_program_together_after_two_transfers() {
     assert_eq!(two_planes("", &both).window, Nanos(2 * 310_000));
     let outcome = two_planes(&format!("{SAME_PAGE}{ENERGY}"), &both);
     assert_eq!(outcome.window, Nanos(320_000));
-    assert_eq!(outcome.unit_utilisation, [1.0]);
-    assert_eq!(outcome.channel_utilisation, [20.0 / 320.0]);
+    assert_eq!(flash(&outcome).unit_utilisation_ratio, [1.0]);
+    assert_eq!(flash(&outcome).channel_utilisation_ratio, [20.0 / 320.0]);
     assert_eq!(parts_us(&outcome, Direction::Write), parts(0, 20, 300));
     // Each page takes its energy.
     assert!((outcome.energy.unwrap().cell_joules / 2e-3 - 1.0).abs() < 1e-12);
@@ -156,11 +157,14 @@ fn moves_by_copyback_are_alone_in_their_die() {
     let writes: Vec<Command> = (0..3000).map(|place| write(0, page(place))).collect();
     let outcome = two_planes(&format!("{all}{CACHE}{ANY_PAGE}"), &writes);
     assert_eq!(outcome.write.latency.count(), 3000);
-    assert_eq!(outcome.host_programs, 3000);
-    assert_eq!(outcome.copyback_programs, outcome.collection_programs);
-    assert!(outcome.copyback_programs > 100);
+    assert_eq!(flash(&outcome).host_page_programs, 3000);
+    assert_eq!(
+        flash(&outcome).copyback_page_programs,
+        flash(&outcome).collection_page_programs
+    );
+    assert!(flash(&outcome).copyback_page_programs > 100);
     // Programs for the host and erases are in pairs at best.
-    let alone = outcome.copyback_programs * 350;
-    let least_us = alone + outcome.erases / 2 * 1000 + 3000 / 2 * 300;
+    let alone = flash(&outcome).copyback_page_programs * 350;
+    let least_us = alone + flash(&outcome).block_erases / 2 * 1000 + 3000 / 2 * 300;
     assert!(outcome.window.0 / 1000 >= least_us, "{outcome:?}");
 }

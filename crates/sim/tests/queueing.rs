@@ -5,6 +5,7 @@ use drivelab_request::Direction;
 use drivelab_sim::ssd::{Load, Plan, Prepared, Source, Stream};
 use drivelab_workload::{Arrivals, Characteristics, Generator};
 
+use crate::counted::flash;
 use crate::small_drive::{self, PAGE};
 
 /// So many channels with so many dies each; `times` are dispatch, register, cell in us.
@@ -80,7 +81,7 @@ fn rate(prepared: &Prepared, direction: Direction) -> f64 {
     let generator = pages(direction, 0.0, worker.capacity_bytes());
     let plan = Plan::counting(1_000, 120_000);
     let outcome = worker.run(Load::closed(generator, 64), plan, 0, 0).unwrap();
-    assert_eq!(outcome.collection_programs, 0);
+    assert_eq!(flash(&outcome).collection_page_programs, 0);
     outcome.measured_requests as f64 / outcome.window.0 as f64 * 1e9
 }
 

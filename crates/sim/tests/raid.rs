@@ -12,6 +12,7 @@ use drivelab_sim::raid::Array;
 use drivelab_sim::ssd::{Prepared, SnapshotError};
 use drivelab_workload::{Arrivals, Characteristics, Generator};
 
+use crate::counted::flash;
 use crate::small_drive::{BASE, LINK, ONE_DIE, PAGE, command, drive, read, write};
 
 const STRIPE: u64 = 4 * PAGE as u64;
@@ -90,13 +91,7 @@ fn an_array_of_one_is_its_member_to_the_nanosecond() {
             assert_eq!(outcome.log, expected.log, "{changes:?} {workload:?}");
             assert_eq!(outcome.window, expected.window);
             assert_eq!(outcome.split, expected.split);
-            assert_eq!(outcome.page_reads, expected.page_reads);
-            assert_eq!(outcome.host_programs, expected.host_programs);
-            assert_eq!(outcome.collection_programs, expected.collection_programs);
-            assert_eq!(outcome.all_programs, expected.all_programs);
-            assert_eq!(outcome.unit_utilisation, expected.unit_utilisation);
-            assert_eq!(outcome.channel_utilisation, expected.channel_utilisation);
-            assert_eq!(outcome.erase_counts, expected.erase_counts);
+            assert_eq!(flash(&outcome), flash(&expected));
             let factors = (outcome.variability_factor, expected.variability_factor);
             assert_eq!(factors.0.to_bits(), factors.1.to_bits());
         }
@@ -243,16 +238,17 @@ fn what_is_smaller_than_a_stripe_goes_to_one_member() {
     let same = run(&mut two, vec![read(0, 0), read(0, 1)]);
     assert_eq!(latencies(&same), [60_000, 120_000]);
     let reads: Vec<_> = same
-        .members
+        .media
+        .members()
         .iter()
-        .map(|member| member.page_reads)
+        .map(|member| flash(member).page_reads)
         .collect();
     assert_eq!(reads, [2, 0]);
     let apart = run(&mut two, vec![read(0, 0), read(0, 4)]);
     assert_eq!(latencies(&apart), [60_000, 60_000]);
     // Of member 0: stripes 0, 2, 4; page 9 of the array is its page 5.
     let ninth = run(&mut two, vec![read(0, 9)]);
-    assert_eq!(ninth.members[0].page_reads, 1);
+    assert_eq!(flash(&ninth.media.members()[0]).page_reads, 1);
 }
 
 #[test]
@@ -274,9 +270,10 @@ fn a_request_is_complete_with_its_slowest_piece() {
         [50_000, 10_000, 120_000]
     );
     let utilisation: Vec<_> = outcome
-        .members
+        .media
+        .members()
         .iter()
-        .map(|m| m.unit_utilisation[0])
+        .map(|m| flash(m).unit_utilisation_ratio[0])
         .collect();
     assert!((utilisation[0] - 2.0 / 3.0).abs() < 1e-9 && (utilisation[1] - 1.0).abs() < 1e-9);
 }
@@ -339,7 +336,10 @@ fn the_state_of_the_members_is_what_every_measurement_starts_from() {
     let first = told(&mut two, &writes, plan);
     let again = told(&mut two, &writes, plan);
     assert_eq!(first.window, again.window);
-    assert_eq!(first.collection_programs, again.collection_programs);
+    assert_eq!(
+        flash(&first).collection_page_programs,
+        flash(&again).collection_page_programs
+    );
 }
 
 /// Two runs of writes and between them, on another array alike, the state that the first left.
@@ -483,8 +483,13 @@ fn disks_can_be_members() {
     let mut two = prepared.worker(&Arc::default());
     let large = workload(0.0, 4, 1 << 20, 0.0);
     let outcome = two.measure(&large, 1, 0, Plan::counting(10, 200)).unwrap();
-    let both = outcome.disk.unwrap();
-    let each: Vec<_> = outcome.members.iter().map(|m| m.disk.unwrap()).collect();
+    let both = outcome.media.disk().unwrap();
+    let each: Vec<_> = outcome
+        .media
+        .members()
+        .iter()
+        .map(|m| m.media.disk().unwrap())
+        .collect();
     assert_eq!(each.len(), 2);
     assert_eq!(both.media_bytes, each[0].media_bytes + each[1].media_bytes);
     assert_eq!(each[0].media_reads, each[1].media_reads);

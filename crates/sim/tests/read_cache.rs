@@ -4,6 +4,7 @@
 use drivelab_request::{Command, CommandKind};
 use drivelab_sim::ssd::{Outcome, Part};
 
+use crate::counted::flash;
 use crate::small_drive::{self, LINK, drive, read, write};
 
 fn run(buffer: &str, commands: Vec<Command>) -> Outcome {
@@ -22,7 +23,11 @@ fn sum_us(outcome: &Outcome) -> u64 {
 }
 
 fn counts(outcome: &Outcome) -> [u64; 3] {
-    [outcome.cache_hits, outcome.cache_misses, outcome.page_reads]
+    [
+        flash(outcome).cache_hit_pages,
+        flash(outcome).cache_miss_pages,
+        flash(outcome).page_reads,
+    ]
 }
 
 #[test]
@@ -41,7 +46,10 @@ fn a_page_read_again_comes_from_memory() {
     // So does what the write buffer holds: data at 10, read at 20, memory until 35.
     let buffered = format!("buffer.write_buffer_bytes = 32_768\n{slow}");
     let outcome = run(&buffered, vec![write(0, 0), read(20, 0)]);
-    assert_eq!((sum_us(&outcome), outcome.buffer_hits), (25, 1));
+    assert_eq!(
+        (sum_us(&outcome), flash(&outcome).buffer_hit_pages),
+        (25, 1)
+    );
 }
 
 #[test]
@@ -100,15 +108,18 @@ fn the_pages_behind_the_second_read_in_a_row_are_read_ahead() {
     let row = |third| vec![read(0, 0), read(100, 1), read(third, 2)];
     let outcome = run(&ahead, row(300));
     assert_eq!(sum_us(&outcome), 70 + 70 + 10);
-    assert_eq!((counts(&outcome), outcome.read_ahead_pages), ([1, 2, 4], 3));
+    assert_eq!(
+        (counts(&outcome), flash(&outcome).read_ahead_pages),
+        ([1, 2, 4], 3)
+    );
     // At 120 it is on its way: 160 and, behind page 1's data until 170, the link: 180.
     let outcome = run(&ahead, row(120));
     assert_eq!(sum_us(&outcome), 70 + 70 + 60);
     // Without, every page is read when it is asked for.
     let outcome = run(FOUR, row(300));
     assert_eq!(sum_us(&outcome), 3 * 70);
-    assert_eq!(outcome.read_ahead_pages, 0);
+    assert_eq!(flash(&outcome).read_ahead_pages, 0);
     // Pages that do not follow each other are not.
     let outcome = run(&ahead, vec![read(0, 0), read(100, 3), read(200, 5)]);
-    assert_eq!(outcome.read_ahead_pages, 0);
+    assert_eq!(flash(&outcome).read_ahead_pages, 0);
 }

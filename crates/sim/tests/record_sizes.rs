@@ -7,6 +7,8 @@ use drivelab_sim::ssd::{Outcome, Plan, Prepared};
 use drivelab_workload::Characteristics;
 use proptest::prelude::*;
 
+use crate::counted::flash;
+
 const PAGE: u32 = 4096;
 
 /// The most of the units' pages in a record.
@@ -62,7 +64,7 @@ fn record_ns(prepared: &Prepared, direction: Direction, sizes: &[u32]) -> Vec<u6
     // Few enough that collection does not start.
     let outcomes = prepared.measure(&work, 7, Plan::counting(0, 3), 1).unwrap();
     let record = |outcome: &Outcome| {
-        assert_eq!(outcome.collection_programs, 0);
+        assert_eq!(flash(outcome).collection_page_programs, 0);
         let latency = &outcome.of(direction).latency;
         assert_eq!(latency.min_ns(), latency.max_ns());
         latency.max_ns().unwrap()

@@ -4,6 +4,7 @@
 use drivelab_request::{Command, Nanos};
 use drivelab_sim::ssd::{Load, Outcome, Plan};
 
+use crate::counted::flash;
 use crate::small_drive::{ONE_DIE, drive, read, run, write};
 
 const COPYBACK: &str = "scheduling.copyback = true\n";
@@ -40,17 +41,26 @@ fn nine_writes() -> Vec<Command> {
 fn a_move_within_a_plane_does_not_need_the_channel() {
     // Nine writes of 310 us, two erases of 1 ms, four moves of 50 + 10 + 10 + 300 us.
     let outcome = collect("", &[]);
-    assert_eq!(outcome.collection_programs, 4);
+    assert_eq!(flash(&outcome).collection_page_programs, 4);
     assert_eq!(outcome.window, Nanos(2_790_000 + 2_000_000 + 4 * 370_000));
-    assert_eq!(outcome.channel_utilisation, [(9.0 + 8.0) * 10.0 / 6270.0]);
-    assert_eq!(outcome.copyback_programs, 0);
+    assert_eq!(
+        flash(&outcome).channel_utilisation_ratio,
+        [(9.0 + 8.0) * 10.0 / 6270.0]
+    );
+    assert_eq!(flash(&outcome).copyback_page_programs, 0);
     // Without the transfers of the moves: 50 + 300 us each.
     let outcome = collect(COPYBACK, &[]);
     assert_eq!(outcome.window, Nanos(2_790_000 + 2_000_000 + 4 * 350_000));
     assert_eq!(outcome.write.latency.max_ns(), Some(6_190_000));
-    assert_eq!(outcome.channel_utilisation, [9.0 * 10.0 / 6190.0]);
-    assert_eq!(outcome.unit_utilisation, [1.0]);
-    let counts = [outcome.copyback_reads, outcome.copyback_programs];
+    assert_eq!(
+        flash(&outcome).channel_utilisation_ratio,
+        [9.0 * 10.0 / 6190.0]
+    );
+    assert_eq!(flash(&outcome).unit_utilisation_ratio, [1.0]);
+    let counts = [
+        flash(&outcome).copyback_page_reads,
+        flash(&outcome).copyback_page_programs,
+    ];
     assert_eq!(counts, [4, 4]);
     // 1 nJ a byte: nine pages.
     let channel = outcome.energy.unwrap().channel_joules;
@@ -70,7 +80,10 @@ fn a_window_counts_the_halves_of_moves_that_end_in_it() {
         let load = Load::timed(nine_writes());
         let drive = drive(&[FEW_PAGES, more]);
         let outcome = drive.worker().run(load, plan, 0, 0).unwrap();
-        [outcome.page_reads, outcome.collection_programs]
+        [
+            flash(&outcome).page_reads,
+            flash(&outcome).collection_page_programs,
+        ]
     };
     let until = |more: &str, end: u64| counted(more, 0, Some(end));
     // To the end of the ninth write.
@@ -119,12 +132,12 @@ fn a_partial_write_and_idle_time_do_not_copy_back() {
     partial.size_bytes = 512;
     let outcome = run(&drive(&[ONE_DIE, COPYBACK]), vec![partial]);
     assert_eq!(outcome.window, Nanos(370_000));
-    assert_eq!(outcome.copyback_programs, 0);
+    assert_eq!(flash(&outcome).copyback_page_programs, 0);
     // In idle time one operation is asked for at a time, and a command may come between.
     let idle = "collection.background_blocks_per_plane = 3\n\
                 collection.background_idle_ns = 10_000\n";
     let later = read(100_000, 2);
     let outcome = collect(&format!("{COPYBACK}{idle}"), &[later]);
-    assert!(outcome.collection_programs > 4);
-    assert_eq!(outcome.copyback_programs, 4);
+    assert!(flash(&outcome).collection_page_programs > 4);
+    assert_eq!(flash(&outcome).copyback_page_programs, 4);
 }

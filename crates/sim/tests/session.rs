@@ -11,6 +11,8 @@ use drivelab_sim::host::{MOST_STREAMS, Outcome, SimError};
 use drivelab_sim::preset::DriveConfig;
 use drivelab_workload::{MAX_THREADS, Stimulus};
 
+use crate::counted::flash;
+
 /// One channel, one die, 64 blocks of 16 pages, half of them user data; a program takes 300 us,
 /// and nothing else anything but reads and erases.
 const SMALL: &str = "base = \"bench-64gib\"\nname = \"session\"\n\
@@ -54,8 +56,8 @@ const SECOND: Nanos = Nanos(1_000_000_000);
 fn told(outcome: &Outcome) -> (u64, u64, u64) {
     (
         outcome.measured_requests,
-        outcome.host_programs,
-        outcome.collection_programs,
+        flash(outcome).host_page_programs,
+        flash(outcome).collection_page_programs,
     )
 }
 
@@ -72,7 +74,7 @@ fn a_purge_makes_writes_fast_again_and_steps_add_up() {
     // 100 ms at 300 us; the write under way when it closes is not counted.
     assert_eq!(told(&fresh), (333, 333, 0));
     let used = session.run(&step(0.0, SECOND), 1, 1).unwrap().whole;
-    assert!(used.collection_programs > 100 && used.measured_requests < 3_000);
+    assert!(flash(&used).collection_page_programs > 100 && used.measured_requests < 3_000);
     session.purge().unwrap();
     let again = session
         .run(&step(0.0, Nanos(100_000_000)), 1, 0)
@@ -97,7 +99,10 @@ fn a_purged_drive_answers_reads_from_nowhere() {
     reads.total_bytes = Some(100 * 4096);
     // Nothing takes time on this drive but its flash.
     let outcome = session.run(&reads, 1, 0).unwrap().whole;
-    assert_eq!((outcome.measured_requests, outcome.page_reads), (100, 0));
+    assert_eq!(
+        (outcome.measured_requests, flash(&outcome).page_reads),
+        (100, 0)
+    );
 }
 
 #[test]
@@ -136,7 +141,10 @@ fn idle_time_is_used_by_drives_that_use_it() {
             .run(&step(0.0, Nanos(30_100_000)), 1, 2)
             .unwrap()
             .whole;
-        (outcome.measured_requests, outcome.collection_programs)
+        (
+            outcome.measured_requests,
+            flash(&outcome).collection_page_programs,
+        )
     };
     let without = of("");
     let with = of(

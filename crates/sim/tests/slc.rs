@@ -5,6 +5,8 @@ use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
 
+use crate::counted::flash;
+
 const PAGE_BYTES: u32 = 4096;
 /// Pages of an SLC block, and of all four.
 const BLOCK: u64 = 4;
@@ -62,7 +64,13 @@ fn writes_fall_off_a_cliff_when_the_region_is_full() {
         Plan::counting(0, REGION),
     );
     assert_eq!(before.window, Nanos(REGION * SLC_PROGRAM));
-    assert_eq!((before.fold_programs, before.erases), (0, 0));
+    assert_eq!(
+        (
+            flash(&before).fold_page_programs,
+            flash(&before).block_erases
+        ),
+        (0, 0)
+    );
     let after = run(
         &drive,
         Direction::Write,
@@ -74,10 +82,10 @@ fn writes_fall_off_a_cliff_when_the_region_is_full() {
     let block = BLOCK * (FOLD + SLC_PROGRAM) + ERASE;
     assert_eq!(after.window, Nanos(blocks * block));
     assert_eq!(
-        (after.fold_programs, after.erases),
+        (flash(&after).fold_page_programs, flash(&after).block_erases),
         (blocks * BLOCK, blocks)
     );
-    assert_eq!(after.write_amplification(), Some(2.0));
+    assert_eq!(flash(&after).write_amplification_ratio(), Some(2.0));
 }
 
 /// A second without commands is enough to fold all full blocks: the region takes as much
@@ -93,7 +101,7 @@ fn idle_time_restores_the_region() {
         plan,
     );
     assert_eq!(restored.write.latency.max_ns(), Some(REGION * SLC_PROGRAM));
-    assert_eq!(restored.fold_programs, REGION);
+    assert_eq!(flash(&restored).fold_page_programs, REGION);
     let tired = run(
         &drive("fresh", 1_000_000_000),
         Direction::Write,

@@ -5,6 +5,8 @@ use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Load, Outcome, PARTS, Part, Plan, Prepared};
 
+use crate::counted::flash;
+
 /// Two channels, one way, two planes a die; dispatch 5 us, register 10 us,
 /// cells 50 and 300 us, erase 1 ms; host free, no buffer.
 const BASE: &str = r#"
@@ -257,9 +259,12 @@ fn a_channel_serves_its_ways_in_the_order_in_which_they_became_ready() {
     );
     // The channel transferred 160 of 215 us; the dies worked or held their data
     // from the end of their dispatch on, at 5, 10, 15 and 20 us.
-    assert_eq!(outcome.channel_utilisation, [160.0 / 215.0]);
+    assert_eq!(flash(&outcome).channel_utilisation_ratio, [160.0 / 215.0]);
     let held = [95.0 - 5.0, 135.0 - 10.0, 175.0 - 15.0, 215.0 - 20.0];
-    assert_eq!(outcome.unit_utilisation, held.map(|time| time / 215.0));
+    assert_eq!(
+        flash(&outcome).unit_utilisation_ratio,
+        held.map(|time| time / 215.0)
+    );
 }
 
 #[test]
@@ -293,7 +298,13 @@ fn a_write_below_a_page_reads_the_old_page_first() {
     // Dispatch 5, read 60, then the program: 10 + 300.
     let outcome = run(&drive(&[]), vec![at(0, Direction::Write, 0, 512)]);
     assert_eq!(outcome.window, Nanos(375_000));
-    assert_eq!((outcome.page_reads, outcome.host_programs), (1, 1));
+    assert_eq!(
+        (
+            flash(&outcome).page_reads,
+            flash(&outcome).host_page_programs
+        ),
+        (1, 1)
+    );
 }
 
 #[test]
@@ -306,7 +317,13 @@ fn a_write_across_pages_reads_only_the_pages_it_covers_in_part() {
         direction: Direction::Write,
     };
     let outcome = run(&drive(&[]), vec![request]);
-    assert_eq!((outcome.page_reads, outcome.host_programs), (2, 4));
+    assert_eq!(
+        (
+            flash(&outcome).page_reads,
+            flash(&outcome).host_page_programs
+        ),
+        (2, 4)
+    );
 }
 
 /// SATA at 100 MB/s (4 KiB in 40.96 us), commands 2 and 3 us, acknowledge 7 us.
@@ -371,11 +388,14 @@ fn a_read_of_a_buffered_page_does_not_touch_the_flash() {
     ]);
     let outcome = run(&buffered, vec![write(0, 0), read(100, 0)]);
     assert_eq!(outcome.read.latency.max_ns(), Some(42_960));
-    assert_eq!((outcome.buffer_hits, outcome.page_reads), (1, 0));
+    assert_eq!(
+        (flash(&outcome).buffer_hit_pages, flash(&outcome).page_reads),
+        (1, 0)
+    );
     // At 359 the page is in the flash.
     let outcome = run(&buffered, vec![write(0, 0), read(359, 0)]);
     assert_eq!(outcome.read.latency.max_ns(), Some(2_000 + 65_000 + 40_960));
-    assert_eq!(outcome.buffer_hits, 0);
+    assert_eq!(flash(&outcome).buffer_hit_pages, 0);
 }
 
 #[test]

@@ -5,6 +5,8 @@ use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Outcome, Plan, Prepared};
 use drivelab_workload::Characteristics;
 
+use crate::counted::flash;
+
 /// Random 4 KiB writes to the first quarter of a drive of 8 planes x 24 blocks.
 fn outcome(changes: &str) -> Outcome {
     let text = format!(
@@ -26,12 +28,12 @@ fn outcome(changes: &str) -> Outcome {
 
 #[test]
 fn a_worn_drive_starts_with_the_erases_stated() {
-    let fresher = outcome("").erase_counts.unwrap();
+    let fresher = flash(&outcome("")).erase_counts.unwrap();
     let worn = outcome("condition = \"worn\"\nwear.worn_erase_count = 3_000\n");
-    let worn = worn.erase_counts.unwrap();
+    let worn = flash(&worn).erase_counts.unwrap();
     // The same writes erase as many blocks; without the erases of preconditioning.
     let none = outcome("condition = \"worn\"\nwear.worn_erase_count = 0\n");
-    let none = none.erase_counts.unwrap();
+    let none = flash(&none).erase_counts.unwrap();
     assert!((worn.mean - none.mean - 3_000.0).abs() < 1e-9);
     assert_eq!(worn.most - none.most, 3_000);
     assert!(fresher.mean > none.mean);
@@ -41,16 +43,18 @@ fn a_worn_drive_starts_with_the_erases_stated() {
 fn levelling_costs_programs_of_its_own_and_narrows_the_spread() {
     let without = outcome("");
     let with = outcome("wear.static_spread = 4\nwear.least_worn_first = true\n");
-    assert_eq!(without.wear_programs, 0);
-    assert!(with.wear_programs > 0);
+    assert_eq!(flash(&without).wear_page_programs, 0);
+    assert!(flash(&with).wear_page_programs > 0);
     let spread = |outcome: &Outcome| {
-        let counts = outcome.erase_counts.unwrap();
+        let counts = flash(outcome).erase_counts.unwrap();
         counts.most - counts.least
     };
     // Three quarters of the data are cold: their blocks are never erased.
     assert!(spread(&without) > 12, "{}", spread(&without));
     assert!(spread(&with) <= 8, "{}", spread(&with));
-    let programs = with.host_programs + with.collection_programs + with.wear_programs;
-    let expected = programs as f64 / with.host_programs as f64;
-    assert_eq!(with.write_amplification(), Some(expected));
+    let programs = flash(&with).host_page_programs
+        + flash(&with).collection_page_programs
+        + flash(&with).wear_page_programs;
+    let expected = programs as f64 / flash(&with).host_page_programs as f64;
+    assert_eq!(flash(&with).write_amplification_ratio(), Some(expected));
 }

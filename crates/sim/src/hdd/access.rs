@@ -40,7 +40,7 @@ impl Hdd {
         let limit = limit.min(self.mechanism.geometry.sectors());
         let before = self.course.sector;
         self.course = self.mechanism.progress(self.course, now, limit);
-        self.work.read_ahead_bytes += (self.course.sector - before) * SECTOR;
+        self.counters.read_ahead_bytes += (self.course.sector - before) * SECTOR;
         self.segments.extend(segment, self.course.sector);
         if self.course.sector >= limit {
             self.ahead = Ahead::Rests(segment);
@@ -136,17 +136,17 @@ impl Hdd {
         } = access;
         self.course = after;
         self.busy_ns += now - started.max(self.opened_at);
-        self.work.media_bytes += u64::from(what.count) * SECTOR;
+        self.counters.media_bytes += u64::from(what.count) * SECTOR;
         if what.slot & OF_CACHE != 0 {
-            self.work.media_writes += 1;
+            self.counters.media_writes += 1;
             self.writes.written();
             self.admit_blocked(now);
             self.end_flushes(now);
         } else if what.writes {
-            self.work.media_writes += 1;
+            self.counters.media_writes += 1;
             self.acknowledge(what.slot, now);
         } else {
-            self.work.media_reads += 1;
+            self.counters.media_reads += 1;
             let segment = self.segments.fill(what.sector, what.end());
             self.ahead = match segment {
                 Some(segment) if self.config.cache.read_ahead => Ahead::Reads(segment),

@@ -89,7 +89,7 @@ impl Hdd {
             let number = self.next_number();
             let geometry = &self.mechanism.geometry;
             let replaced = self.writes.insert(first, end, number, geometry);
-            self.work.replaced_bytes += replaced * SECTOR;
+            self.counters.replaced_bytes += replaced * SECTOR;
             self.acknowledge(tag, now);
         } else {
             self.wait_for_mechanism(tag, first, now);
@@ -100,14 +100,14 @@ impl Hdd {
     pub(super) fn look_up(&mut self, tag: u32, now: u64) {
         let Slot { first, end, .. } = self.slots[tag as usize];
         if self.writes.holds(first, end) {
-            self.work.cache_hits += 1;
+            self.counters.cache_hit_reads += 1;
             self.send_data(tag, now);
             return;
         }
         self.settle(now);
         match self.segments.find(first, end) {
             Found::All(segment) => {
-                self.work.cache_hits += 1;
+                self.counters.cache_hit_reads += 1;
                 self.read_further(segment, now);
                 self.send_data(tag, now);
             }

@@ -18,10 +18,10 @@ use super::mechanism::{Course, Mechanism, Position};
 use super::rotation::Rotation;
 use super::schedule::{Scheduler, Waiting};
 use super::seek::SeekCurve;
-use super::work::DiskWork;
 use super::write_cache::WriteCache;
 use crate::host::{
-    Completion, Device, HostTime, Outcome, PARTS, PartNames, SimError, measurement_factor,
+    Completion, Device, DiskCounters, HostTime, Media, Outcome, PARTS, PartNames, SimError,
+    measurement_factor,
 };
 use crate::preset::HddConfig;
 
@@ -145,7 +145,7 @@ pub struct Hdd {
     pub(super) ahead: Ahead,
     /// Accesses and writes into the cache so far.
     pub(super) number: u64,
-    pub(super) work: DiskWork,
+    pub(super) counters: DiskCounters,
     pub(super) busy_ns: u64,
     pub(super) opened_at: u64,
 }
@@ -183,7 +183,7 @@ impl Hdd {
             course: AT_REST,
             ahead: Ahead::Off,
             number: 0,
-            work: DiskWork::default(),
+            counters: DiskCounters::default(),
             busy_ns: 0,
             opened_at: 0,
             config,
@@ -285,7 +285,7 @@ impl Device for Hdd {
         self.course = AT_REST;
         self.ahead = Ahead::Off;
         self.number = 0;
-        self.work = DiskWork::default();
+        self.counters = DiskCounters::default();
         (self.busy_ns, self.opened_at) = (0, 0);
         factor
     }
@@ -360,7 +360,7 @@ impl Device for Hdd {
 
     fn open_window(&mut self, at: u64) {
         self.settle(at);
-        self.work = DiskWork::default();
+        self.counters = DiskCounters::default();
         (self.busy_ns, self.opened_at) = (0, at);
     }
 
@@ -370,10 +370,10 @@ impl Device for Hdd {
             .access
             .map_or(0, |a| at - a.started.max(self.opened_at));
         let window = at - self.opened_at;
-        self.work.utilisation = match window {
+        self.counters.utilisation_ratio = match window {
             0 => 0.0,
             window => (self.busy_ns + under_way) as f64 / window as f64,
         };
-        outcome.disk = Some(self.work);
+        outcome.media = Media::Disk(self.counters);
     }
 }

@@ -24,14 +24,12 @@ mod rotation;
 mod run;
 mod schedule;
 mod seek;
-mod work;
 mod write_cache;
 
 pub use disk::Hdd;
 pub use rotation::Rotation;
 pub use run::Disk;
 pub use seek::{SeekCurve, SeekTimes};
-pub use work::DiskWork;
 
 use crate::host::PartNames;
 

@@ -11,6 +11,7 @@
 //! SSD, and an array of SSDs, have a loop of their own, for speed.
 
 pub(crate) mod clock;
+pub mod counters;
 pub(crate) mod counting;
 mod device;
 mod error;
@@ -29,6 +30,7 @@ pub(crate) mod users;
 mod variability;
 mod watch;
 
+pub use counters::{DiskCounters, Energy, FlashCounters, Media};
 pub use device::{Completion, Device};
 pub use error::SimError;
 pub use load::{Load, MOST_STREAMS, Source, Stream, WriteMode};

@@ -10,10 +10,9 @@
 
 use drivelab_request::{Command, CommandKind};
 
-use super::joined::join;
 use super::state;
 use super::stripes::{Piece, Stripes};
-use crate::host::{Completion, Device, HostTime, Outcome, PartNames, SimError};
+use crate::host::{Completion, Device, Energy, HostTime, Media, Outcome, PartNames, SimError};
 use crate::snapshot::SnapshotError;
 
 const NEVER: u64 = u64::MAX;
@@ -285,21 +284,23 @@ impl Device for Array {
     }
 
     fn close_window(&mut self, at: u64, outcome: &mut Outcome) {
-        for member in &mut self.members {
+        let window = outcome.window;
+        let told = |member: &mut Member| {
             let mut told = Outcome {
-                window: outcome.window,
+                window,
                 ..Outcome::default()
             };
             member.device.close_window(at, &mut told);
-            outcome.members.push(told);
-        }
+            told
+        };
+        outcome.media = Media::Members(self.members.iter_mut().map(told).collect());
     }
 
     fn end(&mut self, outcome: &mut Outcome) -> Result<(), SimError> {
-        for (member, told) in self.members.iter_mut().zip(&mut outcome.members) {
+        for (member, told) in self.members.iter_mut().zip(outcome.media.members_mut()) {
             member.device.end(told)?;
         }
-        join(outcome);
+        outcome.energy = Energy::of_members(&outcome.media, outcome.measured_requests);
         Ok(())
     }
 

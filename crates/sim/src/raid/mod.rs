@@ -1,7 +1,6 @@
 //! RAID-0: drives of one kind side by side, stripes in turn on each.
 
 mod array;
-mod joined;
 mod pair;
 mod run;
 mod state;

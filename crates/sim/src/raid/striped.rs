@@ -17,14 +17,13 @@ use std::sync::atomic::AtomicBool;
 use drivelab_ftl::Restorable;
 use drivelab_request::{Command, CommandKind};
 
-use super::joined::join;
 use super::state;
 use super::stripes::{Piece, Stripes};
 use crate::event::END_OF_TIME;
 use crate::host::clock::HostClock;
 use crate::host::load::{SECTOR_SHIFT, Tables};
 use crate::host::users::{Edge, Users};
-use crate::host::{Device, Load, Outcome, Plan, SimError, Watch, plan};
+use crate::host::{Device, Energy, Load, Media, Outcome, Plan, SimError, Watch, plan};
 use crate::snapshot::SnapshotError;
 use crate::ssd::{Slot, Worker};
 
@@ -155,10 +154,10 @@ impl<F: Restorable> Striped<F> {
         }
         let mut outcome = std::mem::take(&mut self.outcome);
         self.users.end(true, &mut outcome)?;
-        for (member, told) in self.members.iter_mut().zip(&mut outcome.members) {
+        for (member, told) in self.members.iter_mut().zip(outcome.media.members_mut()) {
             member.end(told)?;
         }
-        join(&mut outcome);
+        outcome.energy = Energy::of_members(&outcome.media, outcome.measured_requests);
         Ok(outcome)
     }
 
@@ -310,7 +309,7 @@ impl<F: Restorable> Striped<F> {
                     worker.close_window(at, &mut told);
                     told
                 };
-                self.outcome.members = self.members.iter_mut().map(told).collect();
+                self.outcome.media = Media::Members(self.members.iter_mut().map(told).collect());
             }
             Edge::Neither => {}
         }

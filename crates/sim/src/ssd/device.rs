@@ -315,11 +315,10 @@ impl<F: Restorable> Device for Worker<F> {
     fn close_window(&mut self, at: u64, outcome: &mut Outcome) {
         let engine = &mut self.engine;
         engine.close_account(at, engine.served_until(at));
-        outcome.take_flash(std::mem::take(&mut engine.outcome));
+        outcome.media = std::mem::take(&mut engine.outcome.media);
     }
 
     fn end(&mut self, outcome: &mut Outcome) -> Result<(), SimError> {
-        outcome.all_programs += self.engine.tally.programs();
         run::end(&mut self.engine, &self.config, outcome)
     }
 }

@@ -19,6 +19,7 @@ use super::split::FLASH_PARTS;
 use super::timing::Timing;
 use super::{Plan, SimError};
 use crate::event::{EventKey, EventTree, MAX_LEAVES, SIDE_LEAVES};
+use crate::host::FlashCounters;
 use crate::host::users::{Edge, Users};
 use crate::preset::{Dispatch, SsdConfig};
 
@@ -36,20 +37,13 @@ pub(super) const INTERRUPT: usize = 4;
 pub(super) const MEMORY: usize = 5;
 pub(super) const IDLE: usize = 6;
 
-/// What the measurement window counts beside requests.
+/// What the flash executed inside the measurement window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     /// By operation kind and cause.
     pub operations: [[u64; Cause::ALL.len()]; 3],
     /// By operation kind, those that were halves of copybacks.
     pub copybacks: [u64; 3],
-    pub buffer_hits: u64,
-    pub coalesced: u64,
-    pub cache_hits: u64,
-    pub cache_misses: u64,
-    pub read_ahead: u64,
-    /// Times that pages were sensed again.
-    pub read_retries: u64,
 }
 
 impl Tally {
@@ -75,6 +69,8 @@ pub(super) struct Engine<F> {
     pub cache: ReadCache,
     pub out: OperationBuffer,
     pub tally: Tally,
+    /// What else the measurement window counts.
+    pub counters: FlashCounters,
     /// What the firmware had counted when the window opened.
     pub counts_before: Counts,
     /// Those who submit and count.
@@ -134,6 +130,7 @@ impl<F: Firmware> Engine<F> {
             cache: ReadCache::new(config),
             out: OperationBuffer::with_capacity(1024),
             tally: Tally::default(),
+            counters: FlashCounters::default(),
             counts_before: Counts::default(),
             users: Users::new(STOP_STEP_NS),
             is_owned: false,
@@ -171,7 +168,6 @@ impl<F: Firmware> Engine<F> {
         }
         let mut outcome = std::mem::take(&mut self.outcome);
         self.users.end(self.buffer.is_empty(), &mut outcome)?;
-        outcome.all_programs += self.tally.programs();
         Ok(outcome)
     }
 
@@ -217,6 +213,7 @@ impl<F: Firmware> Engine<F> {
         self.cache.reset();
         self.out = OperationBuffer::with_capacity(1024);
         self.tally = Tally::default();
+        self.counters = FlashCounters::default();
         self.counts_before = Counts::default();
         self.opened_at = 0;
         self.outcome = Outcome {

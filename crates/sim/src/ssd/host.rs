@@ -447,7 +447,7 @@ impl<F: Firmware> Engine<F> {
         for page in 0..run.pages {
             let first = Lpn(run.first.0 + page);
             if self.buffer.holds(first.0) {
-                self.tally.buffer_hits += 1;
+                self.counters.buffer_hit_pages += 1;
             } else {
                 self.firmware.submit(
                     &[PageRun {

@@ -42,12 +42,11 @@ use crate::host::{load, outcome, plan};
 use crate::snapshot;
 
 pub use crate::host::{
-    Bin, CommandOutcome, LatencySplit, Load, LoggedRequest, MOST_BINS, MOST_STREAMS, Outcome,
-    PARTS, PartNames, Plan, RequestLog, Series, SimError, Source, Standing, Stream, StreamOutcome,
-    Watch, WriteMode,
+    Bin, CommandOutcome, Energy, FlashCounters, LatencySplit, Load, LoggedRequest, MOST_BINS,
+    MOST_STREAMS, Media, Outcome, PARTS, PartNames, Plan, RequestLog, Series, SimError, Source,
+    Standing, Stream, StreamOutcome, Watch, WriteMode,
 };
 pub use crate::snapshot::SnapshotError;
-pub use energy::Energy;
 pub use external::ExternalSsd;
 pub(crate) use host::Slot;
 pub use prepare::{Prepared, Ssd};

@@ -477,7 +477,8 @@ impl<F: Firmware> Engine<F> {
         if let Some(ageing) = &mut self.timing.ageing {
             match task.kind {
                 OperationKind::Read => {
-                    self.tally.read_retries += u64::from(ageing.retries(task.ppn));
+                    let retries = u64::from(ageing.retries(task.ppn));
+                    *self.counters.read_retries.get_or_insert(0) += retries;
                 }
                 OperationKind::Program => {}
                 OperationKind::Erase => ageing.count_erase(task.ppn),

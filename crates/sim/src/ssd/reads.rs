@@ -23,19 +23,19 @@ impl<F: Firmware> Engine<F> {
         let (mut pending, mut in_memory) = (0, 0);
         for page in run.first.0..run.first.0 + run.pages {
             if self.buffer.holds(page) {
-                self.tally.buffer_hits += 1;
+                self.counters.buffer_hit_pages += 1;
                 in_memory += 1;
             } else if self.cache.touch(page) {
-                self.tally.cache_hits += 1;
+                self.counters.cache_hit_pages += 1;
                 in_memory += 1;
             } else if let Some(coming) = self.cache.coming.get_mut(&page)
                 && !coming.is_stale
             {
-                self.tally.cache_hits += 1;
+                self.counters.cache_hit_pages += 1;
                 coming.waiting.push(slot);
                 pending += 1;
             } else {
-                self.tally.cache_misses += u64::from(self.cache.is_on());
+                self.counters.cache_miss_pages += u64::from(self.cache.is_on());
                 pending += u32::from(self.fetch(page, Some(slot), now));
             }
         }
@@ -90,7 +90,7 @@ impl<F: Firmware> Engine<F> {
         for page in from..until {
             let is_wanted = self.cache.lacks(page) && !self.buffer.holds(page);
             if is_wanted && self.fetch(page, None, now) {
-                self.tally.read_ahead += 1;
+                self.counters.read_ahead_pages += 1;
             }
         }
         self.out.counts.unmapped_reads = unmapped;

@@ -2,14 +2,13 @@
 
 use drivelab_ftl::Firmware;
 
-use super::energy::{Energy, Work};
 use super::engine::Engine;
 use super::load::Load;
 use super::outcome::Outcome;
 use super::timing::Timing;
 use super::{Plan, SimError, plan};
 use crate::host::clock::HostClock;
-use crate::host::{HostTime, measurement_factor};
+use crate::host::{Energy, HostTime, Media, measurement_factor};
 use crate::preset::SsdConfig;
 
 /// Whether a run can be made of `load` and `plan`.
@@ -47,17 +46,13 @@ pub(super) fn end<F: Firmware>(
     config: &SsdConfig,
     outcome: &mut Outcome,
 ) -> Result<(), SimError> {
-    outcome.erase_counts = engine.firmware.erase_counts()?;
-    outcome.bad_blocks = engine.firmware.bad_blocks();
-    let work = Work {
-        reads: outcome.page_reads,
-        retries: outcome.read_retries.unwrap_or(0),
-        programs: outcome.programs(),
-        copybacks: outcome.copyback_reads + outcome.copyback_programs,
-        erases: outcome.erases,
-        requests: outcome.measured_requests,
-        window: outcome.window,
+    let Media::Flash(counters) = &mut outcome.media else {
+        return Ok(());
     };
-    outcome.energy = Energy::of(config, work);
+    counters.page_programs += engine.tally.programs();
+    counters.erase_counts = engine.firmware.erase_counts()?;
+    counters.bad_blocks = engine.firmware.bad_blocks().map(u64::from);
+    let requests = outcome.measured_requests;
+    outcome.energy = Energy::of(config, counters, requests, outcome.window);
     Ok(())
 }

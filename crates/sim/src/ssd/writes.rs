@@ -206,7 +206,7 @@ impl<F: Firmware> Engine<F> {
         for page in piece.first.0..piece.first.0 + piece.pages {
             if (self.buffer.gathered).put(page, whole.contains(&page), piece.content) {
                 self.buffer.release_one();
-                self.tally.coalesced += 1;
+                self.counters.coalesced_pages += 1;
             } else {
                 self.buffer.insert(page);
             }
@@ -258,7 +258,7 @@ impl<F: Firmware> Engine<F> {
         for page in first..=last {
             if let Some(was_whole) = self.buffer.gathered.remove(page) {
                 self.buffer.drop_gathered(page);
-                self.tally.coalesced += 1;
+                self.counters.coalesced_pages += 1;
                 piece.first_partial &= !(was_whole && page == first);
                 piece.last_partial &= !(was_whole && page == last);
             }

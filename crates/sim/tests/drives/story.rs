@@ -6,6 +6,8 @@ use drivelab_sim::ssd::{Outcome, PARTS, Part};
 
 use super::ledger::Ledger;
 
+use crate::counted::flash;
+
 /// Something that the window may count, in the order in which it happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Entry {
@@ -92,10 +94,11 @@ impl Story {
             let busy: u64 = intervals.iter().map(inside).sum();
             busy as f64 / (closed - opened).max(1) as f64
         };
+        let counters = flash(outcome);
         let units: Vec<f64> = self.unit_busy.iter().map(share).collect();
-        assert_eq!(outcome.unit_utilisation, units, "units");
+        assert_eq!(counters.unit_utilisation_ratio, units, "units");
         let channels: Vec<f64> = self.channel_busy.iter().map(share).collect();
-        assert_eq!(outcome.channel_utilisation, channels, "channels");
+        assert_eq!(counters.channel_utilisation_ratio, channels, "channels");
     }
 
     fn assert_counts(&self, outcome: &Outcome) {
@@ -121,23 +124,24 @@ impl Story {
                 Entry::Closed => counts = 0,
             }
         }
-        assert_eq!(outcome.page_reads, reads, "page reads");
-        assert_eq!(outcome.host_programs, host, "programs for the host");
+        let counters = flash(outcome);
+        assert_eq!(counters.page_reads, reads, "page reads");
+        assert_eq!(counters.host_page_programs, host, "programs for the host");
         assert_eq!(
-            outcome.collection_programs, collection,
+            counters.collection_page_programs, collection,
             "programs to collect"
         );
-        assert_eq!(outcome.wear_programs, wear, "programs to level wear");
-        let of_map = (outcome.map_reads, outcome.map_programs);
+        assert_eq!(counters.wear_page_programs, wear, "programs to level wear");
+        let of_map = (counters.map_page_reads, counters.map_page_programs);
         assert_eq!(
             of_map,
             (map_reads, map_programs),
             "reads and programs of the map"
         );
-        assert_eq!(outcome.fold_programs, folds, "programs to fold");
-        assert_eq!(outcome.erases, erases, "erases");
-        assert_eq!(outcome.buffer_hits, hits, "buffer hits");
-        assert_eq!(outcome.coalesced_pages, coalesced, "coalesced");
+        assert_eq!(counters.fold_page_programs, folds, "programs to fold");
+        assert_eq!(counters.block_erases, erases, "erases");
+        assert_eq!(counters.buffer_hit_pages, hits, "buffer hits");
+        assert_eq!(counters.coalesced_pages, coalesced, "coalesced");
     }
 
     fn assert_split(&self, outcome: &Outcome) {

@@ -274,7 +274,7 @@ class SimulatedDrive(ClosedOnExit):
             "seed": seed,
             "requests": submitted_requests(told),
             "loop_wall_seconds": told["loop_wall_seconds"],
-            "page_programs": told.get("all_page_programs"),
+            "page_programs": told.get("page_programs"),
             "peak_memory_bytes": peak_bytes(),
             "preparation_wall_seconds": prepared - started,
             **described,
@@ -286,40 +286,9 @@ class SimulatedDrive(ClosedOnExit):
     def _described(self, told: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
         duration_ns = told["duration_ns"]
         series = told.get("series")
-        is_flash = "disk" not in told
+        is_flash = told["flash"] is not None
         # The channels and units of an array are its members'.
         is_one = not told["members"]
-        flash = (
-            "page_reads",
-            "host_page_programs",
-            "collection_page_programs",
-            "wear_page_programs",
-            "fold_page_programs",
-            "copyback_page_programs",
-            "read_retries",
-            "block_erases",
-            "collections",
-            "collection_moves",
-            "wear_moves",
-            "retired_blocks",
-            "bad_blocks",
-            "switch_merges",
-            "partial_merges",
-            "full_merges",
-            "map_hits",
-            "map_misses",
-            "map_page_reads",
-            "map_page_programs",
-            "packed_pages",
-            "zero_pages",
-            "buffer_hit_pages",
-            "coalesced_pages",
-            "cache_hit_pages",
-            "cache_miss_pages",
-            "read_ahead_pages",
-            "write_amplification_ratio",
-            "erase_counts",
-        )
         return {
             "duration_ns": duration_ns,
             "stopped_by": told["stopped_by"],
@@ -329,8 +298,8 @@ class SimulatedDrive(ClosedOnExit):
                 stream_json(plan, stream, duration_ns)
                 for plan, stream in zip(scenario.streams(), told["streams"], strict=True)
             ],
-            "flash": {name: told[name] for name in flash} if is_flash else None,
-            "disk": told.get("disk"),
+            "flash": told["flash"],
+            "disk": told["disk"],
             "energy": told["energy"],
             "variability": self.variability,
             "variability_factor": told["variability_factor"],

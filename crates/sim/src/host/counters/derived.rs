@@ -1,0 +1,51 @@
+//! What is computed of other counters.
+
+use super::{Energy, FlashCounters, Media};
+
+impl FlashCounters {
+    /// Flash page programs inside the window, whatever for.
+    #[must_use]
+    pub fn programs(&self) -> u64 {
+        let own = self.collection_page_programs + self.wear_page_programs + self.map_page_programs;
+        self.host_page_programs + own + self.fold_page_programs
+    }
+
+    /// Pages that the host wrote to the flash: programmed for it, or saved by compression.
+    #[must_use]
+    pub fn host_pages(&self) -> u64 {
+        self.host_page_programs + self.packed_pages + self.zero_pages
+    }
+
+    /// Flash page programs over host page writes; `None` without writes.
+    #[must_use]
+    pub fn write_amplification_ratio(&self) -> Option<f64> {
+        let (programs, pages) = (self.programs(), self.host_pages());
+        (pages > 0).then(|| programs as f64 / pages as f64)
+    }
+}
+
+impl Energy {
+    /// All of it.
+    #[must_use]
+    pub fn joules(&self) -> f64 {
+        self.cell_joules + self.channel_joules + self.idle_joules
+    }
+
+    /// Requests a second and watt, which is requests a joule; 0 where nothing was taken.
+    #[must_use]
+    pub fn iops_per_watt(&self) -> f64 {
+        let joules = self.joules();
+        if joules > 0.0 {
+            self.requests as f64 / joules
+        } else {
+            0.0
+        }
+    }
+
+    /// Of an array that served so many requests what its members took; `None` where no member
+    /// tells.
+    pub(crate) fn of_members(media: &Media, requests: u64) -> Option<Self> {
+        let members: Vec<_> = media.members().iter().filter_map(|m| m.energy).collect();
+        Self::joined(members.iter()).map(|energy| Self { requests, ..energy })
+    }
+}

@@ -1,0 +1,165 @@
+//! What a drive's media did while the window was open: the counters, and what is told of them.
+//!
+//! ```text
+//!   a row of the table ──┬─> the field that the drive counts in
+//!                        ├─> its name, unit and meaning: JSON keys, documents
+//!                        └─> how the members of an array add up
+//! ```
+//!
+//! Counting is adding to a field; the table is read once a run.
+
+mod derived;
+mod joining;
+mod table;
+mod value;
+
+use std::borrow::Cow;
+
+pub use table::{DiskCounters, Energy, FlashCounters};
+pub use value::Value;
+
+/// One row of the table: a counter of `W`.
+#[derive(Debug)]
+pub struct Counter<W: 'static> {
+    /// Its name, as the field or function of `W` that gives it.
+    pub name: &'static str,
+    /// Where a run gives it out.
+    pub place: Place,
+    /// What is counted, or the unit of a quantity.
+    pub unit: &'static str,
+    /// What it says, a sentence.
+    pub meaning: &'static str,
+    /// How those of the members of an array become that of the array, in words.
+    pub of_array: &'static str,
+    /// Under which name each measurement tells it too, if it does.
+    pub measured: Option<&'static str>,
+    /// What follows the name in a key: that it is a list, or nothing.
+    pub suffix: &'static str,
+    /// The parts of a counter that is several numbers, each with its meaning.
+    pub parts: &'static [(&'static str, &'static str)],
+    /// Reads it.
+    pub read: fn(&W) -> Value<'_>,
+}
+
+/// Where a run gives a counter out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the object of its kind: `flash`, `disk` or `energy`.
+    Object,
+    /// Among what is told of the whole run.
+    Run,
+    /// Nowhere: others are computed of it.
+    Core,
+}
+
+/// A counter as documents and Python see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// Its key in what a run prints, such as `flash.page_reads`.
+    pub key: String,
+    /// See [`Counter::unit`].
+    pub unit: &'static str,
+    /// See [`Counter::meaning`].
+    pub meaning: &'static str,
+    /// See [`Counter::of_array`].
+    pub of_array: &'static str,
+    /// See [`Counter::measured`].
+    pub measured: Option<&'static str>,
+}
+
+impl<W> Counter<W> {
+    /// Its keys in what a run prints; none where it is not given out.
+    fn described(&self, object: &str) -> Vec<Described> {
+        let name = match self.place {
+            Place::Object => format!("{object}.{}{}", self.name, self.suffix),
+            Place::Run => format!("{}{}", self.name, self.suffix),
+            Place::Core => return Vec::new(),
+        };
+        let of = |key, meaning| Described {
+            key,
+            unit: self.unit,
+            meaning,
+            of_array: self.of_array,
+            measured: self.measured,
+        };
+        if self.parts.is_empty() {
+            return vec![of(name, self.meaning)];
+        }
+        let parts = self.parts.iter();
+        parts
+            .map(|(part, meaning)| of(format!("{name}.{part}"), meaning))
+            .collect()
+    }
+}
+
+/// Every counter that a run gives out, in the order of the table.
+#[must_use]
+pub fn described() -> Vec<Described> {
+    let flash = FlashCounters::ROWS.iter();
+    let disk = DiskCounters::ROWS.iter();
+    let energy = Energy::ROWS.iter();
+    flash
+        .flat_map(|row| row.described(FlashCounters::OBJECT))
+        .chain(disk.flat_map(|row| row.described(DiskCounters::OBJECT)))
+        .chain(energy.flat_map(|row| row.described(Energy::OBJECT)))
+        .collect()
+}
+
+/// What a drive keeps data on, with what it counted.
+#[derive(Clone, Debug, Default)]
+pub enum Media {
+    /// The window has not closed, or the device counts requests only.
+    #[default]
+    Uncounted,
+    /// An SSD.
+    Flash(Box<FlashCounters>),
+    /// A hard disk.
+    Disk(DiskCounters),
+    /// An array: what each member did.
+    Members(Vec<super::Outcome>),
+}
+
+impl Media {
+    /// What the flash did, of an array that of all members; `None` of other drives.
+    #[must_use]
+    pub fn flash(&self) -> Option<Cow<'_, FlashCounters>> {
+        match self {
+            Self::Flash(counters) => Some(Cow::Borrowed(counters)),
+            Self::Members(members) => {
+                let counters: Vec<_> = members.iter().filter_map(|m| m.media.flash()).collect();
+                FlashCounters::joined(counters.iter().map(AsRef::as_ref)).map(Cow::Owned)
+            }
+            Self::Uncounted | Self::Disk(_) => None,
+        }
+    }
+
+    /// What the disk did, of an array that of all members; `None` of other drives.
+    #[must_use]
+    pub fn disk(&self) -> Option<DiskCounters> {
+        match self {
+            Self::Disk(counters) => Some(*counters),
+            Self::Members(members) => {
+                let counters: Vec<_> = members.iter().filter_map(|m| m.media.disk()).collect();
+                DiskCounters::joined(counters.iter())
+            }
+            Self::Uncounted | Self::Flash(_) => None,
+        }
+    }
+
+    /// The members of an array; none of other drives.
+    #[must_use]
+    pub fn members(&self) -> &[super::Outcome] {
+        match self {
+            Self::Members(members) => members,
+            _ => &[],
+        }
+    }
+
+    /// The same, to be told what is known only when the run is over.
+    pub(crate) fn members_mut(&mut self) -> &mut [super::Outcome] {
+        match self {
+            Self::Members(members) => members,
+            _ => &mut [],
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The table of counters: a row each.
+//!
+//! ```text
+//!   /// What it says: a sentence, as documents have it.
+//!   name: type, unit, how members join, where a run gives it out[, what else];
+//! ```
+//!
+//! A row of a `fn` is computed ([`super::derived`]) and not counted. `measured` names it in what
+//! each measurement tells, and `firmware` says that the firmware counts it, and as what.
+//! [`Place`] has the places, [`super::joining`] the ways to join.
+
+use drivelab_ftl::{Counts, EraseCounts};
+
+use super::joining::{Derived, Join, Listed, Mean, OverBlocks, Rule, Sum};
+use super::value::{Countable, Value};
+use super::{Counter, Place};
+
+macro_rules! counters {
+    // A counter: its field, and its row.
+    (@rows $head:tt [$($fields:tt)*] [$($rows:tt)*] [$($firmware:tt)*]
+        $(#[doc = $meaning:literal])+
+        $name:ident: $kind:ty, $unit:literal, $join:ident, $place:ident
+        $(, measured $measured:literal)? $(, firmware $count:ident)?;
+        $($rest:tt)*
+    ) => {
+        counters! {
+            @rows $head
+            [$($fields)* {$(#[doc = $meaning])+ $name: $kind, $join}]
+            [$($rows)* {
+                $name [$($meaning),+] $unit, $join, $place, [$($measured)?],
+                <$kind as Countable>::SUFFIX, <$kind as Countable>::PARTS,
+                |counters| counters.$name.value()
+            }]
+            [$($firmware)* $({$name $count})?]
+            $($rest)*
+        }
+    };
+    // What is computed: its row.
+    (@rows $head:tt [$($fields:tt)*] [$($rows:tt)*] [$($firmware:tt)*]
+        $(#[doc = $meaning:literal])+
+        fn $name:ident, $unit:literal, $place:ident $(, measured $measured:literal)?;
+        $($rest:tt)*
+    ) => {
+        counters! {
+            @rows $head [$($fields)*]
+            [$($rows)* {
+                $name [$($meaning),+] $unit, Derived, $place, [$($measured)?], "", &[],
+                |counters| Value::from(counters.$name())
+            }]
+            [$($firmware)*]
+            $($rest)*
+        }
+    };
+    (@rows {$(#[$about:meta])* $counters:ident, $object:literal}
+        [$({$(#[$doc:meta])+ $field:ident: $kind:ty, $joins:ident})*]
+        [$({
+            $name:ident [$($meaning:literal),+] $unit:literal, $join:ident, $place:ident,
+            [$($measured:literal)?], $suffix:expr, $parts:expr, $read:expr
+        })*]
+        $firmware:tt
+    ) => {
+        $(#[$about])*
+        pub struct $counters {
+            $($(#[$doc])+ pub $field: $kind,)*
+        }
+
+        impl $counters {
+            /// The object in which a run gives them out.
+            pub const OBJECT: &'static str = $object;
+
+            /// The table.
+            pub const ROWS: &'static [Counter<Self>] = &[$(Counter {
+                name: stringify!($name),
+                place: Place::$place,
+                unit: $unit,
+                meaning: concat!($($meaning),+).trim_ascii_start(),
+                of_array: <$join as Rule>::WORDS,
+                measured: counters!(@option $($measured)?),
+                suffix: $suffix,
+                parts: $parts,
+                read: $read,
+            }),*];
+
+            /// Those of an array with such members; `None` without any.
+            pub fn joined<'a>(members: impl Iterator<Item = &'a Self> + Clone) -> Option<Self> {
+                members.clone().next()?;
+                Some(Self {
+                    $($field: <$joins as Join<$kind>>::join(members.clone().map(|m| &m.$field)),)*
+                })
+            }
+        }
+
+        counters! { @firmware $counters $firmware }
+    };
+    (@firmware $counters:ident []) => {};
+    (@firmware $counters:ident [$({$name:ident $count:ident})+]) => {
+        impl $counters {
+            /// Takes what the firmware counted between `before` and `now`.
+            pub(crate) fn take_firmware(&mut self, now: &Counts, before: &Counts) {
+                $(self.$name = now.$count - before.$count;)+
+            }
+        }
+    };
+    (@option) => { None };
+    (@option $value:literal) => { Some($value) };
+    ($(#[$about:meta])* $counters:ident in $object:literal { $($rows:tt)* }) => {
+        counters! { @rows {$(#[$about])* $counters, $object} [] [] [] $($rows)* }
+    };
+}
+
+counters! {
+    /// What the flash did. An operation counts in the window in which the flash has executed it;
+    /// what the firmware counts, in the window in which it decides it.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    FlashCounters in "flash" {
+        /// flash pages read inside the window; `flash` is `null` of a hard disk
+        page_reads: u64, "pages", Sum, Object, measured "page_reads";
+        /// pages programmed for the host
+        host_page_programs: u64, "pages", Sum, Object, measured "host_page_programs";
+        /// pages that collection moved
+        collection_page_programs: u64, "pages", Sum, Object, measured "collection_page_programs";
+        /// pages that wear levelling moved
+        wear_page_programs: u64, "pages", Sum, Object;
+        /// pages copied from SLC blocks to dense ones; 0 of a drive without them
+        fold_page_programs: u64, "pages", Sum, Object;
+        /// pages that collection and wear levelling moved inside their plane, without crossing
+        /// the channel
+        copyback_page_programs: u64, "pages", Sum, Object;
+        /// times that pages were sensed again inside the window, as their blocks are worn; `null`
+        /// of a drive whose times do not change with wear
+        read_retries: Option<u64>, "times", Sum, Object;
+        /// blocks erased inside the window
+        block_erases: u64, "blocks", Sum, Object, measured "block_erases";
+        /// blocks that collection chose and emptied, as the firmware decided inside the window;
+        /// flash operations count when they are done
+        collections: u64, "blocks", Sum, Object, firmware collections;
+        /// valid pages that collection moved, as the firmware decided inside the window
+        collection_moves: u64, "pages", Sum, Object, firmware moves;
+        /// valid pages that wear levelling moved, as the firmware decided inside the window
+        wear_moves: u64, "pages", Sum, Object, firmware wear_moves;
+        /// blocks that became bad inside the window, as the firmware decided; `null` of a drive
+        /// whose blocks do not fail
+        retired_blocks: Option<u64>, "blocks", Sum, Object;
+        /// bad blocks when the run was over, those from the factory among them; `null` of a drive
+        /// whose blocks do not fail
+        bad_blocks: Option<u64>, "blocks", Sum, Object;
+        /// merges that copied nothing, of a drive that maps blocks; 0 of one that maps pages
+        switch_merges: u64, "merges", Sum, Object, firmware switch_merges;
+        /// merges that copied the rest of a block behind its log
+        partial_merges: u64, "merges", Sum, Object, firmware partial_merges;
+        /// merges that copied the pages of a block together
+        full_merges: u64, "merges", Sum, Object, firmware full_merges;
+        /// map entries asked for that were in the controller's memory, of a drive whose map lies
+        /// on the flash; 0 of another
+        map_hits: u64, "entries", Sum, Object, firmware map_hits;
+        /// map entries asked for that were not in the controller's memory
+        map_misses: u64, "entries", Sum, Object, firmware map_misses;
+        /// flash pages read of the map
+        map_page_reads: u64, "pages", Sum, Object;
+        /// flash pages programmed of the map
+        map_page_programs: u64, "pages", Sum, Object;
+        /// pages written that were packed with others instead of programmed by themselves, of a
+        /// drive that compresses; 0 of another
+        packed_pages: u64, "pages", Sum, Object, firmware packed_pages;
+        /// pages written that were all zeroes and take no place, of a drive that compresses; 0 of
+        /// another
+        zero_pages: u64, "pages", Sum, Object, firmware zero_pages;
+        /// pages read from the write buffer
+        buffer_hit_pages: u64, "pages", Sum, Object, measured "buffer_hit_pages";
+        /// pages written over one that waited in the write buffer
+        coalesced_pages: u64, "pages", Sum, Object;
+        /// pages that reads found in the read cache or on their way into it
+        cache_hit_pages: u64, "pages", Sum, Object;
+        /// pages that reads did not find in the read cache; 0 without one
+        cache_miss_pages: u64, "pages", Sum, Object;
+        /// pages read ahead into the read cache
+        read_ahead_pages: u64, "pages", Sum, Object;
+        /// page programs over pages that the host wrote (its programs and, of a drive that
+        /// compresses, what took none); `null` without any
+        fn write_amplification_ratio, "ratio", Object, measured "write_amplification_ratio";
+        /// how often blocks were erased, when the run was over and the drive drained
+        erase_counts: Option<EraseCounts>, "erases", OverBlocks, Object;
+        /// flash pages programmed in the whole run, for the host and for collection; `null` of a
+        /// hard disk
+        page_programs: u64, "pages", Sum, Run;
+        /// by channel, share of the window in which it transferred; `null` of a hard disk and of
+        /// an array
+        channel_utilisation_ratio: Vec<f64>, "ratio", Listed, Run,
+            measured "channel_utilisation_ratio";
+        /// by unit, share in which it worked or held an operation; unit u is on channel u mod
+        /// channels; `null` of a hard disk and of an array
+        unit_utilisation_ratio: Vec<f64>, "ratio", Listed, Run, measured "die_utilisation_ratio";
+        /// reads of moves by copyback
+        copyback_page_reads: u64, "pages", Sum, Core;
+    }
+}
+
+counters! {
+    /// What a hard disk did. An access counts in the window in which it ends.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    DiskCounters in "disk" {
+        /// reads of the platters inside the window; `disk` is `null` of other drives
+        media_reads: u64, "accesses", Sum, Object, measured "media_reads";
+        /// writes to the platters, of the write cache and past it
+        media_writes: u64, "accesses", Sum, Object, measured "media_writes";
+        /// bytes read from the platters and written to them
+        media_bytes: u64, "bytes", Sum, Object, measured "media_bytes";
+        /// reads that found everything in the disk's memory
+        cache_hit_reads: u64, "reads", Sum, Object, measured "cache_hit_reads";
+        /// bytes read ahead, wanted later or not
+        read_ahead_bytes: u64, "bytes", Sum, Object, measured "read_ahead_bytes";
+        /// bytes written again before they left the write cache
+        replaced_bytes: u64, "bytes", Sum, Object, measured "replaced_bytes";
+        /// share of the window in which an access was served, reading ahead apart
+        utilisation_ratio: f64, "ratio", Mean, Object, measured "utilisation_ratio";
+    }
+}
+
+counters! {
+    /// What a window took of the power supply.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    Energy in "energy" {
+        /// energy of the cell arrays inside the window; `energy` is `null` where the preset has
+        /// no `[energy]`
+        cell_joules: f64, "joules", Sum, Object;
+        /// energy of transfers on the channels
+        channel_joules: f64, "joules", Sum, Object;
+        /// energy of the drive without any work
+        idle_joules: f64, "joules", Sum, Object;
+        /// all three energies together
+        fn joules, "joules", Object;
+        /// mean power over the window
+        mean_watts: f64, "watts", Sum, Object;
+        /// requests a second and watt, which is requests a joule
+        fn iops_per_watt, "requests a joule", Object;
+        /// requests of the window
+        requests: u64, "requests", Sum, Core;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::described;
+    use super::*;
+
+    #[test]
+    fn every_key_stands_once_and_every_meaning_is_a_sentence_of_its_own() {
+        let described = described();
+        for (place, one) in described.iter().enumerate() {
+            assert!(described[..place].iter().all(|other| other.key != one.key));
+            assert!(one.meaning.len() > 9 && !one.meaning.ends_with('.'));
+            assert!(!one.meaning.contains("  ") && !one.meaning.contains('\n'));
+        }
+        let keys: Vec<_> = described.iter().map(|one| one.key.as_str()).collect();
+        assert_eq!(keys[0], "flash.page_reads");
+        assert!(keys.contains(&"flash.erase_counts.least"));
+        assert!(keys.contains(&"unit_utilisation_ratio[]"));
+        assert!(!keys.contains(&"flash.copyback_page_reads"));
+    }
+
+    #[test]
+    fn an_array_has_what_its_members_have_together() {
+        let member = |reads: u64, share: f64| FlashCounters {
+            page_reads: reads,
+            host_page_programs: reads,
+            collection_page_programs: 1,
+            read_retries: Some(reads),
+            unit_utilisation_ratio: vec![share],
+            ..FlashCounters::default()
+        };
+        let members = [member(1, 0.5), member(3, 1.0)];
+        let joined = FlashCounters::joined(members.iter()).unwrap_or_default();
+        assert_eq!((joined.page_reads, joined.read_retries), (4, Some(4)));
+        assert_eq!(joined.unit_utilisation_ratio, [0.5, 1.0]);
+        assert_eq!(joined.write_amplification_ratio(), Some(1.5));
+        assert_eq!(joined.bad_blocks, None);
+        assert!(FlashCounters::joined([].iter()).is_none());
+    }
+
+    #[test]
+    fn rows_read_what_was_counted() {
+        let counters = DiskCounters {
+            media_reads: 7,
+            utilisation_ratio: 0.25,
+            ..DiskCounters::default()
+        };
+        let values: Vec<_> = DiskCounters::ROWS
+            .iter()
+            .map(|row| (row.name, (row.read)(&counters)))
+            .collect();
+        assert_eq!(values[0], ("media_reads", Value::Count(Some(7))));
+        assert_eq!(values[6], ("utilisation_ratio", Value::Real(Some(0.25))));
+    }
+}

@@ -1,0 +1,101 @@
+//! The kinds of numbers that counters are.
+
+use drivelab_ftl::EraseCounts;
+
+/// What a counter says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// A whole number; `None` of a drive that has none.
+    Count(Option<u64>),
+    /// Any number, likewise.
+    Real(Option<f64>),
+    /// A number of each channel, or of each unit.
+    Reals(&'a [f64]),
+    /// How often blocks were erased; `None` of a firmware that does not tell.
+    Erases(Option<EraseCounts>),
+}
+
+impl From<f64> for Value<'_> {
+    fn from(value: f64) -> Self {
+        Self::Real(Some(value))
+    }
+}
+
+impl From<Option<f64>> for Value<'_> {
+    fn from(value: Option<f64>) -> Self {
+        Self::Real(value)
+    }
+}
+
+impl Value<'_> {
+    /// As one number: of a list the mean, 0 of an empty one. `None` of a drive that has none.
+    #[must_use]
+    pub fn number(self) -> Option<f64> {
+        match self {
+            Self::Count(count) => count.map(|count| count as f64),
+            Self::Real(value) => value,
+            Self::Reals(values) => Some(values.iter().sum::<f64>() / values.len().max(1) as f64),
+            Self::Erases(counts) => counts.map(|counts| counts.mean),
+        }
+    }
+}
+
+/// A type in which something can be counted.
+pub trait Countable {
+    /// What follows the name in a key.
+    const SUFFIX: &'static str = "";
+    /// The names and meanings of its numbers where they are several.
+    const PARTS: &'static [(&'static str, &'static str)] = &[];
+
+    /// What it says.
+    fn value(&self) -> Value<'_>;
+}
+
+impl Countable for u64 {
+    fn value(&self) -> Value<'_> {
+        Value::Count(Some(*self))
+    }
+}
+
+impl Countable for Option<u64> {
+    fn value(&self) -> Value<'_> {
+        Value::Count(*self)
+    }
+}
+
+impl Countable for f64 {
+    fn value(&self) -> Value<'_> {
+        Value::from(*self)
+    }
+}
+
+impl Countable for Vec<f64> {
+    const SUFFIX: &'static str = "[]";
+
+    fn value(&self) -> Value<'_> {
+        Value::Reals(self)
+    }
+}
+
+impl Countable for Option<EraseCounts> {
+    const PARTS: &'static [(&'static str, &'static str)] = &[
+        (
+            "least",
+            "erases so far of the block that was erased least often; `flash.erase_counts` is \
+             `null` where the firmware does not tell",
+        ),
+        ("mean", "erases so far of all blocks, the mean"),
+        (
+            "most",
+            "erases so far of the block that was erased most often",
+        ),
+        (
+            "standard_deviation",
+            "erases so far of all blocks, their standard deviation",
+        ),
+    ];
+
+    fn value(&self) -> Value<'_> {
+        Value::Erases(*self)
+    }
+}
