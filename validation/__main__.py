@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from validation.boito2015 import whole_passes
 from validation.collection import collection
+from validation.counters_table import write as write_counters
 from validation.coverage import simulated_coverage
 from validation.fuzzing import fuzzing
 from validation.models import file_accuracy, simulated_accuracy
@@ -74,6 +75,7 @@ def main(names: list[str]) -> int:
         sys.stdout.write(text)
     else:
         _TARGET.write_text(text, encoding="utf-8")
+        write_counters()
     if "published" in (names or SECTIONS):
         PUBLISHED_TABLE.write_text(table_text(simulated_figures()), encoding="utf-8")
     failed = [claim for section in made.values() for claim in section.claims if not claim.holds]
