@@ -1,0 +1,131 @@
+"""What is added as `examples/extending/` shows it works, and costs the places that it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from drivelab import _core
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = ROOT / "examples" / "extending"
+DRIVELAB = "import sys; from drivelab.cli.main import main; sys.exit(main())"
+
+
+def patched(patch: str, tree: Path, *folders: str) -> Path:
+    """Copy folders and files of the source into `tree`, and apply a patch there."""
+    tree.mkdir()
+    for name in folders:
+        source = ROOT / name
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "*.so")
+            shutil.copytree(source, tree / name, ignore=ignored)
+        else:
+            shutil.copy(source, tree / name)
+    # A folder above that is a repository would have its own idea of what to change.
+    environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tree.parent)}
+    subprocess.run(
+        ["git", "apply", "--whitespace=error", str(EXAMPLES / patch)],  # noqa: S607
+        cwd=tree,
+        env=environment,
+        check=True,
+    )
+    return tree
+
+
+def places(patch: str) -> dict[str, tuple[int, int]]:
+    """Give how many lines a patch adds to each file and takes from it, documents left out."""
+    told = subprocess.run(
+        ["git", "apply", "--numstat", str(EXAMPLES / patch)],  # noqa: S607
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    rows = [line.split("\t") for line in told.splitlines()]
+    return {
+        name: (int(added), int(taken)) for added, taken, name in rows if not name.endswith(".md")
+    }
+
+
+def drivelab(tree: Path, *words: str) -> str:
+    """Run a command of the Drivelab in `tree`; give what it prints."""
+    environment = {**os.environ, "PYTHONPATH": str(tree / "python")}
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVELAB, *words],
+        cwd=tree,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def with_this_core(tree: Path) -> Path:
+    """Give the Python package of `tree` the native core of this one."""
+    shutil.copy(str(_core.__file__), tree / "python" / "drivelab")
+    return tree
+
+
+def with_own_core(tree: Path) -> Path:
+    """Build the native core of `tree`, with what this source's tests have built."""
+    environment = {
+        **os.environ,
+        "CARGO_TARGET_DIR": str(ROOT / "target"),
+        "PYO3_PYTHON": sys.executable,
+    }
+    told = subprocess.run(
+        [
+            *("cargo", "build", "--quiet", "--locked", "--package", "drivelab-python"),
+            *("--profile", "test", "--message-format", "json"),
+        ],
+        cwd=tree,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    built = [
+        name
+        for message in map(json.loads, told.splitlines())
+        if message.get("target", {}).get("name") == "drivelab_core"
+        for name in message.get("filenames", ())
+    ]
+    shutil.copy(built[-1], tree / "python" / "drivelab" / "_core.abi3.so")
+    return tree
+
+
+def test_every_patch_is_tried_here_and_listed() -> None:
+    names = sorted(path.name for path in EXAMPLES.glob("*.patch"))
+    listed = (EXAMPLES / "README.md").read_text()
+    assert [name for name in names if f"`{name}`" not in listed] == []
+    source = Path(__file__).read_text()
+    assert [name for name in names if f'"{name}"' not in source] == []
+
+
+def test_a_counter_costs_two_places(tmp_path: Path) -> None:
+    patch = "counter.patch"
+    assert len(places(patch)) == 2
+    assert (EXAMPLES / patch).read_text().count("\n@@ ") == 2
+    tree = with_own_core(
+        patched(
+            patch,
+            tmp_path / "tree",
+            "Cargo.toml",
+            "Cargo.lock",
+            "benches",
+            "crates",
+            "fuzz",
+            "presets",
+            "python",
+        )
+    )
+    asked = ("--queue-depth", "32", "--write-ratio", "1", "--requests", "3000", "--json")
+    told = json.loads(drivelab(tree, "simulate", "sim:x25m", *asked))
+    assert told["flash"]["waiting_writes"] > 0
