@@ -1,5 +1,7 @@
 //! Request streams.
 //!
+//! A workload is the [`Stream`]s that it consists of: plain values, which a drive takes as they are.
+//!
 //! [`Characteristics`] is the workload vector of Huang et al. 2011, equation 4;
 //! [`Generator`] turns it into an endless stream of requests, and so a [`WholePass`] over a
 //! file, which is what Boito et al. 2015 measure, or a [`Stimulus`] of the performance test
@@ -20,6 +22,7 @@ mod permutation;
 mod random;
 mod replay;
 mod stimulus;
+mod stream;
 mod whole_pass;
 
 pub use arrivals::Arrivals;
@@ -34,4 +37,5 @@ pub use permutation::Permutation;
 pub use random::{Chance, Share, keyed_rng, uniform_below};
 pub use replay::{QueueEnds, ReplayError, RequestStream, count};
 pub use stimulus::{Loop, MAX_THREADS, Stimulus};
+pub use stream::{Key, Requests, Source, Stream, WriteMode};
 pub use whole_pass::WholePass;
