@@ -17,10 +17,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use drivelab_sim::drive::{Drive, Prepared};
-use drivelab_sim::host::{Load, Plan};
+use drivelab_sim::drive::{Drive, Prepared, State};
+use drivelab_sim::host::Plan;
 use drivelab_sim::preset::{self, DriveConfig};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_workload::{Characteristics, Stream};
 use stopwatch::Stopwatch;
 
 const MEMBERS: u32 = 2;
@@ -37,7 +37,7 @@ const OPERATIONS: [(&str, &str, f64, u32); 3] = [
 ];
 const WAYS: [&str; 2] = ["members", "array"];
 
-fn load((write_ratio, size): (f64, u32), queue_depth: u32, capacity: u64) -> Load {
+fn streams((write_ratio, size): (f64, u32), queue_depth: u32) -> [Stream; 1] {
     let workload = Characteristics {
         write_ratio,
         queue_depth,
@@ -45,8 +45,7 @@ fn load((write_ratio, size): (f64, u32), queue_depth: u32, capacity: u64) -> Loa
         write_size: size,
         ..Characteristics::default()
     };
-    let generator = Generator::new(&workload, 0, capacity, 1, 0).unwrap();
-    Load::closed(generator, queue_depth)
+    [Stream::closed("all", workload)]
 }
 
 /// Arrays vary where presets of their members do not.
@@ -67,10 +66,10 @@ struct Bench {
 impl Bench {
     fn run(&self, drive: &Prepared, share: u32) -> f64 {
         let mut drive: Drive = drive.worker(&Arc::default());
-        let load = load(self.operation, QUEUE_DEPTH / share, drive.capacity_bytes());
+        let streams = streams(self.operation, QUEUE_DEPTH / share);
         let plan = Plan::counting(0, self.requests / u64::from(share));
         let watch = Stopwatch::start();
-        black_box(drive.run(load, plan, 1, 0).unwrap());
+        black_box(drive.run(&streams, plan, (1, 0), State::Kept).unwrap());
         watch.seconds()
     }
 

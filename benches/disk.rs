@@ -13,9 +13,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use drivelab_sim::hdd::{Disk, Rotation, SeekCurve};
-use drivelab_sim::host::{Load, Plan};
+use drivelab_sim::host::Plan;
 use drivelab_sim::preset::{self, DriveConfig, HddConfig};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_workload::{Characteristics, Generator, Stream};
 use stopwatch::Stopwatch;
 
 const ROUNDS: usize = 3;
@@ -29,20 +29,20 @@ fn config(order: &str) -> HddConfig {
     }
 }
 
-fn generator(config: &HddConfig, queue_depth: u32) -> Generator {
-    let workload = Characteristics {
+fn workload(queue_depth: u32) -> Characteristics {
+    Characteristics {
         queue_depth,
         ..Characteristics::default()
-    };
-    let capacity = config.geometry.user_capacity_bytes;
-    Generator::new(&workload, 0, capacity, 1, 0).unwrap()
+    }
 }
 
 fn simulated(config: &HddConfig, queue_depth: u32, requests: u64) -> f64 {
     let mut disk = Disk::new(config, &Arc::default());
-    let load = Load::closed(generator(config, queue_depth), queue_depth);
+    let streams = [Stream::closed("all", workload(queue_depth))];
     let watch = Stopwatch::start();
-    let outcome = disk.run(load, Plan::counting(0, requests), 1, 0).unwrap();
+    let outcome = disk
+        .run(&streams, Plan::counting(0, requests), 1, 0)
+        .unwrap();
     black_box(outcome);
     watch.seconds()
 }
@@ -51,8 +51,8 @@ fn bare(config: &HddConfig, requests: u64) -> f64 {
     let cylinders: u32 = config.geometry.zone_cylinders.iter().sum();
     let rotation = Rotation::of_rpm(config.mechanics.rotation_rpm);
     let curve = SeekCurve::new(config.seek_times(), cylinders, rotation, 1.0);
-    let mut requests_of = generator(config, 1);
     let bytes = config.geometry.user_capacity_bytes;
+    let mut requests_of = Generator::new(&workload(1), 0, bytes, 1, 0).unwrap();
     let (mut now, mut at) = (0_u64, 0_u32);
     let watch = Stopwatch::start();
     for _ in 0..requests {

@@ -16,8 +16,8 @@ use std::hint::black_box;
 
 use drivelab_request::{Direction, Request};
 use drivelab_sim::preset::{self, SsdConfig};
-use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, Ssd};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_sim::ssd::{Outcome, Plan, Prepared, Ssd};
+use drivelab_workload::{Characteristics, Generator, Stream};
 use stopwatch::Stopwatch;
 
 const SEED: u64 = 1;
@@ -52,27 +52,25 @@ const OPERATIONS: [(&str, &str, f64); 3] = [
     ("writes", "steady random writes", 1.0),
 ];
 
-fn requests_of(write_ratio: f64, capacity_bytes: u64, index: u64) -> Generator {
-    let workload = Characteristics {
+fn workload(write_ratio: f64, queue_depth: u32) -> Characteristics {
+    Characteristics {
         write_ratio,
-        queue_depth: QUEUE_DEPTH,
+        queue_depth,
         read_size: 4096,
         write_size: 4096,
         read_random: 1.0,
         write_random: 1.0,
         read_stride: 0,
         write_stride: 0,
-    };
-    Generator::new(&workload, 0, capacity_bytes, SEED, index).unwrap()
+    }
 }
 
 /// Wall seconds and outcome of a run that continues from the drive's state.
 fn simulate(drive: &mut Ssd, write_ratio: f64, depth: u32, requests: u64) -> (f64, Outcome) {
-    let generator = requests_of(write_ratio, drive.capacity_bytes(), requests);
-    let load = Load::closed(generator, depth);
+    let streams = [Stream::closed("all", workload(write_ratio, depth))];
     let plan = Plan::counting(0, requests);
     let watch = Stopwatch::start();
-    let outcome = drive.run(load, plan, SEED, 0).unwrap();
+    let outcome = drive.run(&streams, plan, SEED, requests).unwrap();
     (watch.seconds(), outcome)
 }
 
@@ -111,7 +109,8 @@ impl Bare {
 
     fn run(&mut self, write_ratio: f64, requests: u64) -> f64 {
         let capacity_bytes = (self.map.len() as u64) << PAGE_SHIFT;
-        let mut generator = requests_of(write_ratio, capacity_bytes, 0);
+        let workload = workload(write_ratio, QUEUE_DEPTH);
+        let mut generator = Generator::new(&workload, 0, capacity_bytes, SEED, 0).unwrap();
         let mut ring: [Request; 64] = std::array::from_fn(|_| generator.next_request());
         let watch = Stopwatch::start();
         for step in 0..requests {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import exp
 from typing import Final
 
-from drivelab._core import Scenario
 from drivelab.drives.presets.source import PresetSource
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.workloads.characteristics import Characteristics
@@ -80,7 +79,7 @@ def _simulated(policy: str, spare: float) -> float:
     workload = Characteristics(write_ratio=1.0, queue_depth=4, read_size=4096, write_size=4096)
     with SimulatedDrive("sim:one-plane", PresetSource("one-plane", text, {})) as drive:
         told = drive.simulate(
-            Scenario.closed("writes", workload.as_tuple()),
+            workload,
             warmup_requests=3 * physical,
             requests=physical,
         ).values

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab._core import Scenario
 from drivelab.drives.presets.source import PresetSource
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.scenario import Scenario
 from validation.collection import greedy
 from validation.document import Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from drivelab.workloads.workload import Workload
 
 _PRESET: Final = """
 base = "bench-64gib"
@@ -80,11 +82,11 @@ class Flash:
     suspend_ns: int = 5_000
     progress_ns: int = 20_000
 
-    def run(self, scenario: Scenario, **how_long: Any) -> dict[str, Any]:
+    def run(self, workload: Workload, **how_long: Any) -> dict[str, Any]:
         """Simulate from the drive's condition."""
         source = PresetSource(self.name, _PRESET.format(**vars(self)), {})
         with SimulatedDrive(f"sim:{self.name}", source) as drive:
-            return drive.simulate(scenario, **how_long).values
+            return drive.simulate(workload, **how_long).values
 
 
 def simulator_oracles() -> Section:
@@ -128,7 +130,7 @@ def _waiting(section: Section) -> None:
     differences = []
     for load in _LOADS:
         text = _OPEN_LOOP.format(requests=_ARRIVALS, rate=load * 1e9 / service_ns)
-        values = die.run(Scenario(text, {}))
+        values = die.run(Scenario(text))
         found = values["streams"][0]["operations"]["read"]["latency_ns_mean"] - service_ns
         expected = load * service_ns / (2 * (1 - load))
         differences.append(found / expected - 1)
@@ -176,7 +178,7 @@ def _saturation(section: Section) -> None:
                 write_random=0.0,
             )
             values = drive.run(
-                Scenario.closed("in order", workload.as_tuple()),
+                workload,
                 warmup_requests=10_000,
                 requests=_COUNTED,
             )
@@ -226,7 +228,7 @@ def _cliff(section: Section) -> None:
         f"{_TRIM_SECOND * 10**9},trim,{offset},{min(_MOST_BYTES, capacity - offset)}"
         for offset in range(0, capacity, _MOST_BYTES)
     ]
-    values = drive.run(Scenario(_WRITES_AND_TRIM, {"trim.csv": "\n".join(lines) + "\n"}))
+    values = drive.run(Scenario(_WRITES_AND_TRIM, (("trim.csv", "\n".join(lines) + "\n"),)))
     rates = [row["iops"] for row in values["series"]["rows"] if row["operation"] == "write"]
     # Two free blocks are held back, and half a third and half of both open ones.
     amplification = greedy((1 + drive.spare) * (1 - 3.5 / drive.blocks))
@@ -276,9 +278,7 @@ def _tails(section: Section) -> None:
         drive = Flash(
             "mixed", "filled", 4, 4, 64, 10_000, 50_000, 300_000, order=order, suspends=suspends
         )
-        values = drive.run(
-            Scenario.closed("mixed", workload.as_tuple()), warmup_requests=400_000, requests=400_000
-        )
+        values = drive.run(workload, warmup_requests=400_000, requests=400_000)
         read = values["streams"][0]["operations"]["read"]
         told = [read[f"latency_ns_{name}"] for name in ("p50", "p99", "p99_9")]
         tails.append(told[1:])

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
-use drivelab_sim::drive::{Drive, Prepared};
-use drivelab_sim::host::{Load, Plan};
+use drivelab_sim::drive::{Drive, Prepared, State};
+use drivelab_sim::host::Plan;
 use drivelab_sim::preset::{self, DriveConfig};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_workload::{Characteristics, Stream};
 
 use crate::{Reader, told};
 
@@ -67,14 +67,9 @@ fn run(drive: &mut Drive, requests: u64) {
         queue_depth: 4,
         ..Characteristics::default()
     };
-    let generator =
-        Generator::new(&workload, 0, drive.capacity_bytes(), SEED, 0).expect("a stream");
-    let outcome = drive.run(
-        Load::closed(generator, 4),
-        Plan::counting(0, requests),
-        SEED,
-        0,
-    );
+    let streams = [Stream::closed("all", workload)];
+    let plan = Plan::counting(0, requests);
+    let outcome = drive.run(&streams, plan, (SEED, 0), State::Kept);
     if let Err(error) = outcome {
         told(&error);
     }

@@ -1,8 +1,9 @@
 //! Scenarios, with the list of requests that they name: what is accepted runs as it says.
 
 use drivelab_request::Nanos;
-use drivelab_sim::host::Source;
+use drivelab_sim::host::plan::window_of;
 use drivelab_sim::scenario::Scenario;
+use drivelab_workload::{Arrivals, Key, Source};
 
 use crate::{Reader, texts, told};
 
@@ -25,35 +26,36 @@ fn check(data: &[u8]) {
         Ok(scenario) => scenario,
         Err(error) => return told(&error),
     };
-    match scenario.window() {
+    match window_of(&scenario.streams, scenario.window()) {
         Ok(window) => assert!(window.requests.is_some() || window.duration.is_some()),
         Err(error) => told(&error),
     }
-    let load = match scenario.load(CAPACITY_BYTES, 0) {
-        Ok(load) => load,
-        Err(error) => return told(&error),
-    };
-    assert_eq!(load.streams.len(), scenario.streams.len());
-    for stream in load.streams {
+    for stream in scenario.streams {
         let (start, length) = stream.range.unwrap_or((0, CAPACITY_BYTES));
-        let generator = match stream.source {
-            Source::Closed { generator, .. } => generator,
+        let requests = match stream.source {
+            Source::Closed(requests) => requests,
             Source::Open {
-                generator,
-                mut arrivals,
+                requests,
+                rate_iops,
+                ..
             } => {
+                let mut arrivals = Arrivals::poisson(rate_iops, 0, 0).expect("a rate");
                 let mut last = Nanos::ZERO;
                 for _ in 0..DRAWN {
                     let next = arrivals.next_arrival();
                     assert!(next >= last, "an arrival before the last");
                     last = next;
                 }
-                generator
+                requests
             }
-            Source::Timed { commands } => {
+            Source::Timed(commands) => {
                 assert!(commands.is_sorted_by_key(|command| command.arrival));
                 continue;
             }
+        };
+        let generator = match requests.loops((start, length), Key::first(0, 0)) {
+            Ok(mut loops) => loops.remove(0).generator,
+            Err(error) => return told(&error),
         };
         for request in generator.take(DRAWN) {
             let end = request.offset_bytes + u64::from(request.size_bytes);

@@ -57,37 +57,75 @@ CharacteristicsTuple = tuple[float, int, int, int, float, float, int, int]
 def validate_characteristics(characteristics: CharacteristicsTuple, capacity_bytes: int) -> None:
     """Raise `UsageError` when a range of this many bytes cannot be asked for the workload."""
 
-def generate(
-    characteristics: CharacteristicsTuple,
-    range_start: int,
-    range_bytes: int,
-    seed: int,
-    index: int,
-    count: int,
-) -> tuple[bytes, list[int], list[int]]:
-    """Return directions (0 read, 1 write; one byte a request), offsets and sizes in bytes."""
-
 PassTuple = tuple[str, bool, int, int, int, int | None]
-
-def generate_pass(pass_: PassTuple, seed: int, index: int) -> tuple[bytes, list[int], list[int]]:
-    """Return a pass over a file as `generate` does; `UsageError` when there is none.
-
-    The tuple is `WholePass.as_tuple()`: direction, whether its order is random, bytes of a
-    request, where the file begins, and its bytes.
-    """
+"""`WholePass.as_tuple()`: direction, whether its order is random, bytes of a request, where the
+file begins, its bytes, and after how many requests it stops."""
 
 StimulusTuple = tuple[
     float, bool, list[tuple[int, float]], list[tuple[float, float]], int, int, int, int, int
 ]
+"""`Stimulus.as_tuple()`: share of reads, whether random, sizes, zones, threads, queue depth, where
+the range begins and how long it is, and where accesses in order begin."""
 
-def generate_stimulus(
-    stimulus: StimulusTuple, seed: int, step: int, count: int
-) -> list[tuple[bytes, list[int], list[int]]]:
-    """Return the first `count` requests of each closed loop of a stimulus, as `generate` does.
+WindowTuple = tuple[int, int, int | None, int | None, float | None, int]
+"""When counting begins and ends: requests and ns before it, requests and ns in it, the half-width
+over the mean that ends it, and after how many requests that does so at the latest."""
 
-    The tuple is `Stimulus.as_tuple()`: share of reads, whether random, sizes, zones, threads,
-    queue depth, where the range begins and how long it is, and where accesses in order begin.
-    """
+class Stream:
+    """Requests that belong together: one program of the host. A workload consists of streams."""
+
+    @staticmethod
+    def of_characteristics(
+        workload: CharacteristicsTuple,
+        *,
+        name: str = "workload",
+        rate_iops: float | None = None,
+        is_poisson: bool = True,
+    ) -> Stream:
+        """Make a closed loop, or with a rate one whose requests arrive: at random or evenly."""
+
+    @staticmethod
+    def of_pass(pass_: PassTuple) -> Stream:
+        """Make a pass over a file; `UsageError` when there is none."""
+
+    @staticmethod
+    def of_stimulus(
+        stimulus: StimulusTuple, name: str, is_forced: bool, share: float | None
+    ) -> Stream:
+        """Make a closed loop of an access pattern: whether writes are forced, share if held."""
+
+    @staticmethod
+    def of_requests(requests: list[tuple[int, str, int, int]], name: str) -> Stream:
+        """Make a list of requests that arrive at their times.
+
+        Each is its time in ns, what it does, its offset and its bytes; `UsageError` where there
+        is no such request.
+        """
+
+    def within(self, range_bytes: int, start_bytes: int = 0) -> Stream:
+        """Return the same in so many bytes of the drive, its first or those from a place on."""
+
+    def of_content(self, content: str) -> Stream:
+        """Return the same whose written data looks so."""
+
+    @property
+    def requests(self) -> int | None:
+        """How many requests it has, where it ends by itself."""
+
+    @property
+    def end_bytes(self) -> int | None:
+        """From the drive's first byte to the last that it may address; `None` for all of it."""
+
+    def generate(
+        self, seed: int, index: int, count: int
+    ) -> list[tuple[bytes, list[int], list[int]]]:
+        """Return the first `count` requests of each of its loops, in its range.
+
+        Directions (0 read, 1 write; one byte a request), offsets and sizes in bytes.
+        """
+
+    def described(self) -> dict[str, Any]:
+        """Return what it asks for, by name."""
 
 # --- keyed content ---------------------------------------------------------------------
 
@@ -333,16 +371,12 @@ class Scenario:
 
     summary: str | None
     interval_ns: int | None
-    ends: bool
+    window: WindowTuple
 
     def __init__(self, text: str, files: dict[str, str]) -> None:
         """Read a scenario; `files` gives the texts of the files that it names."""
 
-    @staticmethod
-    def closed(name: str, workload: CharacteristicsTuple, content: str = "random") -> Scenario:
-        """Make one closed loop over the whole drive, whose writes have that content."""
-
-    def streams(self) -> list[dict[str, Any]]:
+    def streams(self) -> list[Stream]:
         """Return the streams, in order."""
 
 def scenario_files(text: str) -> list[str]:
@@ -370,13 +404,13 @@ class Session:
 
     def run(
         self,
-        streams: list[tuple[StimulusTuple, str, bool, float | None]],
+        streams: list[Stream],
         *,
         place: int,
         duration_ns: int | None,
         total_bytes: int | None,
     ) -> dict[str, Any]:
-        """Send stimuli at the same time: content, whether forced, share of requests if held.
+        """Send streams at the same time; where there are several, ``streams`` is what each did.
 
         Random numbers are keyed by the session's seed and the place.
         """
@@ -416,43 +450,23 @@ class SimulatedDrive:
         """Return by how much each measurement of that length takes longer than the preset says."""
 
     def measure(
-        self,
-        indices: list[int],
-        workloads: list[CharacteristicsTuple],
-        *,
-        seed: int,
-        warmup_requests: int,
-        warmup_ns: int,
-        requests: int | None,
-        duration_ns: int | None,
-        half_width_ratio: float | None,
-        max_requests: int,
-        workers: int,
-        range_bytes: int | None,
-        content: str = "random",
+        self, work: list[tuple[int, list[Stream], WindowTuple]], *, seed: int, workers: int
     ) -> Measuring:
-        """Start to measure workloads, each from the prepared state.
+        """Start to measure, each from the prepared state.
 
-        Requests fall into the first `range_bytes` of the drive, or anywhere; what they write
-        has that content.
+        Each is its index, the key of its random numbers beside the seed; what is sent at the same
+        time; and when counting begins and ends. Streams that end by themselves end it too.
         """
-
-    def measure_passes(
-        self, indices: list[int], passes: list[PassTuple], *, seed: int, workers: int
-    ) -> Measuring:
-        """Start to transfer a file for every pass, each from the prepared state."""
 
     def prepare(self) -> None:
         """Bring the drive into its condition, as the first run would."""
 
     def simulate(
         self,
-        scenario: Scenario,
+        streams: list[Stream],
+        window: WindowTuple,
         *,
         seed: int,
-        warmup_requests: int | None,
-        requests: int | None,
-        duration_ns: int | None,
         interval_ns: int | None,
         log_requests: int | None,
         firmware: Path | None = None,
@@ -460,17 +474,24 @@ class SimulatedDrive:
         keeps_state: bool = False,
         progress: Callable[[float, int, int, int, bool], None] | None = None,
     ) -> dict[str, Any]:
-        """Run a scenario from the prepared state, or a snapshot, and tell everything.
+        """Run streams from the prepared state, or a snapshot, and tell everything.
 
-        What is not `None` counts instead of what the scenario says. A snapshot comes with the
-        name of its file, for messages; neither it nor keeping the state goes with a `firmware`.
+        A snapshot comes with the name of its file, for messages; neither it nor keeping the state
+        goes with a `firmware`.
         `progress` is called some times a second with the share of the way to the window's end,
         requests completed, simulated time in ns, requests outstanding, and whether the window is
         closed and they drain.
         """
 
     def record_span(
-        self, scenario: Scenario, *, seed: int, from_ns: int, to_ns: int, most: int
+        self,
+        streams: list[Stream],
+        window: WindowTuple,
+        *,
+        seed: int,
+        from_ns: int,
+        to_ns: int,
+        most: int,
     ) -> list[dict[str, Any]]:
         """Return the flash operations under way in a span of a run, at most `most` and one more.
 

@@ -12,7 +12,6 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivelab import _core
 from drivelab.workloads.characteristics import Characteristics
 
 MASK = 2**64 - 1
@@ -115,7 +114,9 @@ sectors = st.integers(1, 64).map(lambda count: count * 512)
 def test_the_stream_is_its_definition(
     workload: Characteristics, within: tuple[int, int], seed: int, index: int
 ) -> None:
-    directions, offsets, sizes = _core.generate(workload.as_tuple(), *within, seed, index, 200)
+    [one] = workload.streams()
+    start, length = within
+    [(directions, offsets, sizes)] = one.within(length, start).generate(seed, index, 200)
     stream = list(zip(directions, offsets, sizes, strict=True))
     assert len(stream) == 200
     expected = requests(workload, within, seed, index)

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stream_summary import DirectionSummary, StreamSummary, summarise
 
-from drivelab import _core
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.huang2011 import PATTERNS
@@ -42,9 +41,9 @@ seeds = st.integers(0, 2**64 - 1)
 def stream_of(
     workload: Characteristics, within: tuple[int, int], seed: int, index: int = 0
 ) -> StreamSummary:
-    directions, offsets, lengths = _core.generate(
-        workload.as_tuple(), *within, seed, index, REQUESTS
-    )
+    [one] = workload.streams()
+    start, length = within
+    [(directions, offsets, lengths)] = one.within(length, start).generate(seed, index, REQUESTS)
     stream = zip((bool(each) for each in directions), offsets, lengths, strict=True)
     return summarise(stream, *within)
 

@@ -16,9 +16,9 @@ mod scenario;
 mod session;
 mod simulate;
 mod simulated;
+mod stream;
 mod table;
 mod tree;
-mod whole_pass;
 mod workload;
 
 /// Registers every class and function of the native core, one topic a file.
@@ -36,9 +36,9 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scenario::register(module)?;
     session::register(module)?;
     simulated::register(module)?;
+    stream::register(module)?;
     table::register(module)?;
     tree::register(module)?;
-    whole_pass::register(module)?;
     workload::register(module)?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::batch_means::{batches_dict, stopped_by};
 use crate::errors::{run_error, usage_error};
 use crate::histogram::operation_dict;
-use crate::whole_pass::{PassTuple, of_tuple};
+use crate::stream::{PassTuple, pass_of};
 use crate::workload::{CharacteristicsTuple, Columns, columns, from_tuple};
 
 /// Adds the topic to the module.
@@ -53,7 +53,7 @@ impl RequestStream {
         reason = "argument of a Python function"
     )]
     fn of_pass(pass: PassTuple, seed: u64, index: u64) -> PyResult<Self> {
-        drivelab_workload::RequestStream::of_pass(&of_tuple(&pass)?, seed, index)
+        drivelab_workload::RequestStream::of_pass(&pass_of(&pass)?, seed, index)
             .map(|stream| Self { stream })
             .map_err(usage_error)
     }

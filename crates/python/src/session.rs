@@ -5,19 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_request::Nanos;
 use drivelab_sim::drive;
-use drivelab_sim::host::step::{Step, StepStream};
-use drivelab_sim::host::{MOST_STREAMS, SimError};
+use drivelab_sim::host::{MOST_STREAMS, Plan, SimError};
 use drivelab_sim::preset::DriveConfig;
-use drivelab_workload::Stimulus;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::usage_error;
-use crate::histogram::operation_dict;
 use crate::outcome::outcome_dict;
-use crate::scenario::content_named;
 use crate::simulated::stoppable;
+use crate::stream::{Streams, by_stream, streams_of};
 
 /// A drive whose steps go on from each other.
 #[pyclass(frozen, module = "drivelab._core")]
@@ -27,72 +24,10 @@ pub struct Session {
     seed: u64,
 }
 
-/// `Stimulus` of the Python side: share of reads, whether random, sizes, zones, threads, queue
-/// depth, where the range begins and how long it is, and where accesses in order begin.
-type StimulusTuple = (
-    f64,
-    bool,
-    Vec<(u32, f64)>,
-    Vec<(f64, f64)>,
-    u32,
-    u32,
-    u64,
-    u64,
-    u64,
-);
-
-fn of_tuple(tuple: StimulusTuple) -> Stimulus {
-    let (
-        read_ratio,
-        is_random,
-        sizes,
-        zones,
-        threads,
-        queue_depth,
-        range_start,
-        range_bytes,
-        begin_bytes,
-    ) = tuple;
-    Stimulus {
-        read_ratio,
-        is_random,
-        sizes,
-        zones,
-        threads,
-        queue_depth,
-        range_start,
-        range_bytes,
-        begin_bytes,
-    }
-}
-
 /// Adds the topic to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MOST_STREAMS", MOST_STREAMS)?;
-    module.add_function(wrap_pyfunction!(generate_stimulus, module)?)?;
     module.add_class::<Session>()
-}
-
-/// The first `count` requests of each closed loop of a stimulus: directions, offsets, sizes.
-#[pyfunction]
-fn generate_stimulus(
-    py: Python<'_>,
-    stimulus: StimulusTuple,
-    seed: u64,
-    step: u64,
-    count: usize,
-) -> PyResult<Vec<crate::workload::Columns<'_>>> {
-    let loops = of_tuple(stimulus)
-        .loops(seed, step, 0)
-        .map_err(usage_error)?;
-    let columns = |each: drivelab_workload::Loop| {
-        let requests = each.generator.take(count);
-        crate::workload::columns(
-            py,
-            requests.map(|request| (request.direction, request.offset_bytes, request.size_bytes)),
-        )
-    };
-    Ok(loops.into_iter().map(columns).collect())
 }
 
 impl Session {
@@ -129,38 +64,19 @@ impl Session {
     fn run<'py>(
         &self,
         py: Python<'py>,
-        streams: Vec<(StimulusTuple, String, bool, Option<f64>)>,
+        streams: Streams<'py>,
         place: u64,
         duration_ns: Option<u64>,
         total_bytes: Option<u64>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let stream = |(stimulus, content, is_forced, share): (_, String, _, _)| {
-            Ok(StepStream {
-                stimulus: of_tuple(stimulus),
-                content: content_named(&content)?,
-                is_forced,
-                share,
-            })
-        };
-        let step = Step {
-            streams: streams.into_iter().map(stream).collect::<PyResult<_>>()?,
-            duration: duration_ns.map(Nanos),
-            total_bytes,
-        };
-        let outcome = self.with(py, |session| session.run(&step, self.seed, place))?;
-        let told = outcome_dict(py, &outcome.whole)?;
-        if let Some(energy) = &outcome.whole.energy {
+        let streams = streams_of(&streams);
+        let plan = Plan::until(&streams, duration_ns.map(Nanos), total_bytes);
+        let outcome = self.with(py, |session| session.run(&streams, plan, self.seed, place))?;
+        let told = outcome_dict(py, &outcome)?;
+        if let Some(energy) = &outcome.energy {
             told.set_item("energy_joules", energy.joules())?;
         }
-        let of_streams = PyList::empty(py);
-        for [read, write] in &outcome.streams {
-            let of_stream = PyDict::new(py);
-            for (name, part) in [("read", read), ("write", write)] {
-                of_stream.set_item(name, operation_dict(py, part.bytes, &part.latency)?)?;
-            }
-            of_streams.append(of_stream)?;
-        }
-        told.set_item("streams", of_streams)?;
+        told.set_item("streams", by_stream(py, &outcome)?)?;
         Ok(told)
     }
 

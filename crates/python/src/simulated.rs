@@ -1,20 +1,19 @@
 //! Simulated drives.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
-use std::thread::{self, available_parallelism};
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use drivelab_ftl::{Cause, OperationKind};
-use drivelab_request::{HalfWidth, Nanos, WindowPlan};
-use drivelab_sim::drive::{self, Prepared};
-use drivelab_sim::host::{Plan, SimError, mean_factor};
+use drivelab_request::Nanos;
+use drivelab_sim::drive::{self, Prepared, Work};
+use drivelab_sim::host::plan::window_of;
+use drivelab_sim::host::{Plan, SimError, Watch, mean_factor};
 use drivelab_sim::preset::DriveConfig;
-use drivelab_sim::scenario::StreamPlan;
 use drivelab_sim::ssd::{self, RecordedOperation};
-use pyo3::exceptions::PyValueError;
+use drivelab_workload::Stream;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyList};
@@ -23,11 +22,9 @@ use crate::closed_form::direction_named;
 use crate::errors::{simulation_error, usage_error};
 use crate::outcome::{outcome_dict, simulated_dict};
 use crate::preset::{BaseTexts, configuration, of_flash};
-use crate::scenario::{Overrides, PyScenario, content_named};
 use crate::session::Session;
-use crate::simulate::{self, States, Watched};
-use crate::whole_pass::{PassTuple, of_tuple};
-use crate::workload::{CharacteristicsTuple, from_tuple};
+use crate::simulate::{self, Asked, States};
+use crate::stream::{Streams, WindowTuple, by_stream, streams_of, window_of_tuple};
 
 /// How often signals are looked for during long work.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
@@ -111,73 +108,29 @@ impl SimulatedDrive {
         indices.into_iter().map(factor).collect()
     }
 
-    /// Measures every workload from the prepared state; answers in their order.
-    #[pyo3(signature = (
-        indices, workloads, *, seed, warmup_requests, warmup_ns, requests, duration_ns,
-        half_width_ratio, max_requests, workers, range_bytes, content = "random"
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
+    /// Measures all work, each an index, streams and a window, from the prepared state; answers in
+    /// their order.
+    #[pyo3(signature = (work, *, seed, workers))]
     fn measure(
         &self,
         py: Python<'_>,
-        indices: Vec<u64>,
-        workloads: Vec<CharacteristicsTuple>,
-        seed: u64,
-        warmup_requests: u64,
-        warmup_ns: u64,
-        requests: Option<u64>,
-        duration_ns: Option<u64>,
-        half_width_ratio: Option<f64>,
-        max_requests: u64,
-        workers: usize,
-        range_bytes: Option<u64>,
-        content: &str,
-    ) -> PyResult<Measuring> {
-        if indices.len() != workloads.len() {
-            return Err(PyValueError::new_err("one index a workload"));
-        }
-        let workloads = workloads.into_iter().map(from_tuple);
-        let work: Vec<_> = indices.into_iter().zip(workloads).collect();
-        let plan = Plan {
-            window: WindowPlan {
-                warmup_requests,
-                warmup: Nanos(warmup_ns),
-                requests,
-                duration: duration_ns.map(Nanos),
-                half_width: half_width_ratio.map(|ratio| HalfWidth {
-                    ratio,
-                    max_requests,
-                }),
-            },
-            range_bytes,
-            content: content_named(content)?,
-            ..Plan::default()
-        };
-        let prepared = self.prepared(py)?;
-        Ok(Measuring {
-            measuring: drive::Measuring::start(&prepared, work, seed, plan, workers),
-        })
-    }
-
-    /// Transfers a file once for every pass, from the prepared state; answers in their order.
-    #[pyo3(signature = (indices, passes, *, seed, workers))]
-    fn measure_passes(
-        &self,
-        py: Python<'_>,
-        indices: Vec<u64>,
-        passes: Vec<PassTuple>,
+        work: Vec<(u64, Streams<'_>, WindowTuple)>,
         seed: u64,
         workers: usize,
     ) -> PyResult<Measuring> {
-        if indices.len() != passes.len() {
-            return Err(PyValueError::new_err("one index a pass"));
-        }
-        let passes = passes.into_iter().map(|pass| of_tuple(&pass));
-        let passes = passes.collect::<PyResult<Vec<_>>>()?;
-        let work = indices.into_iter().zip(passes).collect();
+        let work = work.into_iter().map(|(index, streams, window)| {
+            let streams = streams_of(&streams);
+            let window = window_of(&streams, window_of_tuple(window)).map_err(simulation_error)?;
+            Ok(Work {
+                index,
+                streams,
+                plan: Plan::of(window),
+            })
+        });
+        let work = work.collect::<PyResult<Vec<_>>>()?;
         let prepared = self.prepared(py)?;
         Ok(Measuring {
-            measuring: drive::Measuring::start_passes(&prepared, work, seed, workers),
+            measuring: drive::Measuring::start(&prepared, work, seed, workers),
         })
     }
 
@@ -187,20 +140,18 @@ impl SimulatedDrive {
         Session::new(py, self.config.clone(), seed)
     }
 
-    /// Runs a scenario and tells everything about it.
+    /// Runs streams and tells everything about it.
     #[pyo3(signature = (
-        scenario, *, seed, warmup_requests, requests, duration_ns, interval_ns, log_requests,
-        firmware=None, from_state=None, keeps_state=false, progress=None
+        streams, window, *, seed, interval_ns, log_requests, firmware=None, from_state=None,
+        keeps_state=false, progress=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn simulate<'py>(
         &self,
         py: Python<'py>,
-        scenario: &PyScenario,
+        streams: Streams<'py>,
+        window: WindowTuple,
         seed: u64,
-        warmup_requests: Option<u64>,
-        requests: Option<u64>,
-        duration_ns: Option<u64>,
         interval_ns: Option<u64>,
         log_requests: Option<u64>,
         firmware: Option<PathBuf>,
@@ -208,19 +159,16 @@ impl SimulatedDrive {
         keeps_state: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let scenario = scenario.with(&Overrides {
-            warmup_requests,
-            requests,
-            duration_ns,
-            interval_ns,
-        });
-        let watched = Watched::new(&scenario).map_err(usage_error)?;
+        let mut asked = asked(&streams, window, seed)?;
+        asked.plan.series_interval = interval_ns.map(Nanos);
+        asked.plan.log_requests = log_requests;
+        let watch = Arc::<Watch>::default();
         let look = |py: Python<'_>| match &progress {
             None => Ok(()),
             Some(progress) => {
-                let (standing, share) = watched.standing();
+                let standing = watch.standing();
                 let told = (
-                    share,
+                    standing.share_of(&asked.plan.window),
                     standing.completed,
                     standing.simulated_ns,
                     standing.outstanding,
@@ -232,8 +180,7 @@ impl SimulatedDrive {
         let simulated = if let Some(firmware) = firmware {
             let config = of_flash(&self.config, "a firmware").map_err(usage_error)?;
             watched_by(py, look, |stop| {
-                let watch = (&watched.watch, stop);
-                simulate::run_external(config, &firmware, &scenario, seed, log_requests, watch)
+                simulate::run_external(config, &firmware, &asked, (&watch, stop))
             })?
         } else {
             let prepared = self.prepared(py)?;
@@ -243,8 +190,7 @@ impl SimulatedDrive {
                 keeps_last: keeps_state,
             };
             watched_by(py, look, |stop| {
-                let watch = (&watched.watch, stop);
-                simulate::run(&prepared, states, &scenario, seed, log_requests, watch)
+                simulate::run(&prepared, states, &asked, (&watch, stop))
             })?
             .map_err(|refused| {
                 let name = name.unwrap_or_default();
@@ -254,30 +200,26 @@ impl SimulatedDrive {
         simulated_dict(py, &simulated)
     }
 
-    /// The flash operations under way in a span of a scenario's run, at most one more
-    /// than `most`.
-    #[pyo3(signature = (scenario, *, seed, from_ns, to_ns, most))]
+    /// The flash operations under way in a span of a run, at most one more than `most`.
+    #[pyo3(signature = (streams, window, *, seed, from_ns, to_ns, most))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn record_span<'py>(
         &self,
         py: Python<'py>,
-        scenario: &PyScenario,
+        streams: Streams<'py>,
+        window: WindowTuple,
         seed: u64,
         from_ns: u64,
         to_ns: u64,
         most: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let scenario = scenario.with(&Overrides {
-            warmup_requests: Some(0),
-            requests: None,
-            duration_ns: Some(to_ns),
-            interval_ns: None,
-        });
+        let asked = asked(&streams, window, seed)?;
         let prepared = self.prepared_flash(py)?;
         let recorded = interruptible(py, |stop| {
-            simulate::record(&prepared, &scenario, seed, from_ns..to_ns, stop)
+            simulate::record(&prepared, &asked, from_ns..to_ns, stop)
         })?;
         let rows = recorded.iter().take(most.saturating_add(1));
-        let rows = rows.map(|operation| recorded_dict(py, operation, &scenario.streams));
+        let rows = rows.map(|operation| recorded_dict(py, operation, &asked.streams));
         PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
     }
 
@@ -340,7 +282,11 @@ impl Measuring {
         loop {
             let result = py.detach(|| self.measuring.wait(SIGNAL_INTERVAL));
             match result {
-                Some(Ok(outcome)) => return outcome_dict(py, &outcome).map(Some),
+                Some(Ok(outcome)) => {
+                    let told = outcome_dict(py, &outcome)?;
+                    told.set_item("streams", by_stream(py, &outcome)?)?;
+                    return Ok(Some(told));
+                }
                 Some(Err(error)) => return Err(simulation_error(error)),
                 None if self.measuring.is_done() => return Ok(None),
                 None => py.check_signals()?,
@@ -388,41 +334,26 @@ fn watched_until<T: Send>(
     look: impl Fn(Python<'_>) -> PyResult<()> + Sync,
     work: impl FnOnce() -> Result<T, SimError> + Send,
 ) -> PyResult<T> {
-    py.detach(|| {
-        thread::scope(|scope| {
-            let (sender, done) = mpsc::channel::<()>();
-            let worker = thread::Builder::new()
-                .spawn_scoped(scope, move || {
-                    let _sender_goes_when_done = sender;
-                    work()
-                })
-                .map_err(|error| {
-                    let reason = error.to_string();
-                    simulation_error(SimError::NoThread { reason })
-                })?;
-            let mut interruption = None;
-            while done.recv_timeout(SIGNAL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                if interruption.is_none() {
-                    let looked = |py: Python<'_>| py.check_signals().and_then(|()| look(py));
-                    interruption = Python::attach(looked).err();
-                    stop.store(interruption.is_some(), Ordering::Relaxed);
-                }
-            }
-            let result = worker
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            match interruption {
-                Some(error) => Err(error),
-                None => result.map_err(simulation_error),
-            }
-        })
+    let looked = || Python::attach(|py| py.check_signals().and_then(|()| look(py)));
+    py.detach(|| drive::watched(stop, SIGNAL_INTERVAL, looked, work))?
+        .map_err(simulation_error)
+}
+
+/// What is run: streams, and a window that they fill.
+fn asked(streams: &Streams<'_>, window: WindowTuple, seed: u64) -> PyResult<Asked> {
+    let streams = streams_of(streams);
+    let window = window_of(&streams, window_of_tuple(window)).map_err(simulation_error)?;
+    Ok(Asked {
+        streams,
+        plan: Plan::of(window),
+        seed,
     })
 }
 
 fn recorded_dict<'py>(
     py: Python<'py>,
     recorded: &RecordedOperation,
-    streams: &[StreamPlan],
+    streams: &[Stream],
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let kind = match recorded.operation.kind {

@@ -1,7 +1,7 @@
-//! Workload characteristics and the request generator.
+//! Workload characteristics, and requests as columns.
 
 use drivelab_request::{Direction, SECTOR_BYTES};
-use drivelab_workload::{Characteristics, Generator, MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES};
+use drivelab_workload::{Characteristics, MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -15,8 +15,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SECTOR_BYTES", SECTOR_BYTES)?;
     module.add("MAX_QUEUE_DEPTH", MAX_QUEUE_DEPTH)?;
     module.add("MAX_REQUEST_BYTES", MAX_REQUEST_BYTES)?;
-    module.add_function(wrap_pyfunction!(validate_characteristics, module)?)?;
-    module.add_function(wrap_pyfunction!(generate, module)?)
+    module.add_function(wrap_pyfunction!(validate_characteristics, module)?)
 }
 
 /// The characteristics that a tuple stands for.
@@ -31,6 +30,20 @@ pub const fn from_tuple(tuple: CharacteristicsTuple) -> Characteristics {
         read_stride: tuple.6,
         write_stride: tuple.7,
     }
+}
+
+/// The tuple that stands for characteristics.
+pub const fn to_tuple(characteristics: &Characteristics) -> CharacteristicsTuple {
+    (
+        characteristics.write_ratio,
+        characteristics.queue_depth,
+        characteristics.read_size,
+        characteristics.write_size,
+        characteristics.read_random,
+        characteristics.write_random,
+        characteristics.read_stride,
+        characteristics.write_stride,
+    )
 }
 
 #[pyfunction]
@@ -63,29 +76,4 @@ pub fn columns(
         (directions, offsets, sizes)
     });
     (PyBytes::new(py, &directions), offsets, sizes)
-}
-
-#[pyfunction]
-fn generate(
-    py: Python<'_>,
-    characteristics: CharacteristicsTuple,
-    range_start: u64,
-    range_bytes: u64,
-    seed: u64,
-    index: u64,
-    count: usize,
-) -> PyResult<Columns<'_>> {
-    let generator = Generator::new(
-        &from_tuple(characteristics),
-        range_start,
-        range_bytes,
-        seed,
-        index,
-    )
-    .map_err(usage_error)?;
-    let requests = generator.take(count);
-    Ok(columns(
-        py,
-        requests.map(|request| (request.direction, request.offset_bytes, request.size_bytes)),
-    ))
 }

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use drivelab_ftl::OperationKind;
 use drivelab_request::CommandKind;
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
+use drivelab_sim::ssd::{Outcome, Plan, Prepared};
 
 use crate::counted::flash;
-use crate::small_drive::{self, ONE_DIE, config, drive, read, run, write};
+use crate::small_drive::{self, ONE_DIE, config, drive, read, run, timed, write};
 
 /// Programs get a third faster and erases twice as slow in 3,000 erases.
 const CELLS: &str = "ageing.rated_erases = 3_000\nageing.program_time_ratio = 0.7\n\
@@ -55,7 +55,7 @@ fn an_operation_has_the_time_of_its_blocks_erases_until_then() {
     let plan = Plan::counting(0, 800);
     let mut worker = prepared.worker();
     let (_, operations) = worker
-        .run_recorded(Load::timed(writes), plan, 0, 0..u64::MAX)
+        .run_recorded(&timed(writes), plan, 0, 0..u64::MAX)
         .unwrap();
     let mut erases: BTreeMap<u32, u32> = BTreeMap::new();
     let mut most = 0;

@@ -3,7 +3,9 @@
 
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Outcome, Part, Plan, Prepared, Ssd};
+use drivelab_sim::ssd::{Outcome, Part, Plan, Prepared, Ssd};
+
+use crate::small_drive::timed;
 
 use crate::counted::flash;
 
@@ -54,7 +56,7 @@ fn bursts(drive: &mut Ssd, bursts: u64) -> Outcome {
         push(10_000_000 + burst * 7_919, Direction::Read);
     }
     let plan = Plan::counting(0, requests.len() as u64);
-    drive.run(Load::timed(requests), plan, 0, 0).unwrap()
+    drive.run(&timed(requests), plan, 0, 0).unwrap()
 }
 
 /// A burst writes some twenty pages to each plane. Six blocks, 96 pages, are free
@@ -106,7 +108,7 @@ fn without_idle_time_the_setting_changes_nothing() {
             size_bytes: 4096,
             direction: Direction::Write,
         });
-        let outcome = drive.run(Load::timed(requests), Plan::counting(0, 20_000), 0, 0);
+        let outcome = drive.run(&timed(requests), Plan::counting(0, 20_000), 0, 0);
         format!("{:?}", outcome.unwrap())
     };
     assert_eq!(run(""), run(IN_IDLE_TIME));

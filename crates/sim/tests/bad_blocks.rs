@@ -3,10 +3,10 @@
 
 use drivelab_ftl::OperationKind;
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError};
+use drivelab_sim::ssd::{Outcome, Plan, Prepared, SimError};
 
 use crate::counted::flash;
-use crate::small_drive::{self, ONE_DIE, drive, run, write};
+use crate::small_drive::{self, ONE_DIE, drive, run, timed, write};
 
 const FAILING: &str = "ageing.rated_erases = 1_000\nageing.erase_failure_probability = 0.02\n\
                        ageing.program_failure_probability = 0.02";
@@ -21,7 +21,7 @@ fn written(prepared: &Prepared, writes: u32) -> Result<Outcome, SimError> {
         .map(|step| write(0, u64::from(step * 197 % 512)))
         .collect();
     let plan = Plan::counting(0, writes.len() as u64);
-    prepared.worker().run(Load::timed(writes), plan, 0, 0)
+    prepared.worker().run(&timed(writes), plan, 0, 0)
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_program_that_fails_costs_a_program() {
     let mut worker = prepared.worker();
     let plan = Plan::counting(0, 900);
     let (outcome, operations) = worker
-        .run_recorded(Load::timed(writes), plan, 0, 0..u64::MAX)
+        .run_recorded(&timed(writes), plan, 0, 0..u64::MAX)
         .unwrap();
     let failed = operations.iter().filter(|recorded| {
         recorded.operation.kind == OperationKind::Program && recorded.operation.lpn == u32::MAX

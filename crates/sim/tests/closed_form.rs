@@ -8,6 +8,8 @@ use drivelab_sim::ssd::{Plan, Prepared};
 use drivelab_workload::Characteristics;
 use proptest::prelude::*;
 
+use crate::small_drive::measured;
+
 const KIB: u64 = 1024;
 
 fn preset(name: &str) -> SsdConfig {
@@ -322,7 +324,7 @@ fn measured_ns(prepared: &Prepared, questions: &[Question], requests: u64) -> Ve
         .map(|(workload, index)| (index, workload))
         .collect();
     let plan = Plan::counting(0, requests);
-    let outcomes = prepared.measure(&work, 7, plan, 1).unwrap();
+    let outcomes = measured(prepared, &work, 7, plan, 1).unwrap();
     questions
         .iter()
         .zip(&outcomes)

@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_sim::ssd::{Outcome, Plan, Prepared};
+use drivelab_workload::Characteristics;
+
+use crate::small_drive::closed;
 
 use crate::counted::flash;
 
@@ -28,10 +30,7 @@ fn writes(drive: &Prepared, (write_random, queue_depth): (f64, u32), plan: Plan)
         ..Characteristics::default()
     };
     let mut worker = drive.worker();
-    let generator = Generator::new(&workload, 0, worker.capacity_bytes(), 3, 0).unwrap();
-    worker
-        .run(Load::closed(generator, queue_depth), plan, 3, 0)
-        .unwrap()
+    worker.run(&closed(workload), plan, 3, 0).unwrap()
 }
 
 /// In order every block that is opened costs the one whose data is older than a round, of

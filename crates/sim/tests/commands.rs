@@ -3,13 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Command, CommandKind, Nanos};
-use drivelab_sim::ssd::{
-    Load, Outcome, PARTS, Part, Plan, SimError, Source, Ssd, Stream, WriteMode,
-};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_sim::ssd::{Outcome, PARTS, Part, Plan, SimError, Ssd};
+use drivelab_workload::{Characteristics, Stream, WriteMode};
 
 use crate::counted::flash;
-use crate::small_drive::{self, PAGE, command, drive, run, write};
+use crate::small_drive::{self, PAGE, closed, command, drive, run, write};
 
 /// Commands cost 1 us, a trim 2 and a flush 3, an acknowledgement 7. A link of 409.6 MB/s moves
 /// a page in 10 us. Eight pages of buffer.
@@ -125,24 +123,23 @@ fn a_trim_costs_its_command_and_what_it_covers_whole_reads_as_zeroes() {
     );
 }
 
-fn writes(capacity_bytes: u64, random: f64) -> Generator {
-    let workload = Characteristics {
+fn writes(queue_depth: u32, random: f64) -> Characteristics {
+    Characteristics {
         write_ratio: 1.0,
-        queue_depth: 8,
+        queue_depth,
         read_size: PAGE,
         write_size: PAGE,
         read_random: random,
         write_random: random,
         read_stride: 0,
         write_stride: 0,
-    };
-    Generator::new(&workload, 0, capacity_bytes, 3, 0).unwrap()
+    }
 }
 
 /// Page programs a second, of the host, and the write amplification.
 fn pace(drive: &mut Ssd, requests: u64) -> (f64, f64) {
-    let load = Load::closed(writes(drive.capacity_bytes(), 1.0), 8);
-    let outcome = drive.run(load, Plan::counting(0, requests), 0, 0).unwrap();
+    let load = closed(writes(8, 1.0));
+    let outcome = drive.run(&load, Plan::counting(0, requests), 3, 0).unwrap();
     let rate = flash(&outcome).host_page_programs as f64 / outcome.window.0 as f64 * 1e9;
     (rate, flash(&outcome).write_amplification_ratio().unwrap())
 }
@@ -164,18 +161,12 @@ fn random_writes_fall_off_a_cliff_when_space_runs_out_and_trim_brings_it_back() 
     // costs its erase only, 1 ms in 16 x 310 us: at most 5370 a second, less where
     // the dies are not met evenly, as before.
     let pages = drive.capacity_bytes() / u64::from(PAGE);
-    let source = Source::Closed {
-        generator: writes(drive.capacity_bytes(), 0.0),
-        queue_depth: 1,
-    };
     let trims = Stream {
         writes: WriteMode::Trim,
-        ..Stream::new("trims", source)
+        ..Stream::closed("trims", writes(1, 0.0))
     };
-    let load = Load {
-        streams: vec![trims],
-    };
-    drive.run(load, Plan::counting(0, pages), 0, 0).unwrap();
+    let load = [trims];
+    drive.run(&load, Plan::counting(0, pages), 3, 0).unwrap();
     let (trimmed, waf) = pace(&mut drive, 1_000);
     assert_eq!(waf, 1.0);
     assert!((4_800.0..5_371.0).contains(&trimmed), "{trimmed}");
@@ -184,18 +175,12 @@ fn random_writes_fall_off_a_cliff_when_space_runs_out_and_trim_brings_it_back() 
 #[test]
 fn a_generator_flushes_after_so_many_writes() {
     let mut drive = drive(&[HOST]).worker();
-    let source = Source::Closed {
-        generator: writes(drive.capacity_bytes(), 1.0),
-        queue_depth: 1,
-    };
     let stream = Stream {
-        flush_interval: 4,
-        ..Stream::new("database", source)
+        writes_per_flush: 4,
+        ..Stream::closed("database", writes(1, 1.0))
     };
-    let load = Load {
-        streams: vec![stream],
-    };
-    let outcome = drive.run(load, Plan::counting(0, 50), 0, 0).unwrap();
+    let load = [stream];
+    let outcome = drive.run(&load, Plan::counting(0, 50), 3, 0).unwrap();
     let counts = CommandKind::ALL.map(|kind| {
         let counted = &outcome.streams[0].commands[kind.index()].counted;
         counted.latency.count()
@@ -213,18 +198,14 @@ fn reads_of_trimmed_data_that_cost_nothing_do_not_run_for_ever() {
         write_size: PAGE,
         ..Characteristics::default()
     };
-    let source = Source::Closed {
-        generator: Generator::new(&page, 0, PAGE.into(), 3, 0).unwrap(),
-        queue_depth: 1,
+    let reads = Stream {
+        range: Some((0, PAGE.into())),
+        ..Stream::closed("reads", page)
     };
-    let trim = Source::Timed {
-        commands: vec![command(CommandKind::Trim, 10, 0, 1)],
-    };
-    let load = Load {
-        streams: vec![Stream::new("reads", source), Stream::new("trim", trim)],
-    };
+    let trim = Stream::timed("trim", [command(CommandKind::Trim, 10, 0, 1)]);
+    let load = [reads, trim];
     let mut plan = Plan::default();
     plan.window.duration = Some(Nanos(1_000_000));
-    let error = free.worker().run(load, plan, 0, 0).unwrap_err();
+    let error = free.worker().run(&load, plan, 3, 0).unwrap_err();
     assert_eq!(error, SimError::NoTime);
 }

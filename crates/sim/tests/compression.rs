@@ -2,10 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Command, CommandKind, Content, Nanos};
-use drivelab_sim::host::{Load, Outcome, Plan};
+use drivelab_sim::host::{Outcome, Plan};
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::Prepared;
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_workload::{Characteristics, Stream};
+
+use crate::small_drive::timed;
 
 use crate::counted::flash;
 
@@ -65,10 +67,7 @@ fn write_all(drive: &Prepared, pages: &[u64], content: Content, is_forced: bool)
         ..command(CommandKind::Write, 0, page, content)
     });
     let plan = Plan::counting(0, pages.len() as u64);
-    drive
-        .worker()
-        .run(Load::timed(commands), plan, 0, 0)
-        .unwrap()
+    drive.worker().run(&timed(commands), plan, 0, 0).unwrap()
 }
 
 /// Where programs are what takes time, twice as many pages a second get through when they
@@ -131,7 +130,7 @@ fn zeroes_touch_no_flash() {
     ];
     let outcome = drive
         .worker()
-        .run(Load::timed(commands), Plan::counting(0, 4), 0, 0)
+        .run(&timed(commands), Plan::counting(0, 4), 0, 0)
         .unwrap();
     assert_eq!(flash(&outcome).page_reads, 1);
     let latency = &outcome.read.latency;
@@ -169,12 +168,14 @@ fn settled(pages: u32, content: Content) -> f64 {
         ..Characteristics::default()
     };
     let capacity = u64::from(pages) * u64::from(PAGE_BYTES);
-    let generator = Generator::new(&workload, 0, capacity, 3, 0).unwrap();
-    let mut load = Load::closed(generator, 1);
-    load.streams[0].content = content;
+    let load = [Stream {
+        content,
+        range: Some((0, capacity)),
+        ..Stream::closed("all", workload)
+    }];
     let outcome = drive
         .worker()
-        .run(load, Plan::counting(20_000, 20_000), 3, 0);
+        .run(&load, Plan::counting(20_000, 20_000), 3, 0);
     flash(&outcome.unwrap())
         .write_amplification_ratio()
         .unwrap()
@@ -211,19 +212,19 @@ fn states_are_kept() {
     let pages = |first: u64| (first..first + 333).map(|page| page * 5 % 1800);
     let load = |first| {
         let write = |page| command(CommandKind::Write, 0, page, Content::Database);
-        Load::timed(pages(first).map(write))
+        timed(pages(first).map(write))
     };
     let plan = Plan::counting(0, 333);
     let mut worker = drive.worker();
-    worker.run(load(0), plan, 0, 0).unwrap();
+    worker.run(&load(0), plan, 0, 0).unwrap();
     let state = worker.save();
-    let programs = flash(&worker.run(load(100), plan, 0, 0).unwrap()).page_programs;
+    let programs = flash(&worker.run(&load(100), plan, 0, 0).unwrap()).page_programs;
     let after = worker.save();
     worker.reset();
     let mut other = drive.worker();
     other.load(&state).unwrap();
     assert_eq!(
-        flash(&other.run(load(100), plan, 0, 0).unwrap()).page_programs,
+        flash(&other.run(&load(100), plan, 0, 0).unwrap()).page_programs,
         programs
     );
     assert_eq!(other.save(), after);

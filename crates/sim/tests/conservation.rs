@@ -2,14 +2,16 @@
 //! on random drives under random loads.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use drivelab_sim::ssd::{Load, Plan, Prepared, SimError};
+use drivelab_sim::drive::State;
+use drivelab_sim::ssd::{Plan, Prepared, SimError};
 use proptest::prelude::*;
 
 use crate::counted::flash;
 use crate::drives::{draws, fitted, placed, small_drives, workloads};
+use crate::small_drive::{closed, measured, timed, worker};
 
 /// The result, unless random times of 0 left the window without time.
-fn timed<T>(result: Result<T, SimError>) -> Option<T> {
+fn told<T>(result: Result<T, SimError>) -> Option<T> {
     match result {
         Err(SimError::NoTime) => None,
         other => Some(other.unwrap()),
@@ -25,9 +27,10 @@ proptest! {
     ) {
         let workload = fitted(workload, &config);
         let prepared = Prepared::new(config).unwrap();
-        let mut drive = prepared.worker();
+        let mut drive = worker(&prepared);
         let plan = Plan::counting(37, 400);
-        let Some(outcome) = timed(drive.measure(&workload, seed, 3, plan)) else {
+        let mut run = || drive.run(&closed(workload), plan, (seed, 3), State::Returned);
+        let Some(outcome) = told(run()) else {
             return Ok(());
         };
         let counted = outcome.read.latency.count() + outcome.write.latency.count();
@@ -42,7 +45,7 @@ proptest! {
             prop_assert!((0.0..=1.0 + 1e-12).contains(share), "utilisation {}", share);
         }
         // The same worker, returned to the prepared state, repeats itself.
-        let again = drive.measure(&workload, seed, 3, plan).unwrap();
+        let again = run().unwrap();
         prop_assert_eq!(format!("{outcome:?}"), format!("{again:?}"));
     }
 
@@ -58,13 +61,13 @@ proptest! {
         let work: Vec<_> = (5_u64..).zip(workloads).collect();
         let prepared = Prepared::new(config).unwrap();
         let plan = Plan::counting(10, 100);
-        let Some(one) = timed(prepared.measure(&work, seed, plan, 1)) else {
+        let Some(one) = told(measured(&prepared, &work, seed, plan, 1)) else {
             return Ok(());
         };
-        let three = prepared.measure(&work, seed, plan, 3).unwrap();
+        let three = measured(&prepared, &work, seed, plan, 3).unwrap();
         prop_assert_eq!(format!("{one:?}"), format!("{three:?}"));
         // Nor on which other workloads are measured with it.
-        let alone = prepared.measure(&work[work.len() - 1..], seed, plan, 1).unwrap();
+        let alone = measured(&prepared, &work[work.len() - 1..], seed, plan, 1).unwrap();
         prop_assert_eq!(format!("{:?}", alone[0]), format!("{:?}", one[one.len() - 1]));
     }
 
@@ -77,7 +80,7 @@ proptest! {
         let requests = placed(&draws, drive.capacity_bytes());
         let last = requests[requests.len() - 1].arrival;
         let plan = Plan::counting(0, requests.len() as u64);
-        let outcome = drive.run(Load::timed(requests), plan, 1, 1).unwrap();
+        let outcome = drive.run(&timed(requests), plan, 1, 1).unwrap();
         prop_assert_eq!(outcome.measured_requests, draws.len() as u64);
         // The last completion is not before the last arrival.
         prop_assert!(outcome.window >= last);

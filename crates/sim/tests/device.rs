@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use drivelab_request::{Command, CommandKind, Direction, Nanos, Request};
 use drivelab_sim::host::{
-    Completion, Device, FlashCounters, HostTime, Load, Media, Outcome, PARTS, PartNames, Plan,
-    Runner, SimError, Source, Stream, WriteMode,
+    Completion, Device, FlashCounters, HostTime, Media, Outcome, PARTS, PartNames, Plan, Runner,
+    SimError,
 };
 use drivelab_sim::preset::Variability;
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_workload::{Characteristics, Source, Stream, WriteMode};
+
+use crate::small_drive::timed;
 
 use crate::counted::flash;
 
@@ -104,22 +106,19 @@ fn runner() -> Runner<OneServer> {
 }
 
 fn reads(queue_depth: u32) -> Source {
-    let workload = Characteristics::default();
-    let generator = Generator::new(&workload, 0, CAPACITY_BYTES, 1, 0).unwrap();
-    Source::Closed {
-        generator,
+    let workload = Characteristics {
         queue_depth,
-    }
+        ..Characteristics::default()
+    };
+    Source::Closed(workload.into())
 }
 
 /// Three outstanding at one server: each waits for two others, so a latency is three times
 /// the service, of which two are waiting; 40 in the window take 40 times the service.
 #[test]
 fn a_closed_loop_keeps_its_depth_outstanding() {
-    let load = Load {
-        streams: vec![Stream::new("all", reads(3))],
-    };
-    let outcome = runner().run(load, Plan::counting(10, 40), 1, 0).unwrap();
+    let load = [Stream::new("all", reads(3))];
+    let outcome = runner().run(&load, Plan::counting(10, 40), 1, 0).unwrap();
     assert_eq!(outcome.window, Nanos(40 * SERVICE_NS));
     let latency = &outcome.read.latency;
     let told = (latency.count(), latency.mean_ns());
@@ -140,10 +139,8 @@ fn loops_with_shares_hold_them() {
             share: Some(share),
             ..Stream::new(name, reads(depth))
         };
-        let load = Load {
-            streams: vec![shared("a", depths.0, 0.75), shared("b", depths.1, 0.25)],
-        };
-        let outcome = runner().run(load, Plan::counting(8, 40), 1, 0).unwrap();
+        let load = [shared("a", depths.0, 0.75), shared("b", depths.1, 0.25)];
+        let outcome = runner().run(&load, Plan::counting(8, 40), 1, 0).unwrap();
         let counted = |stream: usize| outcome.streams[stream].commands[0].counted.latency.count();
         assert_eq!([counted(0), counted(1)], [30, 10], "{depths:?}");
         assert_eq!(outcome.window, Nanos(40 * SERVICE_NS));
@@ -152,18 +149,14 @@ fn loops_with_shares_hold_them() {
 
 #[test]
 fn a_share_that_is_none_is_refused() {
-    let arriving = Source::Timed {
-        commands: vec![Command::flush(Nanos::ZERO)],
-    };
+    let arriving = Stream::timed("held", [Command::flush(Nanos::ZERO)]).source;
     for (source, share) in [(reads(1), 0.0), (reads(1), f64::NAN), (arriving, 0.5)] {
         let stream = Stream {
             share: Some(share),
             ..Stream::new("held", source)
         };
-        let load = Load {
-            streams: vec![stream],
-        };
-        let refused = runner().run(load, Plan::counting(0, 1), 1, 0).unwrap_err();
+        let load = [stream];
+        let refused = runner().run(&load, Plan::counting(0, 1), 1, 0).unwrap_err();
         assert_eq!(
             refused.to_string(),
             format!(
@@ -183,8 +176,8 @@ fn what_happens_in_the_device_comes_before_an_arrival_at_the_same_time() {
         size_bytes: 512,
         direction: Direction::Write,
     };
-    let load = Load::timed([0, 100, 150].map(request));
-    let outcome = runner().run(load, Plan::counting(0, 3), 1, 0).unwrap();
+    let load = timed([0, 100, 150].map(request));
+    let outcome = runner().run(&load, Plan::counting(0, 3), 1, 0).unwrap();
     assert_eq!(outcome.split[1].sum_ns[..2], [300, 50]);
     assert_eq!(outcome.window, Nanos(300));
 }
@@ -200,14 +193,9 @@ fn a_stream_that_trims_is_refused_by_a_device_without_trim() {
         size_bytes: 512,
         ..Command::flush(Nanos::ZERO)
     };
-    let listed = Source::Timed {
-        commands: vec![listed],
-    };
-    for stream in [trims, Stream::new("old", listed)] {
-        let load = Load {
-            streams: vec![stream],
-        };
-        let refused = runner().run(load, Plan::counting(0, 1), 1, 0).unwrap_err();
+    for stream in [trims, Stream::timed("old", [listed])] {
+        let load = [stream];
+        let refused = runner().run(&load, Plan::counting(0, 1), 1, 0).unwrap_err();
         let said = refused.to_string();
         assert!(said.starts_with("stream \"old\": it trims"), "{said}");
     }
@@ -228,15 +216,13 @@ fn a_device_that_drifts_is_told_in_the_hosts_time() {
     };
     let mut runner = Runner::new(server, &Arc::default());
     let mut time = HostTime::new(&variability, 1, 2).unwrap();
-    let load = Load {
-        streams: vec![Stream::new("all", reads(1))],
-    };
+    let load = [Stream::new("all", reads(1))];
     // Long enough for the past to be forgotten: 60,000 requests are 6000 steps.
     let plan = Plan {
         log_requests: Some(60_000),
         ..Plan::counting(1_000, 60_000)
     };
-    let outcome = runner.run(load, plan, 1, 2).unwrap();
+    let outcome = runner.run(&load, plan, 1, 2).unwrap();
     for (place, logged) in (1_000..).zip(&outcome.log.as_ref().unwrap().requests) {
         let [from, to] = [place, place + 1].map(|n| time.host_ns(n * SERVICE_NS));
         assert_eq!(
@@ -258,8 +244,8 @@ fn a_device_that_drifts_is_told_in_the_hosts_time() {
         log_requests: Some(2),
         ..Plan::counting(0, 2)
     };
-    let load = Load::timed([0, 50_000].map(arrival));
-    let outcome = runner.run(load, plan, 1, 2).unwrap();
+    let load = timed([0, 50_000].map(arrival));
+    let outcome = runner.run(&load, plan, 1, 2).unwrap();
     let second = outcome.log.unwrap().requests[1];
     let from = time.drive_ns(50_000);
     assert_eq!(second.submitted_ns, time.host_ns(from));

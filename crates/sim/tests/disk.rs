@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use drivelab_request::{Command, CommandKind, Content, Direction, Nanos};
 use drivelab_sim::hdd::Disk;
-use drivelab_sim::host::{Load, LoggedRequest, Outcome, Plan};
+use drivelab_sim::host::{LoggedRequest, Outcome, Plan};
 use drivelab_sim::preset::{DriveConfig, HddConfig};
 use drivelab_workload::Characteristics;
 use proptest::prelude::*;
+
+use crate::small_drive::{closed, timed};
 
 const REVOLUTION: u64 = 10_000_000;
 const SECTOR: u64 = REVOLUTION / 100;
@@ -72,9 +74,7 @@ fn run(disk: &mut Disk, commands: &[Command]) -> (Outcome, Vec<u64>) {
         log_requests: Some(count),
         ..Plan::counting(0, count)
     };
-    let outcome = disk
-        .run(Load::timed(commands.to_vec()), plan, 1, 0)
-        .unwrap();
+    let outcome = disk.run(&timed(commands.to_vec()), plan, 1, 0).unwrap();
     let mut told = outcome.log.clone().unwrap().requests;
     told.sort_by_key(|request| request.submitted_ns);
     let latencies = told.iter().map(|request| request.latency_ns()).collect();
@@ -129,7 +129,7 @@ fn random_reads_take_the_average_seek_and_half_a_revolution() {
     one_zone.geometry.zone_sectors_per_track = vec![75];
     let mut disk = Disk::new(&one_zone, &Arc::default());
     let plan = Plan::counting(0, requests);
-    let outcome = disk.measure(&random_reads(1), 1, 0, plan).unwrap();
+    let outcome = disk.run(&closed(random_reads(1)), plan, 1, 0).unwrap();
     let mean = |part: usize| outcome.split[0].sum_ns[part] as f64 / requests as f64;
 
     // a = (45 - 10 - 30) / (3 sqrt 200) ms, b = (7 - 45 + 48) / 600 ms.
@@ -170,7 +170,7 @@ fn orders_of_service_gain_what_they_look_at() {
     let mean_service = |order: &str| {
         let mut disk = disk(&format!("scheduling.order = \"{order}\""));
         let plan = Plan::counting(100, requests);
-        let outcome = disk.measure(&random_reads(32), 1, 0, plan).unwrap();
+        let outcome = disk.run(&closed(random_reads(32)), plan, 1, 0).unwrap();
         outcome.window.0 as f64 / requests as f64 / 1e6
     };
     let [fcfs, sstf, sptf, elevator] = ["fcfs", "sstf", "sptf", "elevator"].map(mean_service);
@@ -287,7 +287,7 @@ fn every_part_of_a_latency_is_told_and_what_the_disk_did() {
     };
     let mut small = disk(changes);
     let plan = Plan::counting(1000, 5000);
-    let outcome = small.measure(&workload, 1, 0, plan).unwrap();
+    let outcome = small.run(&closed(workload), plan, 1, 0).unwrap();
     for direction in Direction::ALL {
         let latency = &outcome.of(direction).latency;
         let sum = outcome.split[direction.index()].sum_ns.iter().sum::<u64>() as f64;
@@ -303,7 +303,7 @@ fn every_part_of_a_latency_is_told_and_what_the_disk_did() {
     assert!(work.media_writes <= writes + 108, "{}", work.media_writes);
     assert!(work.utilisation_ratio > 0.9 && work.utilisation_ratio <= 1.0);
     // The same again: nothing is left of a run.
-    let again = small.measure(&workload, 1, 0, plan).unwrap();
+    let again = small.run(&closed(workload), plan, 1, 0).unwrap();
     assert_eq!(format!("{again:?}"), format!("{outcome:?}"));
 }
 

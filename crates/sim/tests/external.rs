@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{ExternalSsd, Load, Media, Outcome, Plan, Prepared, SimError};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_sim::ssd::{ExternalSsd, Media, Outcome, Plan, Prepared, SimError};
+use drivelab_workload::{Characteristics, Stream};
+
+use crate::small_drive::{closed, timed};
 
 use crate::counted::flash;
 
@@ -49,7 +51,7 @@ fn config(changes: &str) -> SsdConfig {
 }
 
 /// Reads and writes of 6 KiB at random: whole pages and parts of pages.
-fn load(capacity_bytes: u64) -> Load {
+fn load() -> [Stream; 1] {
     let workload = Characteristics {
         write_ratio: 0.7,
         queue_depth: 16,
@@ -57,16 +59,14 @@ fn load(capacity_bytes: u64) -> Load {
         write_size: 6144,
         ..Characteristics::default()
     };
-    let generator = Generator::new(&workload, 0, capacity_bytes, 3, 0).unwrap();
-    Load::closed(generator, 16)
+    closed(workload)
 }
 
 const PLAN: Plan = Plan::counting(1_000, 20_000);
 
 fn external(config: SsdConfig, library: &Path) -> Result<Outcome, SimError> {
     let mut drive = ExternalSsd::new(config, library, &Arc::default())?;
-    let load = load(drive.capacity_bytes());
-    drive.run(load, PLAN, 0, 0)
+    drive.run(&load(), PLAN, 3, 0)
 }
 
 #[test]
@@ -78,8 +78,7 @@ fn the_example_gives_the_results_of_the_built_in_firmware() {
                    energy.idle_power_mw = 100\nvariability.sigma = 0.1\n";
     for changes in ["", buffered, metered] {
         let mut drive = Prepared::new(config(changes)).unwrap().worker();
-        let load = load(drive.capacity_bytes());
-        let expected = drive.run(load, PLAN, 0, 0).unwrap();
+        let expected = drive.run(&load(), PLAN, 3, 0).unwrap();
         assert!(
             flash(&expected).collection_page_programs > 0
                 && flash(&expected).erase_counts.is_some()
@@ -97,7 +96,7 @@ const NOT_THEN: &str = "geometry.over_provisioning_ratio = 0.7\n";
 
 /// 200 writes of a page at random, twice a second; in between, a read that finds the drive
 /// at work.
-fn bursts(capacity_bytes: u64) -> (Load, Plan) {
+fn bursts(capacity_bytes: u64) -> ([Stream; 1], Plan) {
     let page = |place: u64| place.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
     let request = |burst: u64, place: u64, late: u64, direction| Request {
         arrival: Nanos(burst * 500_000_000 + late),
@@ -113,13 +112,13 @@ fn bursts(capacity_bytes: u64) -> (Load, Plan) {
         })
         .collect();
     let plan = Plan::counting(0, requests.len() as u64);
-    (Load::timed(requests), plan)
+    (timed(requests), plan)
 }
 
 fn idle(changes: &str, library: &Path) -> Result<Outcome, SimError> {
     let mut drive = ExternalSsd::new(config(changes), library, &Arc::default())?;
     let (load, plan) = bursts(drive.capacity_bytes());
-    drive.run(load, plan, 0, 0)
+    drive.run(&load, plan, 0, 0)
 }
 
 #[test]
@@ -127,7 +126,7 @@ fn the_example_uses_idle_time_as_the_built_in_firmware_does() {
     let example = library("idle", &[]);
     let mut drive = Prepared::new(config(IN_IDLE_TIME)).unwrap().worker();
     let (load, plan) = bursts(drive.capacity_bytes());
-    let expected = drive.run(load, plan, 0, 0).unwrap();
+    let expected = drive.run(&load, plan, 0, 0).unwrap();
     let found = idle(IN_IDLE_TIME, &example).unwrap();
     assert_eq!(format!("{found:?}"), format!("{expected:?}"));
     let without = idle(NOT_THEN, &example).unwrap();

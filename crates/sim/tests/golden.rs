@@ -8,6 +8,7 @@ use drivelab_sim::ssd::{Outcome, Plan, Prepared};
 use drivelab_workload::Characteristics;
 
 use crate::counted::flash;
+use crate::small_drive::measured;
 
 /// FNV-1a over everything that an outcome says.
 fn fingerprint(text: &str) -> u64 {
@@ -55,7 +56,7 @@ fn outcome(changes: &str, workload: Characteristics) -> u64 {
     );
     let prepared = Prepared::new(SsdConfig::from_text(&text).unwrap()).unwrap();
     let plan = Plan::counting(1_000, 20_000);
-    let outcomes = prepared.measure(&[(3, workload), (4, workload)], 5, plan, 1);
+    let outcomes = measured(&prepared, &[(3, workload), (4, workload)], 5, plan, 1);
     let outcomes = outcomes.unwrap();
     // What outcomes said when the numbers below were pinned; what they say besides is checked
     // against the oracle.

@@ -3,7 +3,8 @@
 
 use drivelab_request::{Command, CommandKind, Nanos};
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Outcome, Plan, SimError, Source, Stream};
+use drivelab_sim::ssd::{Outcome, Plan, SimError};
+use drivelab_workload::Stream;
 
 use crate::small_drive::{self, drive, read, write};
 
@@ -84,14 +85,12 @@ fn two_pairs(host: &str) -> Result<Outcome, SimError> {
         let commands = reads(0..8);
         Stream {
             queue_pair,
-            ..Stream::new(name, Source::Timed { commands })
+            ..Stream::timed(name, commands)
         }
     };
-    let load = Load {
-        streams: vec![stream("first", 0), stream("second", 1)],
-    };
+    let load = [stream("first", 0), stream("second", 1)];
     let drive = drive(&[EIGHT_DIES, host]);
-    drive.worker().run(load, Plan::counting(0, 16), 0, 0)
+    drive.worker().run(&load, Plan::counting(0, 16), 0, 0)
 }
 
 fn mean_us(outcome: &Outcome, stream: usize) -> f64 {

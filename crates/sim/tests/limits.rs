@@ -1,4 +1,4 @@
-//! Loads, plans and drives at and beyond what the simulator can do: each is
+//! Streams, plans and drives at and beyond what the simulator can do: each is
 //! refused in words, none panics, runs for ever or leaves traces.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -7,10 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use drivelab_request::{Direction, Nanos, Request};
-use drivelab_sim::drive::{self, Measuring};
+use drivelab_sim::drive::{self, Measuring, State};
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Plan, Prepared, SimError};
-use drivelab_workload::Characteristics;
+use drivelab_sim::ssd::{Plan, Prepared, SimError};
+use drivelab_workload::{Characteristics, Stream};
+
+use crate::small_drive::{self, closed, measured, timed};
 
 /// A drive of 2 dies; `replacements` change lines of it.
 fn config(replacements: &[(&str, &str)]) -> SsdConfig {
@@ -68,12 +70,14 @@ fn read_at(arrival: u64, offset_bytes: u64) -> Request {
 fn run_open(prepared: &Prepared, requests: Vec<Request>) -> Result<(), SimError> {
     let plan = Plan::counting(0, requests.len() as u64);
     let mut drive = prepared.worker();
-    drive.run(Load::timed(requests), plan, 0, 0).map(drop)
+    drive.run(&timed(requests), plan, 0, 0).map(drop)
 }
 
 fn measure(prepared: &Prepared, workload: Characteristics, plan: Plan) -> Result<(), SimError> {
-    let mut drive = prepared.worker();
-    drive.measure(&workload, 0, 0, plan).map(drop)
+    let mut drive = small_drive::worker(prepared);
+    drive
+        .run(&closed(workload), plan, (0, 0), State::Returned)
+        .map(drop)
 }
 
 const TEN: Plan = Plan::counting(0, 10);
@@ -122,9 +126,11 @@ fn for_a_time(warmup_ns: u64, duration_ns: u64) -> Plan {
 #[test]
 fn a_window_without_a_completion_is_no_measurement() {
     let prepared = drive(&[]);
-    let mut worker = prepared.worker();
+    let mut worker = small_drive::worker(&prepared);
     let read = Characteristics::default();
-    let one = worker.measure(&read, 0, 0, Plan::counting(0, 1)).unwrap();
+    let one = worker
+        .run(&closed(read), Plan::counting(0, 1), (0, 0), State::Returned)
+        .unwrap();
     let latency = one.window.0;
     // A completion at the very end of the window is outside, one at its start inside.
     let error = measure(&prepared, read, for_a_time(0, latency)).unwrap_err();
@@ -166,7 +172,7 @@ fn a_workload_that_fails_leaves_the_others_alone() {
         write_ratio: 1.0,
         ..Characteristics::default()
     };
-    let work = vec![
+    let work = [
         (0, write),
         (1, write),
         (2, Characteristics::default()),
@@ -174,7 +180,8 @@ fn a_workload_that_fails_leaves_the_others_alone() {
     ];
     for workers in [1, 3] {
         let prepared = drive::Prepared::Ssd(prepared.clone());
-        let found: Vec<_> = Measuring::start(&prepared, work.clone(), 0, TEN, workers).collect();
+        let work = small_drive::work(&work, TEN);
+        let found: Vec<_> = Measuring::start(&prepared, work, 0, workers).collect();
         assert_eq!(
             found.iter().map(Result::is_ok).collect::<Vec<_>>(),
             [true, true, false, true]
@@ -186,18 +193,16 @@ fn a_workload_that_fails_leaves_the_others_alone() {
 #[test]
 fn a_range_beyond_the_drive_is_refused() {
     let prepared = drive(&[]);
-    let ranged = |bytes| Plan {
-        range_bytes: Some(bytes),
-        ..TEN
+    let ranged = |bytes| {
+        let stream = Stream {
+            range: Some((0, bytes)),
+            ..Stream::closed("all", Characteristics::default())
+        };
+        prepared.worker().run(&[stream], TEN, 0, 0)
     };
     let capacity = 67_108_864;
-    measure(&prepared, Characteristics::default(), ranged(capacity)).unwrap();
-    let error = measure(
-        &prepared,
-        Characteristics::default(),
-        ranged(capacity + 512),
-    )
-    .unwrap_err();
+    ranged(capacity).unwrap();
+    let error = ranged(capacity + 512).unwrap_err();
     assert!(error.to_string().contains("67108864"), "{error}");
 }
 
@@ -267,9 +272,8 @@ fn preparation_and_runs_stop_when_asked_to() {
     let work = [(0, Characteristics::default()); 3];
     let mut measuring = Measuring::start(
         &drive::Prepared::Ssd(prepared.clone()),
-        work.to_vec(),
+        small_drive::work(&work, endless),
         0,
-        endless,
         2,
     );
     assert!(measuring.wait(Duration::from_millis(50)).is_none());
@@ -281,7 +285,7 @@ fn preparation_and_runs_stop_when_asked_to() {
     // The third was never begun.
     assert!(!measuring.is_done());
     assert!(measuring.next().is_none());
-    prepared.measure(&work, 0, TEN, 2).unwrap();
+    measured(&prepared, &work, 0, TEN, 2).unwrap();
 }
 
 /// All is submitted at once, three by three served: 1,000 writes of 131,072 pages each.
@@ -300,7 +304,7 @@ fn a_run_stops_when_asked_to_long_after_its_last_submission() {
         std::thread::sleep(Duration::from_millis(50));
         stop.store(true, Ordering::Relaxed);
     });
-    let stopped = worker.run(Load::timed(requests), TEN, 0, 0).map(drop);
+    let stopped = worker.run(&timed(requests), TEN, 0, 0).map(drop);
     asking.join().unwrap();
     assert_eq!(stopped.unwrap_err(), SimError::Stopped);
 }
@@ -314,15 +318,18 @@ fn a_failed_run_leaves_nothing_behind() {
         ..Characteristics::default()
     };
     let plan = Plan::counting(3, 200);
-    let clean = prepared.worker().measure(&writes, 1, 2, plan);
-    let mut used = prepared.worker();
+    let run = |drive: &mut drive::Drive, workload| {
+        drive.run(&closed(workload), plan, (1, 2), State::Returned)
+    };
+    let clean = run(&mut small_drive::worker(&prepared), writes);
+    let mut used = small_drive::worker(&prepared);
     let mixed = Characteristics {
         write_ratio: 0.99,
         ..writes
     };
-    let error = used.measure(&mixed, 1, 2, plan).unwrap_err();
+    let error = run(&mut used, mixed).unwrap_err();
     assert!(matches!(error, SimError::Unmapped { .. }), "{error}");
-    let again = used.measure(&writes, 1, 2, plan);
+    let again = run(&mut used, writes);
     assert_eq!(
         format!("{:?}", clean.unwrap()),
         format!("{:?}", again.unwrap())

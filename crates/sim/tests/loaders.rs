@@ -8,10 +8,13 @@ use std::sync::Arc;
 use drivelab_request::{CommandKind, SECTOR_BYTES};
 use drivelab_sim::hdd::Disk;
 use drivelab_sim::host::Plan;
+use drivelab_sim::host::plan::window_of;
 use drivelab_sim::preset::{self, DriveConfig, HddConfig};
-use drivelab_sim::scenario::{Scenario, SourcePlan};
-use drivelab_workload::{Arrivals, Characteristics};
+use drivelab_sim::scenario::Scenario;
+use drivelab_workload::{Arrivals, Characteristics, Key, Requests, Source};
 use proptest::prelude::*;
+
+use crate::small_drive::closed;
 
 const GIB: u64 = 1 << 30;
 
@@ -177,18 +180,18 @@ fn check_scenario(text: &str, csv: &str) {
     assert!(scenario.requests != Some(0) && scenario.interval.is_none_or(|at| at.0 > 0));
     for stream in &scenario.streams {
         match &stream.source {
-            SourcePlan::Closed(characteristics) => check_characteristics(characteristics),
-            SourcePlan::Open {
-                characteristics,
+            Source::Closed(requests) => check_requests(requests),
+            Source::Open {
+                requests,
                 rate_iops,
                 ..
             } => {
-                check_characteristics(characteristics);
+                check_requests(requests);
                 assert!(Arrivals::RATES.contains(rate_iops));
             }
-            SourcePlan::Timed(commands) => {
+            Source::Timed(commands) => {
                 assert!(!commands.is_empty() && commands.is_sorted_by_key(|c| c.arrival));
-                for command in commands {
+                for command in commands.iter() {
                     let is_flush = command.kind == CommandKind::Flush;
                     assert_eq!(is_flush, command.size_bytes == 0);
                     assert!(command.size_bytes.is_multiple_of(SECTOR_BYTES));
@@ -197,13 +200,21 @@ fn check_scenario(text: &str, csv: &str) {
             }
         }
     }
-    for error in [scenario.window().err(), scenario.load(GIB, 0).err()] {
-        error.iter().for_each(|error| check_told(error));
+    let window = window_of(&scenario.streams, scenario.window());
+    window.err().iter().for_each(|error| check_told(error));
+    for stream in &scenario.streams {
+        if let Source::Closed(requests) | Source::Open { requests, .. } = &stream.source {
+            let loops = requests.loops(stream.range.unwrap_or((0, GIB)), Key::first(0, 0));
+            loops.err().iter().for_each(|error| check_told(error));
+        }
     }
 }
 
 /// What a drive large enough could be asked for.
-fn check_characteristics(characteristics: &Characteristics) {
+fn check_requests(requests: &Requests) {
+    let Requests::Characteristics(characteristics) = requests else {
+        unreachable!("a scenario draws by characteristics");
+    };
     assert_eq!(characteristics.validate(1 << 62), Ok(()));
 }
 
@@ -244,7 +255,7 @@ fn check_disk(config: &HddConfig) {
         ..Characteristics::default()
     };
     let mut disk = Disk::new(config, &Arc::default());
-    match disk.measure(&workload, 1, 0, Plan::counting(0, 20)) {
+    match disk.run(&closed(workload), Plan::counting(0, 20), 1, 0) {
         Ok(outcome) => assert_eq!(outcome.measured_requests, 20),
         Err(error) => check_told(&error),
     }

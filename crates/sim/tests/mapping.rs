@@ -3,9 +3,10 @@
 
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Media, Outcome, Plan, Prepared};
+use drivelab_sim::ssd::{Media, Outcome, Plan, Prepared};
 
 use crate::counted::flash;
+use crate::small_drive::timed;
 
 const PAGES: u64 = 8;
 const PAGE_BYTES: u64 = 4096;
@@ -54,10 +55,7 @@ fn run(drive: &Prepared, direction: Direction, pages: impl IntoIterator<Item = u
 /// The same, of which the first `warmup` do not count.
 fn run_after(drive: &Prepared, warmup: u64, requests: Vec<Request>) -> Outcome {
     let plan = Plan::counting(warmup, requests.len() as u64 - warmup);
-    drive
-        .worker()
-        .run(Load::timed(requests), plan, 1, 0)
-        .unwrap()
+    drive.worker().run(&timed(requests), plan, 1, 0).unwrap()
 }
 
 /// Page 3 of one block after the other: the replacement block of the request before is

@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_sim::preset::{Ageing, Mapping, SsdConfig};
-use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError, Source, Ssd, Stream};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_sim::ssd::{Outcome, Plan, Prepared, SimError, Ssd};
+use drivelab_workload::{Characteristics, Generator, Key, Stream};
 use proptest::option;
 use proptest::prelude::*;
 
@@ -13,9 +13,10 @@ use crate::counted::flash;
 use crate::drives::story::Story;
 use crate::drives::world::{Arrivals, World};
 use crate::drives::{draws, fitted, placed, plans, small_drives, workloads};
+use crate::small_drive::{closed, timed};
 
 /// One request a window: compares every latency and every completion time.
-fn assert_every_request_agrees(drive: &mut Ssd, load: &Load, story: &Story) {
+fn assert_every_request_agrees(drive: &mut Ssd, load: &[Stream], story: &Story) {
     let mut before = 0;
     for (place, (request, latency, at)) in story.completions().into_iter().enumerate() {
         let plan = Plan::counting(place as u64, 1);
@@ -30,8 +31,8 @@ fn assert_every_request_agrees(drive: &mut Ssd, load: &Load, story: &Story) {
 }
 
 /// A run from the prepared state, and back; none where time stands still.
-fn run(drive: &mut Ssd, load: &Load, plan: Plan) -> Option<Outcome> {
-    let outcome = drive.run(load.clone(), plan, 11, 7);
+fn run(drive: &mut Ssd, load: &[Stream], plan: Plan) -> Option<Outcome> {
+    let outcome = drive.run(load, plan, 11, 7);
     drive.reset();
     match outcome {
         Err(SimError::NoTime) => None,
@@ -50,7 +51,7 @@ proptest! {
         let prepared = Prepared::new(config.clone()).unwrap();
         let mut drive = prepared.worker();
         let generator = Generator::new(&workload, 0, drive.capacity_bytes(), 11, 7).unwrap();
-        let load = Load::closed(generator.clone(), workload.queue_depth);
+        let load = closed(workload);
         let Some(outcome) = run(&mut drive, &load, plan) else {
             return Ok(());
         };
@@ -92,9 +93,9 @@ proptest! {
         };
         let mut drive = prepared.worker();
         let generator = Generator::new(&workload, 0, drive.capacity_bytes(), 11, 7).unwrap();
-        let load = Load::closed(generator.clone(), workload.queue_depth);
+        let load = closed(workload);
         let plan = Plan::counting(0, 200);
-        let outcome = drive.run(load, plan, 11, 7);
+        let outcome = drive.run(&load, plan, 11, 7);
         drive.reset();
         let Ok(outcome) = outcome else {
             return Ok(());
@@ -121,28 +122,28 @@ proptest! {
         let requests = placed(&draws, capacity);
         let mut streams = Vec::new();
         let mut arrivals = Vec::new();
-        for ((index, workload), share) in (7..).zip([workloads.0, workloads.1]).zip(shares) {
+        // The commands that are timed stand between them.
+        for ((place, workload), share) in [(0, workloads.0), (2, workloads.1)].into_iter().zip(shares) {
             let workload = fitted(workload, &config);
+            let index = Key { place, ..Key::first(11, 7) }.of_stream();
             let generator = Generator::new(&workload, 0, capacity, 11, index).unwrap();
             let queue_depth = workload.queue_depth;
-            let drawn = generator.clone().map(Into::into);
+            let drawn = generator.map(Into::into);
             arrivals.push(match share {
                 Some(share) => Arrivals::Shared(Box::new(drawn), queue_depth, share.into()),
                 None => Arrivals::Closed(Box::new(drawn), queue_depth),
             });
             streams.push(Stream {
                 share: share.map(f64::from),
-                ..Stream::new("closed", Source::Closed { generator, queue_depth })
+                ..Stream::closed("closed", workload)
             });
         }
-        let commands = requests.clone();
-        streams.insert(1, Stream::new("timed", Source::Timed { commands }));
+        streams.insert(1, Stream::timed("timed", requests.clone()));
         arrivals.insert(1, Arrivals::Open(requests.into()));
         for (class, stream) in (0..).zip(&mut streams) {
             stream.priority = class;
         }
-        let load = Load { streams };
-        let Some(outcome) = run(&mut drive, &load, plan) else {
+        let Some(outcome) = run(&mut drive, &streams, plan) else {
             return Ok(());
         };
         let world = World::new(&config, drive.firmware(), outcome.variability_factor);
@@ -154,7 +155,7 @@ proptest! {
         let prepared = Prepared::new(config.clone()).unwrap();
         let mut drive = prepared.worker();
         let requests = placed(&draws, drive.capacity_bytes());
-        let load = Load::timed(requests.clone());
+        let load = timed(requests.clone());
         let plan = Plan::counting(0, requests.len() as u64);
         let outcome = run(&mut drive, &load, plan).unwrap();
         let world = World::new(&config, drive.firmware(), outcome.variability_factor);

@@ -2,21 +2,21 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Command, Direction};
-use drivelab_sim::ssd::{Load, Outcome, Plan, Source, Stream};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_sim::ssd::{Outcome, Plan};
+use drivelab_workload::{Characteristics, Stream};
 
 use crate::counted::flash;
-use crate::small_drive::{ONE_DIE, drive, read, write};
+use crate::small_drive::{ONE_DIE, closed, drive, read, timed, write};
 
 fn run(more: &str, streams: Vec<Stream>, requests: u64) -> Outcome {
     let drive = drive(&[ONE_DIE, more]);
     let plan = Plan::counting(0, requests);
-    drive.worker().run(Load { streams }, plan, 0, 0).unwrap()
+    drive.worker().run(&streams, plan, 0, 0).unwrap()
 }
 
 fn one_stream(more: &str, requests: &[Command]) -> Outcome {
-    let load = Load::timed(requests.iter().copied());
-    run(more, load.streams, requests.len() as u64)
+    let streams = timed(requests.iter().copied());
+    run(more, streams.into(), requests.len() as u64)
 }
 
 const READS_FIRST: &str = "scheduling.order = \"reads_first\"\n";
@@ -75,12 +75,9 @@ fn reads_of_a_better_class_go_first() {
     // While one read is in hand until 60, three of each class come.
     let stream = |name: &str, priority, pages: std::ops::Range<u64>| {
         let commands = pages.map(|page| read(0, page));
-        let source = Source::Timed {
-            commands: commands.collect(),
-        };
         Stream {
             priority,
-            ..Stream::new(name, source)
+            ..Stream::timed(name, commands)
         }
     };
     let streams = || {
@@ -152,9 +149,8 @@ fn suspends_cut_the_tail_of_reads_under_writes() {
             read_stride: 0,
             write_stride: 0,
         };
-        let generator = Generator::new(&workload, 0, worker.capacity_bytes(), 1, 0).unwrap();
         let plan = Plan::counting(2_000, 20_000);
-        let outcome = worker.run(Load::closed(generator, 4), plan, 1, 0).unwrap();
+        let outcome = worker.run(&closed(workload), plan, 1, 0).unwrap();
         outcome.read.latency.percentile_ns(99.0).unwrap()
     };
     let [first_come, reads_first, suspending] = ["", READS_FIRST, &settings].map(tail);

@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::Direction;
-use drivelab_sim::ssd::{Load, Plan, Prepared, Source, Stream};
-use drivelab_workload::{Arrivals, Characteristics, Generator};
+use drivelab_sim::ssd::{Plan, Prepared};
+use drivelab_workload::{Characteristics, Source, Stream};
 
 use crate::counted::flash;
-use crate::small_drive::{self, PAGE};
+use crate::small_drive::{self, PAGE, closed};
 
 /// So many channels with so many dies each; `times` are dispatch, register, cell in us.
 fn drive(dispatch: &str, channels: u32, dies: u32, times: [u64; 3]) -> Prepared {
@@ -32,22 +32,21 @@ scheduling.dispatch = \"{dispatch}\"",
 }
 
 /// Requests of a page, at random or in order.
-fn pages(direction: Direction, random: f64, capacity: u64) -> Generator {
-    let workload = Characteristics {
+fn pages(direction: Direction, random: f64, queue_depth: u32) -> Characteristics {
+    Characteristics {
         write_ratio: if direction == Direction::Write {
             1.0
         } else {
             0.0
         },
-        queue_depth: 1,
+        queue_depth,
         read_size: PAGE,
         write_size: PAGE,
         read_random: random,
         write_random: random,
         read_stride: 0,
         write_stride: 0,
-    };
-    Generator::new(&workload, 0, capacity, 5, 0).unwrap()
+    }
 }
 
 #[test]
@@ -60,12 +59,13 @@ fn one_die_under_poisson_arrivals_is_an_m_d_1_queue() {
     for load in [0.3, 0.5, 0.8] {
         let mut worker = prepared.worker();
         let source = Source::Open {
-            generator: pages(Direction::Read, 1.0, worker.capacity_bytes()),
-            arrivals: Arrivals::poisson(load * 1e9 / service_ns, 7, 0).unwrap(),
+            requests: pages(Direction::Read, 1.0, 1).into(),
+            rate_iops: load * 1e9 / service_ns,
+            is_poisson: true,
         };
-        let streams = vec![Stream::new("poisson", source)];
+        let streams = [Stream::new("poisson", source)];
         let plan = Plan::counting(100_000, 10_000_000);
-        let outcome = worker.run(Load { streams }, plan, 0, 0).unwrap();
+        let outcome = worker.run(&streams, plan, 7, 0).unwrap();
         let wait = outcome.read.latency.mean_ns().unwrap() - service_ns;
         let expected = load * service_ns / (2.0 * (1.0 - load));
         assert!(
@@ -78,9 +78,10 @@ fn one_die_under_poisson_arrivals_is_an_m_d_1_queue() {
 /// Pages a second, in order over all dies, many outstanding, without collection.
 fn rate(prepared: &Prepared, direction: Direction) -> f64 {
     let mut worker = prepared.worker();
-    let generator = pages(direction, 0.0, worker.capacity_bytes());
     let plan = Plan::counting(1_000, 120_000);
-    let outcome = worker.run(Load::closed(generator, 64), plan, 0, 0).unwrap();
+    let outcome = worker
+        .run(&closed(pages(direction, 0.0, 64)), plan, 5, 0)
+        .unwrap();
     assert_eq!(flash(&outcome).collection_page_programs, 0);
     outcome.measured_requests as f64 / outcome.window.0 as f64 * 1e9
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use drivelab_request::{Command, CommandKind, Nanos};
-use drivelab_sim::drive;
-use drivelab_sim::host::{Device, Load, Outcome, Plan, Runner, SimError, Source, Stream};
+use drivelab_sim::drive::{self, State};
+use drivelab_sim::host::{Device, Outcome, Plan, Runner, SimError};
 use drivelab_sim::preset::DriveConfig;
 use drivelab_sim::raid::Array;
 use drivelab_sim::ssd::{Prepared, SnapshotError};
-use drivelab_workload::{Arrivals, Characteristics, Generator};
+use drivelab_workload::{Characteristics, Source, Stream};
 
 use crate::counted::flash;
-use crate::small_drive::{BASE, LINK, ONE_DIE, PAGE, command, drive, read, write};
+use crate::small_drive::{BASE, LINK, ONE_DIE, PAGE, closed, command, drive, read, timed, write};
 
 const STRIPE: u64 = 4 * PAGE as u64;
 
@@ -27,7 +27,7 @@ fn run(runner: &mut Runner<Array>, commands: Vec<Command>) -> Outcome {
         log_requests: Some(commands.len() as u64),
         ..Plan::counting(0, commands.len() as u64)
     };
-    runner.run(Load::timed(commands), plan, 1, 0).unwrap()
+    runner.run(&timed(commands), plan, 1, 0).unwrap()
 }
 
 fn latencies(outcome: &Outcome) -> Vec<u64> {
@@ -47,15 +47,9 @@ fn workload(write_ratio: f64, queue_depth: u32, size: u32, random: f64) -> Chara
     }
 }
 
-fn load(workload: &Characteristics, capacity: u64) -> Load {
-    let generator = Generator::new(workload, 0, capacity, 1, 0).unwrap();
-    Load::closed(generator, workload.queue_depth)
-}
-
 /// Everything that is told of requests and flash, of a run on `count` members.
 fn told(runner: &mut Runner<Array>, workload: &Characteristics, plan: Plan) -> Outcome {
-    let capacity = runner.device().capacity_bytes();
-    let outcome = runner.run(load(workload, capacity), plan, 1, 0).unwrap();
+    let outcome = runner.run(&closed(*workload), plan, 1, 0).unwrap();
     runner.device_mut().reset();
     outcome
 }
@@ -85,8 +79,7 @@ fn an_array_of_one_is_its_member_to_the_nanosecond() {
                 ..Plan::counting(100, 3_000)
             };
             let mut alone = member.worker();
-            let work = load(&workload, alone.capacity_bytes());
-            let expected = alone.run(work, plan, 1, 0).unwrap();
+            let expected = alone.run(&closed(workload), plan, 1, 0).unwrap();
             let outcome = told(&mut one, &workload, plan);
             assert_eq!(outcome.log, expected.log, "{changes:?} {workload:?}");
             assert_eq!(outcome.window, expected.window);
@@ -139,23 +132,26 @@ fn members_of_flash_in_one_loop_are_devices_side_by_side() {
             let capacity = one_loop.capacity_bytes();
             assert_eq!(capacity, devices.device().capacity_bytes());
             let mixed = workload(write_ratio, 9, pages * PAGE, 0.7);
-            let work = |shares: Option<(f64, f64)>, flush_interval| {
-                let mut work = load(&mixed, capacity);
+            let work = |shares: Option<(f64, f64)>, writes_per_flush| {
+                let mut work: Vec<Stream> = closed(mixed).into();
                 if let Some((first, second)) = shares {
-                    work.streams.insert(0, work.streams[0].clone());
-                    work.streams[0].share = Some(first);
-                    work.streams[1].share = Some(second);
-                    let generator = Generator::new(&mixed, 0, capacity, 3, 0).unwrap();
-                    work.streams.extend(Load::closed(generator, 2).streams);
+                    work.insert(0, work[0].clone());
+                    work[0].share = Some(first);
+                    work[1].share = Some(second);
+                    work.extend(closed(Characteristics {
+                        queue_depth: 2,
+                        ..mixed
+                    }));
                 }
-                work.streams[0].flush_interval = flush_interval;
+                work[0].writes_per_flush = writes_per_flush;
                 let arriving = (0..200).map(|place| write(place * 700, place % 64));
-                work.streams.extend(Load::timed(arriving).streams);
+                work.extend(timed(arriving));
                 let drawn = Source::Open {
-                    generator: Generator::new(&mixed, 0, capacity, 2, 0).unwrap(),
-                    arrivals: Arrivals::poisson(2_000.0, 2, 0).unwrap(),
+                    requests: mixed.into(),
+                    rate_iops: 2_000.0,
+                    is_poisson: true,
                 };
-                work.streams.push(Stream::new("drawn", drawn));
+                work.push(Stream::new("drawn", drawn));
                 work
             };
             // The second window is open from the beginning, on members that have worked before;
@@ -175,11 +171,11 @@ fn members_of_flash_in_one_loop_are_devices_side_by_side() {
                     log_requests,
                     ..plan
                 };
-                let flush_interval = if log_requests.is_some() { 50 } else { 0 };
+                let writes_per_flush = if log_requests.is_some() { 50 } else { 0 };
                 for shares in [None, Some((0.3, 0.7))] {
-                    let work = || work(shares, flush_interval);
-                    let expected = devices.run(work(), plan, 1, 3).unwrap();
-                    let outcome = one_loop.run(work(), plan, 1, 3).unwrap();
+                    let work = || work(shares, writes_per_flush);
+                    let expected = devices.run(&work(), plan, 1, 3).unwrap();
+                    let outcome = one_loop.run(&work(), plan, (1, 3), State::Kept).unwrap();
                     assert_eq!(format!("{outcome:?}"), format!("{expected:?}"));
                 }
             }
@@ -196,20 +192,18 @@ fn the_first_command_that_a_member_cannot_serve_ends_the_run() {
     for members in [1, 2, 3] {
         let mut devices = array(&member, members, STRIPE);
         let mut one_loop = worker(&fresh, members);
-        let capacity = one_loop.capacity_bytes();
         let drawn = Source::Open {
-            generator: Generator::new(&reads(1), 0, capacity, 2, 0).unwrap(),
-            arrivals: Arrivals::poisson(20_000.0, 2, 0).unwrap(),
+            requests: reads(1).into(),
+            rate_iops: 20_000.0,
+            is_poisson: true,
         };
-        let open = Load {
-            streams: vec![Stream::new("drawn", drawn)],
-        };
-        let timed = Load::timed((0..40).map(|place| read(place * 100, place)));
-        for work in [load(&reads(8), capacity), timed, open] {
+        let open = [Stream::new("drawn", drawn)];
+        let timed = timed((0..40).map(|place| read(place * 100, place)));
+        for work in [closed(reads(8)), timed, open] {
             let plan = Plan::counting(0, 40);
-            let expected = devices.run(work.clone(), plan, 1, 0).unwrap_err();
+            let expected = devices.run(&work, plan, 1, 0).unwrap_err();
             assert!(matches!(expected, SimError::Unmapped { .. }), "{expected}");
-            let error = one_loop.run(work, plan, 1, 0).unwrap_err();
+            let error = one_loop.run(&work, plan, (1, 0), State::Kept).unwrap_err();
             assert_eq!(error.to_string(), expected.to_string());
         }
     }
@@ -219,11 +213,11 @@ fn the_first_command_that_a_member_cannot_serve_ends_the_run() {
 fn a_command_after_the_end_of_time_is_told_as_that() {
     for at in [1 << 50, u64::MAX] {
         let arrival = Nanos(at);
-        let late = Load::timed([Command {
+        let late = timed([Command {
             arrival,
             ..write(0, 0)
         }]);
-        let run = worker(&[], 2).run(late, Plan::counting(0, 1), 1, 0);
+        let run = worker(&[], 2).run(&late, Plan::counting(0, 1), (1, 0), State::Kept);
         let error = run.unwrap_err();
         assert!(matches!(error, SimError::EndOfTime { .. }), "{error}");
     }
@@ -364,11 +358,9 @@ fn a_run_of_an_array_goes_on_from_a_snapshot_as_if_there_had_been_none() {
         let worker = || array.worker(&Arc::default());
         let written = |drive: &mut drive::Drive, index: u64| {
             let writes = workload(1.0, 8, PAGE, 1.0);
-            let capacity = drive.capacity_bytes();
-            let generator = Generator::new(&writes, 0, capacity, 1, index).unwrap();
             let plan = Plan::counting(0, 20_000);
             let outcome = drive
-                .run(Load::closed(generator, 8), plan, 1, index)
+                .run(&closed(writes), plan, (1, index), State::Kept)
                 .unwrap();
             format!("{outcome:?}")
         };
@@ -482,7 +474,14 @@ fn disks_can_be_members() {
     let prepared = drive::Prepared::stoppable(config, &AtomicBool::new(false)).unwrap();
     let mut two = prepared.worker(&Arc::default());
     let large = workload(0.0, 4, 1 << 20, 0.0);
-    let outcome = two.measure(&large, 1, 0, Plan::counting(10, 200)).unwrap();
+    let outcome = two
+        .run(
+            &closed(large),
+            Plan::counting(10, 200),
+            (1, 0),
+            State::Returned,
+        )
+        .unwrap();
     let both = outcome.media.disk().unwrap();
     let each: Vec<_> = outcome
         .media

@@ -8,6 +8,7 @@ use drivelab_workload::Characteristics;
 use proptest::prelude::*;
 
 use crate::counted::flash;
+use crate::small_drive::measured;
 
 const PAGE: u32 = 4096;
 
@@ -62,7 +63,7 @@ fn record_ns(prepared: &Prepared, direction: Direction, sizes: &[u32]) -> Vec<u6
         .map(|(workload, index)| (index, workload))
         .collect();
     // Few enough that collection does not start.
-    let outcomes = prepared.measure(&work, 7, Plan::counting(0, 3), 1).unwrap();
+    let outcomes = measured(prepared, &work, 7, Plan::counting(0, 3), 1).unwrap();
     let record = |outcome: &Outcome| {
         assert_eq!(flash(outcome).collection_page_programs, 0);
         let latency = &outcome.of(direction).latency;

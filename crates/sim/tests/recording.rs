@@ -3,12 +3,12 @@
 
 use drivelab_ftl::{Cause, OperationKind};
 use drivelab_request::Nanos;
-use drivelab_sim::ssd::{Load, Plan, Prepared, RecordedOperation, Source, Stream};
-use drivelab_workload::Generator;
+use drivelab_sim::ssd::{Plan, Prepared, RecordedOperation};
+use drivelab_workload::Stream;
 use proptest::prelude::*;
 
 use crate::drives::{fitted, small_drives, workloads};
-use crate::small_drive::{LINK, ONE_DIE, drive, read, write};
+use crate::small_drive::{LINK, ONE_DIE, closed, drive, read, timed, write};
 
 fn begin(operation: &RecordedOperation) -> u64 {
     let stages = [operation.dispatch, operation.transfer, operation.cell];
@@ -28,13 +28,10 @@ fn by_stream(changes: &[&str]) -> [Vec<(OperationKind, u32)>; 4] {
             vec![half]
         }),
     ];
-    let streams = streams.map(|(name, commands)| Stream::new(name, Source::Timed { commands }));
-    let load = Load {
-        streams: streams.into(),
-    };
+    let load = streams.map(|(name, commands)| Stream::timed(name, commands));
     let mut worker = drive(changes).worker();
     let (_, recorded) = worker
-        .run_recorded(load, Plan::counting(0, 11), 0, 0..u64::MAX)
+        .run_recorded(&load, Plan::counting(0, 11), 0, 0..u64::MAX)
         .unwrap();
     let mut found: [Vec<_>; 4] = Default::default();
     for operation in recorded {
@@ -87,9 +84,9 @@ fn an_operation_that_was_paused_before_the_span_is_in_its_record() {
         .chain((0..600).map(|each| read(100 + each, 1 + each % 400)))
         .collect();
     let record = |span| {
-        let load = Load::timed(commands.iter().copied());
+        let load = timed(commands.iter().copied());
         let plan = Plan::counting(0, commands.len() as u64);
-        drive.worker().run_recorded(load, plan, 0, span).unwrap().1
+        drive.worker().run_recorded(&load, plan, 0, span).unwrap().1
     };
     let program = |operations: Vec<RecordedOperation>| {
         let mut operations = operations.into_iter();
@@ -118,9 +115,7 @@ proptest! {
         plan.window.duration = Some(Nanos(from + length));
         let record = |span| {
             let mut drive = prepared.worker();
-            let generator = Generator::new(&workload, 0, drive.capacity_bytes(), seed, 0).unwrap();
-            let load = Load::closed(generator, workload.queue_depth);
-            drive.run_recorded(load, plan, seed, span)
+            drive.run_recorded(&closed(workload), plan, seed, span)
         };
         let Ok((_, whole)) = record(0..u64::MAX) else { return Ok(()) };
         let (_, part) = record(from..from + length).unwrap();

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Command, Nanos};
-use drivelab_sim::ssd::{Load, Outcome, Plan};
+use drivelab_sim::ssd::{Outcome, Plan};
 
 use crate::counted::flash;
-use crate::small_drive::{ONE_DIE, drive, read, run, write};
+use crate::small_drive::{ONE_DIE, drive, read, run, timed, write};
 
 const COPYBACK: &str = "scheduling.copyback = true\n";
 
@@ -77,9 +77,9 @@ fn a_window_counts_the_halves_of_moves_that_end_in_it() {
         plan.window.warmup = Nanos(begin);
         plan.window.duration = end.map(|end| Nanos(end - begin));
         plan.window.requests = Some(end.map_or(1, |_| 9));
-        let load = Load::timed(nine_writes());
+        let load = timed(nine_writes());
         let drive = drive(&[FEW_PAGES, more]);
-        let outcome = drive.worker().run(load, plan, 0, 0).unwrap();
+        let outcome = drive.worker().run(&load, plan, 0, 0).unwrap();
         [
             flash(&outcome).page_reads,
             flash(&outcome).collection_page_programs,

@@ -1,11 +1,13 @@
 //! Scenarios: what they say, and one clear line for whatever they cannot mean.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use drivelab_request::{CommandKind, Nanos};
-use drivelab_sim::scenario::{Scenario, SourcePlan};
-use drivelab_sim::ssd::{Source, WriteMode};
+use drivelab_request::{CommandKind, Nanos, WindowPlan};
+use drivelab_sim::host::plan::window_of;
+use drivelab_sim::host::{Plan, SimError};
+use drivelab_sim::scenario::Scenario;
+use drivelab_workload::{Arrivals, Key, Requests, Source, WriteMode};
 
-const GIB: u64 = 1 << 30;
+use crate::small_drive;
 
 const THREE: &str = r#"
 summary = "a database beside its log and a backup"
@@ -47,6 +49,11 @@ fn read(text: &str) -> Result<Scenario, String> {
     Scenario::read(text, &file).map_err(|error| error.to_string())
 }
 
+/// When counting begins and ends.
+fn window(scenario: &Scenario) -> Result<WindowPlan, SimError> {
+    window_of(&scenario.streams, scenario.window())
+}
+
 /// A scenario of one stream with these lines.
 fn stream(lines: &str) -> String {
     format!("requests = 1\n[[stream]]\nname = \"a\"\n{lines}\n")
@@ -58,12 +65,12 @@ fn it_says_streams_of_all_three_kinds() {
     assert_eq!(Scenario::files(THREE), ["backup.csv"]);
     assert_eq!(scenario.requests, Some(1000));
     assert_eq!(scenario.interval, Some(Nanos(1_000_000)));
-    let window = scenario.window().unwrap();
+    let window = window(&scenario).unwrap();
     assert_eq!((window.warmup_requests, window.requests), (10, Some(1000)));
     let [database, log, backup] = scenario.streams.as_slice() else {
         panic!("{scenario:?}");
     };
-    let SourcePlan::Closed(characteristics) = &database.source else {
+    let Source::Closed(Requests::Characteristics(characteristics)) = &database.source else {
         panic!("{database:?}");
     };
     assert_eq!(characteristics.queue_depth, 16);
@@ -71,7 +78,7 @@ fn it_says_streams_of_all_three_kinds() {
         (characteristics.read_size, characteristics.write_size),
         (8192, 4096)
     );
-    let SourcePlan::Open {
+    let Source::Open {
         rate_iops,
         is_poisson,
         ..
@@ -82,7 +89,7 @@ fn it_says_streams_of_all_three_kinds() {
     assert_eq!((rate_iops, is_poisson), (2000.0, false));
     assert_eq!(log.range, Some((1 << 20, 4 << 20)));
     assert_eq!((log.priority, log.queue_pair), (1, 3));
-    let SourcePlan::Timed(commands) = &backup.source else {
+    let Source::Timed(commands) = &backup.source else {
         panic!("{backup:?}");
     };
     let told: Vec<_> = commands
@@ -112,7 +119,7 @@ fn it_says_streams_of_all_three_kinds() {
 fn closed_loops_may_hold_shares() {
     let share = |lines: &str| {
         let scenario = read(&stream(&format!("queue_depth = 4\n{lines}"))).unwrap();
-        scenario.load(GIB, 7).unwrap().streams[0].share
+        scenario.streams[0].share
     };
     assert_eq!(share(""), None);
     assert_eq!(share("share = 0.04"), Some(0.04));
@@ -122,8 +129,10 @@ fn closed_loops_may_hold_shares() {
 fn generated_writes_may_be_sent_as_trims_or_forced_and_flushes_between_them() {
     let sent = |lines: &str| {
         let scenario = read(&stream(&format!("queue_depth = 1\n{lines}"))).unwrap();
-        let load = scenario.load(GIB, 7).unwrap();
-        (load.streams[0].writes, load.streams[0].flush_interval)
+        (
+            scenario.streams[0].writes,
+            scenario.streams[0].writes_per_flush,
+        )
     };
     assert_eq!(sent(""), (WriteMode::Plain, 0));
     assert_eq!(sent("writes_as = \"write\""), (WriteMode::Plain, 0));
@@ -149,14 +158,18 @@ fn generated_writes_may_be_sent_as_trims_or_forced_and_flushes_between_them() {
 
 #[test]
 fn generated_requests_lie_in_the_range_of_their_stream() {
-    let mut load = read(THREE).unwrap().load(GIB, 7).unwrap();
+    let log = &read(THREE).unwrap().streams[1];
     let Source::Open {
-        generator,
-        arrivals,
-    } = &mut load.streams[1].source
+        requests,
+        rate_iops,
+        is_poisson: false,
+    } = &log.source
     else {
         panic!("the log is an open loop");
     };
+    let mut arrivals = Arrivals::fixed(*rate_iops).unwrap();
+    let loops = requests.loops(log.range.unwrap(), Key::first(7, 0));
+    let mut generator = loops.unwrap().remove(0).generator;
     for number in 1..=2000 {
         let request = generator.next_request();
         assert!((1 << 20..5 << 20).contains(&request.offset_bytes));
@@ -170,19 +183,14 @@ fn listed_requests_may_stand_in_the_scenario_and_all_of_them_are_counted() {
                 [[stream.request]]\nat_ns = 5\naction = \"read\"\noffset_bytes = 0\nsize_bytes = 512\n\
                 [[stream.request]]\nat_ns = 5\naction = \"flush\"\n";
     let mut scenario = read(text).unwrap();
-    assert_eq!(scenario.window().unwrap().requests, Some(2));
+    assert_eq!(window(&scenario).unwrap().requests, Some(2));
     scenario.warmup_requests = 1;
-    assert_eq!(scenario.window().unwrap().requests, Some(1));
+    assert_eq!(window(&scenario).unwrap().requests, Some(1));
     scenario.warmup_requests = 2;
-    assert!(
-        scenario
-            .window()
-            .unwrap_err()
-            .to_string()
-            .contains("allowed: fewer")
-    );
+    let said = window(&scenario).unwrap_err().to_string();
+    assert!(said.contains("allowed: fewer"), "{said}");
     scenario.requests = Some(1);
-    let said = scenario.window().unwrap_err().to_string();
+    let said = window(&scenario).unwrap_err().to_string();
     assert!(
         said.contains("1 requests are to be counted, and 0 are listed"),
         "{said}"
@@ -192,7 +200,7 @@ fn listed_requests_may_stand_in_the_scenario_and_all_of_them_are_counted() {
 #[test]
 fn a_run_that_nothing_ends_is_refused() {
     let scenario = read("[[stream]]\nname = \"a\"\nqueue_depth = 1").unwrap();
-    let said = scenario.window().unwrap_err().to_string();
+    let said = window(&scenario).unwrap_err().to_string();
     assert_eq!(said, "nothing ends the run; give requests or duration_ns");
 }
 
@@ -209,7 +217,9 @@ fn a_stream_that_does_not_fit_the_drive_is_refused() {
         ),
     ] {
         let scenario = read(&stream(lines)).unwrap();
-        let error = scenario.load(GIB, 0).unwrap_err().to_string();
+        let mut drive = small_drive::drive(&[]).worker();
+        let run = drive.run(&scenario.streams, Plan::counting(0, 1), 0, 0);
+        let error = run.unwrap_err().to_string();
         assert!(error.starts_with(said), "{error}");
     }
 }

@@ -4,12 +4,11 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use drivelab_request::{Content, Counted, Nanos};
+use drivelab_request::Nanos;
 use drivelab_sim::drive::Session;
-use drivelab_sim::host::step::{Step, StepStream};
-use drivelab_sim::host::{MOST_STREAMS, Outcome, SimError};
+use drivelab_sim::host::{MOST_STREAMS, Outcome, Plan, SimError, StreamOutcome};
 use drivelab_sim::preset::DriveConfig;
-use drivelab_workload::{MAX_THREADS, Stimulus};
+use drivelab_workload::{MAX_THREADS, Stimulus, Stream};
 
 use crate::counted::flash;
 
@@ -28,27 +27,30 @@ fn session(more: &str) -> Session {
     Session::new(config, &Arc::new(AtomicBool::new(false))).unwrap()
 }
 
-fn step(read_ratio: f64, duration: Nanos) -> Step {
-    Step {
-        streams: vec![StepStream {
-            stimulus: Stimulus {
-                read_ratio,
-                is_random: true,
-                sizes: vec![(4096, 1.0)],
-                zones: vec![(1.0, 1.0)],
-                threads: 1,
-                queue_depth: 1,
-                range_start: 0,
-                range_bytes: 512 * 4096,
-                begin_bytes: 0,
-            },
-            content: Content::Random,
-            is_forced: false,
-            share: None,
-        }],
-        duration: Some(duration),
-        total_bytes: None,
+fn stimulus(read_ratio: f64) -> Stimulus {
+    Stimulus {
+        read_ratio,
+        is_random: true,
+        sizes: vec![(4096, 1.0)],
+        zones: vec![(1.0, 1.0)],
+        threads: 1,
+        queue_depth: 1,
+        range_start: 0,
+        range_bytes: 512 * 4096,
+        begin_bytes: 0,
     }
+}
+
+/// A step of one stimulus, for a time.
+fn step(
+    session: &mut Session,
+    read_ratio: f64,
+    duration: Nanos,
+    place: u64,
+) -> Result<Outcome, SimError> {
+    let streams = [Stream::closed("stimulus", stimulus(read_ratio))];
+    let plan = Plan::until(&streams, Some(duration), None);
+    session.run(&streams, plan, 1, place)
 }
 
 const SECOND: Nanos = Nanos(1_000_000_000);
@@ -67,19 +69,13 @@ fn told(outcome: &Outcome) -> (u64, u64, u64) {
 fn a_purge_makes_writes_fast_again_and_steps_add_up() {
     let mut session = session("");
     session.purge().unwrap();
-    let fresh = session
-        .run(&step(0.0, Nanos(100_000_000)), 1, 0)
-        .unwrap()
-        .whole;
+    let fresh = step(&mut session, 0.0, Nanos(100_000_000), 0).unwrap();
     // 100 ms at 300 us; the write under way when it closes is not counted.
     assert_eq!(told(&fresh), (333, 333, 0));
-    let used = session.run(&step(0.0, SECOND), 1, 1).unwrap().whole;
+    let used = step(&mut session, 0.0, SECOND, 1).unwrap();
     assert!(flash(&used).collection_page_programs > 100 && used.measured_requests < 3_000);
     session.purge().unwrap();
-    let again = session
-        .run(&step(0.0, Nanos(100_000_000)), 1, 0)
-        .unwrap()
-        .whole;
+    let again = step(&mut session, 0.0, Nanos(100_000_000), 0).unwrap();
     assert_eq!(told(&again), told(&fresh));
 }
 
@@ -87,18 +83,17 @@ fn a_purge_makes_writes_fast_again_and_steps_add_up() {
 #[test]
 fn a_purged_drive_answers_reads_from_nowhere() {
     let mut session = session("condition = \"fresh\"\n");
-    let refused = session.run(&step(1.0, SECOND), 1, 0).unwrap_err();
+    let refused = step(&mut session, 1.0, SECOND, 0).unwrap_err();
     assert!(matches!(refused, SimError::Unmapped { .. }));
     assert!(matches!(
-        session.run(&step(0.0, SECOND), 1, 0),
+        step(&mut session, 0.0, SECOND, 0),
         Err(SimError::StateLost)
     ));
     session.purge().unwrap();
-    let mut reads = step(1.0, SECOND);
-    reads.duration = None;
-    reads.total_bytes = Some(100 * 4096);
+    let reads = [Stream::closed("reads", stimulus(1.0))];
+    let plan = Plan::until(&reads, None, Some(100 * 4096));
     // Nothing takes time on this drive but its flash.
-    let outcome = session.run(&reads, 1, 0).unwrap().whole;
+    let outcome = session.run(&reads, plan, 1, 0).unwrap();
     assert_eq!(
         (outcome.measured_requests, flash(&outcome).page_reads),
         (100, 0)
@@ -109,21 +104,15 @@ fn a_purged_drive_answers_reads_from_nowhere() {
 fn a_state_taken_up_goes_on_as_if_it_had_not_been_left() {
     let mut first = session("");
     first.purge().unwrap();
-    first.run(&step(0.0, SECOND), 1, 0).unwrap();
+    step(&mut first, 0.0, SECOND, 0).unwrap();
     let state = first.save().unwrap();
-    let expected = told(&first.run(&step(0.3, SECOND), 1, 1).unwrap().whole);
+    let expected = told(&step(&mut first, 0.3, SECOND, 1).unwrap());
     // On another drive of the kind, and on one that was used in between.
     let mut second = session("");
     second.load(&state).unwrap().unwrap();
-    assert_eq!(
-        told(&second.run(&step(0.3, SECOND), 1, 1).unwrap().whole),
-        expected
-    );
+    assert_eq!(told(&step(&mut second, 0.3, SECOND, 1).unwrap()), expected);
     second.load(&state).unwrap().unwrap();
-    assert_eq!(
-        told(&second.run(&step(0.3, SECOND), 1, 1).unwrap().whole),
-        expected
-    );
+    assert_eq!(told(&step(&mut second, 0.3, SECOND, 1).unwrap()), expected);
     assert!(second.load(&state[..state.len() - 1]).unwrap().is_err());
     let mut other = session("buffer.write_buffer_bytes = 8192\n");
     assert!(other.load(&state).unwrap().is_err());
@@ -134,13 +123,10 @@ fn a_state_taken_up_goes_on_as_if_it_had_not_been_left() {
 fn idle_time_is_used_by_drives_that_use_it() {
     let of = |more: &str| {
         let mut session = session(more);
-        session.run(&step(0.0, SECOND), 1, 0).unwrap();
+        step(&mut session, 0.0, SECOND, 0).unwrap();
         session.idle(Nanos(10 * SECOND.0), 1, 1).unwrap();
         // 30.1 ms of writes are 100 pages: the blocks of spare that idle time makes.
-        let outcome = session
-            .run(&step(0.0, Nanos(30_100_000)), 1, 2)
-            .unwrap()
-            .whole;
+        let outcome = step(&mut session, 0.0, Nanos(30_100_000), 2).unwrap();
         (
             outcome.measured_requests,
             flash(&outcome).collection_page_programs,
@@ -159,9 +145,9 @@ fn a_disk_has_sessions_too() {
     let config = DriveConfig::from_text(drivelab_sim::preset::text("spinpoint-m7").unwrap());
     let mut session = Session::new(config.unwrap(), &Arc::new(AtomicBool::new(false))).unwrap();
     session.purge().unwrap();
-    let first = session.run(&step(1.0, SECOND), 1, 0).unwrap().whole;
+    let first = step(&mut session, 1.0, SECOND, 0).unwrap();
     session.idle(SECOND, 1, 1).unwrap();
-    let again = session.run(&step(1.0, SECOND), 1, 0).unwrap().whole;
+    let again = step(&mut session, 1.0, SECOND, 0).unwrap();
     assert_eq!(first.measured_requests, again.measured_requests);
 }
 
@@ -169,38 +155,73 @@ fn a_disk_has_sessions_too() {
 /// another stream at the same time is felt.
 #[test]
 fn streams_of_a_step_run_at_the_same_time() {
-    let mut both = step(0.5, SECOND);
-    let mut log = both.streams[0].clone();
-    log.stimulus.read_ratio = 0.0;
-    log.stimulus.is_random = false;
-    log.stimulus.threads = 2;
-    both.streams.push(log.clone());
-    let told_by = |step: &Step| session("").run(step, 1, 0).unwrap();
+    let pages = Stream::closed("pages", stimulus(0.5));
+    let log = Stimulus {
+        read_ratio: 0.0,
+        is_random: false,
+        threads: 2,
+        ..stimulus(0.0)
+    };
+    let both = [pages.clone(), Stream::closed("log", log)];
+    let told_by = |streams: &[Stream]| {
+        let plan = Plan::until(streams, Some(SECOND), None);
+        session("").run(streams, plan, 1, 0).unwrap()
+    };
     let outcome = told_by(&both);
-    let requests = |of: &[Counted; 2]| [of[0].latency.count(), of[1].latency.count()];
-    let [pages, log_alone] = outcome.streams.as_slice() else {
+    let requests =
+        |of: &StreamOutcome| [0, 1].map(|kind: usize| of.commands[kind].counted.latency.count());
+    // One random stream is one loop, two threads in order are two, and told together.
+    let [pages_of_both, log_of_both] = outcome.streams.as_slice() else {
         panic!("{:?}", outcome.streams)
     };
-    let (pages, log_of_both) = (requests(pages), requests(log_alone));
-    let whole = &outcome.whole;
-    assert_eq!(pages[0] + log_of_both[0], whole.read.latency.count());
-    assert_eq!(pages[1] + log_of_both[1], whole.write.latency.count());
+    assert_eq!(log_of_both.name, "log");
+    assert!(log_of_both.submitted > 1);
+    let (beside, log_of_both) = (requests(pages_of_both), requests(log_of_both));
+    assert_eq!(beside[0] + log_of_both[0], outcome.read.latency.count());
+    assert_eq!(beside[1] + log_of_both[1], outcome.write.latency.count());
     assert_eq!(log_of_both[0], 0);
-    // One random stream is one loop, two threads in order are two.
-    assert_eq!(whole.streams.len(), 3);
     // The only die serves them in turn: nobody waits for ever, nobody is as fast as alone.
-    let alone = told_by(&step(0.5, SECOND));
-    let (beside, alone) = (pages.iter().sum::<u64>(), requests(&alone.streams[0]));
+    let alone = requests(&told_by(&[pages]).streams[0]);
+    let beside = beside.iter().sum::<u64>();
     assert!(beside > 0 && log_of_both[1] > 0);
     assert!(beside < alone.iter().sum::<u64>(), "{beside} {alone:?}");
     // The same again is the same.
-    assert_eq!(told(&told_by(&both).whole), told(whole));
+    assert_eq!(told(&told_by(&both)), told(&outcome));
+}
+
+/// Threads of a stream are one in everything that is told of it: log, series and flash.
+#[test]
+fn threads_are_told_as_their_stream() {
+    let log = Stimulus {
+        is_random: false,
+        threads: 4,
+        ..stimulus(0.0)
+    };
+    let streams = [
+        Stream::closed("log", log),
+        Stream::closed("pages", stimulus(1.0)),
+    ];
+    let mut plan = Plan::until(&streams, Some(Nanos(100_000_000)), None);
+    plan.series_interval = Some(Nanos(10_000_000));
+    plan.log_requests = Some(1_000);
+    let outcome = session("").run(&streams, plan, 1, 0).unwrap();
+    let logged = &outcome.log.as_ref().unwrap().requests;
+    for (place, stream) in outcome.streams.iter().enumerate() {
+        let counted = stream.commands[1 - place].counted.latency.count();
+        let of_log = logged.iter().filter(|r| usize::from(r.stream) == place);
+        assert_eq!(of_log.count() as u64, counted);
+        let series = outcome.series.as_ref().unwrap();
+        let kind = drivelab_request::CommandKind::ALL[1 - place];
+        let in_bins = (0..series.intervals()).map(|at| series.bin(at, place, kind).requests);
+        assert_eq!(in_bins.sum::<u64>(), counted);
+        assert!(counted > 20, "{}", stream.name);
+    }
 }
 
 /// Streams that send alike do not send the same.
 #[test]
 fn streams_of_a_step_have_random_numbers_of_their_own() {
-    let stimulus = &step(0.5, SECOND).streams[0].stimulus;
+    let stimulus = stimulus(0.5);
     let offsets = |first_thread| {
         let generator = stimulus
             .loops(1, 0, first_thread)
@@ -218,10 +239,9 @@ fn streams_of_a_step_have_random_numbers_of_their_own() {
 
 #[test]
 fn a_step_of_no_or_too_many_streams_is_refused() {
-    let mut many = step(0.5, SECOND);
-    many.streams = vec![many.streams[0].clone(); MOST_STREAMS + 1];
-    let refused = session("").run(&many, 1, 0).unwrap_err();
+    let many = vec![Stream::closed("one of many", stimulus(0.5)); MOST_STREAMS + 1];
+    let plan = Plan::until(&many, Some(SECOND), None);
+    let refused = session("").run(&many, plan, 1, 0).unwrap_err();
     assert!(matches!(refused, SimError::Streams { count: 65 }));
-    many.streams.clear();
-    assert!(session("").run(&many, 1, 0).is_err());
+    assert!(session("").run(&[], plan, 1, 0).is_err());
 }

@@ -3,7 +3,9 @@
 
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
+use drivelab_sim::ssd::{Outcome, Plan, Prepared};
+
+use crate::small_drive::timed;
 
 use crate::counted::flash;
 
@@ -45,10 +47,7 @@ fn run(drive: &Prepared, direction: Direction, pages: u64, again: u64, plan: Pla
         direction,
     };
     let requests: Vec<_> = (0..pages + again).map(request).collect();
-    drive
-        .worker()
-        .run(Load::timed(requests), plan, 1, 0)
-        .unwrap()
+    drive.worker().run(&timed(requests), plan, 1, 0).unwrap()
 }
 
 /// Until the region is full each write takes a fast program. Then every four wait until a
@@ -136,7 +135,7 @@ fn reads_find_their_page_in_either_place() {
         request(Direction::Read, 500_000),
     ];
     let outcome = worker
-        .run(Load::timed(requests), Plan::counting(0, 2), 1, 0)
+        .run(&timed(requests), Plan::counting(0, 2), 1, 0)
         .unwrap();
     assert_eq!(outcome.read.latency.max_ns(), Some(20_000 + 10_000));
 }

@@ -3,12 +3,13 @@
 
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Plan, Prepared, SnapshotError, Ssd};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_sim::ssd::{Plan, Prepared, SnapshotError, Ssd};
+use drivelab_workload::Characteristics;
 use proptest::prelude::*;
 
 use crate::counted::flash;
 use crate::drives::{draws, placed, small_drives};
+use crate::small_drive::{closed, timed};
 
 fn small(changes: &str) -> Prepared {
     named("snapshot", changes)
@@ -29,12 +30,11 @@ fn written(drive: &mut Ssd, requests: u64, index: u64) -> String {
         queue_depth: 16,
         ..Characteristics::default()
     };
-    let generator = Generator::new(&workload, 0, drive.capacity_bytes(), 3, index).unwrap();
-    let load = Load::closed(generator, 16);
+    let load = closed(workload);
     format!(
         "{:?}",
         drive
-            .run(load, Plan::counting(0, requests), 3, index)
+            .run(&load, Plan::counting(0, requests), 3, index)
             .unwrap()
     )
 }
@@ -97,18 +97,18 @@ fn splitting_a_run_by_a_snapshot_changes_nothing() {
     let whole: Vec<Request> = first.iter().copied().chain(second(PAUSE)).collect();
     let mut drive = prepared.worker();
     let whole = drive
-        .run(Load::timed(whole), Plan::counting(20_000, 10_000), 0, 0)
+        .run(&timed(whole), Plan::counting(20_000, 10_000), 0, 0)
         .unwrap();
     let end = drive.save();
     drive.reset();
     drive
-        .run(Load::timed(first), Plan::counting(0, 20_000), 0, 0)
+        .run(&timed(first), Plan::counting(0, 20_000), 0, 0)
         .unwrap();
     let snapshot = drive.save();
     let mut other = prepared.worker();
     other.load(&snapshot).unwrap();
     let parts = other
-        .run(Load::timed(second(0)), Plan::counting(0, 10_000), 0, 0)
+        .run(&timed(second(0)), Plan::counting(0, 10_000), 0, 0)
         .unwrap();
     assert_eq!(parts.read.latency, whole.read.latency);
     assert_eq!(parts.write.latency, whole.write.latency);
@@ -195,7 +195,7 @@ proptest! {
         let mut drive = prepared.worker();
         let requests = placed(&draws, drive.capacity_bytes());
         let plan = Plan::counting(0, requests.len() as u64);
-        drive.run(Load::timed(requests.clone()), plan, 0, 0).unwrap();
+        drive.run(&timed(requests.clone()), plan, 0, 0).unwrap();
         let good = drive.save();
         let mut other = prepared.worker();
         other.load(&good).unwrap();
@@ -213,7 +213,7 @@ proptest! {
         bytes[content..].copy_from_slice(&sum);
         if other.load(&bytes).is_ok() {
             // It may run out of space, as a firmware may; it does not panic.
-            let _ = other.run(Load::timed(requests), plan, 0, 0);
+            let _ = other.run(&timed(requests), plan, 0, 0);
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Loads of several streams: whose commands are counted where, and when they come.
+//! Several streams: whose commands are counted where, and when they come.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drivelab_request::{Command, CommandKind, Nanos};
-use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared, SimError, Source, Stream};
-use drivelab_workload::{Arrivals, Characteristics, Generator};
+use drivelab_sim::ssd::{Outcome, Plan, Prepared, SimError};
+use drivelab_workload::{Characteristics, Source, Stream};
 use proptest::prelude::*;
 
 use crate::small_drive::{self, read, write};
@@ -21,26 +21,25 @@ fn drive() -> Prepared {
 }
 
 fn run(streams: Vec<Stream>, plan: Plan) -> Result<Outcome, SimError> {
-    drive().worker().run(Load { streams }, plan, 0, 0)
+    drive().worker().run(&streams, plan, 0, 0)
 }
 
 fn timed(name: &str, commands: Vec<Command>) -> Stream {
-    Stream::new(name, Source::Timed { commands })
+    Stream::timed(name, commands)
 }
 
-/// Random reads of whole pages in the `length` bytes from `offset` on.
-fn reads(offset: u64, length: u64) -> Generator {
-    let workload = Characteristics {
+/// Random reads of whole pages.
+fn reads(queue_depth: u32) -> Characteristics {
+    Characteristics {
         write_ratio: 0.0,
-        queue_depth: 1,
+        queue_depth,
         read_size: PAGE as u32,
         write_size: PAGE as u32,
         read_random: 1.0,
         write_random: 1.0,
         read_stride: 0,
         write_stride: 0,
-    };
-    Generator::new(&workload, offset, length, 1, 1).unwrap()
+    }
 }
 
 /// Sum and largest of the latencies of one stream and kind, and how many, in us.
@@ -84,14 +83,11 @@ fn a_closed_and_a_timed_stream_share_the_drive() {
     // die 0 at 100 us waits for the read that ends at 130 and holds the die from then
     // on: dispatched long before, 130 + 310 = 440. The third read is dispatched at
     // 135, waits until 440 and ends at 500.
-    let closed = Source::Closed {
-        generator: reads(0, PAGE),
-        queue_depth: 1,
+    let closed = Stream {
+        range: Some((0, PAGE)),
+        ..Stream::closed("reader", reads(1))
     };
-    let streams = vec![
-        Stream::new("reader", closed),
-        timed("writer", vec![write(100, 2)]),
-    ];
+    let streams = vec![closed, timed("writer", vec![write(100, 2)])];
     let outcome = run(streams, Plan::counting(0, 4)).unwrap();
     assert_eq!(outcome.window, Nanos(500_000));
     assert_eq!(latencies_us(&outcome, 1, CommandKind::Write), (1, 340, 340));
@@ -105,8 +101,9 @@ fn a_closed_and_a_timed_stream_share_the_drive() {
 fn drawn_arrivals_come_at_their_rate_until_the_window_closes() {
     // 1000 a second: arrivals at 1, 2, ... ms, completions 65 us later.
     let open = |rate| Source::Open {
-        generator: reads(0, CAPACITY),
-        arrivals: Arrivals::fixed(rate).unwrap(),
+        requests: reads(1).into(),
+        rate_iops: rate,
+        is_poisson: false,
     };
     let mut plan = Plan::default();
     plan.window.duration = Some(Nanos(10_000_000));
@@ -165,25 +162,17 @@ fn impossible_streams_are_refused_by_name() {
         text.contains("\"wide\"") && text.contains("4194304"),
         "{text}"
     );
-    let idle = Source::Closed {
-        generator: reads(0, CAPACITY),
-        queue_depth: 0,
-    };
-    let error = run(vec![Stream::new("idle", idle)], Plan::counting(0, 1)).unwrap_err();
-    assert_eq!(error, SimError::Empty);
+    let idle = Stream::closed("idle", reads(0));
+    let error = run(vec![idle], Plan::counting(0, 1)).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("\"idle\": queue_depth is 0"), "{text}");
 }
 
 /// Loops with shares and depths, or without shares, at the same time.
 fn loops(held: &[(Option<f64>, u32)]) -> Vec<Stream> {
     let stream = |&(share, queue_depth): &(Option<f64>, u32)| Stream {
         share,
-        ..Stream::new(
-            "loop",
-            Source::Closed {
-                generator: reads(0, CAPACITY),
-                queue_depth,
-            },
-        )
+        ..Stream::closed("loop", reads(queue_depth))
     };
     held.iter().map(stream).collect()
 }
@@ -237,8 +226,9 @@ proptest! {
 #[test]
 fn arrivals_that_the_drive_never_catches_up_with_are_refused() {
     let source = Source::Open {
-        generator: reads(0, CAPACITY),
-        arrivals: Arrivals::fixed(1e7).unwrap(),
+        requests: reads(1).into(),
+        rate_iops: 1e7,
+        is_poisson: false,
     };
     let error = run(
         vec![Stream::new("flood", source)],

@@ -3,7 +3,9 @@
 
 use drivelab_request::{Direction, Nanos, Request};
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Outcome, PARTS, Part, Plan, Prepared};
+use drivelab_sim::ssd::{Outcome, PARTS, Part, Plan, Prepared};
+
+use crate::small_drive::timed;
 
 use crate::counted::flash;
 
@@ -75,10 +77,7 @@ fn write(arrival_us: u64, page: u64) -> Request {
 
 fn run(prepared: &Prepared, requests: Vec<Request>) -> Outcome {
     let plan = Plan::counting(0, requests.len() as u64);
-    prepared
-        .worker()
-        .run(Load::timed(requests), plan, 0, 0)
-        .unwrap()
+    prepared.worker().run(&timed(requests), plan, 0, 0).unwrap()
 }
 
 /// Latencies in us, sorted; exact because each is small enough for its own bin
@@ -437,17 +436,17 @@ fn requests_arrive_in_an_open_loop_at_their_times() {
 #[test]
 fn a_fresh_drive_refuses_to_read_what_it_does_not_hold() {
     let fresh = drive(&[("\"filled\"", "\"fresh\"")]);
-    let load = Load::timed([read(0, 0)]);
+    let load = timed([read(0, 0)]);
     let plan = Plan::counting(0, 1);
-    let error = fresh.worker().run(load, plan, 0, 0).unwrap_err();
+    let error = fresh.worker().run(&load, plan, 0, 0).unwrap_err();
     assert!(error.to_string().contains("never written"), "{error}");
 }
 
 #[test]
 fn a_request_beyond_the_end_is_refused() {
-    let load = Load::timed([at(0, Direction::Read, 1023, 8192)]);
+    let load = timed([at(0, Direction::Read, 1023, 8192)]);
     let plan = Plan::counting(0, 1);
-    let error = drive(&[]).worker().run(load, plan, 0, 0).unwrap_err();
+    let error = drive(&[]).worker().run(&load, plan, 0, 0).unwrap_err();
     assert!(
         error.to_string().contains("4194304 of the drive"),
         "{error}"

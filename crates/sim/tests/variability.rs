@@ -4,11 +4,11 @@
 use drivelab_request::Nanos;
 use drivelab_sim::host::{HostTime, mean_factor, measurement_factor};
 use drivelab_sim::preset::Variability;
-use drivelab_sim::ssd::{Load, Plan, Prepared};
-use drivelab_workload::{Characteristics, Generator};
+use drivelab_sim::ssd::{Plan, Prepared};
+use drivelab_workload::Characteristics;
 
 use crate::counted::flash;
-use crate::small_drive::{self, ONE_DIE, config, drive, read};
+use crate::small_drive::{self, ONE_DIE, closed, config, drive, read, timed};
 
 const SIGMA: f64 = 0.4;
 const T: u64 = 160_000_000;
@@ -116,10 +116,7 @@ variability.outlier_factor = 2.0
         let plan = Plan::counting(0, requests);
         let window = |drive: &Prepared, index| {
             let mut worker = drive.worker();
-            let generator = Generator::new(&reads, 0, worker.capacity_bytes(), 7, index).unwrap();
-            worker
-                .run(Load::closed(generator, 1), plan, 7, index)
-                .unwrap()
+            worker.run(&closed(reads), plan, 7, index).unwrap()
         };
         for index in 0..10 {
             let truth = window(&plain, index).window.0;
@@ -220,12 +217,11 @@ fn a_closed_loop_runs_in_the_hosts_time() {
         queue_depth: 1,
         ..Characteristics::default()
     };
-    let generator = Generator::new(&reads, 0, worker.capacity_bytes(), 7, 5).unwrap();
     let plan = Plan {
         log_requests: Some(9_000),
         ..Plan::counting(1_000, 9_000)
     };
-    let outcome = worker.run(Load::closed(generator, 1), plan, 7, 5).unwrap();
+    let outcome = worker.run(&closed(reads), plan, 7, 5).unwrap();
     let mut time = host_time(5);
     let mut at = |request: u64| time.host_ns(request * 60_000);
     for (request, logged) in (1_000..).zip(&outcome.log.as_ref().unwrap().requests) {
@@ -250,10 +246,7 @@ fn commands_arrive_in_the_hosts_time_and_windows_close_in_it() {
         log_requests: Some(60),
         ..Plan::counting(0, 60)
     };
-    let outcome = prepared
-        .worker()
-        .run(Load::timed(reads), plan, 7, 5)
-        .unwrap();
+    let outcome = prepared.worker().run(&timed(reads), plan, 7, 5).unwrap();
     let mut time = host_time(5);
     for (second, logged) in (0..).zip(&outcome.log.as_ref().unwrap().requests) {
         let from = time.drive_ns(second * 1_000_000_000);
@@ -263,13 +256,10 @@ fn commands_arrive_in_the_hosts_time_and_windows_close_in_it() {
         let latency = time.host_ns(from + 60_000) - time.host_ns(from);
         assert_eq!(logged.latency_ns(), latency);
     }
-    let mut timed = Plan::counting(0, 60);
-    timed.window.duration = Some(Nanos(2_500_000_000));
+    let mut by_time = Plan::counting(0, 60);
+    by_time.window.duration = Some(Nanos(2_500_000_000));
     let reads: Vec<_> = (0..60).map(|second| read(second * 1_000_000, 7)).collect();
-    let outcome = prepared
-        .worker()
-        .run(Load::timed(reads), timed, 7, 5)
-        .unwrap();
+    let outcome = prepared.worker().run(&timed(reads), by_time, 7, 5).unwrap();
     assert_eq!(outcome.window, Nanos(2_500_000_000));
     assert_eq!(outcome.measured_requests, 3);
 }
@@ -277,14 +267,14 @@ fn commands_arrive_in_the_hosts_time_and_windows_close_in_it() {
 #[test]
 fn recorded_operations_are_told_in_the_hosts_time() {
     let prepared = drive(&[ONE_DIE, DRIFT]);
-    let load = || Load::timed([read(100_000, 7)]);
+    let load = || timed([read(100_000, 7)]);
     let mut time = HostTime::new(&DRIFTING, 0, 0).unwrap();
     let start = time.drive_ns(100_000_000);
     let host = [0, 50_000, 60_000].map(|after| time.host_ns(start + after));
     let span = 100_000_000..100_000_001;
     let recorded = prepared
         .worker()
-        .run_recorded(load(), Plan::counting(0, 1), 0, span);
+        .run_recorded(&load(), Plan::counting(0, 1), 0, span);
     let (_, recorded) = recorded.unwrap();
     assert_eq!(recorded.len(), 1);
     assert_eq!(recorded[0].cell, (host[0], host[1]));
@@ -304,7 +294,7 @@ fn a_state_is_taken_up_by_the_drive_with_and_without_variability() {
     let varying = drive(&[DRIFT]);
     let plain = drive(&[]);
     let mut worker = varying.worker();
-    let load = Load::timed([small_drive::write(0, 3)]);
-    worker.run(load, Plan::counting(0, 1), 0, 0).unwrap();
+    let load = timed([small_drive::write(0, 3)]);
+    worker.run(&load, Plan::counting(0, 1), 0, 0).unwrap();
     plain.worker().load(&worker.save()).unwrap();
 }

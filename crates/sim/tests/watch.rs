@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use drivelab_sim::ssd::{Load, Plan, Watch};
+use drivelab_sim::ssd::{Plan, Watch};
 
-use crate::small_drive::{ONE_DIE, drive, write};
+use crate::small_drive::{ONE_DIE, drive, timed, write};
 
 /// Twenty writes at once, one every 310 us; the window is closed after five of them.
 #[test]
@@ -13,7 +13,7 @@ fn a_run_that_drains_says_what_is_left() -> Result<(), Box<dyn std::error::Error
     let mut worker = drive(&[ONE_DIE]).worker();
     worker.watch(&watch);
     let writes = (0..20).map(|page| write(0, page));
-    worker.run(Load::timed(writes), Plan::counting(0, 5), 0, 0)?;
+    worker.run(&timed(writes), Plan::counting(0, 5), 0, 0)?;
     let standing = watch.standing();
     assert!(standing.drains);
     // Told before what happens then, at most a millisecond and a write from the end.

@@ -3,7 +3,7 @@
 
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Outcome, Plan, Prepared};
-use drivelab_workload::Characteristics;
+use drivelab_workload::{Characteristics, Stream};
 
 use crate::counted::flash;
 
@@ -19,11 +19,13 @@ fn outcome(changes: &str) -> Outcome {
         queue_depth: 8,
         ..Characteristics::default()
     };
-    let mut plan = Plan::counting(0, 200_000);
-    let capacity = prepared.worker().capacity_bytes();
-    plan.range_bytes = Some(capacity / 4 / 4096 * 4096);
-    let mut outcomes = prepared.measure(&[(0, workload)], 1, plan, 1).unwrap();
-    outcomes.remove(0)
+    let mut drive = prepared.worker();
+    let quarter = Stream {
+        range: Some((0, drive.capacity_bytes() / 4 / 4096 * 4096)),
+        ..Stream::closed("quarter", workload)
+    };
+    let plan = Plan::counting(0, 200_000);
+    drive.run(&[quarter], plan, 1, 0).unwrap()
 }
 
 #[test]

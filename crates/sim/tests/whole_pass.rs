@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use drivelab_request::Direction;
-use drivelab_sim::drive::{Measuring, Prepared};
-use drivelab_sim::host::Outcome;
+use drivelab_sim::drive::{Measuring, Prepared, State, Work};
+use drivelab_sim::host::{Outcome, Plan};
 use drivelab_sim::preset::DriveConfig;
-use drivelab_workload::{Generator, WholePass};
+use drivelab_workload::{Generator, Stream, WholePass};
 
 use crate::small_drive;
 
@@ -45,9 +45,18 @@ fn pass(direction: Direction, is_random: bool, sectors: u32, file_sectors: u64) 
     }
 }
 
+/// A measurement of a pass.
+fn work(index: u64, pass: WholePass) -> Work {
+    Work {
+        index,
+        streams: vec![Stream::closed("pass", pass)],
+        plan: Plan::counting(0, pass.sent_requests()),
+    }
+}
+
 fn outcomes(prepared: &Prepared, passes: &[WholePass], workers: usize) -> Vec<Outcome> {
-    let work = (0..).zip(passes.iter().copied()).collect();
-    let measuring = Measuring::start_passes(prepared, work, 7, workers);
+    let work = (0..).zip(passes).map(|(index, pass)| work(index, *pass));
+    let measuring = Measuring::start(prepared, work.collect(), 7, workers);
     measuring.map(Result::unwrap).collect()
 }
 
@@ -137,8 +146,9 @@ fn times_depend_neither_on_other_passes_nor_on_workers() {
         // Each is from the prepared state: only the order differs.
         assert!(told.iter().skip(1).step_by(2).all(|&time| time == told[1]));
         let mut worker = drive.worker(&Arc::default());
-        let alone = worker.measure_pass(&passes[6], 7, 6).unwrap();
-        assert_eq!(alone.window.0, told[6]);
+        let Work { streams, plan, .. } = work(6, passes[6]);
+        let alone = worker.run(&streams, plan, (7, 6), State::Returned);
+        assert_eq!(alone.unwrap().window.0, told[6]);
     }
 }
 
@@ -150,7 +160,9 @@ fn a_file_beyond_the_drive_is_refused() {
         ..pass(Direction::Read, false, 1, 20_000)
     };
     let mut worker = drive.worker(&Arc::default());
-    let error = worker.measure_pass(&beyond, 0, 0).unwrap_err().to_string();
+    let Work { streams, plan, .. } = work(0, beyond);
+    let error = worker.run(&streams, plan, (0, 0), State::Returned);
+    let error = error.unwrap_err().to_string();
     assert!(
         error.contains("the file ends at 10240512 bytes; allowed: at most the drive's 10240000"),
         "{error}"

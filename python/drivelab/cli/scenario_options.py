@@ -10,7 +10,7 @@ from drivelab.cli.drive_options import add_content, characteristics_of
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
-    from drivelab._core import Scenario
+    from drivelab.workloads.workload import Workload
 
 
 def add_scenario(parser: argparse.ArgumentParser) -> None:
@@ -24,22 +24,21 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
     add_content(parser)
 
 
-def scenario_of(args: argparse.Namespace) -> Scenario:
-    """Read the scenario, or make one of the workload: a closed loop called ``workload``.
+def workload_of(args: argparse.Namespace) -> Workload:
+    """Read the scenario, or return the characteristics.
 
     Raises
     ------
     UsageError
         When both are given, or the one that is given is wrong.
     """
-    from drivelab._core import Scenario
     from drivelab.drives.simulated.scenarios import read_scenario
     from drivelab.workloads.characteristics import FIELDS
 
     if args.scenario is None:
         workload = characteristics_of(args)
         workload.validate()
-        return Scenario.closed("workload", workload.as_tuple(), args.content or "random")
+        return workload
     for name in (*FIELDS, "content"):
         if getattr(args, name) is not None:
             option = f"--{name.replace('_', '-')}"

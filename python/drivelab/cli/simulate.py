@@ -25,7 +25,7 @@ from drivelab.cli.drive_options import (
     characteristics_of,
 )
 from drivelab.cli.outputs import add_force, answer_to, check_files, write_file
-from drivelab.cli.scenario_options import add_scenario, scenario_of
+from drivelab.cli.scenario_options import add_scenario, workload_of
 from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import DrivelabError, UsageError
 from drivelab.units import format_size
@@ -120,13 +120,16 @@ def run(args: argparse.Namespace) -> int:
     """Simulate and print."""
     from drivelab.cli.simulate_progress import SimulateProgress
     from drivelab.drives.registry import open_simulated
+    from drivelab.workloads.content import USUAL
+    from drivelab.workloads.scenario import Scenario
 
     _check(args)
-    scenario = scenario_of(args)
-    if args.csv and args.interval is None and scenario.interval_ns is None:
+    workload = workload_of(args)
+    scenario = workload if isinstance(workload, Scenario) else None
+    if args.csv and args.interval is None and (scenario is None or scenario.interval_ns is None):
         raise UsageError("--csv is the time series: give --interval too")
     requests = args.requests
-    if requests is None and args.seconds is None and not scenario.ends:
+    if requests is None and args.seconds is None and (scenario is None or not scenario.ends):
         requests = _DEFAULT_REQUESTS
     varies = not args.no_variability
     with open_simulated(args.drive, varies=varies) as drive, SimulateProgress() as progress:
@@ -134,7 +137,8 @@ def run(args: argparse.Namespace) -> int:
         if args.scenario is None and args.from_state is None:
             drive.check(characteristics_of(args))
         simulation = drive.simulate(
-            scenario,
+            workload,
+            content=args.content or USUAL,
             seed=args.seed,
             warmup_requests=args.warmup_requests,
             requests=requests,
@@ -147,7 +151,7 @@ def run(args: argparse.Namespace) -> int:
             progress=progress,
         )
     values = dict(simulation.values)
-    for stream, plan in zip(values["streams"], scenario.streams(), strict=True):
+    for stream, plan in zip(values["streams"], simulation.asked, strict=True):
         stream.update(_asked(plan))
     written, failure = _write(args, simulation, values)
     values["saved_state"] = str(args.save_state) if args.save_state in written else None
@@ -156,7 +160,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         from drivelab.cli.simulate_text import text
 
-        said = text(in_lines(values), title=in_lines(scenario.summary))
+        said = text(in_lines(values), title=in_lines(scenario.summary if scenario else None))
         show("\n".join([said, *in_lines(list(written.values()))]))
     if failure is not None:
         raise failure

@@ -59,7 +59,7 @@ def stream_text(plan: Values) -> str:
     Parameters
     ----------
     plan
-        As `drivelab._core.Scenario.streams` gives it.
+        As `drivelab._core.Stream.described` gives it.
     """
     if plan["workload"] is None:
         counts = {name: count for name, count in plan["listed"].items() if count}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_characteristics, add_json, add_record, duration, seed
 from drivelab.cli.outputs import add_force, answer_to, check_files, write_file
-from drivelab.cli.scenario_options import add_scenario, scenario_of
+from drivelab.cli.scenario_options import add_scenario, workload_of
 from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import UsageError
 from drivelab.units import format_duration_ns
@@ -125,15 +125,24 @@ def _span_of_a_run(
     args: argparse.Namespace, drive: SimulatedDrive
 ) -> tuple[dict[str, Any], Table, dict[str, Any]]:
     from drivelab.cli.simulate_text import stream_text
+    from drivelab.drives.simulated.asked import streams_of
     from drivelab.report.quantities import listed
     from drivelab.report.timeline import stages
     from drivelab.report.timeline_figure import describe_span
+    from drivelab.workloads.content import USUAL
+    from drivelab.workloads.scenario import Scenario
 
-    scenario = scenario_of(args)
+    workload = workload_of(args)
+    content = args.content or USUAL
     from_ns = round((getattr(args, "from") or 0.0) * 1e9)
     to_ns = from_ns + max(1, round(args.lasting * 1e9))
     operations = drive.timeline_of_run(
-        scenario, seed=args.seed or 0, from_ns=from_ns, to_ns=to_ns, most=MAX_OPERATIONS
+        workload,
+        content=content,
+        seed=args.seed or 0,
+        from_ns=from_ns,
+        to_ns=to_ns,
+        most=MAX_OPERATIONS,
     )
     if len(operations) > MAX_OPERATIONS:
         raise UsageError(
@@ -161,11 +170,12 @@ def _span_of_a_run(
         "duration_ns": to_ns - from_ns,
         "operations": operations,
     }
-    plans = scenario.streams()
+    plans = [each.described() for each in streams_of(workload, content)]
     what = stream_text(plans[0])
     if len(plans) > 1:
         names = listed([plan["name"] for plan in plans])
-        what = scenario.summary or f"streams {names}"
+        summary = workload.summary if isinstance(workload, Scenario) else None
+        what = summary or f"streams {names}"
     shown = len({row["operation"] for row in table.records()})
     title = describe_span(shown, (from_ns, to_ns))
     return values, table, {"title": title, "note": what, "span": (from_ns, to_ns)}

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeGuard
 
-from drivelab._core import MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES, SECTOR_BYTES
+from drivelab._core import MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES, SECTOR_BYTES, Stream
 from drivelab.errors import UsageError
 from drivelab.units import format_size, parse_size
 
@@ -162,6 +162,10 @@ class Characteristics:
             self.read_stride,
             self.write_stride,
         )
+
+    def streams(self) -> list[Stream]:
+        """Return it as a drive takes it: one closed loop."""
+        return [Stream.of_characteristics(self.as_tuple())]
 
     @property
     def footprint_bytes(self) -> None:

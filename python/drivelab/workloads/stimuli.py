@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from drivelab._core import Stream
 from drivelab.errors import UsageError
 from drivelab.units import format_size
 from drivelab.workloads.stimulus import Stimulus
@@ -44,6 +45,16 @@ class Stimuli:
                 f"shares of {len(self.stimuli)} stimuli are {list(shares)}; allowed: one for each, "
                 "above 0 to 1"
             )
+
+    def streams(self) -> list[Stream]:
+        """Return them as a drive takes them: a stream for each stimulus."""
+        held: tuple[float | None, ...] = self.shares or (None,) * len(self.stimuli)
+        return [
+            Stream.of_stimulus(
+                each.as_tuple(), f"stream {place}", each.is_forced, share
+            ).of_content(each.content)
+            for place, (each, share) in enumerate(zip(self.stimuli, held, strict=True))
+        ]
 
     @property
     def footprint_bytes(self) -> int:

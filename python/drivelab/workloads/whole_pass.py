@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
+from drivelab._core import Stream
 from drivelab.errors import UsageError
 from drivelab.units import format_size
 from drivelab.workloads.characteristics import Characteristics
@@ -107,6 +108,10 @@ class WholePass:
             read_random=float(self.is_random),
             write_random=float(self.is_random),
         )
+
+    def streams(self) -> list[Stream]:
+        """Return it as a drive takes it: one request at a time."""
+        return [Stream.of_pass(self.as_tuple())]
 
     def as_tuple(self) -> PassTuple:
         """Return the fields in the order in which the native core takes them."""

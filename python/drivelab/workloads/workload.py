@@ -6,25 +6,29 @@
     characteristics   Characteristics    a vector of characteristics (Huang et al. 2011, equation 4)
     whole_pass        WholePass          a file transferred once, whole (Boito et al. 2015)
     stimuli           Stimuli            access patterns of the performance test specification
+    scenario          Scenario           streams side by side, as a file says them
+    trace             Trace              recorded requests, each at its time
 
-A new kind is a class with `kind`, `to_json`, `from_json`, `describe` and `footprint_bytes`, and a
-line in `KINDS`.
+A simulated drive takes any of them: it asks for the `streams` that a workload consists of, and
+knows no kinds. Other drives refuse what they cannot answer (`Drive.check`). A new kind is a class
+with `kind`, `to_json`, `from_json`, `describe`, `footprint_bytes` and `streams`, and a name in
+`Workload`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.scenario import Scenario
 from drivelab.workloads.stimuli import Stimuli
+from drivelab.workloads.trace import Trace
 from drivelab.workloads.whole_pass import WholePass
 
-Workload = Characteristics | WholePass | Stimuli
+Workload = Characteristics | WholePass | Stimuli | Scenario | Trace
 
-KINDS: Final[dict[str, type[Workload]]] = {
-    each.kind: each for each in (Characteristics, WholePass, Stimuli)
-}
+KINDS: Final[dict[str, type[Workload]]] = {each.kind: each for each in get_args(Workload)}
 
 
 def workload_json(workload: Workload) -> dict[str, Any]:

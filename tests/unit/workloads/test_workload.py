@@ -9,14 +9,26 @@ import pytest
 
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.scenario import Scenario
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
+from drivelab.workloads.trace import Trace
 from drivelab.workloads.whole_pass import WholePass
 from drivelab.workloads.workload import KINDS, Workload, workload_json, workload_of_json
 
 MIB = 2**20
 READS = Stimulus.of_size(4096, 1.0, 8 * MIB, threads=2, queue_depth=16)
 WRITES = Stimulus.of_size(128 * 1024, 0.0, MIB, is_random=False, range_start_bytes=8 * MIB)
+BESIDE = """requests = 100
+[[stream]]
+name = "log"
+queue_depth = 1
+range_bytes = 1048576
+[[stream]]
+name = "backup"
+requests_csv = "backup.csv"
+"""
+BACKUP = "at_ns,action,offset_bytes,size_bytes\n0,read,4194304,8192\n"
 WORKLOADS = {
     "mixed": Characteristics(
         write_ratio=0.3, queue_depth=4, write_size=16384, write_random=0.0, write_stride=65536
@@ -26,6 +38,9 @@ WORKLOADS = {
     "partial": WholePass("read", False, 64 * 1024, 10 * MIB, first_requests=5),
     "stimulus": Stimuli((READS,)),
     "at once": Stimuli((READS, WRITES), (0.75, 0.25)),
+    "scenario": Scenario(BESIDE, (("backup.csv", BACKUP),)),
+    "everywhere": Scenario('summary = "a log"\n[[stream]]\nname = "log"\nqueue_depth = 1'),
+    "trace": Trace(((0, "read", MIB, 4096), (5_000, "write", 0, 512), (9_000, "flush", 0, 0))),
 }
 
 
@@ -61,6 +76,9 @@ def test_a_workload_comes_back_from_json(name: str) -> None:
             "outstanding",
             9 * MIB,
         ),
+        ("scenario", "streams log, backup", 4 * MIB + 8192),
+        ("everywhere", "a log", None),
+        ("trace", "1 read and 1 write and 1 flush recorded over 9.00 us", MIB + 4096),
     ],
 )
 def test_it_is_described_in_a_line(name: str, line: str, footprint: int | None) -> None:
@@ -84,6 +102,16 @@ def test_it_is_described_in_a_line(name: str, line: str, footprint: int | None) 
         {"kind": "stimuli", "stimuli": [READS.to_json()], "shares": [0.5, 0.5]},
         {"kind": "stimuli", "stimuli": [READS.to_json()], "shares": ["much"]},
         {"kind": ["stimuli"]},
+        {"kind": "scenario"},
+        {"kind": "scenario", "text": "requests = 1"},
+        {"kind": "scenario", "text": BESIDE},
+        {"kind": "scenario", "text": BESIDE, "files": {"backup.csv": 1}},
+        {"kind": "trace", "requests": []},
+        {"kind": "trace", "requests": [[0, "read", 0]]},
+        {"kind": "trace", "requests": [["now", "read", 0, 512]]},
+        {"kind": "trace", "requests": [[0, "erase", 0, 512]]},
+        {"kind": "trace", "requests": [[0, "read", 0, 100]]},
+        {"kind": "trace", "requests": [[5, "read", 0, 512], [4, "read", 0, 512]]},
     ],
 )
 def test_what_is_no_workload_is_refused(data: object) -> None:

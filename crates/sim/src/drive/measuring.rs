@@ -1,4 +1,4 @@
-//! Many workloads, or passes over files, measured by several threads and answered in order.
+//! Many workloads, measured by several threads and answered in order.
 //!
 //! ```text
 //! work     0 1 2 3 4 5 6 7 8 9 ...
@@ -16,9 +16,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use drivelab_workload::{Characteristics, WholePass};
+use drivelab_workload::Stream;
 
-use super::{Drive, Prepared};
+use super::{Prepared, State};
 use crate::host::{Outcome, Plan, SimError};
 
 /// Measurements that may be done before the next in order is.
@@ -32,7 +32,7 @@ pub struct Measuring {
 
 struct Shared {
     prepared: Prepared,
-    work: Work,
+    work: Vec<Work>,
     seed: u64,
     stop: Arc<AtomicBool>,
     progress: Mutex<Progress>,
@@ -40,32 +40,15 @@ struct Shared {
     changed: Condvar,
 }
 
-/// What is measured, each with its index.
-enum Work {
-    Workloads(Vec<(u64, Characteristics)>, Plan),
-    Passes(Vec<(u64, WholePass)>),
-}
-
-impl Work {
-    fn len(&self) -> usize {
-        match self {
-            Self::Workloads(work, _) => work.len(),
-            Self::Passes(work) => work.len(),
-        }
-    }
-
-    fn measure(&self, place: usize, drive: &mut Drive, seed: u64) -> Result<Outcome, SimError> {
-        match self {
-            Self::Workloads(work, plan) => {
-                let (index, workload) = &work[place];
-                drive.measure(workload, seed, *index, *plan)
-            }
-            Self::Passes(work) => {
-                let (index, pass) = &work[place];
-                drive.measure_pass(pass, seed, *index)
-            }
-        }
-    }
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// The key of its random numbers, beside the seed.
+    pub index: u64,
+    /// Sent at the same time.
+    pub streams: Vec<Stream>,
+    /// How long.
+    pub plan: Plan,
 }
 
 #[derive(Default)]
@@ -78,32 +61,9 @@ struct Progress {
 }
 
 impl Measuring {
-    /// Starts to measure every `(index, characteristics)` of `work`, each from
-    /// the prepared state, on at most `workers` threads.
+    /// Starts to measure all `work`, each from the prepared state, on at most `workers` threads.
     #[must_use]
-    pub fn start(
-        prepared: &Prepared,
-        work: Vec<(u64, Characteristics)>,
-        seed: u64,
-        plan: Plan,
-        workers: usize,
-    ) -> Self {
-        Self::of(prepared, Work::Workloads(work, plan), seed, workers)
-    }
-
-    /// Starts to transfer a file for every `(index, pass)` of `work`, each from the prepared
-    /// state, on at most `workers` threads.
-    #[must_use]
-    pub fn start_passes(
-        prepared: &Prepared,
-        work: Vec<(u64, WholePass)>,
-        seed: u64,
-        workers: usize,
-    ) -> Self {
-        Self::of(prepared, Work::Passes(work), seed, workers)
-    }
-
-    fn of(prepared: &Prepared, work: Work, seed: u64, workers: usize) -> Self {
+    pub fn start(prepared: &Prepared, work: Vec<Work>, seed: u64, workers: usize) -> Self {
         let workers = workers.clamp(1, work.len().max(1));
         let shared = Arc::new(Shared {
             prepared: prepared.clone(),
@@ -218,7 +178,12 @@ impl Shared {
             // Whoever waits for this place waits for ever where nothing comes of it.
             let result = catch_unwind(AssertUnwindSafe(|| {
                 let drive = drive.get_or_insert_with(|| self.prepared.rested_worker(&self.stop));
-                self.work.measure(place, drive, self.seed)
+                let Work {
+                    index,
+                    streams,
+                    plan,
+                } = &self.work[place];
+                drive.run(streams, *plan, (self.seed, *index), State::Returned)
             }));
             let panicked = result.is_err();
             self.progress().done.insert(place, result);

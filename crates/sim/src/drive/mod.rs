@@ -1,25 +1,28 @@
 //! A simulated drive of any kind: made of its preset, prepared once, run by workers.
 //!
-//! The kinds are a closed set, matched once a run.
+//! The kinds are a closed set, matched once a run. A run takes streams, and says what becomes of
+//! the state that it leaves ([`Drive::run`]).
 
 mod measuring;
 mod session;
+mod watched;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use drivelab_workload::{Characteristics, WholePass};
+use drivelab_workload::Stream;
 
 use crate::hdd::Disk;
 use crate::host::room::check_room;
-use crate::host::{Load, Outcome, Plan, SimError, Watch, plan};
+use crate::host::{Outcome, Plan, SimError, Watch, plan};
 use crate::preset::{DriveConfig, HddConfig};
 use crate::raid::{PreparedArray, Raid};
 use crate::snapshot::SnapshotError;
 use crate::ssd::{self, Ssd};
 
-pub use measuring::Measuring;
+pub use measuring::{Measuring, Work};
 pub use session::Session;
+pub use watched::watched;
 
 /// A drive in its preset's condition, shared by every worker and clone.
 #[derive(Clone)]
@@ -107,6 +110,16 @@ impl Prepared {
     }
 }
 
+/// What becomes of the state that a run leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// The drive returns to its prepared state, from which it also began: a measurement by
+    /// itself, which knows of no other.
+    Returned,
+    /// It stays, unless the run fails: the next run goes on from it.
+    Kept,
+}
+
 /// One worker's drive.
 pub enum Drive {
     /// Of flash.
@@ -137,40 +150,30 @@ impl Drive {
         }
     }
 
-    /// Measures one workload over the whole drive, from the prepared state, and returns to
-    /// that state. Random numbers are keyed by `seed` and `index`.
+    /// Runs streams: the one way in. Random numbers are keyed by `seed` and `index`, the place
+    /// of the measurement or step.
     ///
     /// # Errors
-    /// [`SimError`] when the workload cannot be served.
-    pub fn measure(
+    /// [`SimError`] when they cannot be served, or, of a measurement by itself, tell no rate.
+    pub fn run(
         &mut self,
-        workload: &Characteristics,
-        seed: u64,
-        index: u64,
+        streams: &[Stream],
         plan: Plan,
+        (seed, index): (u64, u64),
+        state: State,
     ) -> Result<Outcome, SimError> {
-        match self {
-            Self::Ssd(drive) => drive.measure(workload, seed, index, plan),
-            Self::Hdd(drive) => drive.measure(workload, seed, index, plan),
-            Self::Raid0(drive) => drive.measure(workload, seed, index, plan),
+        let outcome = match self {
+            Self::Ssd(drive) => drive.run(streams, plan, seed, index),
+            Self::Hdd(drive) => drive.run(streams, plan, seed, index),
+            Self::Raid0(drive) => drive.run(streams, plan, seed, index),
+        };
+        match state {
+            State::Kept => outcome,
+            State::Returned => {
+                self.reset();
+                outcome.and_then(plan::told)
+            }
         }
-    }
-
-    /// Transfers a file once, whole, from the prepared state, and returns to that state. A random
-    /// order is keyed by `seed` and `index`.
-    ///
-    /// # Errors
-    /// [`SimError`] when there is no such pass on this drive.
-    pub fn measure_pass(
-        &mut self,
-        pass: &WholePass,
-        seed: u64,
-        index: u64,
-    ) -> Result<Outcome, SimError> {
-        let (load, plan) = plan::of_pass(pass, self.capacity_bytes(), seed, index)?;
-        let outcome = self.run(load, plan, seed, index);
-        self.reset();
-        outcome.and_then(plan::told)
     }
 
     /// Returns to the prepared state.
@@ -180,24 +183,6 @@ impl Drive {
             // Every run of it begins at rest.
             Self::Hdd(_) => {}
             Self::Raid0(drive) => drive.reset(),
-        }
-    }
-
-    /// Runs any load and keeps the state it leaves, unless it fails.
-    ///
-    /// # Errors
-    /// [`SimError`] when a request cannot be served.
-    pub fn run(
-        &mut self,
-        load: Load,
-        plan: Plan,
-        seed: u64,
-        index: u64,
-    ) -> Result<Outcome, SimError> {
-        match self {
-            Self::Ssd(drive) => drive.run(load, plan, seed, index),
-            Self::Hdd(drive) => drive.run(load, plan, seed, index),
-            Self::Raid0(drive) => drive.run(load, plan, seed, index),
         }
     }
 

@@ -10,11 +10,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drivelab_request::Nanos;
+use drivelab_request::{Command, Nanos};
+use drivelab_workload::Stream;
 
-use super::{Drive, Prepared};
-use crate::host::step::{self, Step, StepOutcome};
-use crate::host::{Load, Outcome, Plan, SimError};
+use super::{Drive, Prepared, State};
+use crate::host::{Outcome, Plan, SimError};
 use crate::preset::DriveConfig;
 use crate::snapshot::SnapshotError;
 
@@ -74,29 +74,14 @@ impl Session {
         Ok(())
     }
 
-    /// Sends a step's stimuli at the same time. Random numbers are keyed by `seed` and `place`,
-    /// the step's number.
+    /// Sends streams at the same time. Random numbers are keyed by `seed` and `place`, the step's
+    /// number.
     ///
     /// # Errors
-    /// [`SimError`] when it cannot be served; the state is then lost.
-    pub fn run(&mut self, step: &Step, seed: u64, place: u64) -> Result<StepOutcome, SimError> {
-        let (load, plan, loops) = step.load(seed, place)?;
-        let whole = self.run_load(load, plan, seed, place)?;
-        Ok(step::by_stream(whole, &loops))
-    }
-
-    /// Leaves the drive alone for so long.
-    ///
-    /// # Errors
-    /// As [`Session::run`].
-    pub fn idle(&mut self, time: Nanos, seed: u64, place: u64) -> Result<(), SimError> {
-        let (load, plan) = step::idle(time);
-        self.run_load(load, plan, seed, place).map(drop)
-    }
-
-    fn run_load(
+    /// [`SimError`] when they cannot be served; the state is then lost.
+    pub fn run(
         &mut self,
-        load: Load,
+        streams: &[Stream],
         plan: Plan,
         seed: u64,
         place: u64,
@@ -105,9 +90,20 @@ impl Session {
             return Err(SimError::StateLost);
         }
         self.stop.store(false, Ordering::Relaxed);
-        let outcome = self.drive.run(load, plan, seed, place);
+        let outcome = self.drive.run(streams, plan, (seed, place), State::Kept);
         self.is_lost = outcome.is_err();
         outcome
+    }
+
+    /// Leaves the drive alone for so long.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub fn idle(&mut self, time: Nanos, seed: u64, place: u64) -> Result<(), SimError> {
+        // Nothing is wanted until so much time has passed.
+        let streams = [Stream::timed("idle", [Command::flush(time)])];
+        self.run(&streams, Plan::counting(0, 1), seed, place)
+            .map(drop)
     }
 
     /// The state between two steps, as bytes that [`Session::load`] takes.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use drivelab_workload::Characteristics;
+use drivelab_workload::Stream;
 
 use super::disk::{Hdd, SECTOR};
-use crate::host::{Load, Outcome, Plan, Runner, SimError, Watch};
+use crate::host::{Outcome, Plan, Runner, SimError, Watch};
 use crate::preset::HddConfig;
 use crate::snapshot::{self, SnapshotError};
 
@@ -62,33 +62,19 @@ impl Disk {
         self.runner.watch(watch);
     }
 
-    /// Measures one workload over the whole disk. Random numbers are keyed by `seed` and
-    /// `index`.
-    ///
-    /// # Errors
-    /// [`SimError`] when the workload cannot be served.
-    pub fn measure(
-        &mut self,
-        workload: &Characteristics,
-        seed: u64,
-        index: u64,
-        plan: Plan,
-    ) -> Result<Outcome, SimError> {
-        self.runner.measure(workload, seed, index, plan)
-    }
-
-    /// Runs any load until every command is complete and the write cache is empty.
+    /// Runs streams until every command is complete and the write cache is empty. Random numbers
+    /// are keyed by `seed` and `index`.
     ///
     /// # Errors
     /// [`SimError`] when a command cannot be served or simulated time ends.
     pub fn run(
         &mut self,
-        load: Load,
+        streams: &[Stream],
         plan: Plan,
         seed: u64,
         index: u64,
     ) -> Result<Outcome, SimError> {
-        self.runner.run(load, plan, seed, index)
+        self.runner.run(streams, plan, seed, index)
     }
 
     /// Of what a state depends on: how much runs vary changes none.

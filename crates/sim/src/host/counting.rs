@@ -21,14 +21,15 @@ struct Observer {
 /// Counts while the window is open; its owner asks the window.
 #[derive(Default)]
 pub(crate) struct Counting {
-    /// Of each stream all kinds of commands.
+    /// Of each loop all kinds of commands.
     counted: Vec<CommandOutcome>,
     /// What is told of requests beside sums, if anything is.
     observer: Option<Box<Observer>>,
 }
 
 impl Counting {
-    pub fn new(streams: usize, plan: Plan) -> Self {
+    pub fn new(loops: &[Running], plan: Plan) -> Self {
+        let streams = loops.last().map_or(0, |last| usize::from(last.owner) + 1);
         let series = |interval| Series::new(interval, streams);
         let observer = Observer {
             series: plan.series_interval.map(series),
@@ -36,7 +37,7 @@ impl Counting {
         };
         let is_asked_for = observer.series.is_some() || observer.log.is_some();
         Self {
-            counted: vec![CommandOutcome::default(); streams * KINDS],
+            counted: vec![CommandOutcome::default(); loops.len() * KINDS],
             observer: is_asked_for.then(|| Box::new(observer)),
         }
     }
@@ -84,15 +85,23 @@ impl Counting {
         }
     }
 
-    /// The window has closed: what it counted goes into `outcome`.
-    pub fn close(&mut self, window: &CompletionWindow, streams: &[Running], outcome: &mut Outcome) {
+    /// The window has closed: what it counted goes into `outcome`, that of the loops of a stream
+    /// together.
+    pub fn close(&mut self, window: &CompletionWindow, loops: &[Running], outcome: &mut Outcome) {
         let mut counted = std::mem::take(&mut self.counted).into_iter();
-        let of_stream = |running: &Running| StreamOutcome {
-            name: running.name.clone(),
-            commands: std::array::from_fn(|_| counted.next().unwrap_or_default()),
-            submitted: 0,
-        };
-        outcome.set_streams(streams.iter().map(of_stream).collect());
+        let mut streams: Vec<StreamOutcome> = Vec::new();
+        for running in loops {
+            let commands = std::array::from_fn(|_| counted.next().unwrap_or_default());
+            match streams.get_mut(usize::from(running.owner)) {
+                Some(stream) => stream.add(&commands),
+                None => streams.push(StreamOutcome {
+                    name: running.stream.clone(),
+                    commands,
+                    submitted: 0,
+                }),
+            }
+        }
+        outcome.set_streams(streams);
         let observer = self.observer.take();
         (outcome.series, outcome.log) = observer.map_or((None, None), |o| (o.series, o.log));
         outcome.batches = window.batches().clone();

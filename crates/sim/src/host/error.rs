@@ -93,9 +93,9 @@ pub enum SimError {
         "the drive's state was lost when a step failed: purge it, or load a state that was saved"
     )]
     StateLost,
-    /// The workload does not suit the drive.
+    /// A window that the streams do not fill, or that nothing ends.
     #[error("{0}")]
-    Workload(String),
+    Window(String),
     /// More page operations than a controller could queue.
     #[error(
         "more than {most} page operations are in flight at once: use a smaller queue depth or \

@@ -1,15 +1,17 @@
-//! What the host wants of a drive, and in what order: a load of one stream or several.
+//! The streams of a run on their way: each as the loops that send its requests.
 //!
 //! ```text
-//!   Load ─┬─ Stream: generator, queue depth     each completion submits the next
-//!         ├─ Stream: generator, depth, share    while no other with a share is behind it
-//!         ├─ Stream: generator, arrivals        at drawn times, for ever
-//!         └─ Stream: commands with their times  at those
+//!   Stream ─┬─> loop: generator, depth       each completion submits the next
+//!           └─> loop: generator, depth       one for each thread of a stimulus in order
+//!   Stream ───> loop: generator, arrivals    at drawn times, for ever
+//!   Stream ───> loop: commands               at their own times
 //! ```
+
+use std::sync::Arc;
 
 use drivelab_ftl::{Firmware, Lpn};
 use drivelab_request::{Command, CommandKind, Content, Direction, Nanos, Request};
-use drivelab_workload::{Arrivals, Generator};
+use drivelab_workload::{Arrivals, Generator, Key, Loop, Requests, Source, Stream, WriteMode};
 
 use super::shares::{SHARES, Share};
 use super::{Device, SimError};
@@ -27,204 +29,167 @@ const AHEAD: usize = BATCH;
 /// to is: half the distance leaves the first prefetch the time it needs.
 const HALF: usize = AHEAD / 2;
 
-/// The most streams of a load.
+/// The most loops of a run: a stream is one, and of a stimulus in order each thread.
 pub const MOST_STREAMS: usize = 64;
 
-/// A load on a drive: one stream, or several at once.
-#[derive(Clone, Debug)]
-pub struct Load {
-    /// At most [`MOST_STREAMS`]. What happens to several at the same time happens in
-    /// their order.
-    pub streams: Vec<Stream>,
+/// What the streams of a run are told of the drive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Host {
+    /// Bytes that can be addressed.
+    pub capacity_bytes: u64,
+    /// Queue pairs of its interface.
+    pub queue_pairs: usize,
+    /// Whether it knows TRIM.
+    pub takes_trims: bool,
 }
 
-/// Commands that belong together: one program of the host.
-#[derive(Clone, Debug)]
-pub struct Stream {
-    /// Its name in results and messages.
-    pub name: String,
-    /// Where its commands come from.
-    pub source: Source,
-    /// The bytes of the drive in which they must lie: offset and length; the whole
-    /// drive if not given. A generator was given its own range.
-    pub range: Option<(u64, u64)>,
-    /// As what generated writes are sent.
-    pub writes: WriteMode,
-    /// A flush follows every so many generated writes; 0 for none.
-    pub flush_interval: u32,
-    /// Its priority class; 0 goes first.
-    pub priority: u8,
-    /// The queue pair through which it submits; 0 on an interface that has one.
-    pub queue_pair: u16,
-    /// What the data of its writes looks like.
-    pub content: Content,
-    /// Of a closed loop: its part of the commands of all streams that have one, in proportion. It
-    /// waits while another of them has submitted less for its part. Without one a loop is as
-    /// fast as it can be.
-    pub share: Option<f64>,
-}
-
-/// As what the writes of a generator are sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WriteMode {
-    /// As writes.
-    #[default]
-    Plain,
-    /// As writes that are complete only when they are in the flash.
-    Forced,
-    /// As trims of the same ranges.
-    Trim,
-}
-
-/// Where the commands of a stream come from.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// A fixed number of requests is outstanding: each completion submits the next.
-    Closed {
-        /// Draws the requests.
-        generator: Generator,
-        /// Requests outstanding.
-        queue_depth: u32,
-    },
-    /// Drawn requests arrive at drawn times, until the window closes.
-    Open {
-        /// Draws the requests.
-        generator: Generator,
-        /// Draws when they arrive.
-        arrivals: Arrivals,
-    },
-    /// Commands arrive at their own times, in order of arrival.
-    Timed {
-        /// The commands, by arrival.
-        commands: Vec<Command>,
-    },
-}
-
-impl Stream {
-    /// A stream over the whole drive, of class 0, through queue pair 0.
-    #[must_use]
-    pub fn new(name: impl Into<String>, source: Source) -> Self {
-        Self {
-            name: name.into(),
-            source,
-            range: None,
-            writes: WriteMode::Plain,
-            flush_interval: 0,
-            priority: 0,
-            queue_pair: 0,
-            content: Content::Random,
-            share: None,
-        }
-    }
-
-    /// Why its share is none, if so.
-    fn wrong_share(&self) -> Option<String> {
-        let share = self.share?;
-        let is_closed = matches!(self.source, Source::Closed { .. });
-        (!is_closed || !SHARES.contains(&share)).then(|| {
-            format!(
-                "a share of {share} is not possible; allowed: {:e} to {:e}, of a stream that keeps \
-                 a number of requests outstanding",
-                SHARES.start(),
-                SHARES.end()
-            )
-        })
-    }
-}
-
-impl Load {
-    /// One stream in a closed loop.
-    #[must_use]
-    pub fn closed(generator: Generator, queue_depth: u32) -> Self {
-        let source = Source::Closed {
-            generator,
-            queue_depth,
+/// The loops of `streams` on a drive, keyed by `seed` and the measurement's `index`: what happens
+/// to several at the same time happens in their order.
+///
+/// # Errors
+/// [`SimError`] where the drive cannot be asked for one of the streams, or for so many.
+pub(crate) fn loops_of(
+    streams: &[Stream],
+    host: Host,
+    seed: u64,
+    index: u64,
+) -> Result<Vec<Running>, SimError> {
+    let mut loops = Vec::new();
+    let mut key = Key::first(seed, index);
+    for stream in streams {
+        let refused = |reason: String| SimError::Stream {
+            name: stream.name.clone(),
+            reason,
         };
-        Self {
-            streams: vec![Stream::new("all", source)],
+        check(stream, host).map_err(refused)?;
+        if matches!(&stream.source, Source::Timed(commands) if !commands.is_sorted_by_key(|c| c.arrival))
+        {
+            return Err(SimError::Unordered);
         }
+        loops.extend(running(stream, key, host.capacity_bytes).map_err(refused)?);
+        key.place += 1;
+        key.threads = key.threads.saturating_add(stream.threads());
     }
-
-    /// One stream of commands (or requests) that arrive at their own times.
-    #[must_use]
-    pub fn timed<C: Into<Command>>(commands: impl IntoIterator<Item = C>) -> Self {
-        let commands = commands.into_iter().map(Into::into).collect();
-        Self {
-            streams: vec![Stream::new("all", Source::Timed { commands })],
-        }
+    let count = loops.len();
+    if count == 0 || count > MOST_STREAMS {
+        return Err(SimError::Streams { count });
     }
-
-    /// How many commands it has, if that is known.
-    #[must_use]
-    pub fn commands(&self) -> Option<u64> {
-        let of_stream = |stream: &Stream| match &stream.source {
-            Source::Timed { commands } => Some(commands.len() as u64),
-            Source::Closed { .. } | Source::Open { .. } => None,
-        };
-        self.streams.iter().map(of_stream).sum()
-    }
-
-    /// Whether such a load can be run at all.
-    pub(crate) fn check(&self, capacity_bytes: u64, pairs: usize) -> Result<(), SimError> {
-        let count = self.streams.len();
-        if count == 0 || count > MOST_STREAMS {
-            return Err(SimError::Streams { count });
-        }
-        for stream in &self.streams {
-            let refused = |reason: String| SimError::Stream {
-                name: stream.name.clone(),
-                reason,
-            };
-            if stream.queue_pair as usize >= pairs {
-                let allowed = format!(
-                    "queue pair {} is not there; allowed: 0 to {}, as host.queue_pair_weights has \
-                     {pairs}",
-                    stream.queue_pair,
-                    pairs - 1
-                );
-                return Err(refused(allowed));
-            }
-            if let Some((offset, length)) = stream.range {
-                let end = offset.checked_add(length);
-                if length == 0 || end.is_none_or(|end| end > capacity_bytes) {
-                    let allowed = format!(
-                        "{length} bytes from {offset} on are no range of it; allowed: at least 1 \
-                         byte, inside the drive's {capacity_bytes}"
-                    );
-                    return Err(refused(allowed));
-                }
-            }
-            if let Some(reason) = stream.wrong_share() {
-                return Err(refused(reason));
-            }
-            match &stream.source {
-                Source::Closed { queue_depth: 0, .. } => return Err(SimError::Empty),
-                Source::Timed { commands } if !commands.is_sorted_by_key(|c| c.arrival) => {
-                    return Err(SimError::Unordered);
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
+    Ok(loops)
 }
 
-impl Load {
-    /// Whether a drive that knows no TRIM can run it.
-    pub(crate) fn check_without_trims(&self) -> Result<(), SimError> {
-        let has_trim = |stream: &&Stream| match &stream.source {
-            Source::Timed { commands } => commands.iter().any(|c| c.kind == CommandKind::Trim),
-            Source::Closed { .. } | Source::Open { .. } => stream.writes == WriteMode::Trim,
-        };
-        match self.streams.iter().find(has_trim) {
-            Some(stream) => Err(SimError::Stream {
-                name: stream.name.clone(),
-                reason: "it trims, and this drive knows no TRIM: let it write, or leave its trims \
-                         out"
+/// Why a stream cannot be asked of a drive, if so.
+fn check(stream: &Stream, host: Host) -> Result<(), String> {
+    let (pair, pairs) = (stream.queue_pair, host.queue_pairs);
+    if usize::from(pair) >= pairs {
+        return Err(format!(
+            "queue pair {pair} is not there; allowed: 0 to {}, as host.queue_pair_weights has \
+             {pairs}",
+            pairs - 1
+        ));
+    }
+    if let Some((offset, length)) = stream.range {
+        let end = offset.checked_add(length);
+        if length == 0 || end.is_none_or(|end| end > host.capacity_bytes) {
+            return Err(format!(
+                "its range of {length} bytes at offset {offset} does not lie on the drive of {} \
+                 bytes",
+                host.capacity_bytes
+            ));
+        }
+    }
+    let is_closed = matches!(stream.source, Source::Closed(_));
+    if let Some(share) = stream.share
+        && (!is_closed || !SHARES.contains(&share))
+    {
+        return Err(format!(
+            "a share of {share} is not possible; allowed: {:e} to {:e}, of a stream that keeps a \
+             number of requests outstanding",
+            SHARES.start(),
+            SHARES.end()
+        ));
+    }
+    let has_trims = match &stream.source {
+        Source::Timed(commands) => commands.iter().any(|c| c.kind == CommandKind::Trim),
+        Source::Closed(_) | Source::Open { .. } => stream.writes == WriteMode::Trim,
+    };
+    if has_trims && !host.takes_trims {
+        return Err(
+            "it trims, and this drive knows no TRIM: let it write, or leave its trims out"
                 .to_owned(),
-            }),
-            None => Ok(()),
+        );
+    }
+    match &stream.source {
+        Source::Closed(requests) | Source::Open { requests, .. } => {
+            check_end(requests, host.capacity_bytes)
         }
+        Source::Timed(_) => Ok(()),
+    }
+}
+
+/// Requests that say themselves where they go do so on the drive.
+fn check_end(requests: &Requests, capacity_bytes: u64) -> Result<(), String> {
+    let what = match requests {
+        Requests::Pass(_) => "the file",
+        Requests::Characteristics(_) | Requests::Stimulus(_) => "it",
+    };
+    match requests.end_bytes() {
+        Some(end) if end > capacity_bytes => Err(format!(
+            "{what} ends at {end} bytes; allowed: at most the drive's {capacity_bytes}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The loops of one stream that passed [`check`].
+fn running(stream: &Stream, key: Key, capacity_bytes: u64) -> Result<Vec<Running>, String> {
+    let owner = key.place as u16;
+    let drawn = |requests: &Requests| {
+        let range = stream.range.unwrap_or((0, capacity_bytes));
+        requests
+            .loops(range, key)
+            .map_err(|error| error.to_string())
+    };
+    let one = |feed, place| Running::new(stream, (owner, place), feed, capacity_bytes);
+    match &stream.source {
+        Source::Closed(requests) => {
+            let loops = drawn(requests)?;
+            let share = stream.share.map(|share| share / loops.len() as f64);
+            let closed = |(place, each): (usize, Loop)| {
+                let depth = each.queue_depth;
+                Running {
+                    resubmits: share.is_none(),
+                    depth: Some(depth),
+                    share: share.map(|share| Share {
+                        share,
+                        queue_depth: depth,
+                    }),
+                    ..one(Feed::Drawn(Drawn::new(each.generator), None), place)
+                }
+            };
+            Ok(loops.into_iter().enumerate().map(closed).collect())
+        }
+        Source::Open {
+            requests,
+            rate_iops,
+            is_poisson,
+        } => {
+            let loops = drawn(requests)?;
+            let rate = rate_iops / loops.len() as f64;
+            let open = |(place, each): (usize, Loop)| {
+                let arrivals = if *is_poisson {
+                    Arrivals::poisson(rate, key.seed, key.of_stream() ^ ((place as u64) << 32))
+                } else {
+                    Arrivals::fixed(rate)
+                };
+                let mut arrivals =
+                    arrivals.ok_or_else(|| format!("{rate_iops} requests a second are no rate"))?;
+                let first = arrivals.next_arrival();
+                let drawn = Drawn::new(each.generator);
+                Ok(one(Feed::Drawn(drawn, Some((arrivals, first))), place))
+            };
+            loops.into_iter().enumerate().map(open).collect()
+        }
+        Source::Timed(commands) => Ok(vec![one(Feed::Timed(Arc::clone(commands), 0), 0)]),
     }
 }
 
@@ -270,7 +235,8 @@ impl<D: Device> Tables for TablesOf<'_, D> {
 enum Feed {
     /// Generated; with arrivals, the next of them.
     Drawn(Box<Drawn>, Option<(Arrivals, Nanos)>),
-    Timed(std::vec::IntoIter<Command>),
+    /// Listed, and which of them is next.
+    Timed(Arc<[Command]>, usize),
 }
 
 /// Requests drawn ahead, a batch at a time.
@@ -308,12 +274,19 @@ impl Drawn {
     }
 }
 
-/// A stream on its way.
+/// A loop on its way.
 pub(crate) struct Running {
-    pub name: String,
+    /// The name of its stream.
+    pub stream: String,
+    /// The place of its stream among those of the run.
+    pub owner: u16,
+    /// Which thread of it, where it has any.
+    thread: Option<usize>,
     feed: Feed,
     /// Each completion submits the next, whatever others do.
     pub resubmits: bool,
+    /// Of a closed loop: commands that may be outstanding.
+    depth: Option<u32>,
     /// Bytes of the drive in which its commands must lie.
     start: u64,
     end: u64,
@@ -325,7 +298,7 @@ pub(crate) struct Running {
     is_plain: bool,
     /// Writes until the next flush, and then again; 0 for none.
     until_flush: u32,
-    flush_interval: u32,
+    writes_per_flush: u32,
     pub priority: u8,
     pub submitted: u64,
     pub completed: u64,
@@ -334,37 +307,23 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub fn new(stream: Stream, capacity_bytes: u64) -> Self {
+    /// A loop of a stream: which of the run's streams, and which loop of it.
+    fn new(stream: &Stream, (owner, place): (u16, usize), feed: Feed, capacity_bytes: u64) -> Self {
         let (start, length) = stream.range.unwrap_or((0, capacity_bytes));
-        let resubmits = matches!(stream.source, Source::Closed { .. }) && stream.share.is_none();
-        let share = match (&stream.source, stream.share) {
-            (&Source::Closed { queue_depth, .. }, Some(share)) => {
-                Some(Share { share, queue_depth })
-            }
-            _ => None,
-        };
-        let is_inside = match &stream.source {
-            Source::Closed { generator, .. } | Source::Open { generator, .. } => {
-                let (first, end) = generator.range();
+        let is_inside = match &feed {
+            Feed::Drawn(drawn, _) => {
+                let (first, end) = drawn.generator.range();
                 first >= start && end <= start + length
             }
-            Source::Timed { .. } => false,
-        };
-        let feed = match stream.source {
-            Source::Closed { generator, .. } => Feed::Drawn(Drawn::new(generator), None),
-            Source::Open {
-                generator,
-                mut arrivals,
-            } => {
-                let first = arrivals.next_arrival();
-                Feed::Drawn(Drawn::new(generator), Some((arrivals, first)))
-            }
-            Source::Timed { commands } => Feed::Timed(commands.into_iter()),
+            Feed::Timed(..) => false,
         };
         Self {
-            name: stream.name,
+            stream: stream.name.clone(),
+            owner,
+            thread: (stream.threads() > 0).then_some(place),
             feed,
-            resubmits,
+            resubmits: false,
+            depth: None,
             start,
             end: start + length,
             queue_pair: stream.queue_pair,
@@ -372,15 +331,39 @@ impl Running {
             content: stream.content,
             is_plain: is_inside
                 && stream.writes == WriteMode::Plain
-                && stream.flush_interval == 0
+                && stream.writes_per_flush == 0
                 && stream.content == Content::Random,
-            until_flush: stream.flush_interval,
-            flush_interval: stream.flush_interval,
+            until_flush: stream.writes_per_flush,
+            writes_per_flush: stream.writes_per_flush,
             priority: stream.priority,
             submitted: 0,
             completed: 0,
-            share,
+            share: None,
         }
+    }
+
+    /// What belongs to whoever submits the commands: a loop that has none of its own.
+    pub fn outside(owner: u16, priority: u8) -> Self {
+        let none = Stream {
+            priority,
+            ..Stream::timed::<Command>("owner", [])
+        };
+        let feed = Feed::Timed(Arc::from([]), 0);
+        Self::new(&none, (owner, 0), feed, u64::MAX)
+    }
+
+    /// What messages call it.
+    pub fn name(&self) -> String {
+        match self.thread {
+            None => self.stream.clone(),
+            Some(thread) => format!("{}, thread {thread}", self.stream),
+        }
+    }
+
+    /// How many commands it submits at the beginning; those with a share submit by
+    /// [`super::shares`].
+    pub fn at_once(&self) -> u32 {
+        self.depth.filter(|_| self.resubmits).unwrap_or(0)
     }
 
     /// The next request of a closed loop that is a request and nothing else, and
@@ -398,16 +381,17 @@ impl Running {
     pub fn take<T: Tables>(&mut self, tables: &T, page_shift: u32) -> Option<Command> {
         let (drawn, arrivals) = match &mut self.feed {
             Feed::Drawn(drawn, arrivals) => (drawn, arrivals),
-            Feed::Timed(commands) => {
-                let mut command = commands.next()?;
+            Feed::Timed(commands, next) => {
+                let mut command = *commands.get(*next)?;
+                *next += 1;
                 if self.content != Content::Random {
                     command.content = self.content;
                 }
                 return Some(command);
             }
         };
-        let mut command = if self.flush_interval > 0 && self.until_flush == 0 {
-            self.until_flush = self.flush_interval;
+        let mut command = if self.writes_per_flush > 0 && self.until_flush == 0 {
+            self.until_flush = self.writes_per_flush;
             Command::flush(Nanos::ZERO)
         } else {
             Command::from(drawn.take(tables, page_shift))
@@ -432,7 +416,7 @@ impl Running {
     pub fn next_arrival(&self) -> Option<u64> {
         match &self.feed {
             Feed::Drawn(_, arrivals) => arrivals.as_ref().map(|(_, next)| next.0),
-            Feed::Timed(commands) => commands.as_slice().first().map(|c| c.arrival.0),
+            Feed::Timed(commands, next) => commands.get(*next).map(|c| c.arrival.0),
         }
     }
 

@@ -1,13 +1,13 @@
 //! What every kind of simulated drive shares: its users, and what is told of them.
 //!
 //! ```text
-//!   Load ─> users ─> Runner ── submit ──> Device (a disk, an array, an SSD)
-//!             ^        │ <─ completions ─────┘
-//!             └────────┴─> window ─> counting ─> Outcome
+//!   Streams ─> users ─> Runner ── submit ──> Device (a disk, an array, an SSD)
+//!                ^        │ <─ completions ─────┘
+//!                └────────┴─> window ─> counting ─> Outcome
 //! ```
 //!
 //! A [`Device`] is a drive in simulated time without its users, and users are the streams of a
-//! load with the window that counts them; [`Runner`] is the loop that brings both together. The
+//! run with the window that counts them; [`Runner`] is the loop that brings both together. The
 //! SSD, and an array of SSDs, have a loop of their own, for speed.
 
 pub(crate) mod clock;
@@ -17,14 +17,13 @@ mod device;
 mod error;
 pub(crate) mod load;
 pub(crate) mod outcome;
-pub(crate) mod plan;
+pub mod plan;
 pub(crate) mod request_log;
 pub(crate) mod room;
 mod runner;
 mod series;
 mod shares;
 mod split;
-pub mod step;
 pub(crate) mod streams;
 pub(crate) mod users;
 mod variability;
@@ -33,7 +32,7 @@ mod watch;
 pub use counters::{DiskCounters, Energy, FlashCounters, Media};
 pub use device::{Completion, Device};
 pub use error::SimError;
-pub use load::{Load, MOST_STREAMS, Source, Stream, WriteMode};
+pub use load::MOST_STREAMS;
 pub use outcome::{CommandOutcome, Outcome, StreamOutcome};
 pub use plan::Plan;
 pub use request_log::{LoggedRequest, RequestLog};

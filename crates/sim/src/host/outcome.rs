@@ -17,7 +17,7 @@ pub struct Outcome {
     pub split: [LatencySplit; 2],
     /// What the parts of a latency are called, in their order.
     pub part_names: PartNames,
-    /// Every stream, in the order of the load.
+    /// Every stream, in the order of the run's.
     pub streams: Vec<StreamOutcome>,
     /// What completed when, if [`Plan::series_interval`](super::Plan) asked for it.
     pub series: Option<Series>,
@@ -63,6 +63,16 @@ pub struct StreamOutcome {
     pub commands: [CommandOutcome; CommandKind::ALL.len()],
     /// Commands it submitted, before, in and after the window; all completed.
     pub submitted: u64,
+}
+
+impl StreamOutcome {
+    /// Takes what another of its loops did.
+    pub(crate) fn add(&mut self, commands: &[CommandOutcome; CommandKind::ALL.len()]) {
+        for (own, other) in self.commands.iter_mut().zip(commands) {
+            own.counted.merge(&other.counted);
+            own.split.merge(&other.split);
+        }
+    }
 }
 
 impl Outcome {

@@ -1,57 +1,103 @@
-//! How long a run is, and whether a run can be made of it.
+//! How long a run is, and what is told of it.
 
-use drivelab_request::{Content, Nanos, WindowPlan};
-use drivelab_workload::{Characteristics, Generator, WholePass};
+use drivelab_request::{Nanos, WindowPlan};
+use drivelab_workload::Stream;
 
 use super::error::SimError;
-use super::load::Load;
 use super::outcome::Outcome;
 
-/// How long a run is, and which part of the drive it covers.
+/// How long a run is, and what is told of it beside its counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Plan {
     /// When counting begins and ends, in simulated time.
     pub window: WindowPlan,
-    /// Generated requests fall into the drive's first so many bytes; the whole
-    /// drive if not given.
-    pub range_bytes: Option<u64>,
     /// Tells also what completed when, in intervals of so long.
     pub series_interval: Option<Nanos>,
     /// Tells also the first so many requests of the window by themselves.
     pub log_requests: Option<u64>,
-    /// What the data of generated writes looks like.
-    pub content: Content,
 }
 
 impl Plan {
-    /// Counts `requests` over the whole drive after `warmup_requests`.
+    /// Counts `requests` after `warmup_requests`.
     #[must_use]
     pub const fn counting(warmup_requests: u64, requests: u64) -> Self {
+        Self::of(WindowPlan {
+            warmup_requests,
+            warmup: Nanos::ZERO,
+            requests: Some(requests),
+            duration: None,
+            half_width: None,
+        })
+    }
+
+    /// Counts in `window`, and tells nothing else.
+    #[must_use]
+    pub const fn of(window: WindowPlan) -> Self {
         Self {
-            window: WindowPlan {
-                warmup_requests,
-                warmup: Nanos::ZERO,
-                requests: Some(requests),
-                duration: None,
-                half_width: None,
-            },
-            range_bytes: None,
+            window,
             series_interval: None,
             log_requests: None,
-            content: Content::Random,
         }
+    }
+
+    /// Counts from the beginning until so much time has passed, or so many bytes were transferred
+    /// in both directions and of all streams: as many requests as that takes where each stream
+    /// sends as many as every other. Streams that end by themselves end it too.
+    #[must_use]
+    pub fn until(streams: &[Stream], duration: Option<Nanos>, total_bytes: Option<u64>) -> Self {
+        let means = streams.iter().map(Stream::mean_bytes).sum::<f64>();
+        let per_request = means / streams.len().max(1) as f64;
+        let requests_for = |bytes: u64| ((bytes as f64 / per_request).ceil() as u64).max(1);
+        let ends = [total_bytes.map(requests_for), commands_of(streams)];
+        Self::of(WindowPlan {
+            requests: ends.into_iter().flatten().min(),
+            duration,
+            ..WindowPlan::default()
+        })
     }
 }
 
-/// Whether a run can be made of `load` and `plan` on a drive of `capacity_bytes` with so many
-/// queue pairs.
-pub(crate) fn check(
-    load: &Load,
-    plan: Plan,
-    capacity_bytes: u64,
-    pairs: usize,
-) -> Result<(), SimError> {
-    load.check(capacity_bytes, pairs)?;
+/// How many commands `streams` have, where all of them end by themselves.
+#[must_use]
+pub fn commands_of(streams: &[Stream]) -> Option<u64> {
+    streams.iter().map(Stream::commands).sum()
+}
+
+/// When counting begins and ends of a run of `streams`: what is `asked` for, and where they end
+/// by themselves no later than that.
+///
+/// # Errors
+/// [`SimError::Window`] when nothing ends the run, or more requests are to be counted than there
+/// are.
+pub fn window_of(streams: &[Stream], asked: WindowPlan) -> Result<WindowPlan, SimError> {
+    let warmup_requests = asked.warmup_requests;
+    let left = commands_of(streams).map(|listed| listed.saturating_sub(warmup_requests));
+    let requests = match (asked.requests, left) {
+        (Some(requests), Some(left)) if requests > left => {
+            return Err(SimError::Window(format!(
+                "{requests} requests are to be counted, and {left} are listed after \
+                 {warmup_requests} of warm-up; allowed: at most as many as are listed"
+            )));
+        }
+        (None, Some(0)) => {
+            return Err(SimError::Window(format!(
+                "all listed requests are among the {warmup_requests} of the warm-up; allowed: \
+                 fewer"
+            )));
+        }
+        (None, Some(left)) => Some(left),
+        (requests, _) => requests,
+    };
+    if requests.is_none() && asked.duration.is_none() && asked.half_width.is_none() {
+        return Err(SimError::Window(
+            "nothing ends the run; give requests or duration_ns".to_owned(),
+        ));
+    }
+    Ok(WindowPlan { requests, ..asked })
+}
+
+/// Whether a run can be made of `streams` and `plan`.
+pub(crate) fn check(streams: &[Stream], plan: Plan) -> Result<(), SimError> {
     let window = plan.window;
     let most = match window.half_width {
         Some(half_width) => Some(half_width.max_requests),
@@ -66,59 +112,12 @@ pub(crate) fn check(
         })?;
     let ends = most.is_some() || window.duration.is_some();
     // Where all commands are known, as many as are measured.
-    let commands = load.commands();
+    let commands = commands_of(streams);
     let is_short = commands.is_some_and(|commands| most.is_none() || commands < total);
     if is_short || !ends || requests == 0 || window.requests == Some(0) {
         return Err(SimError::Empty);
     }
     Ok(())
-}
-
-/// The load of one measurement of `workload` on a drive of `capacity_bytes`.
-pub(crate) fn load_of(
-    workload: &Characteristics,
-    plan: Plan,
-    capacity_bytes: u64,
-    seed: u64,
-    index: u64,
-) -> Result<Load, SimError> {
-    let range = plan.range_bytes.unwrap_or(capacity_bytes);
-    if range > capacity_bytes {
-        return Err(SimError::Workload(format!(
-            "the range has {range} bytes; allowed: at most the drive's {capacity_bytes}"
-        )));
-    }
-    let generator = Generator::new(workload, 0, range, seed, index)
-        .map_err(|error| SimError::Workload(error.to_string()))?;
-    let mut load = Load::closed(generator, workload.queue_depth);
-    for stream in &mut load.streams {
-        stream.content = plan.content;
-    }
-    Ok(load)
-}
-
-/// The load of one pass over a file on a drive of `capacity_bytes`, and how long it is: until
-/// its last request is complete.
-///
-/// A write is complete when the drive says so, not when it would survive a loss of power: that is
-/// what IOzone times under the options of Boito et al. 2015 (direct I/O, and neither `-e` nor
-/// `-o`).
-pub(crate) fn of_pass(
-    pass: &WholePass,
-    capacity_bytes: u64,
-    seed: u64,
-    index: u64,
-) -> Result<(Load, Plan), SimError> {
-    let generator = Generator::of_pass(pass, seed, index)
-        .map_err(|error| SimError::Workload(error.to_string()))?;
-    let end = pass.start_bytes + pass.file_bytes;
-    if end > capacity_bytes {
-        return Err(SimError::Workload(format!(
-            "the file ends at {end} bytes; allowed: at most the drive's {capacity_bytes}"
-        )));
-    }
-    let plan = Plan::counting(0, pass.sent_requests());
-    Ok((Load::closed(generator, 1), plan))
 }
 
 /// The outcome of a measurement, if it tells a rate.

@@ -9,7 +9,7 @@ use super::split::PARTS;
 pub struct LoggedRequest {
     /// What was asked for.
     pub command: Command,
-    /// The place of its stream in the load.
+    /// The place of its stream in the run.
     pub stream: u16,
     /// When the host submitted it, ns from the beginning of the run.
     pub submitted_ns: u64,

@@ -1,4 +1,4 @@
-//! The loop that runs the streams of a load on a [`Device`].
+//! The loop that runs streams on a [`Device`].
 //!
 //! ```text
 //!   earliest of   next arrival   and   the device's next event
@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use drivelab_request::Command;
-use drivelab_workload::Characteristics;
+use drivelab_workload::Stream;
 
 use super::clock::HostClock;
 use super::device::{Completion, Device};
 use super::error::SimError;
-use super::load::{Load, SECTOR_SHIFT, TablesOf};
+use super::load::{self, Host, Running, SECTOR_SHIFT, TablesOf};
 use super::outcome::Outcome;
 use super::plan::{self, Plan};
 use super::users::{Edge, Users};
@@ -118,38 +118,26 @@ impl<D: Device> Runner<D> {
         self.users.watch = Some(Arc::clone(watch));
     }
 
-    /// Measures one workload over the whole drive. Random numbers are keyed by `seed` and
-    /// `index`.
-    ///
-    /// # Errors
-    /// [`SimError`] when the workload cannot be served.
-    pub fn measure(
-        &mut self,
-        workload: &Characteristics,
-        seed: u64,
-        index: u64,
-        plan: Plan,
-    ) -> Result<Outcome, SimError> {
-        let load = plan::load_of(workload, plan, self.device.capacity_bytes(), seed, index)?;
-        self.run(load, plan, seed, index).and_then(plan::told)
-    }
-
-    /// Runs any load until every command is complete and the device is drained.
+    /// Runs streams until every command is complete and the device is drained. Random numbers are
+    /// keyed by `seed` and `index`.
     ///
     /// # Errors
     /// [`SimError`] when a command cannot be served or simulated time ends.
     pub fn run(
         &mut self,
-        load: Load,
+        streams: &[Stream],
         plan: Plan,
         seed: u64,
         index: u64,
     ) -> Result<Outcome, SimError> {
-        plan::check(&load, plan, self.device.capacity_bytes(), 1)?;
-        if !self.device.takes_trims() {
-            load.check_without_trims()?;
-        }
-        self.begin(load, plan, seed, index)?;
+        let host = Host {
+            capacity_bytes: self.device.capacity_bytes(),
+            queue_pairs: 1,
+            takes_trims: self.device.takes_trims(),
+        };
+        let loops = load::loops_of(streams, host, seed, index)?;
+        plan::check(streams, plan)?;
+        self.begin(loops, plan, seed, index)?;
         self.advance()?;
         while self.device.drain(self.now) {
             self.advance()?;
@@ -160,7 +148,13 @@ impl<D: Device> Runner<D> {
         Ok(outcome)
     }
 
-    fn begin(&mut self, load: Load, plan: Plan, seed: u64, index: u64) -> Result<(), SimError> {
+    fn begin(
+        &mut self,
+        loops: Vec<Running>,
+        plan: Plan,
+        seed: u64,
+        index: u64,
+    ) -> Result<(), SimError> {
         self.outcome = Outcome {
             part_names: self.device.part_names(),
             variability_factor: self.device.begin(seed, index),
@@ -169,7 +163,7 @@ impl<D: Device> Runner<D> {
         self.slots.clear();
         self.now = 0;
         self.users.clock = HostClock::new(self.device.host_time(seed, index));
-        let depths = self.users.begin(load, plan, self.device.capacity_bytes());
+        let depths = self.users.begin(loops, plan);
         if self.users.window.is_open() {
             self.device.open_window(0);
         }

@@ -1,9 +1,8 @@
-//! All streams of a load on their way.
+//! All loops of a run together.
 
 use super::error::SimError;
-use super::load::{Running, Source};
+use super::load::Running;
 use super::outcome::Outcome;
-use super::{Load, Stream};
 
 /// Whether to stop is looked up once in so many requests.
 pub(crate) const STOP_INTERVAL: u64 = 1024;
@@ -14,19 +13,6 @@ pub(crate) const MOST_IN_NO_TIME: u64 = 1 << 20;
 /// Requests of one stream that may be outstanding: where more come than are served, memory
 /// is not the limit.
 const MOST_OUTSTANDING: u64 = 1 << 20;
-
-/// The streams of `load` on a drive of `capacity_bytes`, each with the requests that it
-/// submits at the beginning; those with a share submit by [`super::shares`].
-pub(crate) fn begin(load: Load, capacity_bytes: u64) -> (Vec<Running>, Vec<u32>) {
-    let depth = |stream: &Stream| match &stream.source {
-        Source::Closed { queue_depth, .. } if stream.share.is_none() => *queue_depth,
-        Source::Closed { .. } | Source::Open { .. } | Source::Timed { .. } => 0,
-    };
-    let depths = load.streams.iter().map(depth).collect();
-    let streams = load.streams.into_iter();
-    let streams = streams.map(|s| Running::new(s, capacity_bytes)).collect();
-    (streams, depths)
-}
 
 /// When the next command of an open loop arrives, and in which stream.
 pub(crate) fn next_arrival(streams: &[Running]) -> Option<(u64, u16)> {
@@ -41,7 +27,7 @@ pub(crate) fn overloaded(streams: &[Running], now: u64) -> Option<SimError> {
         .iter()
         .find(waits)
         .map(|stream| SimError::Overloaded {
-            stream: stream.name.clone(),
+            stream: stream.name(),
             most: MOST_OUTSTANDING,
             nanos: now,
         })
@@ -53,7 +39,7 @@ pub(crate) fn stalled(streams: &[Running], is_over: bool) -> Option<SimError> {
     let first = streams.first().filter(|_| !is_over);
     let left = streams.iter().find(is_left).or(first)?;
     Some(SimError::Stalled {
-        stream: left.name.clone(),
+        stream: left.name(),
         submitted: left.submitted,
         completed: left.completed,
     })
@@ -62,7 +48,9 @@ pub(crate) fn stalled(streams: &[Running], is_over: bool) -> Option<SimError> {
 /// The drive is drained: `outcome` of the window is told what followed it.
 pub(crate) fn end(streams: &[Running], completed: u64, outcome: &mut Outcome) {
     outcome.drained_requests = completed - outcome.warmup_requests - outcome.measured_requests;
-    for (stream, running) in outcome.streams.iter_mut().zip(streams) {
-        stream.submitted = running.submitted;
+    for running in streams {
+        if let Some(stream) = outcome.streams.get_mut(usize::from(running.owner)) {
+            stream.submitted += running.submitted;
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Those who use a drive: the streams of a load, and the window that counts them.
+//! Those who use a drive: the loops of streams, and the window that counts them.
 //!
 //! ```text
 //!   streams ── commands ──> drive ── completions ──> count ─> window ─┬─> opens, closes: Edge
@@ -16,7 +16,7 @@ use drivelab_request::{Command, CompletionWindow, Nanos, WindowPlan};
 use super::clock::HostClock;
 use super::counting::Counting;
 use super::error::SimError;
-use super::load::{Load, Running, Tables};
+use super::load::{Running, Tables};
 use super::outcome::Outcome;
 use super::plan::Plan;
 use super::request_log::LoggedRequest;
@@ -38,7 +38,7 @@ pub(crate) enum Edge {
     Neither,
 }
 
-/// The streams of a load, the window that counts them, and the host's clock.
+/// The loops of a run's streams, the window that counts them, and the host's clock.
 pub(crate) struct Users {
     pub streams: Vec<Running>,
     /// Some hold their shares.
@@ -84,21 +84,20 @@ impl Users {
         }
     }
 
-    /// A run begins at time 0: the streams of `load`, on a drive of `capacity_bytes`. Answers how
-    /// many commands each submits at once.
-    pub fn begin(&mut self, load: Load, plan: Plan, capacity_bytes: u64) -> Vec<u32> {
+    /// A run of `loops` begins at time 0. Answers how many commands each submits at once.
+    pub fn begin(&mut self, loops: Vec<Running>, plan: Plan) -> Vec<u32> {
         self.submitted = 0;
         self.stood = (0, 0);
         self.opened_at = 0;
         self.window = CompletionWindow::new(plan.window);
-        self.counting = Counting::new(load.streams.len(), plan);
+        self.counting = Counting::new(&loops, plan);
         if self.window.is_open() {
             self.counting.open(self.clock.host_ns(0));
         }
         self.deadline = self.next_deadline(0);
-        let (running, depths) = streams::begin(load, capacity_bytes);
-        self.has_shares = running.iter().any(|stream| stream.share.is_some());
-        self.streams = running;
+        self.has_shares = loops.iter().any(|each| each.share.is_some());
+        let depths = loops.iter().map(Running::at_once).collect();
+        self.streams = loops;
         depths
     }
 
@@ -253,7 +252,7 @@ impl Users {
     ) {
         let request = LoggedRequest {
             command: *command,
-            stream,
+            stream: self.streams[stream as usize].owner,
             submitted_ns: at - latency,
             parts: *parts,
         };
@@ -361,7 +360,7 @@ impl Users {
 fn outside(running: &Running, command: &Command) -> SimError {
     let (start, end) = running.range();
     SimError::Range {
-        stream: running.name.clone(),
+        stream: running.name(),
         command: *command,
         start,
         end,

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use drivelab_request::WindowPlan;
+
 /// Written now and then while a run is on: at least once in a millisecond of simulated
 /// time in which anything happens. Its numbers may be of slightly different moments.
 #[derive(Debug, Default)]
@@ -23,6 +25,21 @@ pub struct Standing {
     pub simulated_ns: u64,
     /// The window is closed: what is outstanding is served, and nothing else comes.
     pub drains: bool,
+}
+
+impl Standing {
+    /// How much of the way to the end of `window` it has behind it, 0 to 1.
+    #[must_use]
+    pub fn share_of(&self, window: &WindowPlan) -> f64 {
+        let share = |done: u64, all: u64| (done as f64 / all.max(1) as f64).min(1.0);
+        let by_requests = window.requests.map_or(0.0, |requests| {
+            share(self.completed, window.warmup_requests + requests)
+        });
+        let by_time = window.duration.map_or(0.0, |duration| {
+            share(self.simulated_ns, window.warmup.0 + duration.0)
+        });
+        by_requests.max(by_time)
+    }
 }
 
 impl Watch {

@@ -4,12 +4,12 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_ftl::{AnyMap, PageMap, Undo};
-use drivelab_workload::Characteristics;
+use drivelab_workload::Stream;
 
 use super::array::Array;
 use super::striped::Striped;
 use crate::hdd::{Disk, Hdd};
-use crate::host::{Device, Load, Outcome, Plan, Runner, SimError, Watch, plan};
+use crate::host::{Device, Outcome, Plan, Runner, SimError, Watch};
 use crate::preset::{HddConfig, MemberConfig, RaidConfig};
 use crate::snapshot::{self, SnapshotError};
 use crate::ssd::{self, Workers};
@@ -153,42 +153,25 @@ impl Raid {
         with!(&mut self.members, members => members.watch(watch));
     }
 
-    /// Measures one workload over the whole array, from its members' prepared state, and
-    /// returns to that state. Random numbers are keyed by `seed` and `index`.
-    ///
-    /// # Errors
-    /// [`SimError`] when the workload cannot be served.
-    pub fn measure(
-        &mut self,
-        workload: &Characteristics,
-        seed: u64,
-        index: u64,
-        plan: Plan,
-    ) -> Result<Outcome, SimError> {
-        let load = plan::load_of(workload, plan, self.capacity_bytes(), seed, index)?;
-        let outcome = self.run(load, plan, seed, index);
-        self.reset();
-        outcome.and_then(plan::told)
-    }
-
     /// Returns to its members' prepared state.
     pub fn reset(&mut self) {
         with!(&mut self.members, members => members.reset());
     }
 
-    /// Runs any load and keeps the state it leaves, unless it fails.
+    /// Runs streams and keeps the state that they leave, unless it fails. Random numbers are keyed
+    /// by `seed` and `index`.
     ///
     /// # Errors
     /// [`SimError`] when a command cannot be served; the members have then returned to their
     /// prepared state.
     pub fn run(
         &mut self,
-        load: Load,
+        streams: &[Stream],
         plan: Plan,
         seed: u64,
         index: u64,
     ) -> Result<Outcome, SimError> {
-        let outcome = with!(&mut self.members, members => members.run(load, plan, seed, index));
+        let outcome = with!(&mut self.members, members => members.run(streams, plan, seed, index));
         outcome.inspect_err(|_| self.reset())
     }
 

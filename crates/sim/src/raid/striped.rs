@@ -16,14 +16,15 @@ use std::sync::atomic::AtomicBool;
 
 use drivelab_ftl::Restorable;
 use drivelab_request::{Command, CommandKind};
+use drivelab_workload::Stream;
 
 use super::state;
 use super::stripes::{Piece, Stripes};
 use crate::event::END_OF_TIME;
 use crate::host::clock::HostClock;
-use crate::host::load::{SECTOR_SHIFT, Tables};
+use crate::host::load::{self, Host, Running, SECTOR_SHIFT, Tables};
 use crate::host::users::{Edge, Users};
-use crate::host::{Device, Energy, Load, Media, Outcome, Plan, SimError, Watch, plan};
+use crate::host::{Device, Energy, Media, Outcome, Plan, SimError, Watch, plan};
 use crate::snapshot::SnapshotError;
 use crate::ssd::{Slot, Worker};
 
@@ -135,19 +136,25 @@ impl<F: Restorable> Striped<F> {
         state::take_up(self.members.iter_mut().map(|worker| &mut **worker), changes)
     }
 
-    /// Runs any load until every command is complete and the members are drained.
+    /// Runs streams until every command is complete and the members are drained.
     ///
     /// # Errors
     /// [`SimError`] when a command cannot be served or simulated time ends.
     pub fn run(
         &mut self,
-        load: Load,
+        streams: &[Stream],
         plan: Plan,
         seed: u64,
         index: u64,
     ) -> Result<Outcome, SimError> {
-        plan::check(&load, plan, self.capacity_bytes, 1)?;
-        self.begin(load, plan, seed, index)?;
+        let host = Host {
+            capacity_bytes: self.capacity_bytes,
+            queue_pairs: 1,
+            takes_trims: true,
+        };
+        let loops = load::loops_of(streams, host, seed, index)?;
+        plan::check(streams, plan)?;
+        self.begin(loops, plan, seed, index)?;
         self.advance()?;
         while self.drain() {
             self.advance()?;
@@ -161,9 +168,15 @@ impl<F: Restorable> Striped<F> {
         Ok(outcome)
     }
 
-    fn begin(&mut self, load: Load, plan: Plan, seed: u64, index: u64) -> Result<(), SimError> {
+    fn begin(
+        &mut self,
+        loops: Vec<Running>,
+        plan: Plan,
+        seed: u64,
+        index: u64,
+    ) -> Result<(), SimError> {
         self.outcome = Outcome::default();
-        let priorities = || load.streams.iter().map(|stream| stream.priority);
+        let priorities = || loops.iter().map(|each| each.priority);
         // All have the array's variability, and so the same factor and the same time.
         for worker in &mut self.members {
             self.outcome.variability_factor = worker.begin_streams(seed, index, priorities());
@@ -174,7 +187,7 @@ impl<F: Restorable> Striped<F> {
         self.parted.clear();
         self.vacant.clear();
         self.now = 0;
-        let depths = self.users.begin(load, plan, self.capacity_bytes);
+        let depths = self.users.begin(loops, plan);
         for (stream, depth) in (0..).zip(depths) {
             for _ in 0..depth {
                 self.submit_next(stream)?;

@@ -76,12 +76,4 @@ pub enum ScenarioError {
     /// Something that is missing from the whole.
     #[error("{0}")]
     Incomplete(String),
-    /// A stream that the drive cannot serve.
-    #[error("stream {name:?}: {reason}")]
-    Stream {
-        /// Its name.
-        name: String,
-        /// Why, and what is allowed.
-        reason: String,
-    },
 }

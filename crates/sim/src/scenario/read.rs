@@ -1,15 +1,15 @@
 //! From TOML to a [`Scenario`].
 
 use drivelab_request::{Content, Nanos};
-use drivelab_workload::Characteristics;
+use drivelab_workload::{Characteristics, Source, Stream, WriteMode};
 use toml::de::{DeTable, DeValue};
 
+use super::Scenario;
 use super::error::{ScenarioError, Spot};
 use super::table::{REQUEST, SCENARIO, STREAM, Table, array};
 use super::timed::{command_of, commands_of_csv, out_of_order};
-use super::{Scenario, SourcePlan, StreamPlan};
+use crate::host::MOST_STREAMS;
 use crate::preset::document::line_at;
-use crate::ssd::{MOST_STREAMS, WriteMode};
 
 /// Keys that say what generated requests are.
 const GENERATED: [&str; 9] = [
@@ -62,7 +62,7 @@ pub(super) fn read(
             "the scenario has {count} streams; allowed: 1 to {MOST_STREAMS} tables [[stream]]"
         )));
     }
-    let mut streams: Vec<StreamPlan> = Vec::new();
+    let mut streams: Vec<Stream> = Vec::new();
     for (stream, line) in tables {
         let read = stream_of(stream, line, text, file)?;
         if streams.iter().any(|other| other.name == read.name) {
@@ -91,12 +91,12 @@ fn stream_of(
     line: usize,
     text: &str,
     file: &dyn Fn(&str) -> Option<String>,
-) -> Result<StreamPlan, ScenarioError> {
+) -> Result<Stream, ScenarioError> {
     let table = Table::read(stream, text, line, STREAM, Some("request"))?;
     let name = table.text("name").ok_or_else(|| table.missing("name"))?;
     let source = source_of(&table, stream, text, file)?;
     let range = range_of(&table)?;
-    Ok(StreamPlan {
+    Ok(Stream {
         name: name.to_owned(),
         source,
         range,
@@ -128,7 +128,7 @@ fn source_of(
     stream: &DeTable<'_>,
     text: &str,
     file: &dyn Fn(&str) -> Option<String>,
-) -> Result<SourcePlan, ScenarioError> {
+) -> Result<Source, ScenarioError> {
     let named = |key: &&str| stream.contains_key(*key);
     let sources: Vec<&str> = SOURCES.into_iter().filter(|key| named(key)).collect();
     let &[source] = sources.as_slice() else {
@@ -155,9 +155,9 @@ fn source_of(
         refuse(&["share"], "is for streams with queue_depth")?;
     }
     match source {
-        "queue_depth" => Ok(SourcePlan::Closed(characteristics_of(table))),
-        "rate_iops" => Ok(SourcePlan::Open {
-            characteristics: characteristics_of(table),
+        "queue_depth" => Ok(Source::Closed(characteristics_of(table).into())),
+        "rate_iops" => Ok(Source::Open {
+            requests: characteristics_of(table).into(),
             rate_iops: table
                 .number("rate_iops")
                 .ok_or_else(|| table.missing("rate_iops"))?,
@@ -165,7 +165,7 @@ fn source_of(
         }),
         _ => {
             refuse(&GENERATED, "has no effect on requests that are listed")?;
-            timed(table, stream, text, file).map(SourcePlan::Timed)
+            timed(table, stream, text, file).map(|commands| Source::Timed(commands.into()))
         }
     }
 }

@@ -12,12 +12,12 @@ use drivelab_request::Command;
 use super::engine::{ARRIVAL, Engine};
 use super::host::Slot;
 use super::link::Job;
-use super::load::{Load, Source};
+use super::load::Running;
 use super::outcome::Outcome;
 use super::prepare::Worker;
 use super::split::FLASH_PARTS;
 use super::timing::Timing;
-use super::{Plan, SimError, SnapshotError, Stream, run};
+use super::{Plan, SimError, SnapshotError, run};
 use crate::event::{EventKey, MAX_LEAVES};
 use crate::host::{Completion, Device, HostTime, PartNames, measurement_factor};
 
@@ -27,19 +27,9 @@ impl<F: Firmware> Engine<F> {
         self.reset(timing);
         self.is_owned = true;
         // A window that never opens or closes: nothing is counted here.
-        let stream = |priority| Stream {
-            priority,
-            ..Stream::new(
-                "owner",
-                Source::Timed {
-                    commands: Vec::new(),
-                },
-            )
-        };
-        let load = Load {
-            streams: priorities.map(stream).collect(),
-        };
-        self.users.begin(load, Plan::default(), self.capacity_bytes);
+        let outside = |(owner, priority)| Running::outside(owner, priority);
+        let loops = (0..).zip(priorities).map(outside).collect();
+        self.users.begin(loops, Plan::default());
     }
 
     /// Takes a command of `stream` from the drive's owner at `now`.

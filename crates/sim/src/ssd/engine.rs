@@ -9,7 +9,7 @@ use super::buffer::{BufferSettings, WriteBuffer};
 use super::dependents::Dependents;
 use super::flash::{Flash, Recording};
 use super::host::Host;
-use super::load::Load;
+use super::load::Running;
 use super::outcome::Outcome;
 use super::overtaking::Overtaking;
 use super::pipeline::Pipelines;
@@ -149,16 +149,21 @@ impl<F: Firmware> Engine<F> {
         }
     }
 
-    /// Runs a load on the idle drive until every request is complete and the
+    /// Runs loops on the idle drive until every request is complete and the
     /// write buffer is empty.
     ///
     /// # Errors
     /// [`SimError`] when a request cannot be served or simulated time ends; the
     /// drive's state is then unspecified until the firmware is rolled back.
-    pub fn run(&mut self, load: Load, plan: Plan, timing: Timing) -> Result<Outcome, SimError> {
+    pub fn run(
+        &mut self,
+        loops: Vec<Running>,
+        plan: Plan,
+        timing: Timing,
+    ) -> Result<Outcome, SimError> {
         self.is_owned = false;
         self.reset(timing);
-        let depths = self.users.begin(load, plan, self.capacity_bytes);
+        let depths = self.users.begin(loops, plan);
         self.begin_streams(depths);
         self.advance()?;
         // What still waits for others to fill the buffer goes too.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use drivelab_ftl::{Checked, External};
+use drivelab_workload::Stream;
 
 use super::engine::Engine;
-use super::load::Load;
 use super::outcome::Outcome;
 use super::prepare::{passes, write_in_order};
 use super::{Plan, SimError, Watch, run};
@@ -69,19 +69,19 @@ impl ExternalSsd {
         self.engine.users.watch = Some(Arc::clone(watch));
     }
 
-    /// Runs any load and keeps the state it leaves.
+    /// Runs streams and keeps the state that they leave.
     ///
     /// # Errors
     /// [`SimError`] when a request cannot be served, or the firmware broke its contract:
     /// the drive is not to be used again then.
     pub fn run(
         &mut self,
-        load: Load,
+        streams: &[Stream],
         plan: Plan,
         seed: u64,
         index: u64,
     ) -> Result<Outcome, SimError> {
-        run::check(&self.config, &load, plan)?;
-        run::run(&mut self.engine, &self.config, (load, plan), seed, index)
+        let loops = run::loops_of(&self.config, streams, plan, (seed, index))?;
+        run::run(&mut self.engine, &self.config, (loops, plan), seed, index)
     }
 }

@@ -1,7 +1,7 @@
 //! The simulated solid-state drive.
 //!
 //! ```text
-//!   Load ─> host (commands, link, write buffer) ─> firmware ─> dispatch ─> units ─> Outcome
+//!   Streams ─> host (commands, link, write buffer) ─> firmware ─> dispatch ─> units ─> Outcome
 //! ```
 //!
 //! The simulator never reads a clock: it jumps from event to event.
@@ -38,13 +38,13 @@ mod split;
 mod timing;
 mod writes;
 
-use crate::host::{load, outcome, plan};
+use crate::host::{load, outcome};
 use crate::snapshot;
 
 pub use crate::host::{
-    Bin, CommandOutcome, Energy, FlashCounters, LatencySplit, Load, LoggedRequest, MOST_BINS,
-    MOST_STREAMS, Media, Outcome, PARTS, PartNames, Plan, RequestLog, Series, SimError, Source,
-    Standing, Stream, StreamOutcome, Watch, WriteMode,
+    Bin, CommandOutcome, Energy, FlashCounters, LatencySplit, LoggedRequest, MOST_BINS,
+    MOST_STREAMS, Media, Outcome, PARTS, PartNames, Plan, RequestLog, Series, SimError, Standing,
+    StreamOutcome, Watch,
 };
 pub use crate::snapshot::SnapshotError;
 pub use external::ExternalSsd;

@@ -9,14 +9,13 @@ use drivelab_ftl::{
     PageRun, Restorable, SlcMap, Undo,
 };
 use drivelab_request::{Direction, Nanos, Request};
-use drivelab_workload::Characteristics;
+use drivelab_workload::Stream;
 
 use super::engine::Engine;
-use super::load::Load;
+use super::load::Running;
 use super::outcome::Outcome;
 use super::recorded::RecordedOperation;
-use super::{Plan, SimError, SnapshotError, Watch, plan, run, snapshot};
-use crate::drive::{self, Measuring};
+use super::{Plan, SimError, SnapshotError, Watch, run, snapshot};
 use crate::host::{Device, HostTime};
 use crate::preset::{Condition, SsdConfig};
 
@@ -224,26 +223,9 @@ impl Prepared {
             direction,
         };
         let mut drive = self.worker();
-        let load = Load::timed([request]);
-        let (_, recorded) = drive.run_recorded(load, Plan::counting(0, 1), 0, 0..u64::MAX)?;
+        let streams = [Stream::timed("one", [request])];
+        let (_, recorded) = drive.run_recorded(&streams, Plan::counting(0, 1), 0, 0..u64::MAX)?;
         Ok(recorded)
-    }
-
-    /// Measures every `(index, characteristics)` of `work`, each from the
-    /// prepared state, on `workers` threads; the results are in the order of
-    /// `work` and do not depend on the number of threads.
-    ///
-    /// # Errors
-    /// The error of the first item of `work` that failed.
-    pub fn measure(
-        &self,
-        work: &[(u64, Characteristics)],
-        seed: u64,
-        plan: Plan,
-        workers: usize,
-    ) -> Result<Vec<Outcome>, SimError> {
-        let prepared = drive::Prepared::Ssd(self.clone());
-        Measuring::start(&prepared, work.to_vec(), seed, plan, workers).collect()
     }
 }
 
@@ -299,7 +281,12 @@ impl<F: Restorable> Worker<F> {
         })
     }
 
-    fn run(&mut self, work: (Load, Plan), seed: u64, index: u64) -> Result<Outcome, SimError> {
+    fn run(
+        &mut self,
+        work: (Vec<Running>, Plan),
+        seed: u64,
+        index: u64,
+    ) -> Result<Outcome, SimError> {
         run::run(&mut self.engine, &self.config, work, seed, index).inspect_err(|_| self.reset())
     }
 
@@ -356,38 +343,23 @@ impl Ssd {
         with!(&mut self.drive, worker => worker.engine.users.watch = Some(Arc::clone(watch)));
     }
 
-    /// Measures one workload over the whole drive, from the prepared state,
-    /// and returns to that state. Random numbers are keyed by `seed` and `index`.
-    ///
-    /// # Errors
-    /// [`SimError`] when the workload cannot be served.
-    pub fn measure(
-        &mut self,
-        workload: &Characteristics,
-        seed: u64,
-        index: u64,
-        plan: Plan,
-    ) -> Result<Outcome, SimError> {
-        let load = plan::load_of(workload, plan, self.capacity_bytes(), seed, index)?;
-        let outcome = self.run(load, plan, seed, index);
-        self.reset();
-        outcome.and_then(plan::told)
-    }
-
-    /// Runs any load and keeps the state it leaves, unless it fails.
+    /// Runs streams and keeps the state that they leave, unless it fails. Random numbers are keyed
+    /// by `seed` and `index`.
     ///
     /// # Errors
     /// [`SimError`] when a request cannot be served; the drive has then
     /// returned to its prepared state.
     pub fn run(
         &mut self,
-        load: Load,
+        streams: &[Stream],
         plan: Plan,
         seed: u64,
         index: u64,
     ) -> Result<Outcome, SimError> {
-        run::check(&self.config, &load, plan)?;
-        let work = (load, plan);
+        let work = (
+            run::loops_of(&self.config, streams, plan, (seed, index))?,
+            plan,
+        );
         with!(&mut self.drive, worker => worker.run(work, seed, index))
     }
 
@@ -424,7 +396,7 @@ impl Ssd {
     /// As [`Ssd::run`].
     pub fn run_recorded(
         &mut self,
-        load: Load,
+        streams: &[Stream],
         plan: Plan,
         seed: u64,
         span: Range<u64>,
@@ -435,14 +407,22 @@ impl Ssd {
             _ => span,
         };
         with!(&mut self.drive, worker => worker.engine.record(span));
-        let outcome = self.run(load, plan, seed, 0);
+        let outcome = self.run(streams, plan, seed, 0);
         let mut recorded = with!(&mut self.drive, worker => worker.engine.recorded());
-        if let Some(time) = &mut time {
-            for operation in &mut recorded {
+        for operation in &mut recorded {
+            if let Some(time) = &mut time {
                 operation.convert(|at| time.host_ns(at));
             }
+            operation.stream = operation.stream.and_then(|place| self.stream_of(place));
         }
         Ok((outcome?, recorded))
+    }
+
+    /// The stream of a loop of the last run.
+    fn stream_of(&self, place: u16) -> Option<u16> {
+        with!(&self.drive, worker => {
+            worker.engine.users.streams.get(usize::from(place)).map(|each| each.owner)
+        })
     }
 
     /// Returns to the prepared state.

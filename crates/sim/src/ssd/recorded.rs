@@ -6,7 +6,7 @@
 pub struct RecordedOperation {
     /// The operation.
     pub operation: drivelab_ftl::Operation,
-    /// The stream that asked for it, by its place in the load; `None` of collection and
+    /// The stream that asked for it, by its place in the run; `None` of collection and
     /// wear levelling, and of pages that were gathered in the write buffer.
     pub stream: Option<u16>,
     /// Channel, way, die in the way, plane in the die.

@@ -1,23 +1,35 @@
 //! A run of a drive with any firmware: what the events do not tell.
 
 use drivelab_ftl::Firmware;
+use drivelab_workload::Stream;
 
 use super::engine::Engine;
-use super::load::Load;
+use super::load::{self, Host, Running};
 use super::outcome::Outcome;
 use super::timing::Timing;
-use super::{Plan, SimError, plan};
+use super::{Plan, SimError};
 use crate::host::clock::HostClock;
-use crate::host::{Energy, HostTime, Media, measurement_factor};
+use crate::host::{Energy, HostTime, Media, measurement_factor, plan};
 use crate::preset::SsdConfig;
 
-/// Whether a run can be made of `load` and `plan`.
-pub(super) fn check(config: &SsdConfig, load: &Load, plan: Plan) -> Result<(), SimError> {
-    let pairs = config.host.queue_pair_weights.len();
-    plan::check(load, plan, config.geometry.user_capacity_bytes, pairs)
+/// The loops of `streams`, where a run can be made of them and `plan`.
+pub(super) fn loops_of(
+    config: &SsdConfig,
+    streams: &[Stream],
+    plan: Plan,
+    (seed, index): (u64, u64),
+) -> Result<Vec<Running>, SimError> {
+    let host = Host {
+        capacity_bytes: config.geometry.user_capacity_bytes,
+        queue_pairs: config.host.queue_pair_weights.len(),
+        takes_trims: true,
+    };
+    let loops = load::loops_of(streams, host, seed, index)?;
+    plan::check(streams, plan)?;
+    Ok(loops)
 }
 
-/// Runs what passed [`check`], with the variability of `seed` and `index`, and adds
+/// Runs what [`loops_of`] gave, with the variability of `seed` and `index`, and adds
 /// erase counts and energy.
 ///
 /// # Errors
@@ -25,13 +37,13 @@ pub(super) fn check(config: &SsdConfig, load: &Load, plan: Plan) -> Result<(), S
 pub(super) fn run<F: Firmware>(
     engine: &mut Engine<F>,
     config: &SsdConfig,
-    (load, plan): (Load, Plan),
+    (loops, plan): (Vec<Running>, Plan),
     seed: u64,
     index: u64,
 ) -> Result<Outcome, SimError> {
     let factor = measurement_factor(&config.variability, seed, index);
     engine.users.clock = HostClock::new(HostTime::new(&config.variability, seed, index));
-    let mut outcome = engine.run(load, plan, Timing::new(config, factor))?;
+    let mut outcome = engine.run(loops, plan, Timing::new(config, factor))?;
     outcome.variability_factor *= factor;
     end(engine, config, &mut outcome)?;
     Ok(outcome)

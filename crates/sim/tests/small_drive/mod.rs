@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 use drivelab_request::{Command, CommandKind, Content, Nanos};
+use drivelab_sim::drive::{self, Measuring, Work};
+use drivelab_sim::host::SimError;
 use drivelab_sim::preset::SsdConfig;
-use drivelab_sim::ssd::{Load, Outcome, Plan, Prepared};
+use drivelab_sim::ssd::{Outcome, Plan, Prepared};
+use drivelab_workload::{Characteristics, Stream};
 
 pub const PAGE: u32 = 4096;
 
@@ -87,6 +90,42 @@ pub fn write(arrival_us: u64, page: u64) -> Command {
 /// All of them, counted.
 pub fn run<C: Into<Command>>(drive: &Prepared, commands: Vec<C>) -> Outcome {
     let plan = Plan::counting(0, commands.len() as u64);
-    let load = Load::timed(commands);
-    drive.worker().run(load, plan, 0, 0).unwrap()
+    drive.worker().run(&timed(commands), plan, 0, 0).unwrap()
+}
+
+/// One stream of commands that arrive at their own times.
+pub fn timed<C: Into<Command>>(commands: impl IntoIterator<Item = C>) -> [Stream; 1] {
+    [Stream::timed("all", commands)]
+}
+
+/// One closed loop over the whole drive.
+pub fn closed(workload: Characteristics) -> [Stream; 1] {
+    [Stream::closed("all", workload)]
+}
+
+/// A drive that takes the one way in.
+pub fn worker(prepared: &Prepared) -> drive::Drive {
+    drive::Drive::Ssd(Box::new(prepared.worker()))
+}
+
+/// Closed loops over the whole drive, each with the index of its measurement.
+pub fn work(loops: &[(u64, Characteristics)], plan: Plan) -> Vec<Work> {
+    let one = |&(index, workload): &(u64, Characteristics)| Work {
+        index,
+        streams: closed(workload).into(),
+        plan,
+    };
+    loops.iter().map(one).collect()
+}
+
+/// Each from the prepared state, in order; the first that fails.
+pub fn measured(
+    prepared: &Prepared,
+    loops: &[(u64, Characteristics)],
+    seed: u64,
+    plan: Plan,
+    workers: usize,
+) -> Result<Vec<Outcome>, SimError> {
+    let prepared = drive::Prepared::Ssd(prepared.clone());
+    Measuring::start(&prepared, work(loops, plan), seed, workers).collect()
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import sys
 import time
@@ -14,17 +13,25 @@ from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.named_file import check_file, read_file
-from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.presets.source import read_preset
+from drivelab.drives.simulated.asked import (
+    asked_window,
+    nanoseconds,
+    own_interval_ns,
+    planned_window,
+    streams_of,
+)
 from drivelab.drives.simulated.simulation import (
     Simulation,
+    operations,
     series_json,
     stream_json,
     submitted_requests,
 )
-from drivelab.errors import CannotAnswerError, RunError
+from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.memory import available_bytes, lacking, peak_bytes
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.content import USUAL
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.whole_pass import WholePass
 
@@ -32,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from drivelab._core import Scenario, Session
-    from drivelab.drives.plan import MeasurementPlan
+    from drivelab._core import Session
+    from drivelab.drives.plan import MeasurementPlan, StoppedBy
     from drivelab.drives.presets.source import PresetSource
     from drivelab.workloads.workload import Workload
 
@@ -120,14 +127,15 @@ class SimulatedDrive(ClosedOnExit):
 
     def check(self, workload: Workload) -> None:
         """Raise when the drive cannot answer for `workload`."""
-        if isinstance(workload, Stimuli):
-            raise CannotAnswerError(f"{self.name} is asked for stimuli in a session, step by step")
         if isinstance(workload, Characteristics):
             workload.validate(self.capacity_bytes)
-        is_read = isinstance(workload, WholePass) and workload.direction == "read"
-        if isinstance(workload, Characteristics):
-            is_read = workload.write_ratio < 1.0
-        if self.condition == "fresh" and is_read:
+        end = workload.footprint_bytes
+        if end is not None and end > self.capacity_bytes:
+            raise UsageError(
+                f"{self.name} is asked for what ends at {end} bytes ({workload.describe()}); "
+                f"allowed: at most the drive's {self.capacity_bytes}"
+            )
+        if self.condition == "fresh" and _only_finds_what_was_there(workload):
             raise CannotAnswerError(
                 f"{self.name} is fresh and holds no data to read: measure writes only "
                 "(--write-ratio 1, a profile's --op write), or a drive whose condition is filled "
@@ -145,37 +153,16 @@ class SimulatedDrive(ClosedOnExit):
 
         Random numbers are keyed by the plan's seed and the workload's index: results depend
         neither on the other workloads nor on the number of threads. Requests of characteristics
-        fall into the drive's first `range_bytes`, or anywhere; a pass ends with its file.
+        fall into the drive's first `range_bytes`, or anywhere. What ends by itself (a pass, a
+        trace, a scenario that says so) is counted as it says, all else as the plan does.
         """
         for _, workload in work:
             self.check(workload)
-        for _, each in itertools.groupby(work, lambda one: one[1].kind):
-            yield from self._measured(list(each), plan, range_bytes)
-
-    def _measured(
-        self, work: list[tuple[int, Workload]], plan: MeasurementPlan, range_bytes: int | None
-    ) -> Iterator[Measurement]:
-        """Measure workloads of one kind."""
-        indices = [index for index, _ in work]
-        workers = self._workers(plan.workers)
-        passes = [each.as_tuple() for _, each in work if isinstance(each, WholePass)]
-        if passes:
-            measuring = self._core.measure_passes(indices, passes, seed=plan.seed, workers=workers)
-        else:
-            measuring = self._core.measure(
-                indices,
-                [each.as_tuple() for _, each in work if isinstance(each, Characteristics)],
-                seed=plan.seed,
-                warmup_requests=plan.warmup_requests,
-                warmup_ns=round(plan.warmup_seconds * 1e9),
-                requests=plan.requests,
-                duration_ns=_nanoseconds(plan.seconds),
-                half_width_ratio=plan.half_width_ratio,
-                max_requests=plan.max_requests,
-                workers=workers,
-                range_bytes=range_bytes,
-                content=plan.content,
-            )
+        asked = []
+        for index, workload in work:
+            streams = streams_of(workload, plan.content, range_bytes)
+            asked.append((index, streams, planned_window(workload, streams, plan)))
+        measuring = self._core.measure(asked, seed=plan.seed, workers=self._workers(plan.workers))
         try:
             for index, workload in work:
                 result = next(measuring, None)
@@ -188,8 +175,9 @@ class SimulatedDrive(ClosedOnExit):
 
     def simulate(
         self,
-        scenario: Scenario,
+        workload: Workload,
         *,
+        content: str = USUAL,
         seed: int = 0,
         warmup_requests: int | None = None,
         requests: int | None = None,
@@ -201,12 +189,14 @@ class SimulatedDrive(ClosedOnExit):
         keeps_state: bool = False,
         progress: Callable[[float, int, int, int, bool], None] | None = None,
     ) -> Simulation:
-        """Run a scenario from the preset's condition; give everything (docs/json.md).
+        """Run a workload from the preset's condition; give everything (docs/json.md).
 
         Parameters
         ----------
-        scenario
+        workload
             The streams, and how long they run unless something else is asked for.
+        content
+            What the written data of characteristics looks like.
         seed
             Key of all random numbers.
         warmup_requests
@@ -249,13 +239,17 @@ class SimulatedDrive(ClosedOnExit):
         if firmware is None:
             self.prepare()
         prepared = time.perf_counter()
+        streams = streams_of(workload, content)
         told = self._core.simulate(
-            scenario,
+            streams,
+            asked_window(
+                workload,
+                warmup_requests=warmup_requests,
+                requests=requests,
+                duration_ns=nanoseconds(seconds),
+            ),
             seed=seed,
-            warmup_requests=warmup_requests,
-            requests=requests,
-            duration_ns=_nanoseconds(seconds),
-            interval_ns=_nanoseconds(interval_seconds),
+            interval_ns=nanoseconds(interval_seconds) or own_interval_ns(workload),
             firmware=firmware,
             log_requests=log_requests,
             from_state=state,
@@ -263,7 +257,8 @@ class SimulatedDrive(ClosedOnExit):
             progress=progress,
         )
         log = told.get("log", {"requests": None, "dropped": None, "parquet": None})
-        described = self._described(told, scenario)
+        asked = [each.described() for each in streams]
+        described = self._described(told, asked)
         values = {
             "drive": self.name,
             "kind": self.kind,
@@ -281,9 +276,9 @@ class SimulatedDrive(ClosedOnExit):
             "logged_requests": log["requests"],
             "dropped_requests": log["dropped"],
         }
-        return Simulation(values, log["parquet"], told.get("state"))
+        return Simulation(values, asked, log["parquet"], told.get("state"))
 
-    def _described(self, told: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
+    def _described(self, told: dict[str, Any], asked: list[dict[str, Any]]) -> dict[str, Any]:
         duration_ns = told["duration_ns"]
         series = told.get("series")
         is_flash = told["flash"] is not None
@@ -296,7 +291,7 @@ class SimulatedDrive(ClosedOnExit):
             "counted_requests": told["counted_requests"],
             "streams": [
                 stream_json(plan, stream, duration_ns)
-                for plan, stream in zip(scenario.streams(), told["streams"], strict=True)
+                for plan, stream in zip(asked, told["streams"], strict=True)
             ],
             "flash": told["flash"],
             "disk": told["disk"],
@@ -320,14 +315,23 @@ class SimulatedDrive(ClosedOnExit):
         return self._core.record_timeline(direction, record_bytes)
 
     def timeline_of_run(
-        self, scenario: Scenario, *, seed: int, from_ns: int, to_ns: int, most: int
+        self,
+        workload: Workload,
+        *,
+        content: str = USUAL,
+        seed: int,
+        from_ns: int,
+        to_ns: int,
+        most: int,
     ) -> list[dict[str, Any]]:
         """Return the flash operations under way in a span of a run, at most `most` and one more.
 
         Parameters
         ----------
-        scenario
+        workload
             What runs, from the preset's condition.
+        content
+            What the written data of characteristics looks like.
         seed
             Key of all random numbers.
         from_ns, to_ns
@@ -336,7 +340,14 @@ class SimulatedDrive(ClosedOnExit):
             So many are wanted; one more says that there are more.
         """
         self._workers(1)
-        return self._core.record_span(scenario, seed=seed, from_ns=from_ns, to_ns=to_ns, most=most)
+        return self._core.record_span(
+            streams_of(workload, content),
+            asked_window(workload, warmup_requests=0, requests=None, duration_ns=to_ns),
+            seed=seed,
+            from_ns=from_ns,
+            to_ns=to_ns,
+            most=most,
+        )
 
     def _workers(self, wanted: int | None) -> int:
         """Return how many threads to use: no more than memory has room for their states."""
@@ -358,10 +369,6 @@ class SimulatedDrive(ClosedOnExit):
         """Nothing to release."""
 
 
-def _nanoseconds(seconds: float | None) -> int | None:
-    return None if seconds is None else max(1, round(seconds * 1e9))
-
-
 def _workers_that_fit(name: str, state_bytes: int) -> int:
     available = available_bytes()
     if available is None:
@@ -377,20 +384,36 @@ def _needed_bytes(state_bytes: int) -> int:
     return state_bytes * 17 // 8
 
 
-def _measurement(index: int, workload: Workload, result: dict[str, Any]) -> Measurement:
-    def part(name: str) -> OperationResult | None:
-        values = result[name]
-        return None if values is None else OperationResult(**values)
+def _only_finds_what_was_there(workload: Workload) -> bool:
+    """Tell whether reads of it, if it has any, find what was there before."""
+    if isinstance(workload, Characteristics):
+        return workload.write_ratio < 1.0
+    if isinstance(workload, Stimuli):
+        return any(each.read_ratio > 0 for each in workload.stimuli)
+    return isinstance(workload, WholePass) and workload.direction == "read"
 
+
+def _measurement(index: int, workload: Workload, result: dict[str, Any]) -> Measurement:
     batches = result["batches"]
+    duration_ns = result["duration_ns"]
+    # A pass is over with its last request.
+    stopped_by: StoppedBy = result["stopped_by"] or "requests"
+    read, write = operations(result)
+    at_once = workload.stimuli if isinstance(workload, Stimuli) else ()
     return Measurement(
         index=index,
         workload=workload,
-        duration_ns=result["duration_ns"],
-        read=part("read"),
-        write=part("write"),
+        duration_ns=duration_ns,
+        read=read,
+        write=write,
         extra=result["extra"],
         batches=None if batches is None else LatencyBatches.from_json(batches),
-        # A pass is over with its last request.
-        stopped_by=result["stopped_by"] or "requests",
+        stopped_by=stopped_by,
+        streams=tuple(
+            Measurement(
+                index, Stimuli((stimulus,)), duration_ns, *operations(each), stopped_by=stopped_by
+            )
+            # One alone is the whole.
+            for stimulus, each in zip(at_once, result["streams"], strict=False)
+        ),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab._core import Scenario
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated.passes import ratios_by_size
 from drivelab.workloads.characteristics import Characteristics
@@ -119,7 +118,7 @@ def rotational_latency_ns(disk: SimulatedDrive) -> float:
     Of 20,000 reads: four standard errors are 1.6 % of it.
     """
     told = disk.simulate(
-        Scenario.closed("reads", Characteristics().as_tuple()),
+        Characteristics(),
         warmup_requests=0,
         requests=_ROTATION_READS,
     )

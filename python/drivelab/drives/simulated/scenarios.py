@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from drivelab._core import Scenario, scenario_files
+from drivelab._core import scenario_files
 from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
+from drivelab.workloads.scenario import Scenario
 
 # Streams take some ten lines each.
 _MAX_SCENARIO_BYTES: Final = 16 << 20
@@ -25,10 +26,10 @@ def read_scenario(path: Path) -> Scenario:
         is allowed.
     """
     text = _read(path, "a scenario", _MAX_SCENARIO_BYTES)
-    files = {
-        name: _read(path.parent / name, "a list of requests", _MAX_REQUESTS_BYTES)
+    files = tuple(
+        (name, _read(path.parent / name, "a list of requests", _MAX_REQUESTS_BYTES))
         for name in scenario_files(text)
-    }
+    )
     try:
         return Scenario(text, files)
     except UsageError as error:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from drivelab._core import MOST_STREAMS
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
-from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.session import Purge, check_end, step_measurement
+from drivelab.drives.simulated.simulation import operations
 from drivelab.errors import UsageError
 from drivelab.units import format_size
 from drivelab.workloads.stimuli import Stimuli
@@ -114,12 +114,9 @@ class SimulatedSession(ClosedOnExit):
         """
         self.check(*stimuli, shares=shares)
         check_end(stimuli, seconds, total_bytes)
-        held: list[float | None] = [*shares] if shares else [None] * len(stimuli)
+        work = Stimuli(stimuli, tuple(shares))
         told = self._session.run(
-            [
-                (each.as_tuple(), each.content, each.is_forced, share)
-                for each, share in zip(stimuli, held, strict=True)
-            ],
+            work.streams(),
             place=step,
             duration_ns=None if seconds is None else max(1, round(seconds * 1e9)),
             total_bytes=total_bytes,
@@ -127,12 +124,12 @@ class SimulatedSession(ClosedOnExit):
         extra = {name: told["extra"][name] for name in _TOLD if name in told["extra"]}
         if "energy_joules" in told:
             extra["energy_joules"] = told["energy_joules"]
-        whole = _operations(told)
+        whole = operations(told)
         return step_measurement(
             step,
-            Stimuli(stimuli, tuple(shares)),
+            work,
             max(1, told["duration_ns"]),
-            [whole] if len(stimuli) == 1 else [_operations(each) for each in told["streams"]],
+            [whole] if len(stimuli) == 1 else [operations(each) for each in told["streams"]],
             whole=whole,
             total_bytes=total_bytes,
             extra=extra,
@@ -156,13 +153,6 @@ class SimulatedSession(ClosedOnExit):
 
     def close(self) -> None:
         """Nothing to release."""
-
-
-def _operations(told: dict[str, Any]) -> tuple[OperationResult | None, OperationResult | None]:
-    read, write = (
-        None if told[name] is None else OperationResult(**told[name]) for name in ("read", "write")
-    )
-    return read, write
 
 
 def _write_buffer(preset: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.drives.operation_result import percentile_ns
+from drivelab.drives.operation_result import OperationResult, percentile_ns
 from drivelab.errors import RunError
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ class Simulation:
     ----------
     values
         Everything about it (docs/json.md).
+    asked
+        What each stream asked for, by name.
     log
         Its requests by themselves as a Parquet file, if they were asked for.
     state
@@ -38,6 +40,7 @@ class Simulation:
     """
 
     values: dict[str, Any]
+    asked: list[dict[str, Any]]
     log: bytes | None
     state: bytes | None
 
@@ -72,6 +75,16 @@ def submitted_requests(told: Mapping[str, Any]) -> int:
             "simulator, please report it with the preset and the seed"
         )
     return submitted
+
+
+def operations(
+    told: Mapping[str, Any],
+) -> tuple[OperationResult | None, OperationResult | None]:
+    """Return what reads and writes did, as the native core tells it."""
+    read, write = (
+        None if told[name] is None else OperationResult(**told[name]) for name in ("read", "write")
+    )
+    return read, write
 
 
 def stream_json(

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from drivelab._core import generate_pass
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.real.fio import measurement as fio_measurement
 from drivelab.drives.real.fio import passes as fio_passes
@@ -19,6 +18,12 @@ from drivelab.workloads.whole_pass import WholePass
 KIB, MIB = 2**10, 2**20
 CAPACITY = 4 * MIB
 PLAN = MeasurementPlan(seed=3)
+
+
+def generated(one: WholePass, seed: int, index: int) -> tuple[bytes, list[int], list[int]]:
+    [stream] = one.streams()
+    [columns] = stream.generate(seed, index, one.requests)
+    return columns
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +53,7 @@ def test_fio_sends_the_generator_s_pass(
     (measured,) = drive.measure([(7, one)], PLAN)
     rows = rows_of(fio_logs)
     sent = [(direction, offset, size) for _, _, direction, size, offset, *_ in rows]
-    expected = list(zip(*generate_pass(one.as_tuple(), 3, 7), strict=True))
+    expected = list(zip(*generated(one, 3, 7), strict=True))
     assert sent == expected
     assert len({offset for _, offset, _ in sent}) == one.requests == len(sent)
     assert measured.duration_ns == sum(row[1] for row in rows)
@@ -63,7 +68,7 @@ def test_a_long_pass_goes_on_in_segments(
     (measured,) = drive.measure([(1, one)], PLAN)
     assert len(fio_logs) == 3
     rows = rows_of(fio_logs)
-    assert [row[4] for row in rows] == generate_pass(one.as_tuple(), 3, 1)[1]
+    assert [row[4] for row in rows] == generated(one, 3, 1)[1]
     assert measured.duration_ns == sum(row[1] for row in rows)
 
 

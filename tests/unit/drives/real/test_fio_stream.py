@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from drivelab._core import Completions, generate
+from drivelab._core import Completions
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.real.fio import measurement as fio_measurement
@@ -90,7 +90,8 @@ def accesses_of(fio_logs: list[bytes]) -> list[Access]:
 
 
 def generated(workload: Characteristics, index: int, count: int) -> list[Access]:
-    columns = generate(workload.as_tuple(), 0, CAPACITY, PLAN.seed, index, count)
+    [stream] = workload.streams()
+    [columns] = stream.within(CAPACITY).generate(PLAN.seed, index, count)
     return list(zip(*columns, strict=True))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from drivelab._core import Scenario
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.workloads.characteristics import Characteristics
@@ -25,7 +24,7 @@ def test_the_cache_of_the_consumer_drive_ends_in_a_cliff() -> None:
         slc, timing = drive.preset["slc"], drive.preset["timing"]
         geometry = drive.preset["geometry"]
         told = drive.simulate(
-            Scenario.closed("writes", WRITES_IN_ORDER.as_tuple()),
+            WRITES_IN_ORDER,
             warmup_requests=0,
             requests=140_000,
             interval_seconds=0.01,

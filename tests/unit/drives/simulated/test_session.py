@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from drivelab._core import generate_stimulus
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.sessions import open_session
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.drives.simulated.session import SimulatedSession
 from drivelab.errors import RunError, UsageError
+from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 
 SMALL = f"sim:{Path(__file__).parents[3] / 'small_drive.toml'}"
@@ -181,7 +181,8 @@ def test_the_stream_is_what_the_stimulus_says() -> None:
         zones=((0.9, 0.1), (0.1, 0.9)),
         range_bytes=100 * MIB,
     )
-    [(directions, offsets, sizes)] = generate_stimulus(mixed.as_tuple(), 1, 2, 40_000)
+    [stream] = Stimuli((mixed,)).streams()
+    [(directions, offsets, sizes)] = stream.generate(1, 2, 40_000)
     assert directions.count(0) == pytest.approx(10_000, abs=64)
     # Five standard deviations of the binomial.
     assert sizes.count(512) == pytest.approx(20_000, abs=500)

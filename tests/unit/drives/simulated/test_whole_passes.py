@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from drivelab._core import generate_pass, preset_names, preset_text
+from drivelab._core import preset_names, preset_text
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.presets.source import read_preset
 from drivelab.drives.presets.values import fitted_figures
@@ -41,6 +41,12 @@ BOITO2015 = {
 }
 
 
+def generated(one: WholePass, seed: int, index: int) -> tuple[bytes, list[int], list[int]]:
+    [stream] = one.streams()
+    [columns] = stream.generate(seed, index, one.requests)
+    return columns
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> SimulatedDrive:
     path = tmp_path_factory.mktemp("drive") / "small.toml"
@@ -63,7 +69,7 @@ def test_the_sizes_of_the_paper() -> None:
 
 def test_a_pass_is_what_the_generator_makes_of_it() -> None:
     each = WholePass("write", is_random=True, request_bytes=24 * KIB, file_bytes=MIB)
-    directions, offsets, sizes = generate_pass(each.as_tuple(), 1, 2)
+    directions, offsets, sizes = generated(each, 1, 2)
     assert (each.requests, each.transferred_bytes) == (42, 42 * 24 * KIB)
     assert set(directions) == {1}
     assert set(sizes) == {24 * KIB}
@@ -76,8 +82,8 @@ def test_a_partial_pass_stops_in_the_order_of_the_whole_file() -> None:
     part = WholePass("write", True, 24 * KIB, MIB, first_requests=10)
     assert (part.requests, part.whole_requests, part.is_partial) == (10, 42, True)
     assert part.transferred_bytes == 10 * 24 * KIB
-    offsets = generate_pass(whole.as_tuple(), 1, 2)[1]
-    assert generate_pass(part.as_tuple(), 1, 2)[1] == offsets[:10]
+    offsets = generated(whole, 1, 2)[1]
+    assert generated(part, 1, 2)[1] == offsets[:10]
     # More than there are, and none at all.
     more, none = (WholePass("read", False, 24 * KIB, MIB, first_requests=n) for n in (99, 0))
     assert (more.requests, more.is_partial, none.requests) == (42, False, 1)

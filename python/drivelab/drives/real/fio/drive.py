@@ -36,6 +36,7 @@ from drivelab.drives.real.target_file import TargetFile, UnfilledFile, open_targ
 from drivelab.errors import CannotAnswerError, RunError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
+from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.whole_pass import WholePass
 from drivelab.workloads.workload import Workload
 
@@ -234,12 +235,17 @@ def clear_caches(target: Target) -> None:
 
 
 def requests_of(workload: Workload, name: str) -> Characteristics:
-    """Give what a workload looks like to a real drive; `CannotAnswerError` for stimuli."""
+    """Give what a workload looks like to a real drive; `CannotAnswerError` for other kinds."""
     if isinstance(workload, WholePass):
         return workload.characteristics()
     if isinstance(workload, Characteristics):
         return workload
-    raise CannotAnswerError(f"{name} is asked for stimuli in a session, step by step")
+    if isinstance(workload, Stimuli):
+        raise CannotAnswerError(f"{name} is asked for stimuli in a session, step by step")
+    raise CannotAnswerError(
+        f"a {workload.kind} cannot be sent to {name}, a real drive: measure it on a simulated one "
+        "(sim:NAME)"
+    )
 
 
 def check_on_drive(

@@ -1,0 +1,87 @@
+"""What is asked of a simulated drive: a workload's streams, and when counting begins and ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.scenario import Scenario
+
+if TYPE_CHECKING:
+    from drivelab._core import Stream, WindowTuple
+    from drivelab.drives.plan import MeasurementPlan
+    from drivelab.workloads.workload import Workload
+
+#: From the first request to the last of what ends by itself.
+_WHOLE: WindowTuple = (0, 0, None, None, None, 0)
+
+
+def streams_of(workload: Workload, content: str, range_bytes: int | None = None) -> list[Stream]:
+    """Return the streams that a workload consists of.
+
+    Parameters
+    ----------
+    workload
+        Any.
+    content
+        What the written data of characteristics looks like; others say so themselves.
+    range_bytes
+        Requests of characteristics fall into the drive's first so many bytes, or anywhere.
+    """
+    streams = workload.streams()
+    if not isinstance(workload, Characteristics):
+        return streams
+    streams = [each.of_content(content) for each in streams]
+    return streams if range_bytes is None else [each.within(range_bytes) for each in streams]
+
+
+def planned_window(workload: Workload, streams: list[Stream], plan: MeasurementPlan) -> WindowTuple:
+    """Return when counting begins and ends of a measurement: what ends by itself says so."""
+    if isinstance(workload, Scenario) and workload.ends:
+        return workload.window
+    if all(each.requests is not None for each in streams):
+        return _WHOLE
+    return (
+        plan.warmup_requests,
+        round(plan.warmup_seconds * 1e9),
+        plan.requests,
+        nanoseconds(plan.seconds),
+        plan.half_width_ratio,
+        plan.max_requests,
+    )
+
+
+def asked_window(
+    workload: Workload,
+    *,
+    warmup_requests: int | None,
+    requests: int | None,
+    duration_ns: int | None,
+) -> WindowTuple:
+    """Return when counting begins and ends of a run; what is not asked for is as a scenario says.
+
+    Parameters
+    ----------
+    workload
+        Any.
+    warmup_requests
+        Completed before counting begins.
+    requests, duration_ns
+        End the run, whichever is first; one of them stands for both.
+    """
+    own = workload.window if isinstance(workload, Scenario) else _WHOLE
+    own_warmup, warmup_ns, own_requests, own_duration_ns, *_ = own
+    if requests is None and duration_ns is None:
+        requests, duration_ns = own_requests, own_duration_ns
+    warmup = own_warmup if warmup_requests is None else warmup_requests
+    return (warmup, warmup_ns, requests, duration_ns, None, 0)
+
+
+def own_interval_ns(workload: Workload) -> int | None:
+    """Return the length of the intervals of time series that a workload says itself."""
+    return workload.interval_ns if isinstance(workload, Scenario) else None
+
+
+def nanoseconds(seconds: float | None) -> int | None:
+    """Return a time in ns, at least one."""
+    return None if seconds is None else max(1, round(seconds * 1e9))

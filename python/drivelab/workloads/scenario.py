@@ -1,0 +1,95 @@
+"""Streams side by side, as a scenario file says them (docs/scenarios.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from drivelab import _core
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    from drivelab._core import Stream, WindowTuple
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Several programs on one drive: closed loops, arrivals at a rate, listed requests.
+
+    Attributes
+    ----------
+    text
+        The scenario, in TOML.
+    files
+        Name and text of each list of requests that it names.
+
+    Raises
+    ------
+    UsageError
+        When it is no scenario: names the line, the key and what is allowed.
+    """
+
+    kind: ClassVar[Literal["scenario"]] = "scenario"
+
+    text: str
+    files: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        _ = self._checked
+
+    @cached_property
+    def _checked(self) -> _core.Scenario:
+        return _core.Scenario(self.text, dict(self.files))
+
+    @property
+    def summary(self) -> str | None:
+        """What it says of itself in a line."""
+        return self._checked.summary
+
+    @property
+    def interval_ns(self) -> int | None:
+        """Length of the intervals of time series, if it says one."""
+        return self._checked.interval_ns
+
+    @property
+    def window(self) -> WindowTuple:
+        """When counting begins and ends, as far as it says so."""
+        return self._checked.window
+
+    @property
+    def ends(self) -> bool:
+        """Whether it says itself when the run ends."""
+        _, _, requests, duration_ns, *_ = self.window
+        is_listed = all(each.requests is not None for each in self.streams())
+        return is_listed or requests is not None or duration_ns is not None
+
+    def streams(self) -> list[Stream]:
+        """Return it as a drive takes it."""
+        return self._checked.streams()
+
+    @property
+    def footprint_bytes(self) -> int | None:
+        """From the drive's first byte to the last that may be addressed; ``None`` for all of it."""
+        ends = [each.end_bytes for each in self.streams()]
+        known = [end for end in ends if end is not None]
+        return max(known) if len(known) == len(ends) else None
+
+    def describe(self) -> str:
+        """Say in a line what is sent."""
+        names = [each.described()["name"] for each in self.streams()]
+        return self.summary or f"streams {', '.join(names)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the texts."""
+        return {"text": self.text, "files": dict(self.files)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Scenario:
+        """Read what `to_json` wrote; `UsageError` for anything else."""
+        text, files = data.get("text"), data.get("files", {})
+        if not isinstance(text, str) or not isinstance(files, dict):
+            raise UsageError("this is no scenario; it has a text and files by their names")
+        if not all(isinstance(each, str) for each in (*files, *files.values())):
+            raise UsageError("this is no scenario; its files have names and texts")
+        return cls(text, tuple(files.items()))

@@ -1,0 +1,130 @@
+"""Every kind of workload on a simulated drive: from the stated condition, as long as it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drivelab.drives.closed_form.drive import AnalyticDrive
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.errors import CannotAnswerError, UsageError
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.scenario import Scenario
+from drivelab.workloads.stimuli import Stimuli
+from drivelab.workloads.stimulus import Stimulus
+from drivelab.workloads.trace import Trace
+from drivelab.workloads.whole_pass import WholePass
+from drivelab.workloads.workload import KINDS, Workload
+
+MIB = 2**20
+SMALL = (Path(__file__).parents[3] / "small_drive.toml").read_text()
+PLAN = MeasurementPlan(seed=3, warmup_requests=10, requests=200)
+WRITES = Stimulus.of_size(4096, 0.0, 64 * MIB, queue_depth=4)
+LOG = Stimulus.of_size(65536, 0.0, 8 * MIB, is_random=False, threads=2, range_start_bytes=64 * MIB)
+ENDS = """warmup_requests = 20
+requests = 300
+[[stream]]
+name = "database"
+queue_depth = 8
+write_ratio = 0.5
+[[stream]]
+name = "log"
+rate_iops = 500
+write_ratio = 1.0
+"""
+EACH: dict[str, Workload] = {
+    "characteristics": Characteristics(write_ratio=0.5, queue_depth=4),
+    "whole_pass": WholePass("write", True, 4096, 2 * MIB),
+    "stimuli": Stimuli((WRITES, LOG)),
+    "scenario": Scenario(ENDS),
+    "trace": Trace(tuple((at * 100_000, "write", at * 8192, 4096) for at in range(50))),
+}
+
+
+@pytest.fixture(scope="module")
+def drive(tmp_path_factory) -> SimulatedDrive:
+    path = tmp_path_factory.mktemp("drive") / "small.toml"
+    path.write_text(SMALL)
+    return SimulatedDrive.open(f"sim:{path}")
+
+
+def requests_of(one: Measurement) -> int:
+    return sum(part.requests for part in (one.read, one.write) if part is not None)
+
+
+def test_each_kind_is_measured_and_knows_of_no_other(drive: SimulatedDrive) -> None:
+    assert EACH.keys() == KINDS.keys()
+    work = list(enumerate(EACH.values()))
+    together = list(drive.measure(work, PLAN))
+    alone = [next(iter(drive.measure([each], PLAN))) for each in reversed(work)]
+    assert together == alone[::-1]
+    counted = dict(zip(EACH, map(requests_of, together), strict=True))
+    # A pass, a trace and a scenario that says when it is over are counted as they say.
+    assert counted == {
+        "characteristics": 200,
+        "whole_pass": 512,
+        "stimuli": 200,
+        "scenario": 300,
+        "trace": 50,
+    }
+    for one in together:
+        assert Measurement.from_json(one.to_json()) == one
+
+
+def test_of_several_stimuli_each_says_what_it_did(drive: SimulatedDrive) -> None:
+    [both] = drive.measure([(0, EACH["stimuli"])], PLAN)
+    pages, log = both.streams
+    assert (pages.workload, log.workload) == (Stimuli((WRITES,)), Stimuli((LOG,)))
+    assert requests_of(pages) + requests_of(log) == requests_of(both) == 200
+    [one] = drive.measure([(0, Stimuli((WRITES,)))], PLAN)
+    assert one.streams == ()
+
+
+def test_a_scenario_that_is_measured_is_the_one_that_is_simulated(drive: SimulatedDrive) -> None:
+    scenario = EACH["scenario"]
+    [measured] = drive.measure([(0, scenario)], PLAN)
+    told = drive.simulate(scenario, seed=PLAN.seed).values
+    assert measured.duration_ns == told["duration_ns"]
+    assert requests_of(measured) == told["counted_requests"]
+
+
+def test_a_scenario_without_an_end_takes_the_plan_s(drive: SimulatedDrive) -> None:
+    endless = Scenario(ENDS.replace("requests = 300", ""))
+    [measured] = drive.measure([(0, endless)], PLAN)
+    assert requests_of(measured) == 200
+
+
+def test_every_kind_can_be_simulated(drive: SimulatedDrive) -> None:
+    for name, each in EACH.items():
+        counted = {"whole_pass": 512, "scenario": 300, "trace": 50}.get(name)
+        simulation = drive.simulate(each, seed=3, requests=None if counted else 100)
+        told = simulation.values
+        assert told["counted_requests"] == (counted or 100)
+        assert sum(stream["requests"] for stream in told["streams"]) == told["counted_requests"]
+        assert [one["name"] for one in simulation.asked] == [one["name"] for one in told["streams"]]
+
+
+def test_what_the_drive_cannot_hold_is_refused(drive: SimulatedDrive) -> None:
+    end = drive.capacity_bytes
+    beyond: list[Workload] = [
+        Stimuli((Stimulus.of_size(4096, 0.0, MIB, range_start_bytes=end),)),
+        Trace(((0, "write", end, 512),)),
+        Scenario(
+            'requests = 1\n[[stream]]\nname = "a"\nqueue_depth = 1\n'
+            f"range_offset_bytes = {end}\nrange_bytes = 4096"
+        ),
+    ]
+    for one in beyond:
+        with pytest.raises(UsageError, match="allowed: at most the drive's"):
+            drive.check(one)
+
+
+def test_a_formula_refuses_all_but_characteristics() -> None:
+    drive = AnalyticDrive.open("x25m-yoo2014")
+    for name, each in EACH.items():
+        if name != "characteristics":
+            with pytest.raises(CannotAnswerError, match="answers workload characteristics alone"):
+                drive.check(each)
