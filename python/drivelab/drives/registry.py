@@ -8,8 +8,9 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.errors import CannotAnswerError, UsageError
@@ -56,30 +57,41 @@ class PresetDrive:
     summary: str
 
 
-def _open_simulated(name: str, varies: bool) -> Drive:
-    from drivelab.drives.simulated.drive import SimulatedDrive
+@dataclass(frozen=True)
+class Opener:
+    """What a prefix of names stands for.
 
-    return SimulatedDrive.open(name, varies=varies)
+    Attributes
+    ----------
+    kind
+        Of its drives.
+    module, drive
+        Where the class of the drives is, imported when one is opened; `drive.open` takes the name
+        and `varies`.
+    names_presets
+        Whether what follows the prefix is a preset or a preset's file.
+    """
+
+    kind: DriveKind
+    module: str
+    drive: str
+    names_presets: bool = True
+
+    def open(self, name: str, varies: bool) -> Drive:
+        """Open the drive of that name."""
+        opened: Drive = getattr(import_module(self.module), self.drive).open(name, varies=varies)
+        return opened
 
 
-def _open_analytic(name: str, _varies: bool) -> Drive:
-    from drivelab.drives.closed_form.drive import PREFIX, AnalyticDrive
-
-    return AnalyticDrive.open(name.removeprefix(PREFIX))
-
-
-OPENERS: Final[dict[str, Callable[[str, bool], Drive]]] = {
-    "sim:": _open_simulated,
-    "analytic:": _open_analytic,
+OPENERS: Final[dict[str, Opener]] = {
+    "sim:": Opener("simulated", "drivelab.drives.simulated.drive", "SimulatedDrive"),
+    "analytic:": Opener("closed_form", "drivelab.drives.closed_form.drive", "AnalyticDrive"),
 }
-
-
-_KINDS: Final[dict[str, DriveKind]] = {"sim:": "simulated", "analytic:": "closed_form"}
 
 
 def kind_of(name: str) -> DriveKind:
     """Tell from a drive's name what kind it is, without opening it."""
-    kinds = (kind for prefix, kind in _KINDS.items() if name.startswith(prefix))
+    kinds = (opener.kind for prefix, opener in OPENERS.items() if name.startswith(prefix))
     return next(kinds, "real")
 
 
@@ -118,8 +130,9 @@ def open_drive(
     _refuse_what_is_no_text(name)
     for prefix, opener in OPENERS.items():
         if name.startswith(prefix):
-            _refuse_unknown_preset(name, name.removeprefix(prefix))
-            return opener(name, varies)
+            if opener.names_presets:
+                _refuse_unknown_preset(name, name.removeprefix(prefix))
+            return opener.open(name, varies)
     return open_real(
         name,
         allow_destructive=allow_destructive,

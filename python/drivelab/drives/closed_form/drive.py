@@ -55,8 +55,11 @@ class AnalyticDrive(ClosedOnExit):
         self._holds_no_data = self._preset["condition"] == "fresh"
 
     @classmethod
-    def open(cls, name: str) -> AnalyticDrive:
-        """Open ``analytic:NAME`` or ``analytic:FILE.toml``; the prefix may be left out."""
+    def open(cls, name: str, *, varies: bool = True) -> AnalyticDrive:  # noqa: ARG003
+        """Open ``analytic:NAME`` or ``analytic:FILE.toml``; the prefix may be left out.
+
+        Equations know no variability: `varies` has no effect.
+        """
         return cls(read_preset(name.removeprefix(PREFIX)))
 
     def identity(self) -> dict[str, Any]:
