@@ -7,7 +7,7 @@ what a test must find can be computed by hand, and a step that is left out or do
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.protocol import DriveKind
-from drivelab.drives.session import Purge, check_end, step_measurement
+from drivelab.drives.session import Purge, StepPlan, step_measurement
 from drivelab.errors import CannotAnswerError, RunError
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
+from drivelab.workloads.workload import Workload
 
 MIB = 2**20
 #: Of idle time: what was written counts as never written.
@@ -92,24 +93,20 @@ class FakeSession(ClosedOnExit):
         depth = min(stimulus.outstanding, 32) / 32
         return speed * depth * (1 + self._wobble(step)) / cost
 
-    def check(self, *stimuli: Stimulus, shares: Sequence[float] = ()) -> None:
-        Stimuli(stimuli, tuple(shares))
-        if sum(stimulus.outstanding for stimulus in stimuli) > 4096:
+    def check(self, work: Workload) -> None:
+        assert isinstance(work, Stimuli)
+        if sum(stimulus.outstanding for stimulus in work.stimuli) > 4096:
             raise CannotAnswerError("the toy drive ends at 4096 requests outstanding")
 
-    def run(
-        self,
-        *stimuli: Stimulus,
-        step: int,
-        seconds: float | None = None,
-        total_bytes: int | None = None,
-        shares: Sequence[float] = (),
-    ) -> Measurement:
+    def run(self, work: Workload, plan: StepPlan, step: int) -> Measurement:
         """Several stimuli share the drive: each has an equal part of its time.
 
         Where shares are held, all wait for the one that has the least for its share.
         """
-        check_end(stimuli, seconds, total_bytes)
+        assert isinstance(work, Stimuli)
+        plan.check(work)
+        stimuli, shares = work.stimuli, work.shares
+        seconds, total_bytes = plan.seconds, plan.total_bytes
         error = self._fails(step)
         if error is not None:
             raise error
@@ -128,10 +125,10 @@ class FakeSession(ClosedOnExit):
         ]
         return step_measurement(
             step,
-            Stimuli(stimuli, tuple(shares)),
+            work,
             max(int(seconds * 1e9), 1),
             done,
-            total_bytes=total_bytes,
+            plan=plan,
             extra={"energy_joules": 2.0 * seconds},
         )
 

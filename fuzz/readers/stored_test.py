@@ -9,7 +9,7 @@ from typing import Any
 from drivelab._core import histogram_bin
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.operation_result import OperationResult
-from drivelab.drives.session import step_measurement
+from drivelab.drives.session import StepPlan, step_measurement
 from drivelab.pts.journal import Action, read_record
 from drivelab.pts.settings import Settings
 from drivelab.workloads.stimuli import Stimuli
@@ -46,7 +46,7 @@ def _seeds() -> list[bytes]:
         histogram={histogram_bin(80_000): 10},
     )
     one = (done, None)
-    told: dict[str, Any] = {"total_bytes": None, "extra": {"energy_joules": 3.5}}
+    told: dict[str, Any] = {"plan": StepPlan(seconds=60), "extra": {"energy_joules": 3.5}}
     result = step_measurement(0, Stimuli((stimulus,)), 60_000_000_000, [one], **told)
     both = step_measurement(1, Stimuli((stimulus, stimulus)), 60_000_000_000, [one, one], **told)
     run = Action("run", "rounds", round=1, stimulus=stimulus, seconds=60.0)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from drivelab.workloads.stimulus import Stimulus
+    from drivelab.drives.plan import StoppedBy
+    from drivelab.workloads.workload import Workload
 
 #: ``done``: the drive is as it left the factory. ``unavailable``: it has no such command, or none
 #: was allowed. ``refused``: the drive said no.
@@ -49,14 +50,43 @@ class Purge:
 Operations = tuple[OperationResult | None, OperationResult | None]
 
 
+@dataclass(frozen=True)
+class StepPlan:
+    """When a step ends: whichever is first, and where what is sent ends by itself, with that.
+
+    Attributes
+    ----------
+    seconds
+        Of the drive's time.
+    total_bytes
+        Transferred in both directions; of a single stream.
+    """
+
+    seconds: float | None = None
+    total_bytes: int | None = None
+
+    def check(self, work: Workload) -> None:
+        """Refuse what nothing ends, or whose streams would not end together; `UsageError`."""
+        streams = work.streams()
+        if self.seconds is None and self.total_bytes is None:
+            if any(each.requests is None for each in streams):
+                raise UsageError("nothing ends the step: give seconds or total_bytes")
+        elif len(streams) != 1 and self.total_bytes is not None:
+            noun = "stimuli" if isinstance(work, Stimuli) else "streams"
+            raise UsageError(
+                f"{len(streams)} {noun} at the same time end by time: give seconds, not total_bytes"
+            )
+
+
 def step_measurement(
     step: int,
-    work: Stimuli,
+    work: Workload,
     duration_ns: int,
     done: Sequence[Operations],
     *,
     whole: Operations | None = None,
-    total_bytes: int | None,
+    plan: StepPlan,
+    ended: StoppedBy = "seconds",
     extra: dict[str, float] | None = None,
 ) -> Measurement:
     """Give the measurement of a step.
@@ -73,8 +103,10 @@ def step_measurement(
         What reads and writes of each stimulus did.
     whole
         What all of them did, where that is known better than by adding up.
-    total_bytes
-        What was to end it, beside time.
+    plan
+        What was to end it.
+    ended
+        What did, where it was not the bytes of the plan.
     extra
         See `Measurement.extra`.
     """
@@ -82,8 +114,9 @@ def step_measurement(
         tuple(added_up(parts) for parts in zip(*done, strict=True)) if whole is None else whole
     )
     moved = sum(part.bytes for part in (read, write) if part is not None)
-    is_moved = total_bytes is not None and moved >= total_bytes
-    at_once = zip(work.stimuli, done, strict=True) if len(done) > 1 else ()
+    is_moved = plan.total_bytes is not None and moved >= plan.total_bytes
+    stimuli = work.stimuli if isinstance(work, Stimuli) and len(done) > 1 else ()
+    at_once = zip(stimuli, done, strict=False)
     return Measurement(
         index=step,
         workload=work,
@@ -91,7 +124,7 @@ def step_measurement(
         read=read,
         write=write,
         extra={} if extra is None else extra,
-        stopped_by="bytes" if is_moved else "seconds",
+        stopped_by="bytes" if is_moved else ended,
         streams=tuple(
             Measurement(step, Stimuli((stimulus,)), duration_ns, *each, stopped_by="seconds")
             for stimulus, each in at_once
@@ -102,19 +135,9 @@ def step_measurement(
 class Askable(NamedDrive, Protocol):
     """A drive that says what it would take, whether it is open or not made yet."""
 
-    def check(self, *stimuli: Stimulus, shares: Sequence[float] = ()) -> None:
-        """Raise `UsageError` when the drive cannot be asked for these at once; nothing is sent."""
+    def check(self, work: Workload) -> None:
+        """Raise `UsageError` when the drive cannot be asked for this; nothing is sent."""
         ...
-
-
-def check_end(stimuli: Sequence[Stimulus], seconds: float | None, total_bytes: int | None) -> None:
-    """Refuse a step that nothing ends, or whose streams would not end together."""
-    if seconds is None and total_bytes is None:
-        raise UsageError("nothing ends the step: give seconds or total_bytes")
-    if len(stimuli) != 1 and total_bytes is not None:
-        raise UsageError(
-            f"{len(stimuli)} stimuli at the same time end by time: give seconds, not total_bytes"
-        )
 
 
 class DriveSession(OpenDrive, Askable, Protocol):
@@ -138,31 +161,18 @@ class DriveSession(OpenDrive, Askable, Protocol):
         """Bring the drive back to how it left the factory, by its own command."""
         ...
 
-    def run(
-        self,
-        *stimuli: Stimulus,
-        step: int,
-        seconds: float | None = None,
-        total_bytes: int | None = None,
-        shares: Sequence[float] = (),
-    ) -> Measurement:
-        """Send stimuli for a time, or one until so much was transferred, whichever is first.
+    def run(self, work: Workload, plan: StepPlan, step: int) -> Measurement:
+        """Send a workload, inside the drive, in the state that the step before left.
 
         Parameters
         ----------
-        stimuli
-            What is sent, inside the drive: one, or several at the same time, each by a program of
-            its own.
+        work
+            What is sent. Real drives take stimuli, simulated ones any kind.
+        plan
+            When it ends.
         step
             Its place in the session, the key of its random numbers: the same steps in the same
             order on the same simulated drive give the same results.
-        seconds
-            Of the drive's time.
-        total_bytes
-            Transferred in both directions; of a single stimulus.
-        shares
-            Of the requests, for each stimulus: one that is ahead of its share waits for the others.
-            Without shares each is as fast as it can be.
 
         Raises
         ------

@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from drivelab.drives.measurement import Measurement
-from drivelab.drives.session import DriveSession, Purge
+from drivelab.drives.session import DriveSession, Purge, StepPlan
 from drivelab.errors import RunError, UsageError
 from drivelab.pts.journal import Action, Step
 from drivelab.pts.plan import PRECONDITIONING_BYTES, PRECONDITIONING_FILLS, Plan
@@ -31,6 +31,7 @@ from drivelab.pts.shared_states import SharedStates
 from drivelab.pts.states import States
 from drivelab.pts.words import words_of
 from drivelab.store import RunStore, damaged
+from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 
 # Of a step in which nothing completed.
@@ -283,13 +284,9 @@ class Bench:
             if action.kind == "idle":
                 self._session.idle(action.seconds or 0.0)
             if action.kind == "run" and action.stimulus is not None:
-                result = self._session.run(
-                    *action.stimuli,
-                    step=position,
-                    seconds=action.seconds,
-                    total_bytes=action.total_bytes,
-                    shares=action.shares,
-                )
+                work = Stimuli(tuple(action.stimuli), tuple(action.shares))
+                plan = StepPlan(action.seconds, action.total_bytes)
+                result = self._session.run(work, plan, position)
                 return result.results_json()
         except (RunError, UsageError) as error:
             if isinstance(error, UsageError) and not self._has_run():

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.errors import UsageError
 from drivelab.pts.settings import Settings
 from drivelab.units import format_size
+from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 
 if TYPE_CHECKING:
     from drivelab.drives.session import Askable
+    from drivelab.workloads.workload import Workload
 
 #: Preconditioning that no test depends on writes the capacity so often, in such requests.
 PRECONDITIONING_FILLS: Final = 2
@@ -76,13 +78,13 @@ class Plan:
         Whether the drive is; a real one's write cache is switched, a simulated one's writes
         are forced.
     accepts
-        Raises `UsageError` for what the drive cannot be asked for at the same time.
+        Raises `UsageError` for what the drive cannot be asked for.
     """
 
     settings: Settings
     extent: Extent
     is_simulated: bool
-    accepts: Callable[..., None] = field(compare=False)
+    accepts: Callable[[Workload], None] = field(compare=False)
 
     @classmethod
     def of(cls, drive: Askable, settings: Settings) -> Plan:
@@ -138,7 +140,7 @@ class Plan:
         stimulus = Stimulus(
             read_ratio=read_ratio, sizes=parts, range_bytes=self.extent.range_bytes, **values
         )
-        self.accepts(stimulus)
+        self.accepts(Stimuli((stimulus,)))
         return stimulus
 
     def preconditioning(self, size_bytes: int = PRECONDITIONING_BYTES) -> Stimulus:

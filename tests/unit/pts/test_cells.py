@@ -10,7 +10,7 @@ import pytest
 
 from drivelab._core import histogram_bin, histogram_range
 from drivelab.drives.operation_result import OperationResult
-from drivelab.drives.session import step_measurement
+from drivelab.drives.session import StepPlan, step_measurement
 from drivelab.pts.cells import LEVELS, percentile_ms
 from drivelab.pts.journal import Action, Step
 from drivelab.workloads.stimuli import Stimuli
@@ -27,7 +27,8 @@ def step_of(latencies: list[int]) -> Step:
         dict(Counter(map(histogram_bin, latencies))),
     )
     stimulus = Stimulus.of_size(4096, 1.0, 2**20)
-    done = step_measurement(0, Stimuli((stimulus,)), 10**9, [(part, None)], total_bytes=None)
+    work, plan = Stimuli((stimulus,)), StepPlan(seconds=1)
+    done = step_measurement(0, work, 10**9, [(part, None)], plan=plan)
     return Step(0, Action("run", "rounds"), stimulus, done)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from fake_test_run import ORIGIN
 
+from drivelab.drives.session import StepPlan
 from drivelab.drives.sessions import open_session
 from drivelab.drives.simulated.session import SimulatedSession
 from drivelab.pts import states
@@ -17,6 +18,7 @@ from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings
 from drivelab.pts.shared_states import SharedStates
 from drivelab.pts.state_file import read_state, write_state
+from drivelab.workloads.workload import Workload
 
 SMALL_DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 
@@ -33,11 +35,11 @@ class Counted(SimulatedSession):
         self.stop_at = stop_at
         self.asked: list[int] = []
 
-    def run(self, *args: Any, step: int, **others: Any) -> Any:
+    def run(self, work: Workload, plan: StepPlan, step: int) -> Any:
         if step == self.stop_at:
             raise KeyboardInterrupt
         self.asked.append(step)
-        return super().run(*args, step=step, **others)
+        return super().run(work, plan, step)
 
 
 def run(

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from drivelab._core import MOST_STREAMS
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
-from drivelab.drives.session import Purge, check_end, step_measurement
+from drivelab.drives.session import Purge, step_measurement
+from drivelab.drives.simulated.asked import nanoseconds
 from drivelab.drives.simulated.simulation import operations
 from drivelab.errors import UsageError
 from drivelab.units import format_size
 from drivelab.workloads.stimuli import Stimuli
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from drivelab.drives.session import StepPlan
     from drivelab.drives.simulated.drive import SimulatedDrive
-    from drivelab.workloads.stimulus import Stimulus
+    from drivelab.workloads.workload import Workload
 
 #: Idling is a step like any other to the random numbers: its key is far from those of steps.
 _IDLE_KEY: Final = 1 << 40
@@ -84,54 +84,50 @@ class SimulatedSession(ClosedOnExit):
         self._session.purge()
         return Purge("done", "simulated: every block erased")
 
-    def check(self, *stimuli: Stimulus, shares: Sequence[float] = ()) -> None:
-        """Raise `UsageError` when a stimulus goes beyond the drive, or loops are too many."""
-        end = Stimuli(stimuli, tuple(shares)).footprint_bytes
-        if end > self.capacity_bytes:
+    def check(self, work: Workload) -> None:
+        """Raise `UsageError` when it goes beyond the drive, or loops are too many."""
+        end = work.footprint_bytes
+        if end is not None and end > self.capacity_bytes:
             raise UsageError(
-                f"the stimulus goes to {end} bytes of {self.name}; allowed: at most "
+                f"what is asked for goes to {end} bytes of {self.name}; allowed: at most "
                 f"{self.capacity_bytes}"
             )
+        if not isinstance(work, Stimuli):
+            return
         # Threads of random accesses do not differ, so they are one loop.
-        loops = sum(1 if each.is_random else each.threads for each in stimuli)
+        loops = sum(1 if each.is_random else each.threads for each in work.stimuli)
         if loops > MOST_STREAMS:
             raise UsageError(
                 f"{loops} streams at the same time, each thread of accesses in order being one; "
                 f"allowed on simulated drives: at most {MOST_STREAMS}"
             )
 
-    def run(
-        self,
-        *stimuli: Stimulus,
-        step: int,
-        seconds: float | None = None,
-        total_bytes: int | None = None,
-        shares: Sequence[float] = (),
-    ) -> Measurement:
-        """Send stimuli in simulated time; see `DriveSession.run`.
+    def run(self, work: Workload, plan: StepPlan, step: int) -> Measurement:
+        """Send any workload in simulated time; see `DriveSession.run`.
 
         Between two steps the write buffer drains: what a step finds is an idle drive.
         """
-        self.check(*stimuli, shares=shares)
-        check_end(stimuli, seconds, total_bytes)
-        work = Stimuli(stimuli, tuple(shares))
+        self.check(work)
+        plan.check(work)
         told = self._session.run(
             work.streams(),
             place=step,
-            duration_ns=None if seconds is None else max(1, round(seconds * 1e9)),
-            total_bytes=total_bytes,
+            duration_ns=nanoseconds(plan.seconds),
+            total_bytes=plan.total_bytes,
         )
         extra = {name: told["extra"][name] for name in _TOLD if name in told["extra"]}
         if "energy_joules" in told:
             extra["energy_joules"] = told["energy_joules"]
         whole = operations(told)
+        ends = plan.total_bytes is None and told["stopped_by"] == "requests"
         return step_measurement(
             step,
             work,
             max(1, told["duration_ns"]),
-            [whole] if len(stimuli) == 1 else [operations(each) for each in told["streams"]],
+            [operations(each) for each in told["streams"]] or [whole],
             whole=whole,
-            total_bytes=total_bytes,
+            plan=plan,
+            ended="requests" if ends else "seconds",
             extra=extra,
         )
 

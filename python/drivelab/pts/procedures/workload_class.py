@@ -23,6 +23,7 @@ from drivelab.pts.response_times import levels_table, response_time_figure
 from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds
 from drivelab.pts.test import PtsTest, Section, settled_verdict
 from drivelab.pts.workload_class import Part, WorkloadClass
+from drivelab.workloads.stimuli import Stimuli
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +77,7 @@ def _stimuli(plan: Plan) -> list[tuple[Stimulus, float]]:
     of = _class_of(plan.settings)
     stimuli = [_stimulus(plan, part) for part in of.parts]
     if of.is_at_once:
-        plan.accepts(*stimuli, shares=of.shares)
+        plan.accepts(Stimuli(tuple(stimuli), tuple(of.shares)))
     return [(stimulus, plan.minutes(1)) for stimulus in stimuli]
 
 

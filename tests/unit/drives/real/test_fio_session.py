@@ -13,9 +13,13 @@ from drivelab.drives.measurement import Measurement
 from drivelab.drives.real.fio import session as fio_session
 from drivelab.drives.real.fio.program import FioOutput, run_fio
 from drivelab.drives.real.fio.step import senders, step_seed
+from drivelab.drives.session import StepPlan
 from drivelab.drives.sessions import open_session
 from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
+from drivelab.workloads.trace import Trace
 
 KIB, MIB = 2**10, 2**20
 CAPACITY = 16 * MIB
@@ -87,7 +91,9 @@ def shares(values: list[Any]) -> dict[Any, float]:
 
 
 def test_counts_are_those_of_what_was_sent(session: Any, sent: Any) -> None:
-    result = session.run(stimulus(read_ratio=0.4, queue_depth=4), step=0, total_bytes=2 * MIB)
+    result = session.run(
+        Stimuli((stimulus(read_ratio=0.4, queue_depth=4),)), StepPlan(total_bytes=2 * MIB), 0
+    )
     (rows,) = sent()
     for bit, part in enumerate((result.read, result.write)):
         mine = [row for row in rows if row[0] == bit]
@@ -101,7 +107,7 @@ def test_counts_are_those_of_what_was_sent(session: Any, sent: Any) -> None:
 
 def test_random_accesses_go_all_over_the_range(session: Any, sent: Any) -> None:
     what = stimulus(range_start_bytes=4 * MIB, range_bytes=MIB, queue_depth=8)
-    session.run(what, step=1, total_bytes=16 * MIB)
+    session.run(Stimuli((what,)), StepPlan(total_bytes=16 * MIB), 1)
     offsets = [row[2] for row in sent()[0]]
     assert all(4 * MIB <= offset < 5 * MIB and offset % (4 * KIB) == 0 for offset in offsets)
     assert len(offsets) == 4096
@@ -114,7 +120,7 @@ def test_a_composite_has_its_sizes_and_zones(session: Any, sent: Any) -> None:
     zones = ((0.5, 0.05), (0.3, 0.15), (0.2, 0.8))
     what = stimulus(size=sizes, zones=zones, read_ratio=0.4, threads=2, queue_depth=8)
     # Of 10.2 KiB on average: some 4,700 requests, however fast the disk is.
-    session.run(what, step=2, total_bytes=48 * MIB)
+    session.run(Stimuli((what,)), StepPlan(total_bytes=48 * MIB), 2)
     rows = [row for thread in sent() for row in thread]
     assert len(rows) > 4000
     # Four standard deviations of a share of 4000 are 0.03.
@@ -130,7 +136,7 @@ def test_a_composite_has_its_sizes_and_zones(session: Any, sent: Any) -> None:
 def test_threads_in_order_have_parts_of_their_own(session: Any, sent: Any) -> None:
     # 12 MiB in 5 parts are 19 requests each, and something left over.
     what = stimulus(size=128 * KIB, is_random=False, threads=5, range_bytes=12 * MIB, read_ratio=0)
-    result = session.run(what, step=3, total_bytes=24 * MIB)
+    result = session.run(Stimuli((what,)), StepPlan(total_bytes=24 * MIB), 3)
     threads = sent()
     part = 19 * 128 * KIB
     begins = {thread[0][2]: thread for thread in threads}
@@ -146,14 +152,14 @@ def test_threads_in_order_have_parts_of_their_own(session: Any, sent: Any) -> No
 @pytest.mark.parametrize("size", [128 * KIB, ((4 * KIB, 0.5), (64 * KIB, 0.5))])
 def test_bytes_end_a_step_where_they_are_first(session: Any, sent: Any, size: Any) -> None:
     what = stimulus(size=size, read_ratio=0.5, queue_depth=4, threads=2)
-    result = session.run(what, step=4, seconds=60, total_bytes=8 * MIB)
+    result = session.run(Stimuli((what,)), StepPlan(seconds=60, total_bytes=8 * MIB), 4)
     assert 8 * MIB <= result.bytes <= 8 * MIB + 2 * 4 * 128 * KIB
     assert result.duration_ns < 60e9
     assert result.bytes == sum(row[1] for thread in sent() for row in thread)
 
 
 def test_time_ends_a_step_where_it_is_first(session: Any) -> None:
-    result = session.run(stimulus(), step=5, seconds=0.2, total_bytes=2**40)
+    result = session.run(Stimuli((stimulus(),)), StepPlan(seconds=0.2, total_bytes=2**40), 5)
     # No upper bound: what is under way then is as long as the disk takes for it.
     assert result.duration_ns >= 198_000_000
     assert result.bytes < 2**40
@@ -162,7 +168,7 @@ def test_time_ends_a_step_where_it_is_first(session: Any) -> None:
 def test_steps_have_random_numbers_of_their_own(session: Any, sent: Any) -> None:
     found = []
     for step in (6, 7, 6):
-        session.run(stimulus(), step=step, total_bytes=MIB)
+        session.run(Stimuli((stimulus(),)), StepPlan(total_bytes=MIB), step)
         found.append(sent()[0])
     assert found[0] == found[2] != found[1]
     assert step_seed(7, 6) != step_seed(8, 6)
@@ -171,7 +177,7 @@ def test_steps_have_random_numbers_of_their_own(session: Any, sent: Any) -> None
 @pytest.mark.parametrize("content", ["zero", "database", "random"])
 def test_what_is_written_looks_as_asked(session: Any, content: str) -> None:
     what = stimulus(size=MIB, read_ratio=0, is_random=False, content=content)
-    session.run(what, step=8, total_bytes=4 * MIB)
+    session.run(Stimuli((what,)), StepPlan(total_bytes=4 * MIB), 8)
     written = Path(session.identity()["path"]).read_bytes()[: 4 * MIB]
     if content == "zero":
         assert not any(written)
@@ -195,7 +201,9 @@ def test_a_forced_write_is_synchronous(session: Any, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(fio_session, "run_fio", keep)
     for forced in (True, False):
-        session.run(stimulus(read_ratio=0, is_forced=forced), step=9, total_bytes=64 * KIB)
+        session.run(
+            Stimuli((stimulus(read_ratio=0, is_forced=forced),)), StepPlan(total_bytes=64 * KIB), 9
+        )
     asked = [output.report["jobs"][0]["job options"].get("sync") for output in outputs]
     assert asked == ["dsync", None]
 
@@ -213,7 +221,7 @@ def test_a_forced_write_is_synchronous(session: Any, monkeypatch: pytest.MonkeyP
 )
 def test_what_cannot_be_asked_for_is_told(session: Any, values: Any, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        session.run(stimulus(**values), step=0, seconds=1)
+        session.run(Stimuli((stimulus(**values),)), StepPlan(seconds=1), 0)
 
 
 def test_stimuli_at_the_same_time_are_told_each_and_all(session: Any, sent: Any) -> None:
@@ -222,7 +230,9 @@ def test_stimuli_at_the_same_time_are_told_each_and_all(session: Any, sent: Any)
     log = stimulus(
         size=8 * KIB, read_ratio=0, is_random=False, range_start_bytes=half, range_bytes=half
     )
-    result = enough_of_each(lambda seconds: session.run(pages, log, step=10, seconds=seconds))
+    result = enough_of_each(
+        lambda seconds: session.run(Stimuli((pages, log)), StepPlan(seconds=seconds), 10)
+    )
     of_pages, of_log = result.streams
     assert of_pages.read.requests > 0 < of_pages.write.requests
     assert of_log.read is None
@@ -249,7 +259,7 @@ def test_shares_are_held(session: Any) -> None:
     for asked in ((0.7, 0.05, 0.25), (0.1, 0.6, 0.3)):
 
         def held(seconds: float, asked: tuple[float, ...] = asked) -> Any:
-            return session.run(pages, log, scan, step=12, seconds=seconds, shares=asked)
+            return session.run(Stimuli((pages, log, scan), asked), StepPlan(seconds=seconds), 12)
 
         result = enough_of_each(held)
         for share, stream in zip(asked, result.streams, strict=True):
@@ -267,7 +277,7 @@ def test_shares_are_held_where_a_stream_begins_late(
         return run_fio(program, [*options, "startdelay=500ms"], **others)
 
     monkeypatch.setattr(fio_session, "run_fio", late)
-    result = session.run(stimulus(), stimulus(), step=13, seconds=1, shares=(0.9, 0.1))
+    result = session.run(Stimuli((stimulus(), stimulus()), (0.9, 0.1)), StepPlan(seconds=1), 13)
     first, second = result.streams
     assert second.requests == pytest.approx(0.1 * result.requests, rel=0.02, abs=4)
     assert first.requests + second.requests == result.requests
@@ -292,32 +302,34 @@ def test_shares_are_whole_weights_of_each_thread() -> None:
 def test_streams_have_random_numbers_of_their_own(session: Any, sent: Any) -> None:
     assert len({step_seed(7, 6, stream) for stream in range(3)}) == 3
     what = stimulus()
-    enough_of_each(lambda seconds: session.run(what, what, step=11, seconds=seconds))
+    enough_of_each(
+        lambda seconds: session.run(Stimuli((what, what)), StepPlan(seconds=seconds), 11)
+    )
     (second,) = sent()
-    session.run(what, step=11, total_bytes=MIB)
+    session.run(Stimuli((what,)), StepPlan(total_bytes=MIB), 11)
     assert [row[2] for row in second[:20]] != [row[2] for row in sent()[0][:20]]
 
 
 def test_streams_that_cannot_run_together_are_refused(session: Any) -> None:
     large = stimulus(size=8 * MIB, threads=65)
-    session.check(large)
+    session.check(Stimuli((large,)))
     with pytest.raises(CannotAnswerError, match="130 requests of up to 8388608 bytes in flight"):
-        session.check(large, large)
+        session.check(Stimuli((large, large)))
     with pytest.raises(UsageError, match="allowed: one for each, above 0 to 1"):
-        session.check(stimulus(), stimulus(), shares=[1.0])
+        session.check(Stimuli((stimulus(), stimulus()), (1.0,)))
     with pytest.raises(UsageError, match="2 stimuli at the same time end by time"):
-        session.run(stimulus(), stimulus(), step=0, seconds=1, total_bytes=MIB)
+        session.run(Stimuli((stimulus(), stimulus())), StepPlan(seconds=1, total_bytes=MIB), 0)
 
 
 def test_something_must_end_a_step(session: Any) -> None:
     with pytest.raises(UsageError, match="nothing ends the step"):
-        session.run(stimulus(), step=0)
+        session.run(Stimuli((stimulus(),)), StepPlan(), 0)
 
 
 def test_blocks_of_the_drive_are_respected(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "block_bytes", 4096)
     with pytest.raises(CannotAnswerError, match="512 bytes is no multiple of 4096"):
-        session.run(stimulus(size=512), step=0, seconds=1)
+        session.run(Stimuli((stimulus(size=512),)), StepPlan(seconds=1), 0)
 
 
 def test_a_real_drive_keeps_its_state(session: Any) -> None:
@@ -338,9 +350,16 @@ def test_somebody_else_s_file_is_only_read(
     path = drive_folder / "mine.img"
     path.write_bytes(b"mine" * (MIB // 2))
     with open_session(str(path)) as session:
-        assert session.run(stimulus(range_bytes=2 * MIB), step=0, total_bytes=MIB).bytes >= MIB
+        assert (
+            session.run(
+                Stimuli((stimulus(range_bytes=2 * MIB),)), StepPlan(total_bytes=MIB), 0
+            ).bytes
+            >= MIB
+        )
         with pytest.raises(CannotAnswerError, match="was not made by Drivelab"):
-            session.run(stimulus(range_bytes=2 * MIB, read_ratio=0.9), step=1, seconds=1)
+            session.run(
+                Stimuli((stimulus(range_bytes=2 * MIB, read_ratio=0.9),)), StepPlan(seconds=1), 1
+            )
     assert path.read_bytes() == b"mine" * (MIB // 2)
     path.unlink()
 
@@ -367,7 +386,7 @@ def test_a_report_that_makes_no_sense_is_no_result(
 
     monkeypatch.setattr(fio_session, "run_fio", spoilt)
     with pytest.raises(RunError, match=said):
-        session.run(stimulus(), step=0, seconds=0.2)
+        session.run(Stimuli((stimulus(),)), StepPlan(seconds=0.2), 0)
 
 
 def test_the_header_says_what_the_kernel_knows(session: Any) -> None:
@@ -378,3 +397,10 @@ def test_the_header_says_what_the_kernel_knows(session: Any) -> None:
     assert all(isinstance(value, str) for value in header.values())
     assert header["software"].startswith("fio-")
     assert "processors" in header["host"]
+
+
+def test_what_fio_cannot_do_in_a_step_is_refused_in_a_line(session: Any) -> None:
+    with pytest.raises(CannotAnswerError, match="a trace is no step of a session on"):
+        session.check(Trace(((0, "read", 0, 4096),)))
+    with pytest.raises(CannotAnswerError, match="takes stimuli: name a simulated one"):
+        session.run(Characteristics(), StepPlan(seconds=1), 0)

@@ -10,9 +10,11 @@ import pytest
 from drivelab._core import preset_names, preset_text
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.presets.source import read_preset
+from drivelab.drives.session import StepPlan
 from drivelab.drives.sessions import open_session
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 
 SLC = [name for name in preset_names() if name.startswith("slc-")]
@@ -101,11 +103,17 @@ def database_rates(folder: Path, gigabits: float) -> list[float]:
         sent: dict[str, Any] = {"queue_depth": 32, "content": "database"}
         session.purge()
         in_order = Stimulus.of_size(131072, 0.0, whole, is_random=False, **sent)
-        session.run(in_order, step=0, total_bytes=2 * whole)
-        session.run(Stimulus.of_size(4096, 0.65, whole, **sent), step=1, total_bytes=3 * whole)
+        session.run(Stimuli((in_order,)), StepPlan(total_bytes=2 * whole), 0)
+        session.run(
+            Stimuli((Stimulus.of_size(4096, 0.65, whole, **sent),)),
+            StepPlan(total_bytes=3 * whole),
+            1,
+        )
         sizes = enumerate((512, 4096), start=2)
         steps = [(step, Stimulus.of_size(size, 0.65, whole, **sent)) for step, size in sizes]
-        return [session.run(each, step=step, seconds=3).iops for step, each in steps]
+        return [
+            session.run(Stimuli((each,)), StepPlan(seconds=3), step).iops for step, each in steps
+        ]
 
 
 def test_the_link_limits_what_compresses_on_the_drive_of_figure_3(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from drivelab.drives.real.made_file import Written
 from drivelab.drives.real.purge import purge_drive
 from drivelab.drives.real.target import writing
 from drivelab.drives.real.write_cache import switch_write_cache
-from drivelab.drives.session import check_end, step_measurement
+from drivelab.drives.session import step_measurement
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.workloads.stimuli import Stimuli
 
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from drivelab.drives.real.fio.drive import FioDrive
     from drivelab.drives.real.purge import PurgeMethod
     from drivelab.drives.real.write_cache import CacheState, Switched
-    from drivelab.drives.session import Purge
+    from drivelab.drives.session import Purge, StepPlan
     from drivelab.workloads.stimulus import Stimulus
+    from drivelab.workloads.workload import Workload
 
 # fio's start, and that of each of its threads.
 _START_SECONDS: Final = 5.0
@@ -127,14 +128,7 @@ class FioSession(ClosedOnExit):
         target.check_present()
         return purge
 
-    def run(
-        self,
-        *stimuli: Stimulus,
-        step: int,
-        seconds: float | None = None,
-        total_bytes: int | None = None,
-        shares: Sequence[float] = (),
-    ) -> Measurement:
+    def run(self, work: Workload, plan: StepPlan, step: int) -> Measurement:
         """Send stimuli, several as a fio job each; see `DriveSession.run`.
 
         Raises
@@ -144,8 +138,11 @@ class FioSession(ClosedOnExit):
         RunError
             When fio fails, hangs, or answers what cannot be; or the drive goes away.
         """
-        check_end(stimuli, seconds, total_bytes)
-        self.check(*stimuli, shares=shares)
+        sent = _stimuli_of(work, self.name)
+        plan.check(sent)
+        self.check(sent)
+        stimuli, shares = sent.stimuli, sent.shares
+        seconds, total_bytes = plan.seconds, plan.total_bytes
         drive = self._drive
         target = drive.target
         target.check_present()
@@ -186,10 +183,10 @@ class FioSession(ClosedOnExit):
         # By which a log of the drive's power is joined to it.
         return step_measurement(
             step,
-            Stimuli(stimuli, tuple(shares)),
+            sent,
             duration_ns,
             done,
-            total_bytes=total_bytes,
+            plan=plan,
             extra={"began_unix_seconds": began},
         )
 
@@ -228,14 +225,13 @@ class FioSession(ClosedOnExit):
         may_be = target.is_whole and target.write_refusal is None
         return switch_write_cache(target.device, wanted, is_whole=may_be)
 
-    def check(self, *stimuli: Stimulus, shares: Sequence[float] = ()) -> None:
-        """Raise `UsageError` when the drive cannot be asked for these at once, or not by fio."""
+    def check(self, work: Workload) -> None:
+        """Raise `UsageError` when the drive cannot be asked for it, or not by fio."""
         check_on_target(
             self.name,
             self.capacity_bytes,
             self.block_bytes,
-            stimuli,
-            shares,
+            work,
             engine=self._drive.engine,
             write_refusal=self._drive.target.write_refusal,
         )
@@ -270,25 +266,23 @@ class UnmadeFile:
     engine: str
     kind: Literal["real"] = "real"
 
-    def check(self, *stimuli: Stimulus, shares: Sequence[float] = ()) -> None:
-        """Raise `UsageError` when the file could not be asked for these at once."""
-        check_on_target(
-            self.name, self.capacity_bytes, self.block_bytes, stimuli, shares, engine=self.engine
-        )
+    def check(self, work: Workload) -> None:
+        """Raise `UsageError` when the file could not be asked for it."""
+        check_on_target(self.name, self.capacity_bytes, self.block_bytes, work, engine=self.engine)
 
 
 def check_on_target(
     name: str,
     capacity_bytes: int,
     block_bytes: int,
-    stimuli: Sequence[Stimulus],
-    shares: Sequence[float] = (),
+    work: Workload,
     *,
     engine: str,
     write_refusal: str | None = None,
 ) -> None:
-    """Raise `UsageError` when fio cannot send stimuli at once to a target of such a size."""
-    for stimulus in stimuli:
+    """Raise `UsageError` when fio cannot send a step to a target of such a size."""
+    sent = _stimuli_of(work, name)
+    for stimulus in sent.stimuli:
         end = stimulus.range_start_bytes + stimulus.range_bytes
         if end > capacity_bytes:
             raise UsageError(
@@ -307,7 +301,15 @@ def check_on_target(
                 f"the range begins at {stimulus.range_start_bytes}, no multiple of {block_bytes} "
                 f"bytes, the block of direct requests to {name}"
             )
-    Stimuli(tuple(stimuli), tuple(shares))
-    for sender in senders(stimuli, shares):
+    for sender in senders(sent.stimuli, sent.shares):
         check_depth(engine, name, sender.stimulus.queue_depth)
-    check_stimuli(stimuli)
+    check_stimuli(sent.stimuli)
+
+
+def _stimuli_of(work: Workload, name: str) -> Stimuli:
+    if isinstance(work, Stimuli):
+        return work
+    raise CannotAnswerError(
+        f"a {work.kind} is no step of a session on {name}, a real drive, which takes stimuli: name "
+        "a simulated one (sim:NAME)"
+    )
