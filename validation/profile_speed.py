@@ -8,8 +8,7 @@ from typing import Final
 
 from drivelab._core import preset_names
 from drivelab.drives.simulated.drive import SimulatedDrive
-from drivelab.profile.journal import Passes
-from drivelab.profile.measured import measured_profile
+from drivelab.profile.measured import profile
 from drivelab.profile.plan import DIRECTIONS, ProfilePlan
 from validation.document import Section
 
@@ -31,7 +30,7 @@ def profile_speed() -> Section:
         # Fresh out of the box it holds nothing to read.
         directions = DIRECTIONS if drive.condition != "fresh" else ("write",)
         plan = ProfilePlan(directions=directions)
-        measured_profile(Passes(drive, plan), plan)
+        profile(drive, plan)
         seconds = time.process_time() - prepared
         target = _TARGETS[drive.capacity_bytes > _SMALL_BYTES]
         if seconds > target:

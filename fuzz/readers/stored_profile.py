@@ -14,7 +14,7 @@ from fuzz.reader import Reader
 def _check(data: bytes) -> None:
     with run_of(data) as store:
         passes = stored_passes(store)
-    for place, measured in enumerate(passes):
+    for place, measured in passes.items():
         assert measured.index == place
         assert pass_of_json(json.loads(json.dumps(pass_json(measured)))) == measured
         assert measured.access_time_ns > 0

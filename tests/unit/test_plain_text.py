@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from kernel_view import small_machine
 
-from drivelab.campaign.status_line import StatusLine
 from drivelab.plain_text import PlainStream, escaped, escaped_lines
+from drivelab.runs.status_line import StatusLine
 
 SMALL = Path(__file__).parents[1] / "small_drive.toml"
 COMMAND = [sys.executable, "-c", "import sys; from drivelab.cli.main import main; sys.exit(main())"]

@@ -266,7 +266,7 @@ class Drive(ClosedOnExit):
     def _measured(
         self, workloads: list[Characteristics], plan: MeasurementPlan, progress: bool
     ) -> Iterator[Any]:
-        from drivelab.campaign.progress import Progress
+        from drivelab.runs.progress import Progress
 
         answers: Any = self._opened.measure(list(enumerate(workloads)), plan)
         with closing(answers), Progress(len(workloads), 0, "measurements", shown=progress) as bar:

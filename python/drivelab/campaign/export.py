@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from drivelab._core import parquet_table
 from drivelab.campaign.columns import histogram_columns, scalar_columns
-from drivelab.campaign.header import run_of
 from drivelab.csv_text import csv_text
 from drivelab.drives.measurement import Measurement
 from drivelab.outputs import OutputFolder
+from drivelab.runs.header import run_of
 from drivelab.workloads.parts import Parts
 
 EXPORT: Final = "measurements.csv"

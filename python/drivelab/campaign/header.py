@@ -1,24 +1,28 @@
-"""What a run keeps about itself: the drive, the design, the plan, and who measured when."""
+"""What a campaign's run keeps about itself: the drive, the design, and the plan."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import platform
-import re
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Final
 
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
 from drivelab.errors import UsageError
+from drivelab.runs.header import CAMPAIGN_COMMAND, command_of, drive_header
+from drivelab.runs.kind import RunKind
 from drivelab.store import RunStore, damaged
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 
+CAMPAIGN: Final = RunKind(
+    CAMPAIGN_COMMAND,
+    "campaign",
+    one="measurement",
+    many="measurements",
+    compared=("drive", "design", "plan"),
+)
 # What readers of a header count on.
 _KEYS: Final[dict[str, set[str]]] = {
     "drive": {"name", "kind", "capacity_bytes", "identity"},
@@ -26,8 +30,6 @@ _KEYS: Final[dict[str, set[str]]] = {
     "plan": {"seed"},
     "origin": set(),
 }
-# Their numbers may change what is drawn, fitted or measured.
-_PACKAGES: Final = {"drivelab": "drivelab", "numpy": "numpy", "scikit_learn": "scikit-learn"}
 
 
 def campaign_header(
@@ -54,12 +56,7 @@ def campaign_header(
         raise ValueError(f"{len(workloads)} workloads in parts of {parts.total}")
     described = json.dumps([workload.to_json() for workload in workloads], sort_keys=True)
     return {
-        "drive": {
-            "name": drive.name,
-            "kind": drive.kind,
-            "capacity_bytes": drive.capacity_bytes,
-            "identity": drive.identity(),
-        },
+        "drive": drive_header(drive),
         "design": {
             "name": design_name,
             "seed": plan.seed,
@@ -75,35 +72,6 @@ def campaign_header(
     }
 
 
-def this_start(command: str | None) -> dict[str, Any]:
-    """Describe this process and its machine: when, where, with which versions.
-
-    Parameters
-    ----------
-    command
-        The command line that the user gave, if any.
-    """
-    from importlib.metadata import version
-
-    return {
-        "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": command,
-        **{f"{name}_version": version(package) for name, package in _PACKAGES.items()},
-        "python_version": platform.python_version(),
-        "host": platform.node(),
-        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "processor": _processor(),
-        "processors": len(os.sched_getaffinity(0)),
-    }
-
-
-def run_of(header: Mapping[str, Any]) -> str:
-    """Name a run of any command, the same wherever its folder is moved to."""
-    drive, origin = header["drive"], header.get("origin", {})
-    digest = hashlib.sha256(json.dumps([drive, origin], sort_keys=True).encode()).hexdigest()
-    return f"the run of {drive['name']} begun {origin.get('started_at')} ({digest[:12]})"
-
-
 def stored_header(store: RunStore) -> dict[str, Any]:
     """Give what a run keeps about itself, having checked that it is all there.
 
@@ -114,30 +82,14 @@ def stored_header(store: RunStore) -> dict[str, Any]:
     RunError
         When the database is damaged.
     """
-    kind = other_kind(store.header)
-    if kind is not None:
+    command = command_of(store.header)
+    if command != CAMPAIGN.command:
         raise UsageError(
-            f"{store.path} is a run of `drivelab {kind}`, not of `drivelab model`; see "
-            f"`drivelab {kind} --help`"
+            f"{store.path} is a run of `drivelab {command}`, not of `drivelab {CAMPAIGN.command}`; "
+            f"see `drivelab {command} --help`"
         )
     for name, keys in _KEYS.items():
         part = store.header.get(name)
         if not isinstance(part, dict) or not keys <= part.keys():
             raise damaged(store.path, f"its {name} is not there")
     return store.header
-
-
-def other_kind(header: Mapping[str, Any]) -> str | None:
-    """Name the command that made a run which is no campaign; ``None`` for a campaign."""
-    kind = header.get("kind")
-    return kind if isinstance(kind, str) else None
-
-
-def _processor() -> str | None:
-    """Give the processor's model as the kernel tells it; ARM kernels tell none."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(errors="replace")
-    except OSError:
-        return None
-    found = re.search(r"^(?:model name|Model|Hardware)\s*:\s*(\S.*)$", text, re.MULTILINE)
-    return found[1].strip() if found else None

@@ -56,7 +56,7 @@ def predict_file(args: argparse.Namespace) -> int:
 
 
 def _answer_all(args: argparse.Namespace, predictor: BulkPredictor) -> tuple[int, int]:
-    from drivelab.campaign.progress import Progress
+    from drivelab.runs.progress import Progress
     from drivelab.workloads.csv_table import BLOCK_BYTES, WorkloadCsv
 
     rows = outside = 0

@@ -33,31 +33,18 @@ from drivelab.cli.several_drives import (
     separate,
 )
 from drivelab.cli.terminal import in_lines, show
-from drivelab.errors import (
-    CannotAnswerError,
-    DamagedError,
-    DrivelabError,
-    RunError,
-    TerminatedError,
-    UsageError,
-)
+from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.units import format_size, parse_duration, parse_size
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from drivelab.drives.protocol import Drive
-    from drivelab.outputs import OutputFolder
     from drivelab.profile.decision import Decision
-    from drivelab.profile.journal import Passes
     from drivelab.profile.optimisation import Cost
     from drivelab.profile.plan import ProfilePlan
     from drivelab.profile.profile import Profile
     from drivelab.profile.sizes import Interval
-    from drivelab.store import RunStore
 
 _MOST: Final = 100_000
-_TOLD_EVERY: Final = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -246,17 +233,31 @@ def run(args: argparse.Namespace) -> int:
 
 def _told_of(args: argparse.Namespace, plan: ProfilePlan) -> dict[str, Any]:
     """Profile one drive; give what ``--json`` prints of it, and the text."""
-    from drivelab.cli.profile_files import values_of, write_files
+    from drivelab.cli.profile_files import check_files, values_of, write_files
     from drivelab.cli.profile_text import profile_text
+    from drivelab.profile.run import run_profile
 
     out = _folder(args)
     with _opened(args, plan) as drive:
         try:
-            found, head, folder = _measured(args, plan, drive, out)
+            profiled = run_profile(
+                drive,
+                plan,
+                out,
+                beside=beside(args),
+                command=args.command,
+                before=check_files,
+            )
         except BaseException:
             # Another command may be the one that goes on with it.
-            _leave(drive, only_found=True)
+            _leave_found(drive)
             raise
+    found, folder = profiled.found, profiled.folder
+    head = {
+        **describe_drive(drive),
+        "has_new_file": profiled.has_new_file,
+        "beside": profiled.beside,
+    }
     asked: Cost | None = args.optimization_cost
     head["optimization_cost_ns"] = None if asked is None else asked.time_ns
     head["optimization_ratio"] = None if asked is None else asked.ratio
@@ -265,44 +266,6 @@ def _told_of(args: argparse.Namespace, plan: ProfilePlan) -> dict[str, Any]:
     lines = [profile_text(found, plan, in_lines(head), answers)]
     lines += ["", *(f"wrote {in_lines(str(name))}" for name in files)] if files else []
     return {"values": values_of(found, plan, head, answers, files), "text": "\n".join(lines)}
-
-
-def _measured(
-    args: argparse.Namespace, plan: ProfilePlan, drive: Drive, out: Path | None
-) -> tuple[Profile, dict[str, Any], OutputFolder | None]:
-    """Measure what is missing; give the profile, what it belongs to, and where it is written."""
-    from drivelab.campaign.header import run_of
-    from drivelab.cli.profile_files import check_files
-    from drivelab.outputs import OutputFolder
-    from drivelab.profile.measured import measured_profile
-
-    try:
-        journal = _journal(out, drive, plan, args.command)
-    except DamagedError:
-        raise
-    except RunError as error:
-        raise RunError(f"{error}; {_go_on(args)}") from error
-    with journal as store:
-        folder = None if store is None else OutputFolder.of_run(store.path, run_of(store.header))
-        if folder is not None:
-            check_files(folder)
-        measure = _passes(args, drive, plan, store)
-        try:
-            found = measured_profile(measure, plan)
-        except KeyboardInterrupt as interrupt:
-            raise KeyboardInterrupt(f"stopped; {_kept(store, drive, args)}") from interrupt
-        except TerminatedError as terminated:
-            message = f"{terminated}; {_kept(store, drive, args)}"
-            raise TerminatedError(terminated.number, message) from terminated
-        except DamagedError:
-            raise
-        except DrivelabError as error:
-            # A mistake is made again by the same words.
-            is_mistake = isinstance(error, UsageError)
-            if store is None or (is_mistake and not store.done()):
-                raise
-            raise type(error)(f"{error}; {_kept(store, drive, args)}") from error
-        return found, {**describe_drive(drive), **_told_by_starts(drive, store)}, folder
 
 
 def plan_of(args: argparse.Namespace) -> ProfilePlan:
@@ -396,105 +359,17 @@ def _opened(args: argparse.Namespace, plan: ProfilePlan) -> Drive:
             drive.check(each)
     except BaseException:
         # A file may be that of a profile which was stopped.
-        _leave(drive, only_found=True)
+        _leave_found(drive)
         drive.close()
         raise
     return drive
 
 
-def _journal(
-    out: Path | None, drive: Drive, plan: ProfilePlan, command: str
-) -> AbstractContextManager[RunStore | None]:
-    """Open the folder's journal, or nothing."""
-    import contextlib
-
-    from drivelab.campaign.comparison import refuse_other_campaign
-    from drivelab.campaign.header import this_start
-    from drivelab.profile.journal import RUN_KIND, without_half_width
-    from drivelab.store import RunStore
-
-    if out is None:
-        return contextlib.nullcontext()
-    header = {
-        "kind": RUN_KIND,
-        "drive": {
-            "name": drive.name,
-            "kind": drive.kind,
-            "capacity_bytes": drive.capacity_bytes,
-            "identity": drive.identity(),
-        },
-        "plan": plan.to_json(),
-        "origin": this_start(command),
-    }
-    store = RunStore.open_to_append(out, header, durable=drive.kind == "real")
-    try:
-        if store.header.get("kind") == RUN_KIND and not store.done():
-            # What was refused before its first pass is no profile yet.
-            store.begin_again(header)
-        compared = ("kind", "drive", "plan")
-        asked = (without_half_width(each) for each in (store.header, header))
-        refuse_other_campaign(out, *asked, compared=compared, what="profile")
-    except BaseException:
-        store.close()
-        raise
-    return store
-
-
-def _passes(
-    args: argparse.Namespace, drive: Any, plan: ProfilePlan, store: RunStore | None
-) -> Passes:
-    """Make what measures passes and tells how far it is."""
-    from drivelab.campaign.header import this_start
-    from drivelab.campaign.status_line import StatusLine
-    from drivelab.drives.real.fio.drive import FioDrive
-    from drivelab.profile.journal import Passes
-
-    line = StatusLine()
-
-    def began() -> None:
-        if store is not None:
-            file = {"file": drive.file} if isinstance(drive, FioDrive) else {}
-            store.record_start({**this_start(args.command), "beside": beside(args), **file})
-
-    def told(done: int, asked: int) -> None:
-        if line.is_terminal:
-            line.show(f"{done} of {asked} passes measured")
-            if done == asked:
-                line.clear()
-        elif store is not None and done % _TOLD_EVERY == 0:
-            line.show(f"{done} of {asked} passes measured")
-
-    return Passes(drive, plan, store, told, began)
-
-
-def _kept(store: RunStore | None, drive: Drive, args: argparse.Namespace) -> str:
-    """Leave a file that was made to a profile that goes on; say what is kept, and how it does."""
-    if store is None:
-        return "nothing was kept; --out FOLDER keeps every pass"
-    count = len(store.done())
-    file = _leave(drive, only_found=not count)
-    left = "" if file is None else f", and {file} until the profile is complete"
-    return f"{count} passes are kept in {store.path}{left}; {_go_on(args)}"
-
-
-def _leave(drive: Drive, *, only_found: bool) -> Path | None:
+def _leave_found(drive: Drive) -> None:
     from drivelab.drives.real.fio.drive import FioDrive
 
-    return drive.leave(only_found=only_found) if isinstance(drive, FioDrive) else None
-
-
-def _told_by_starts(drive: Drive, store: RunStore | None) -> dict[str, Any]:
-    """Say what came between a real drive and its profile; ``None`` on a simulated one."""
-    from drivelab.campaign.starts import drives_beside, has_new_file
-
-    if store is None or drive.kind != "real":
-        return {"has_new_file": None, "beside": None}
-    starts = store.starts()
-    return {"has_new_file": has_new_file(starts), "beside": drives_beside(starts)}
-
-
-def _go_on(args: argparse.Namespace) -> str:
-    return f"go on with: {args.command}"
+    if isinstance(drive, FioDrive):
+        drive.leave(only_found=True)
 
 
 def describe_drive(drive: Drive) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.campaign.starts import beside_text
+from drivelab.runs.starts import beside_text
 from drivelab.units import format_duration_ns
 
 if TYPE_CHECKING:

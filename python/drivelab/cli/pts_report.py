@@ -127,10 +127,10 @@ def _folder_of(run: Path, args: argparse.Namespace) -> OutputFolder:
 
 def check_run_files(run: Path) -> None:
     """Refuse a run whose report or result somebody changed, before hours of measuring."""
-    from drivelab.campaign.header import run_of
     from drivelab.outputs import OutputFolder
-    from drivelab.pts.journal import RUN_KIND
+    from drivelab.pts.journal import TEST
     from drivelab.report.saved import refuse_folder
+    from drivelab.runs.header import command_of, run_of
     from drivelab.store import RunStore, is_run
 
     if not is_run(run):
@@ -141,15 +141,15 @@ def check_run_files(run: Path) -> None:
     except (UsageError, RunError):
         # Whoever opens it to go on says what is wrong.
         return
-    if header.get("kind") == RUN_KIND:
+    if command_of(header) == TEST.command:
         refuse_folder(OutputFolder.of_run(run, run_of(header)))
 
 
 def folder_of_run(run: Path, out: Path | None = None, *, force: bool = False) -> OutputFolder:
     """Give the folder for the report of a run: its own unless another is given."""
-    from drivelab.campaign.header import run_of
     from drivelab.outputs import OutputFolder
     from drivelab.pts.journal import read_record
+    from drivelab.runs.header import run_of
     from drivelab.store import RunStore
 
     with RunStore.open(run) as store:

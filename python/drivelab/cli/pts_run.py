@@ -33,7 +33,8 @@ from drivelab.cli.several_drives import (
     separate,
 )
 from drivelab.cli.terminal import in_lines, show
-from drivelab.errors import CannotAnswerError, TerminatedError, UsageError
+from drivelab.errors import CannotAnswerError, UsageError
+from drivelab.runs.stopping import how_to_go_on, told_when_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -196,19 +197,10 @@ def _told_of(args: argparse.Namespace, settings: Settings) -> list[dict[str, Any
     from drivelab.pts.registry import TESTS
 
     path = args.out or _default_run(args, settings)
-    try:
+    with told_when_stopped(lambda: _kept(path, args.command)):
         if args.test == _ALL:
             return _run_all(args, settings, path)
         return [tell(_run(args, TESTS[args.test], settings, path))]
-    except KeyboardInterrupt as interrupt:
-        if str(interrupt):
-            raise
-        raise KeyboardInterrupt(f"stopped{_kept(path, args.command)}") from interrupt
-    except TerminatedError as terminated:
-        if str(terminated) != str(TerminatedError(terminated.number)):
-            raise
-        message = f"{terminated}{_kept(path, args.command)}"
-        raise TerminatedError(terminated.number, message) from terminated
 
 
 def _kept(path: Path, command: str) -> str:
@@ -222,7 +214,7 @@ def _kept(path: Path, command: str) -> str:
                 steps += len(store.done())
     if not steps:
         return f" before the first step: nothing was measured; begin again with: {command}"
-    return f"; {steps} steps are kept in {path}; go on with: {command}"
+    return f"; {steps} steps are kept in {path}; {how_to_go_on(command)}"
 
 
 def _run_all(args: argparse.Namespace, settings: Settings, path: Path) -> list[dict[str, Any]]:
@@ -257,10 +249,10 @@ def _run(
     settings: Settings,
     path: Path,
 ) -> Outcome:
-    from drivelab.campaign.header import this_start
     from drivelab.cli.pts_report import check_run_files
     from drivelab.pts.run import finished, refuse_impossible, run_test
     from drivelab.pts.shared_states import USUAL_BYTES, SharedStates, usual_folder
+    from drivelab.runs.header import this_start
 
     check_run_files(path)
     outcome = finished(

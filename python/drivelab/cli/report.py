@@ -55,11 +55,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _one(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    from drivelab.campaign.header import run_of, stored_header
+    from drivelab.campaign.header import stored_header
     from drivelab.models.of_run import accuracy_rows
     from drivelab.outputs import OutputFolder
     from drivelab.report.fitted import fit_and_report
     from drivelab.report.saved import refuse_folder
+    from drivelab.runs.header import run_of
     from drivelab.store import RunStore
 
     path: Path = args.runs[0]

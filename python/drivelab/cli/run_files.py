@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 def export(args: argparse.Namespace) -> dict[str, Any]:
     """Write the tables; give what ``runs export --json`` prints (docs/json.md)."""
     from drivelab.campaign.export import KIND, measurements_csv, measurements_parquet
-    from drivelab.campaign.header import run_of, stored_header
+    from drivelab.campaign.header import stored_header
     from drivelab.campaign.stored import stored_measurements
     from drivelab.outputs import Output, check_outputs
+    from drivelab.runs.header import run_of
     from drivelab.store import RunStore
     from drivelab.workloads.parts import Parts
 

@@ -90,13 +90,14 @@ def listed(args: argparse.Namespace) -> dict[str, Any]:
 
 def shown(args: argparse.Namespace) -> dict[str, Any]:
     """Give what ``runs show --json`` prints (docs/json.md)."""
-    from drivelab.campaign.header import other_kind, stored_header
+    from drivelab.campaign.header import CAMPAIGN, stored_header
     from drivelab.campaign.inventory import summarise
+    from drivelab.runs.header import command_of
     from drivelab.store import RunStore
     from drivelab.workloads.characteristics import Characteristics
 
     with RunStore.open(args.run) as store:
-        is_other = other_kind(store.header) is not None
+        is_other = command_of(store.header) != CAMPAIGN.command
         header = store.header if is_other else stored_header(store)
         starts, failures = store.starts(), store.failures()
     return {

@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from drivelab.campaign.status_line import StatusLine
+from drivelab.runs.status_line import StatusLine
 from drivelab.units import format_duration_ns, format_time_left
 
 SILENT_SECONDS: Final = 1.0

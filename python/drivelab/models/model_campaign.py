@@ -6,12 +6,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from drivelab.campaign.campaign import OnFailure, accepted_by, run_campaign
-from drivelab.campaign.comparison import finished_run
+from drivelab.campaign.campaign import accepted_by, run_campaign
+from drivelab.campaign.finished import finished_run
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive, DriveLimits
 from drivelab.errors import UsageError
 from drivelab.models.evaluate import refuse_too_few
+from drivelab.runs.failures import OnFailure
 from drivelab.store import RunStore
 from drivelab.workloads.design import Design
 from drivelab.workloads.run_parts import with_check_and_sweeps

@@ -15,29 +15,40 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab._core import RequestStream
-from drivelab.errors import RunError, UsageError
-from drivelab.profile.measured_pass import MeasuredPass, measured_passes
+from drivelab.drives.measurement import Measurement
+from drivelab.errors import UsageError
+from drivelab.profile.measured_pass import MeasuredPass
+from drivelab.runs.kind import RunKind
 from drivelab.store import RunStore, damaged
 from drivelab.workloads.whole_pass import WholePass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from drivelab.profile.measured_pass import PassDrive
-    from drivelab.profile.plan import ProfilePlan
-
-#: What the header of such a run says of itself; other runs have no such key.
-RUN_KIND: Final = "profile"
+    from collections.abc import Mapping
 
 # Of simulated time and of fio's; some 292 years.
 _LONGEST_NS: Final = (1 << 63) - 1
 
 
-def without_half_width(header: Mapping[str, Any]) -> dict[str, Any]:
+def _without_half_width(header: Mapping[str, Any]) -> dict[str, Any]:
     """Return what makes a profile another one: how well it is to be known does not."""
     plan = dict(header.get("plan") or {})
     plan.pop("half_width_ratio", None)
     return {**header, "plan": plan}
+
+
+PROFILE: Final = RunKind(
+    "profile",
+    "profile",
+    one="pass",
+    many="passes",
+    compared=("drive", "plan"),
+    as_compared=_without_half_width,
+)
+
+
+def entry_of(measurement: Measurement) -> dict[str, Any]:
+    """Return what is kept of the measurement of a pass."""
+    return pass_json(MeasuredPass.of(measurement))
 
 
 def pass_json(measured: MeasuredPass) -> dict[str, Any]:
@@ -82,100 +93,24 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-class Passes:
-    """Measures passes one after the other and keeps each.
+def stored_passes(store: RunStore) -> dict[int, MeasuredPass]:
+    """Read every pass of a run, by place.
 
-    Parameters
-    ----------
-    drive
-        Where to measure.
-    plan
-        Whose passes they are; with a pass's place its seed is the key of random numbers.
-    store
-        Holds the lock; ``None`` keeps nothing.
-    told
-        Called with the passes that are there and those asked for so far.
-    began
-        Called before the first pass that is measured.
-    """
-
-    def __init__(
-        self,
-        drive: PassDrive,
-        plan: ProfilePlan,
-        store: RunStore | None = None,
-        told: Callable[[int, int], None] = lambda _done, _asked: None,
-        began: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._drive = drive
-        self._plan = plan
-        self._store = store
-        self._told = told
-        self._began = began
-        self._asked = 0
-        self._stored = [] if store is None else stored_passes(store)
-        #: Passes measured by this start.
-        self.measured = 0
-
-    def __call__(self, passes: Sequence[WholePass]) -> list[MeasuredPass]:
-        """Give the next passes, measured or as stored; all that are stored where these are others.
-
-        Raises
-        ------
-        RunError
-            When the drive fails, or the store holds passes of another plan; what was measured is
-            kept.
-        """
-        first = self._asked
-        found = self._stored[first : first + len(passes)]
-        pairs = zip(found, passes, strict=False)
-        if any(was.whole_pass != wanted for was, wanted in pairs):
-            return self._rest(first)
-        self._asked += len(passes)
-        work = list(enumerate(passes[len(found) :], start=first + len(found)))
-        if work:
-            found += self._measure(work)
-        return found
-
-    def _rest(self, first: int) -> list[MeasuredPass]:
-        """Give all that are stored from a place on."""
-        found = self._stored[first:]
-        for was in found:
-            if not self._plan.may_send(was.whole_pass):
-                raise RunError(
-                    f"pass {was.index} of the stored profile is none of this plan: name a new "
-                    "folder"
-                )
-        self._asked = len(self._stored)
-        return found
-
-    def _measure(self, work: Sequence[tuple[int, WholePass]]) -> Iterator[MeasuredPass]:
-        if not self.measured:
-            self._began()
-        for one in measured_passes(self._drive, work, seed=self._plan.seed):
-            if self._store is not None:
-                self._store.append(pass_json(one), one.index)
-            self.measured += 1
-            self._told(one.index + 1, self._asked)
-            yield one
-
-
-def stored_passes(store: RunStore) -> list[MeasuredPass]:
-    """Read every pass of a run, in order.
+    Where passes come in any order, one may be missing before others: it is measured again.
 
     Raises
     ------
     RunError
-        When the run holds anything else, or a pass is missing.
+        When the run holds anything else.
     """
-    found = []
-    for place, each in enumerate(store.measurements()):
+    found = {}
+    for place, each in zip(sorted(store.done()), store.measurements(), strict=True):
         try:
-            found.append(pass_of_json(each))
+            found[place] = pass_of_json(each)
         except (KeyError, TypeError) as error:
             raise damaged(store.path, f"pass {place} says something else") from error
         except (ValueError, OverflowError, UsageError) as error:
             raise damaged(store.path, f"pass {place} is none: {error}") from error
-    if any(each.index != place for place, each in enumerate(found)):
-        raise damaged(store.path, "a pass is missing")
+        if found[place].index != place:
+            raise damaged(store.path, f"pass {place} is stored as another")
     return found

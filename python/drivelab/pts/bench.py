@@ -16,7 +16,7 @@ followed it is done again, with the results that are stored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -30,7 +30,8 @@ from drivelab.pts.settings import Settings
 from drivelab.pts.shared_states import SharedStates
 from drivelab.pts.states import States
 from drivelab.pts.words import words_of
-from drivelab.store import RunStore, damaged
+from drivelab.runs.run import Run
+from drivelab.store import damaged
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 
@@ -48,8 +49,8 @@ class Bench:
     ----------
     session
         The drive.
-    store
-        The run, open to append.
+    run
+        Keeps every step.
     settings
         Of the test.
     states
@@ -58,31 +59,26 @@ class Bench:
         Where preconditioned ones are, for other tests and runs.
     progress
         Is told what is done.
-    between
-        Called after each step that the drive has done and that is stored.
     """
 
     def __init__(
         self,
         session: DriveSession,
-        store: RunStore,
+        run: Run,
         settings: Settings,
         states: States,
         shared: SharedStates,
         *,
         progress: TestProgress,
-        between: Callable[[], None] = lambda: None,
     ) -> None:
         self.plan = Plan.of(session, settings)
         self._session = session
-        self._store = store
+        self._run = run
         self._states = states
         self._shared = shared
         self._progress = progress
-        self._between = between
-        self._stored = list(store.measurements())
-        if store.done() != set(range(len(self._stored))):
-            raise damaged(store.path, "a step is missing between others")
+        if set(run.entries) != set(range(run.stored)):
+            raise damaged(run.store.path, "a step is missing between others")
         self._next = 0
         # Where accesses in order ended, by what they are.
         self._reached: dict[Stimulus, int] = {}
@@ -95,7 +91,7 @@ class Bench:
     @property
     def done(self) -> int:
         """Steps that are stored."""
-        return len(self._stored)
+        return self._run.stored
 
     @property
     def is_simulated(self) -> bool:
@@ -141,7 +137,8 @@ class Bench:
         if self.is_simulated and self.done == was + 2:
             state = self._session.save_state()
             if state is not None:
-                self._shared.put(key, self._session.name, self._stored[-2:], state)
+                entries = [self._run.entries[each] for each in (was, was + 1)]
+                self._shared.put(key, self._session.name, entries, state)
 
     def run(self, action: Action) -> Step:
         """Send a stimulus, or several at the same time."""
@@ -198,23 +195,20 @@ class Bench:
         """Answer a step from the journal, or take it and store it."""
         position = self._next
         asked = action.to_json()
-        if position < len(self._stored):
-            entry: dict[str, Any] = self._stored[position]
+
+        def is_same(entry: dict[str, Any]) -> bool:
             # What an older version did not say is the usual.
-            if Action.from_json(entry["action"]).to_json() != asked:
-                raise RunError(
-                    f"step {position} of {self._store.path} is another than this version of "
-                    "Drivelab takes: finish it with the version that began it, or use another --out"
-                )
-        else:
+            return Action.from_json(entry["action"]).to_json() == asked
+
+        def do() -> dict[str, Any]:
             self._bring_up(position)
             self._progress.begin(words_of(action), position, self._most)
-            entry = {"action": asked, "result": self._done_by_drive(action, position)}
-            self._store.append(entry, position)
-            self._stored.append(entry)
+            result = self._done_by_drive(action, position)
             self._drive_at = position + 1
             self._progress.advance()
-            self._between()
+            return {"action": asked, "result": result}
+
+        entry = self._run.step(position, is_same, do)
         self._note_end(action, entry["result"])
         self._next += 1
         return entry
@@ -230,9 +224,8 @@ class Bench:
             return
         for entry, action in zip(entries, actions, strict=True):
             kept = {"action": action.to_json(), "result": entry["result"]}
-            self._store.append(kept, len(self._stored))
-            self._stored.append(kept)
-        self._drive_at = len(self._stored)
+            self._run.keep(self.done, kept)
+        self._drive_at = self.done
 
     def _bring_up(self, position: int) -> None:
         """Bring the drive into the state that the steps before `position` left."""
@@ -241,13 +234,13 @@ class Bench:
         kept = self._kept_states(position)
         begin = next((place for place, state in kept if self._loads(state)), 0)
         for place in range(begin, position):
-            entry = self._stored[place]
+            entry = self._run.entries[place]
             action = Action.from_json(entry["action"])
             self._progress.begin_again(f"again: {words_of(action)}", place)
             if self._done_by_drive(action, place) != entry["result"]:
                 raise RunError(
                     f"{self._session.name} does not answer step {place} as it did when "
-                    f"{self._store.path} was begun: choose another --out and begin again"
+                    f"{self._run.store.path} was begun: choose another --out and begin again"
                 )
 
     def _kept_states(self, most: int) -> Iterator[tuple[int, bytes]]:
@@ -293,13 +286,12 @@ class Bench:
                 # It cannot do such things at all: nothing was done to it.
                 raise
             message = f"{words_of(action)}: {error}"
-            self._store.add_failure(position, message, action.to_json())
-            raise RunError(message) from error
+            raise self._run.fail(position, message, action.to_json()) from error
         return None
 
     def _has_run(self) -> bool:
         """Whether the drive has served a stimulus of this test."""
-        return any(entry["action"]["kind"] == "run" for entry in self._stored)
+        return any(entry["action"]["kind"] == "run" for entry in self._run.entries.values())
 
 
 def lasting_identity(identity: dict[str, Any]) -> dict[str, Any]:

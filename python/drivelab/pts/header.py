@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from drivelab.campaign.starts import beside_text
 from drivelab.pts.cell_exhibits import mix_text
 from drivelab.pts.journal import Record
 from drivelab.pts.plan import PRECONDITIONING_FILLS
 from drivelab.pts.settings import EDITIONS, Settings
 from drivelab.pts.steady_state import PTS
 from drivelab.pts.test import PtsTest
+from drivelab.runs.starts import beside_text
 from drivelab.units import format_decimal_size, format_duration_ns, format_size
 
 NOT_KNOWN: Final = "not known"

@@ -2,25 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from drivelab.campaign.starts import drives_beside, has_new_file
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.session import Purge
 from drivelab.errors import RunError, UsageError
 from drivelab.pts.plan import Extent
 from drivelab.pts.settings import Settings
+from drivelab.runs.header import command_of
+from drivelab.runs.kind import RunKind
+from drivelab.runs.starts import drives_beside, has_new_file
 from drivelab.store import Failure, RunStore, is_run
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 
 ActionKind = Literal["purge", "run", "idle", "end"]
 
-#: What the header of such a run says of itself; other runs have no such key.
-RUN_KIND: Final = "pts"
+
+def _as_of_today(header: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Add to a header what an older version did not say of the settings: the usual."""
+    told = header.get("pts")
+    if not isinstance(told, dict) or not isinstance(told.get("settings"), dict):
+        # Of something else: told by what differs.
+        return header
+    try:
+        settings = Settings.from_json(told["settings"]).to_json()
+    except (TypeError, UsageError):
+        return header
+    # What is not known here any more stays, and differs.
+    settings = {**told["settings"], **settings}
+    return {**header, "pts": {**told, "settings": json.loads(json.dumps(settings))}}
+
+
+TEST: Final = RunKind(
+    "pts",
+    "test",
+    one="step",
+    many="steps",
+    compared=("drive", "pts"),
+    as_compared=_as_of_today,
+)
 
 
 @dataclass(frozen=True)
@@ -211,7 +236,7 @@ def read_record(store: RunStore) -> Record:
         When the run is damaged, or of a version that is not understood.
     """
     header = store.header
-    if header.get("kind") != RUN_KIND:
+    if command_of(header) != TEST.command:
         raise UsageError(f"{store.path} is no run of a test; `drivelab pts run` makes those")
     steps: list[Step] = []
     purges: list[Purge] = []
@@ -266,4 +291,4 @@ def test_of(path: Path) -> str | None:
         return None
     with RunStore.open(path) as store:
         header = store.header
-    return str(header["pts"]["test"]) if header.get("kind") == RUN_KIND else None
+    return str(header["pts"]["test"]) if command_of(header) == TEST.command else None

@@ -7,13 +7,10 @@ be left, each step taken for the mean of those done since the test was started o
 from __future__ import annotations
 
 import time
-from typing import Final
 
-from drivelab.campaign.status_line import StatusLine
+from drivelab.runs.progress import DRAWN_EVERY_SECONDS, LINE_EVERY_SECONDS
+from drivelab.runs.status_line import StatusLine
 from drivelab.units import format_time_left
-
-_LINE_EVERY_SECONDS: Final = 10.0
-_DRAWN_EVERY_SECONDS: Final = 0.1
 
 
 class TestProgress:
@@ -30,7 +27,7 @@ class TestProgress:
     def __init__(self, name: str, *, shown: bool) -> None:
         self._name = name
         self._line = StatusLine(shown=shown)
-        self._every = _DRAWN_EVERY_SECONDS if self._line.is_terminal else _LINE_EVERY_SECONDS
+        self._every = DRAWN_EVERY_SECONDS if self._line.is_terminal else LINE_EVERY_SECONDS
         self._told: float | None = None
         self._began: float | None = None
         self._done = 0

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from drivelab.campaign.comparison import refuse_other_campaign
-from drivelab.campaign.header import run_of, this_start
-from drivelab.campaign.pause import Pause
 from drivelab.drives.session import Askable, DriveSession
 from drivelab.drives.sessions import known_of
-from drivelab.errors import CannotAnswerError, RunError, TerminatedError, UsageError
+from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.outputs import OutputFolder
 from drivelab.pts.bench import Bench
-from drivelab.pts.journal import RUN_KIND, Record, read_record
+from drivelab.pts.journal import TEST, Record, read_record
 from drivelab.pts.plan import Plan
 from drivelab.pts.progress import TestProgress
 from drivelab.pts.report import RESULT, result_of
@@ -23,10 +19,11 @@ from drivelab.pts.settings import Settings
 from drivelab.pts.shared_states import SharedStates
 from drivelab.pts.states import FOLDER, States
 from drivelab.pts.test import PtsTest
+from drivelab.runs.header import drive_header, run_of, this_start
+from drivelab.runs.run import Run
+from drivelab.runs.same_run import refuse_other_run
 from drivelab.sealed_json import sealed_json
 from drivelab.store import RunStore, is_run
-
-_COMPARED: Final = ("kind", "drive", "pts")
 
 
 @dataclass(frozen=True)
@@ -100,43 +97,43 @@ def run_test(
         start = {**start, "file": file}
     progress = TestProgress(test.name, shown=shown)
     refuse_impossible(test, session, settings)
-    with RunStore.open_to_append(path, header, durable=session.kind == "real") as store:
-        stored = _as_of_today(store.header)
-        refuse_other_campaign(path, stored, header, compared=_COMPARED, what="test")
-        pause = Pause(at_once=session.kind != "real")
+    run = Run(
+        TEST,
+        path,
+        header,
+        is_real=session.kind == "real",
+        start=start,
+        command=command,
+        leave=session.leave,
+    )
+    with run:
+        # Refuses what another version wrote.
+        read_record(run.store)
         shared = shared_states or SharedStates(path / FOLDER)
-        bench = Bench(
-            session,
-            store,
-            settings,
-            States(path),
-            shared,
-            progress=progress,
-            between=pause.here,
-        )
-        if not read_record(store).is_complete:
-            store.record_start(start)
-        problem = None
+        bench = Bench(session, run, settings, States(path), shared, progress=progress)
 
-        def keep() -> str:
-            return _keep(session, bench.done, path, command)
-
-        try:
-            with pause:
+        def every_step(_run: Run) -> UsageError | None:
+            try:
                 test.carry_out(bench)
-                bench.end()
-                if shared_states is None:
-                    shared.clear()
-        except KeyboardInterrupt as interrupt:
-            raise KeyboardInterrupt(f"stopped; {keep()}") from interrupt
-        except TerminatedError as terminated:
-            raise TerminatedError(terminated.number, f"{terminated}; {keep()}") from terminated
+            except UsageError as error:
+                # Of the first stimulus: a purge alone is nothing to go on from.
+                return error
+            bench.end()
+            if shared_states is None:
+                shared.clear()
+            return None
+
+        problem = None
+        try:
+            refusal = run.carry_out(every_step)
+            if refusal is not None:
+                raise refusal
         except RunError as error:
-            problem = RunError(f"{error}; {keep()}")
+            problem = error
         finally:
             progress.end()
         try:
-            return Outcome(path, save_result(path, read_record(store)), problem)
+            return Outcome(path, save_result(path, read_record(run.store)), problem)
         except RunError as error:
             # What came first is what to mend.
             raise problem or error from error
@@ -190,12 +187,8 @@ def finished(
     is_real = drive["kind"] == "real"
     # All is known of a simulated drive, and what it does not have now differs too.
     before = _of_keys(drive, now) if is_real else {key: drive.get(key) for key in now}
-    refuse_other_campaign(
-        path,
-        {**record.header, "drive": before},
-        {**record.header, "drive": now},
-        compared=("drive",),
-        what="test",
+    refuse_other_run(
+        TEST, path, {**record.header, "drive": before}, {**record.header, "drive": now}
     )
     return Outcome(path, save_result(path, record), was_complete=True)
 
@@ -228,34 +221,14 @@ def run_header(
 ) -> dict[str, Any]:
     """Give what a run keeps about itself: ``drive`` and ``pts`` have to agree to go on."""
     return {
-        "kind": RUN_KIND,
-        "drive": {
-            "name": session.name,
-            "kind": session.kind,
-            "capacity_bytes": session.capacity_bytes,
-            "block_bytes": session.block_bytes,
-            "is_whole_device": session.is_whole_device,
-            "identity": session.identity(),
-        },
+        "kind": TEST.command,
+        "drive": drive_header(
+            session, block_bytes=session.block_bytes, is_whole_device=session.is_whole_device
+        ),
         "pts": {"test": test.name, "settings": settings.to_json()},
         "session": session.header(),
         "origin": origin,
     }
-
-
-def _as_of_today(header: dict[str, Any]) -> dict[str, Any]:
-    """Add to a header what an older version did not say of the settings: the usual."""
-    told = header.get("pts")
-    if not isinstance(told, dict) or not isinstance(told.get("settings"), dict):
-        # Of something else: told by what differs.
-        return header
-    try:
-        settings = Settings.from_json(told["settings"]).to_json()
-    except (TypeError, UsageError):
-        return header
-    # What is not known here any more stays, and differs.
-    settings = {**told["settings"], **settings}
-    return {**header, "pts": {**told, "settings": json.loads(json.dumps(settings))}}
 
 
 def refuse_impossible(test: PtsTest, drive: Askable, settings: Settings) -> None:
@@ -264,12 +237,3 @@ def refuse_impossible(test: PtsTest, drive: Askable, settings: Settings) -> None
         test.check(Plan.of(drive, settings))
     except UsageError as error:
         raise CannotAnswerError(f"{drive.name} cannot run {test.name}: {error}") from error
-
-
-def _keep(session: DriveSession, done: int, path: Path, command: str | None) -> str:
-    """Leave the drive to a run that goes on; say what is kept, and how it does."""
-    again = "run the same command again to go on" if command is None else f"go on with: {command}"
-    # It is in the state that those steps brought it to.
-    file = session.leave(only_found=not done)
-    left = "" if file is None else f", and {file} until the test is complete"
-    return f"{done} steps are kept in {path}{left}; {again}"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from drivelab.campaign.header import run_of
 from drivelab.errors import RunError, UsageError
 from drivelab.outputs import OutputFolder
 from drivelab.report.saved import DATA, PAGE, PAGE_KIND, TABLE_KIND, begin_tables
+from drivelab.runs.header import run_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

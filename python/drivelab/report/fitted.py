@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab.campaign.export import EXPORT, KIND, write_measurements
-from drivelab.campaign.header import run_of
 from drivelab.models import of_run
 from drivelab.outputs import OutputFolder
 from drivelab.report.build import build_report
 from drivelab.report.saved import refuse_folder
+from drivelab.runs.header import run_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

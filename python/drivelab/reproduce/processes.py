@@ -11,8 +11,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TYPE_CHECKING, TypeVar
 
 from drivelab._core import available_cores
-from drivelab.campaign.status_line import StatusLine
 from drivelab.core_panic import panics_told
+from drivelab.runs.status_line import StatusLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

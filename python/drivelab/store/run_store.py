@@ -160,6 +160,9 @@ class RunStore(ClosedOnExit):
         """
         if self.done():
             raise ValueError("a run that holds measurements stays the one that it is")
+        # What failed and who was at it belong to the other.
+        self._write("DELETE FROM failure", ())
+        self._write("DELETE FROM start", ())
         for key, value in sorted(header.items()):
             self._write("INSERT OR REPLACE INTO run VALUES (?, ?, ?)", (key, *sealed(key, value)))
         self.header = header

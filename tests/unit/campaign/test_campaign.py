@@ -12,14 +12,15 @@ import fake_drive
 import pytest
 from fake_drive import FakeDrive, workloads
 
-from drivelab.campaign.campaign import MOST_FAILURES_IN_A_ROW, run_campaign
-from drivelab.campaign.comparison import finished_run
+from drivelab.campaign.campaign import run_campaign
 from drivelab.campaign.export import measurements_csv
+from drivelab.campaign.finished import finished_run
 from drivelab.campaign.order import measuring_order
 from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import CannotAnswerError, RunError, TerminatedError, UsageError
+from drivelab.runs.failures import MOST_FAILURES_IN_A_ROW
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts

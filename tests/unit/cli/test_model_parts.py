@@ -9,7 +9,7 @@ import pytest
 from fake_drive import FakeDrive, workloads
 
 from drivelab.campaign.campaign import run_campaign
-from drivelab.campaign.comparison import finished_run
+from drivelab.campaign.finished import finished_run
 from drivelab.cli import main as cli
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.models.model import PerformanceModel

@@ -19,13 +19,14 @@ from fake_test_run import run_fake
 
 from drivelab._core import histogram_bin, histogram_range, parquet_table
 from drivelab.campaign.campaign import run_campaign
-from drivelab.campaign.comparison import refuse_other_campaign
 from drivelab.campaign.header import stored_header
 from drivelab.campaign.stored import stored_measurements
 from drivelab.cli import main as cli
 from drivelab.cli import terminal
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import RunError, UsageError
+from drivelab.profile.journal import PROFILE
+from drivelab.runs.same_run import refuse_other_run
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import FIELDS
 from drivelab.workloads.parts import Parts
@@ -456,9 +457,7 @@ def test_runs_of_other_commands_are_listed_shown_and_removed(
     assert (shown["state"], shown["workloads"], shown["plan"]) == ("complete", None, None)
     assert f"measured    {one['measured']}\n" in text(capsys, "show", "tested")
     with pytest.raises(UsageError, match=r"^tested is a run of `drivelab pts`; choose another --"):
-        refuse_other_campaign(
-            Path("tested"), RunStore.open(Path("tested")).header, {"kind": "profile"}
-        )
+        refuse_other_run(PROFILE, Path("tested"), RunStore.open(Path("tested")).header, {})
     assert answer(capsys, "remove", "tested", "--yes")["files"] == [
         "result.json",
         "run.lock",

@@ -25,6 +25,7 @@ PYTHON_ORDER: list[set[str]] = [
     {"outputs"},
     {"workloads"},
     {"drives"},
+    {"runs"},
     {"campaign"},
     {"profile", "pts", "models"},
     {"report"},

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
 
-from drivelab.campaign.status_line import StatusLine
+from drivelab.runs.status_line import StatusLine
 from drivelab.units import format_time_left
 
 LINE_EVERY_SECONDS: Final = 10.0

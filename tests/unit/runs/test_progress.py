@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from drivelab.campaign.progress import Progress
+from drivelab.runs.progress import Progress
 
 
 @pytest.fixture
 def clock(monkeypatch) -> list[float]:
     """Give the time that a progress bar sees, to be changed."""
     now = [100.0]
-    monkeypatch.setattr("drivelab.campaign.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("drivelab.runs.progress.time.monotonic", lambda: now[0])
     return now
 
 
@@ -73,7 +73,7 @@ def test_progress_tells_a_line_every_ten_seconds(capsys, clock) -> None:
 
 
 def test_quiet_progress_says_nothing(capsys, monkeypatch) -> None:
-    monkeypatch.setattr("drivelab.campaign.progress.LINE_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr("drivelab.runs.progress.LINE_EVERY_SECONDS", 0.0)
     with Progress(10, 0, "measurements", shown=False) as progress:
         progress.advance()
     assert capsys.readouterr().err == ""

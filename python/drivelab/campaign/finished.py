@@ -1,0 +1,77 @@
+"""A finished campaign on a file that is gone: it is there without opening the drive."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from drivelab.campaign.stored import stored_indices
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.runs.same_run import flattened
+from drivelab.store import EmptyRunError, RunStore, is_run
+
+
+def finished_run(
+    path: Path,
+    drive_name: str,
+    plan: MeasurementPlan,
+    *,
+    design_name: str,
+    population: str | None = None,
+    check: int = 0,
+    sweeps: bool = False,
+    size_bytes: int | None = None,
+) -> RunStore | None:
+    """Open the finished run in `path` of a campaign on a file that is not there any more.
+
+    Opening such a drive would make the file again, although nothing is missing. Without the
+    drive its identity cannot be compared: name and path have to do.
+
+    Parameters
+    ----------
+    path
+        The run folder, or where there is none yet.
+    drive_name, plan, design_name
+        As for `drivelab.campaign.campaign.run_campaign`.
+    population
+        What the design draws from, where that is known without the drive: a file of workloads
+        may have changed under its name.
+    check, sweeps
+        How many workloads its check part has, and whether it has sweeps.
+    size_bytes
+        The size that the file was asked to have, if any.
+
+    Returns
+    -------
+    RunStore or None
+        Open for reading; `None` where the drive has to be opened to know, or to go on.
+    """
+    if not is_run(path) or os.path.lexists(drive_name):
+        return None
+    wanted = {
+        "drive.kind": "real",
+        "drive.name": drive_name,
+        "drive.identity.path": os.path.realpath(drive_name),
+        "design.name": design_name,
+        "design.parts.check": check,
+        **dict(flattened({"plan": plan.to_json()})),
+    }
+    if size_bytes is not None:
+        wanted["drive.capacity_bytes"] = size_bytes
+    try:
+        store = RunStore.open(path)
+    except EmptyRunError:
+        return None
+    try:
+        stored = dict(flattened(store.header))
+        same = all(stored.get(key) == value for key, value in wanted.items())
+        same = same and bool(stored.get("design.parts.sweeps")) == sweeps
+        # Behind it stands what the drive left of it.
+        same = same and str(stored.get("design.population")).startswith(population or "")
+        if same and len(stored_indices(store)) == stored.get("design.workloads"):
+            return store
+    except BaseException:
+        store.close()
+        raise
+    store.close()
+    return None

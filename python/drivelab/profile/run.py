@@ -1,0 +1,199 @@
+"""Profiling a drive into a run folder, from the beginning or from where it stopped."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.real.fio.drive import FioDrive
+from drivelab.errors import RunError
+from drivelab.outputs import OutputFolder
+from drivelab.profile.journal import PROFILE, entry_of, stored_passes
+from drivelab.profile.measured import measured_profile
+from drivelab.profile.measured_pass import MeasuredPass
+from drivelab.runs.executor import DriveExecutor
+from drivelab.runs.header import drive_header, run_of, this_start
+from drivelab.runs.run import Run
+from drivelab.runs.starts import drives_beside, has_new_file
+from drivelab.runs.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from drivelab.drives.protocol import Drive
+    from drivelab.profile.plan import ProfilePlan
+    from drivelab.profile.profile import Profile
+    from drivelab.runs.executor import Executor
+    from drivelab.workloads.whole_pass import WholePass
+
+_TOLD_EVERY: Final = 10
+
+
+@dataclass(frozen=True)
+class Profiled:
+    """What came of profiling a drive.
+
+    Attributes
+    ----------
+    found
+        The profile.
+    folder
+        Of its run; ``None`` where nothing is kept.
+    has_new_file
+        Whether a real drive's profile went on with another file than it began with.
+    beside
+        Real drives that the same command measured at the same time, at any start; as
+        `has_new_file` ``None`` of other drives, and where nothing is kept.
+    """
+
+    found: Profile
+    folder: OutputFolder | None
+    has_new_file: bool | None
+    beside: list[str] | None
+
+
+def run_profile(
+    drive: Drive,
+    plan: ProfilePlan,
+    path: Path | None,
+    *,
+    beside: Sequence[str] = (),
+    command: str | None = None,
+    before: Callable[[OutputFolder], None] = lambda _folder: None,
+    executor: Executor | None = None,
+) -> Profiled:
+    """Measure what `path` lacks of a profile.
+
+    Parameters
+    ----------
+    drive
+        That transfers files.
+    plan
+        What is measured.
+    path
+        The run folder, made when it does not exist; ``None`` keeps nothing.
+    beside
+        Real drives that the same command measures at the same time.
+    command
+        The command line that goes on with it, told when it stops.
+    before
+        Called with the run's folder before anything is measured; what it raises prevents that.
+    executor
+        Who measures; `DriveExecutor` unless given. Results do not depend on it.
+
+    Raises
+    ------
+    UsageError
+        When `path` holds something else, or the plan is impossible on this drive.
+    RunError
+        When the drive fails, or its times give no ratio; what was measured is kept.
+    KeyboardInterrupt, TerminatedError
+        When it is stopped, with a text that says how to go on.
+    """
+    origin = this_start(command)
+    header = {
+        "kind": PROFILE.command,
+        "drive": drive_header(drive),
+        "plan": plan.to_json(),
+        "origin": origin,
+    }
+    real = drive if isinstance(drive, FioDrive) else None
+    file = {} if real is None else {"file": real.file}
+    with Run(
+        PROFILE,
+        path,
+        header,
+        is_real=drive.kind == "real",
+        start={**origin, "beside": list(beside), **file},
+        command=command,
+        leave=None if real is None else real.leave,
+    ) as run:
+        folder = None if path is None else OutputFolder.of_run(path, run_of(run.store.header))
+        if folder is not None:
+            before(folder)
+
+        def every_pass(run: Run) -> Profile:
+            return measured_profile(Passes(run, executor or DriveExecutor(drive), plan), plan)
+
+        found = run.carry_out(every_pass)
+        is_told = run.is_kept and drive.kind == "real"
+        starts = run.store.starts() if is_told else []
+    return Profiled(
+        found,
+        folder,
+        has_new_file(starts) if is_told else None,
+        drives_beside(starts) if is_told else None,
+    )
+
+
+class Passes:
+    """Gives passes as a profile asks for them: as stored, or measured and kept.
+
+    Parameters
+    ----------
+    run
+        Keeps them.
+    executor
+        Measures them.
+    plan
+        Whose passes they are; with a pass's place its seed is the key of random numbers.
+    """
+
+    def __init__(self, run: Run, executor: Executor, plan: ProfilePlan) -> None:
+        self._run = run
+        self._executor = executor
+        self._plan = plan
+        self._line = StatusLine()
+        self._asked = 0
+        self._stored = stored_passes(run.store) if run.is_kept else {}
+
+    def __call__(self, passes: Sequence[WholePass]) -> list[MeasuredPass]:
+        """Give the next passes, measured or as stored; all that are stored where these are others.
+
+        Raises
+        ------
+        RunError
+            When the drive fails, or the store holds passes of another plan; what was measured is
+            kept.
+        """
+        wanted = dict(enumerate(passes, start=self._asked))
+        stored = self._stored
+        if any(at in stored and stored[at].whole_pass != one for at, one in wanted.items()):
+            return self._rest()
+        self._asked += len(passes)
+        self._measure([(at, one) for at, one in wanted.items() if at not in stored])
+        return [stored[at] for at in wanted]
+
+    def _rest(self) -> list[MeasuredPass]:
+        """Give all that are stored from a place on."""
+        found = [self._stored[at] for at in sorted(self._stored) if at >= self._asked]
+        for was in found:
+            if not self._plan.may_send(was.whole_pass):
+                raise RunError(
+                    f"pass {was.index} of the stored profile is none of this plan: name a new "
+                    "folder"
+                )
+        self._asked = max(self._stored) + 1
+        return found
+
+    def _measure(self, work: Sequence[tuple[int, WholePass]]) -> None:
+        if not work:
+            return
+        plan = MeasurementPlan(seed=self._plan.seed)
+        with closing(self._run.measure(work, plan, self._executor, entry_of=entry_of)) as answers:
+            for one in answers:
+                if isinstance(one, Measurement):
+                    self._stored[one.index] = MeasuredPass.of(one)
+                    self._tell()
+
+    def _tell(self) -> None:
+        """Say how far the passes are that are asked for; more may be asked for then."""
+        done, line = len(self._stored), self._line
+        if line.is_terminal or (self._run.is_kept and done % _TOLD_EVERY == 0):
+            line.show(f"{done} of {self._asked} passes measured")
+        if done == self._asked:
+            line.clear()

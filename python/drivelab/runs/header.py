@@ -1,0 +1,76 @@
+"""What every run keeps about itself, whatever it is of: the drive, and who measured when."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from drivelab.drives.protocol import OpenDrive
+
+#: Makes the runs that were there before there were others.
+CAMPAIGN_COMMAND: Final = "model"
+# Their numbers may change what is drawn, fitted or measured.
+_PACKAGES: Final = {"drivelab": "drivelab", "numpy": "numpy", "scikit_learn": "scikit-learn"}
+
+
+def drive_header(drive: OpenDrive, **more: Any) -> dict[str, Any]:
+    """Give a header's part about the drive; `more` is what else a kind of run keeps of it."""
+    return {
+        "name": drive.name,
+        "kind": drive.kind,
+        "capacity_bytes": drive.capacity_bytes,
+        **more,
+        "identity": drive.identity(),
+    }
+
+
+def this_start(command: str | None) -> dict[str, Any]:
+    """Describe this process and its machine: when, where, with which versions.
+
+    Parameters
+    ----------
+    command
+        The command line that the user gave, if any.
+    """
+    from importlib.metadata import version
+
+    return {
+        "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": command,
+        **{f"{name}_version": version(package) for name, package in _PACKAGES.items()},
+        "python_version": platform.python_version(),
+        "host": platform.node(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "processor": _processor(),
+        "processors": len(os.sched_getaffinity(0)),
+    }
+
+
+def run_of(header: Mapping[str, Any]) -> str:
+    """Name a run of any command, the same wherever its folder is moved to."""
+    drive, origin = header["drive"], header.get("origin", {})
+    digest = hashlib.sha256(json.dumps([drive, origin], sort_keys=True).encode()).hexdigest()
+    return f"the run of {drive['name']} begun {origin.get('started_at')} ({digest[:12]})"
+
+
+def command_of(header: Mapping[str, Any]) -> str:
+    """Name the command of Drivelab that made a run; a campaign's header says none."""
+    kind = header.get("kind")
+    return kind if isinstance(kind, str) else CAMPAIGN_COMMAND
+
+
+def _processor() -> str | None:
+    """Give the processor's model as the kernel tells it; ARM kernels tell none."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(errors="replace")
+    except OSError:
+        return None
+    found = re.search(r"^(?:model name|Model|Hardware)\s*:\s*(\S.*)$", text, re.MULTILINE)
+    return found[1].strip() if found else None
