@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +22,12 @@ from drivelab.cli.drive_options import add_drive_options, open_named, plan_of
 from drivelab.cli.dry_run import dry_run
 from drivelab.cli.models import accuracy_text
 from drivelab.cli.terminal import in_lines, show
-from drivelab.errors import RunError, TerminatedError, UsageError
+from drivelab.errors import RunError, UsageError
+from drivelab.runs.stopping import how_to_go_on, told_when_stopped
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from drivelab.store import Failure, RunStore
 
@@ -72,7 +72,9 @@ def run(args: argparse.Namespace) -> int:
         designed = store.header["design"]
         failures = store.failures()
         try:
-            with _told_when_stopped(args, path):
+            with told_when_stopped(
+                lambda: f"; everything is measured and kept in {path}; {how_to_go_on(args.command)}"
+            ):
                 fitted = fit_and_report(store)
         except UsageError as error:
             if failures:
@@ -140,18 +142,6 @@ def _check_files(path: Path) -> None:
         # Whoever opens it to go on says what is wrong.
         return
     check_run_files(path, header)
-
-
-@contextmanager
-def _told_when_stopped(args: argparse.Namespace, path: Path) -> Iterator[None]:
-    """Say how to go on when models or report are stopped by a signal."""
-    kept = f"everything is measured and kept in {path}; go on with: {args.command}"
-    try:
-        yield
-    except KeyboardInterrupt as interrupt:
-        raise KeyboardInterrupt(f"stopped; {kept}") from interrupt
-    except TerminatedError as terminated:
-        raise TerminatedError(terminated.number, f"{terminated}; {kept}") from terminated
 
 
 def _failed(args: argparse.Namespace, path: Path, failures: Sequence[Failure]) -> str:

@@ -8,7 +8,8 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import whole_number
-from drivelab.errors import DrivelabError, RunError, TerminatedError, UsageError
+from drivelab.errors import DrivelabError, RunError, UsageError
+from drivelab.runs.stopping import how_to_go_on, told_when_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,15 +103,10 @@ def run_drives(
     from drivelab.cli.main import guarded
     from drivelab.cli.side_by_side import run_side_by_side, said_of
 
-    try:
+    with told_when_stopped(lambda: f"; {how_to_go_on(args.command)}"):
         finished = run_side_by_side(
             args.drives, lambda name: work(by_name[name]), guarded, at_once=at_once
         )
-    except KeyboardInterrupt as interrupt:
-        raise KeyboardInterrupt(f"stopped; go on with: {args.command}") from interrupt
-    except TerminatedError as terminated:
-        message = f"{terminated}; go on with: {args.command}"
-        raise TerminatedError(terminated.number, message) from terminated
     told = [each for one in finished for each in one.told]
     failed = [one for one in finished if one.code]
     if not failed:
