@@ -7,7 +7,7 @@ from typing import Any
 
 from fake_session import MIB, FakeSession
 
-from drivelab.pts.registry import TESTS
+from drivelab.pts.every_test import TESTS
 from drivelab.pts.run import Outcome, run_test
 from drivelab.pts.settings import Settings
 

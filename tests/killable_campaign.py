@@ -25,9 +25,9 @@ from fake_drive import FakeDrive, workloads
 from drivelab.campaign.campaign import run_campaign
 from drivelab.cli.main import _on_terminate
 from drivelab.drives.measurement import Measurement
+from drivelab.drives.naming import open_drive
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
-from drivelab.drives.registry import open_drive
 from drivelab.errors import RunError, UsageError
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import Characteristics

@@ -12,8 +12,8 @@ import numpy as np
 
 from drivelab.campaign.campaign import run_campaign
 from drivelab.campaign.stored import stored_measurements
+from drivelab.drives.naming import open_drive
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.registry import open_drive
 from drivelab.models.intervals import LEVELS, half_width
 from drivelab.models.measured import METRICS
 from drivelab.models.model import PerformanceModel

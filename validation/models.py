@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.campaign.campaign import accepted_by, run_campaign
 from drivelab.campaign.stored import stored_measurements
+from drivelab.drives.naming import open_drive
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.registry import open_drive
 from drivelab.models.evaluate import MODEL_KEYS
 from drivelab.models.measured import METRICS
 from drivelab.models.model import PerformanceModel

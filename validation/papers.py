@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from drivelab.report.table import number
-from drivelab.reproduce.registry import reproduce
+from drivelab.reproduce.papers import reproduce
 from validation.document import Section
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from drivelab._core import available_cores, preset_names
 from drivelab.drives.presets.source import read_preset
 from drivelab.drives.sessions import open_session
 from drivelab.errors import UsageError
+from drivelab.pts.every_test import test_named
 from drivelab.pts.reference import REFERENCE_TESTS, read_reference, reference_path, write_reference
-from drivelab.pts.registry import test_named
 from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings
 

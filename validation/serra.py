@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.report.table import number
 from drivelab.reproduce.boito2015 import CLASS_REPETITIONS
-from drivelab.reproduce.registry import reproduce
+from drivelab.reproduce.papers import reproduce
 from validation.document import Section
 from validation.reproduced import claim_all_but, tabulate_orderings
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from drivelab.pts.steady_state import PTS, WHITE_PAPER, SteadyStateRule, judge_window
-from drivelab.reproduce.registry import reproduce
+from drivelab.reproduce.papers import reproduce
 from validation.document import Section
 from validation.reproduced import claim_all_but, tabulate_orderings
 

@@ -14,7 +14,7 @@ from drivelab.api.measurements import Measurement, Measurements
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.core_panic import panics_told
 from drivelab.drives.asked import plan_for, refuse_without_effect
-from drivelab.drives.registry import open_drive
+from drivelab.drives.naming import open_drive
 from drivelab.errors import RunError
 from drivelab.units import format_size, parse_size
 from drivelab.workloads.characteristics import Characteristics

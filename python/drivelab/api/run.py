@@ -19,7 +19,7 @@ from drivelab.campaign.header import stored_header
 from drivelab.campaign.stored import stored_measurements
 from drivelab.core_panic import panics_told
 from drivelab.drives.asked import plan_for, refuse_without_effect
-from drivelab.drives.registry import kind_of, open_drive
+from drivelab.drives.naming import kind_of, open_drive
 from drivelab.errors import UsageError
 from drivelab.store import RunStore, is_run
 from drivelab.workloads.design import DEFAULT_DESIGN, Design, parse_design

@@ -55,7 +55,7 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
 
 def check_of(args: argparse.Namespace) -> int:
     """Return how many workloads check the models."""
-    from drivelab.drives.registry import kind_of
+    from drivelab.drives.naming import kind_of
     from drivelab.workloads.run_parts import default_check
 
     return int(default_check(kind_of(args.drive)) if args.check is None else args.check)

@@ -136,8 +136,8 @@ def imported(args: argparse.Namespace) -> dict[str, Any]:
 
 def _preset(name: str) -> PresetSource:
     from drivelab._core import preset_names
+    from drivelab.drives.naming import kind_of, meant
     from drivelab.drives.presets.source import SUFFIX, read_preset
-    from drivelab.drives.registry import kind_of, meant
 
     reference = name.removeprefix("sim:").removeprefix("analytic:")
     names = preset_names()

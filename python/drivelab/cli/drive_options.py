@@ -125,7 +125,7 @@ def open_named(args: argparse.Namespace, intended: Sequence[Characteristics] = (
     UsageError
         When there is no such drive, or an option has no effect on its kind.
     """
-    from drivelab.drives.registry import open_drive
+    from drivelab.drives.naming import open_drive
 
     refuse_options_without_effect(args)
     return open_drive(

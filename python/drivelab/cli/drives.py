@@ -114,7 +114,7 @@ def _list(args: argparse.Namespace) -> int:
 
 def presets() -> list[dict[str, Any]]:
     """Give every drive that a preset stands for, one entry a string (docs/json-drives.md)."""
-    from drivelab.drives.registry import list_presets
+    from drivelab.drives.naming import list_presets
 
     return [
         {

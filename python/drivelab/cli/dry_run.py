@@ -24,7 +24,7 @@ _KINDS: Final = {"simulated": "simulated", "closed_form": "closed form", "real":
 
 def dry_run(args: argparse.Namespace) -> int:
     """Say how many workloads, how long, how many bytes, and what share of the endurance."""
-    from drivelab.drives.registry import kind_of
+    from drivelab.drives.naming import kind_of
     from drivelab.workloads.design import parse_design
 
     design = parse_design(args.design)
@@ -42,7 +42,7 @@ def _on_real_drive(
     args: argparse.Namespace, design: Design, plan: MeasurementPlan
 ) -> dict[str, Any]:
     from drivelab.campaign.forecast import forecast_from_plan
-    from drivelab.drives.registry import preview_real_drive
+    from drivelab.drives.naming import preview_real_drive
 
     refuse_options_without_effect(args)
     drive = preview_real_drive(

@@ -320,7 +320,7 @@ def plan_of(args: argparse.Namespace) -> ProfilePlan:
 
 
 def _folder(args: argparse.Namespace) -> Path | None:
-    from drivelab.drives.registry import kind_of
+    from drivelab.drives.naming import kind_of
 
     out: Path | None = args.out
     if out is None and kind_of(args.drive) == "real":
@@ -333,7 +333,7 @@ def _folder(args: argparse.Namespace) -> Path | None:
 
 def _opened(args: argparse.Namespace, plan: ProfilePlan) -> Drive:
     """Open the drive; a file on a real one is made as long as the profile needs it."""
-    from drivelab.drives.registry import kind_of, open_drive
+    from drivelab.drives.naming import kind_of, open_drive
 
     kind = kind_of(args.drive)
     if kind == "closed_form":

@@ -84,6 +84,7 @@ def runs_of(path: Path) -> list[Path]:
 
 def _keep_power_log(path: Path, runs: Sequence[Path]) -> None:
     """Copy a log into the runs that it is of, once it is known to belong to each."""
+    from drivelab.pts.every_test import test_named
     from drivelab.pts.journal import read_record
     from drivelab.pts.power import (
         POWER_LOG,
@@ -92,7 +93,6 @@ def _keep_power_log(path: Path, runs: Sequence[Path]) -> None:
         refuse_useless,
         with_energy,
     )
-    from drivelab.pts.registry import test_named
     from drivelab.store import RunStore
 
     log = read_power_log(path)

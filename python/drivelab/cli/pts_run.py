@@ -62,8 +62,8 @@ _WITHOUT: Final = {"xsr": ("threads", "queue_depth", "rule")}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab pts run`."""
     from drivelab.drives.real.purge import METHODS
+    from drivelab.pts.every_test import TESTS
     from drivelab.pts.procedures.wsat import WORKLOADS
-    from drivelab.pts.registry import TESTS
     from drivelab.pts.steady_state import RULES
 
     parser.add_argument(
@@ -194,7 +194,7 @@ def carry_out(args: argparse.Namespace) -> int:
 
 def _told_of(args: argparse.Namespace, settings: Settings) -> list[dict[str, Any]]:
     """Run what was asked for on one drive."""
-    from drivelab.pts.registry import TESTS
+    from drivelab.pts.every_test import TESTS
 
     path = args.out or _default_run(args, settings)
     with told_when_stopped(lambda: _kept(path, args.command)):
@@ -225,7 +225,7 @@ def _run_all(args: argparse.Namespace, settings: Settings, path: Path) -> list[d
     CannotAnswerError
         When it can run none of them.
     """
-    from drivelab.pts.registry import SPECIFIED
+    from drivelab.pts.every_test import SPECIFIED
 
     told: list[dict[str, Any]] = []
     refusals: list[CannotAnswerError] = []
@@ -337,7 +337,7 @@ def _class_of(args: argparse.Namespace) -> dict[str, Any] | None:
 
 
 def _refuse_without_effect(args: argparse.Namespace) -> None:
-    from drivelab.drives.registry import kind_of
+    from drivelab.drives.naming import kind_of
 
     if kind_of(args.drive) == "closed_form":
         drive = f"sim:{args.drive.partition(':')[2]}"

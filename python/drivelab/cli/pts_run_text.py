@@ -68,7 +68,7 @@ def tell(outcome: Outcome) -> dict[str, Any]:
 
 def left_out(drive: str, test: PtsTest, settings: Settings, reason: str) -> dict[str, Any]:
     """Give what ``pts run --json`` prints of a test that the drive cannot run."""
-    from drivelab.drives.registry import kind_of
+    from drivelab.drives.naming import kind_of
 
     return {
         "run": None,

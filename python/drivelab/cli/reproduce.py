@@ -32,7 +32,7 @@ _COLUMNS: Final = 80
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab reproduce`."""
-    from drivelab.reproduce.registry import PAPERS
+    from drivelab.reproduce.papers import PAPERS
 
     parser.add_argument("paper", metavar="PAPER", help=f"one of: {', '.join(PAPERS)}")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write tables and figures here")
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     RunError
         When a claim fails, after everything was printed and written.
     """
-    from drivelab.reproduce.registry import PAPERS, reproduce
+    from drivelab.reproduce.papers import PAPERS, reproduce
 
     if args.out is not None and args.out.exists() and not args.out.is_dir():
         raise UsageError(f"{args.out} is no folder; --out names one")

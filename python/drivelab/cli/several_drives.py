@@ -25,7 +25,7 @@ def separate(args: argparse.Namespace, name: str) -> argparse.Namespace:
 
     What is for real drives does not reach a simulated one beside them, and the other way round.
     """
-    from drivelab.drives.registry import kind_of
+    from drivelab.drives.naming import kind_of
 
     one = argparse.Namespace(**{**vars(args), "drive": name})
     if len(args.drives) > 1 and len({kind_of(each) == "real" for each in args.drives}) > 1:
@@ -67,7 +67,7 @@ def allowed(args: argparse.Namespace) -> str | None:
 
 def beside(args: argparse.Namespace) -> list[str]:
     """Name the real drives that are measured on this machine at the same time."""
-    from drivelab.drives.registry import kind_of
+    from drivelab.drives.naming import kind_of
 
     if args.at_once == 1:
         return []
@@ -130,8 +130,8 @@ def _refuse_alike(args: argparse.Namespace, alone: Sequence[argparse.Namespace])
 
 def _refuse_shared(names: Sequence[str]) -> None:
     """Refuse drives that would disturb each other; say that real ones share the machine."""
+    from drivelab.drives.naming import kind_of
     from drivelab.drives.real.shared_device import sharing_pair
-    from drivelab.drives.registry import kind_of
 
     pair = sharing_pair(names)
     if pair is not None:
@@ -151,7 +151,7 @@ def _refuse_shared(names: Sequence[str]) -> None:
 def _most_at_once(names: Sequence[str]) -> int:
     """Give how many drives run at once: no more than there are cores, and memory for."""
     from drivelab._core import available_cores
-    from drivelab.drives.registry import kind_of, open_simulated
+    from drivelab.drives.naming import kind_of, open_simulated
     from drivelab.memory import available_bytes
 
     most = min(available_cores(), len(names))

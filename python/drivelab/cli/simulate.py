@@ -119,7 +119,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Simulate and print."""
     from drivelab.cli.simulate_progress import SimulateProgress
-    from drivelab.drives.registry import open_simulated
+    from drivelab.drives.naming import open_simulated
     from drivelab.workloads.content import USUAL
     from drivelab.workloads.scenario import Scenario
 

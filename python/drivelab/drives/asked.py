@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from drivelab.drives.naming import kind_of
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.registry import kind_of
 from drivelab.errors import UsageError
 
 # By option: what it is for, and what to use instead.

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from drivelab.drives.naming import kind_of, open_real, open_simulated
 from drivelab.drives.real.block_devices import find_block_device
 from drivelab.drives.real.file_location import locate_file
 from drivelab.drives.real.purge import check_method
 from drivelab.drives.real.target_file import ALIGNMENT
-from drivelab.drives.registry import kind_of, open_real, open_simulated
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def open_session(
     varies
         Whether times of a simulated drive vary as its preset says.
     allow_destructive, size_bytes, keep
-        As for `drivelab.drives.registry.open_drive`; of real drives.
+        As for `drivelab.drives.naming.open_drive`; of real drives.
     purge
         The command of a real drive's own to purge it with, one of
         `drivelab.drives.real.purge.METHODS`; without it a real drive is not purged.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from drivelab.pts.every_test import test_named
 from drivelab.pts.exhibits import Page, Report, Table
 from drivelab.pts.header import cautions, header_fields
 from drivelab.pts.headline import Figure, headline
@@ -16,7 +17,6 @@ from drivelab.pts.power import (
     read_kept_power_log,
     with_energy,
 )
-from drivelab.pts.registry import test_named
 from drivelab.pts.settings import EDITIONS
 from drivelab.pts.steps import steps_json, steps_table
 from drivelab.pts.test import PtsTest, Section, Verdict

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.campaign.campaign import run_campaign
 from drivelab.campaign.stored import stored_measurements
+from drivelab.drives.naming import open_drive
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.registry import open_drive
 from drivelab.models.evaluate import best_model
 from drivelab.models.measured import METRICS
 from drivelab.report.quantities import METRICS as QUANTITIES

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from drivelab.drives.sessions import open_session
-from drivelab.pts.registry import test_named
+from drivelab.pts.every_test import test_named
 from drivelab.pts.run import finished, run_test
 from drivelab.pts.settings import Settings
 from drivelab.reproduce.processes import in_processes

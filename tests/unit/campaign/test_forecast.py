@@ -14,9 +14,9 @@ from drivelab.campaign.campaign import accepted_by, run_campaign
 from drivelab.campaign.forecast import forecast_by_pilot, forecast_from_plan
 from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.measurement import Measurement
+from drivelab.drives.naming import open_drive
 from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.registry import open_drive
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.design import parse_design
 

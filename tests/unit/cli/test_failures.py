@@ -10,7 +10,7 @@ from fake_drive import FakeDrive
 
 from drivelab.campaign.order import measuring_order
 from drivelab.cli import main as cli
-from drivelab.drives import registry
+from drivelab.drives import naming
 from drivelab.errors import RunError
 from drivelab.store import RunStore
 
@@ -49,7 +49,7 @@ class Machine:
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> Machine:
     made = Machine(tmp_path, capsys)
-    monkeypatch.setattr(registry, "open_drive", made.open_drive)
+    monkeypatch.setattr(naming, "open_drive", made.open_drive)
     monkeypatch.chdir(tmp_path)
     return made
 

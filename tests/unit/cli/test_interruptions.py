@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from drivelab.campaign.campaign import accepted_by, run_campaign
+from drivelab.drives.naming import open_drive
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.registry import open_drive
 from drivelab.errors import RunError, UsageError
 from drivelab.store import RunStore
 from drivelab.workloads.design import parse_design

@@ -23,11 +23,11 @@ from drivelab.drives.real import block_devices
 from drivelab.drives.real.block_devices import BlockDevice
 from drivelab.errors import RunError
 from drivelab.pts.compared_courses import COURSES
-from drivelab.pts.registry import TESTS
+from drivelab.pts.every_test import TESTS
 from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings
 from drivelab.pts.shared_states import SharedStates, usual_folder
-from drivelab.reproduce import boito2015, huang2011, registry
+from drivelab.reproduce import boito2015, huang2011, papers
 from drivelab.reproduce.boito2015_drives import MACHINES
 from drivelab.reproduce.claims import Reproduction
 from drivelab.reproduce.snia2010 import reproduction_of
@@ -247,9 +247,9 @@ def test_printed_keys_are_the_documented_ones(
     SharedStates(usual_folder()).put({}, "sim:x25m", [], b"state")
     # A machine of its own: the one that runs the tests may have no block device at all.
     monkeypatch.setattr(block_devices, "list_block_devices", lambda: [DEVICE])
-    monkeypatch.setitem(registry.PAPERS, "boito2015", lambda _: boito2015.reproduce(**FEW))
-    monkeypatch.setitem(registry.PAPERS, "huang2011", small_huang2011)
-    monkeypatch.setitem(registry.PAPERS, "snia2010", lambda _: reproduction_of(made_study.study()))
+    monkeypatch.setitem(papers.PAPERS, "boito2015", lambda _: boito2015.reproduce(**FEW))
+    monkeypatch.setitem(papers.PAPERS, "huang2011", small_huang2011)
+    monkeypatch.setitem(papers.PAPERS, "snia2010", lambda _: reproduction_of(made_study.study()))
     # Nobody measured the small drive in a paper: its claims may fail.
     cut_short = {"reproduce boito2015", "reproduce huang2011"}
     allowed = {0, 1} if command in cut_short else {0}

@@ -16,7 +16,7 @@ from drivelab.cli.pts_run_text import text_of
 from drivelab.drives import sessions
 from drivelab.drives.real import made_file, shared_device, target_file
 from drivelab.errors import RunError, TerminatedError
-from drivelab.pts import registry
+from drivelab.pts import every_test
 
 SMALL_DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 
@@ -85,8 +85,8 @@ def test_all_tests_and_later_runs_share_the_preconditioned_state(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    few = {name: registry.TESTS[name] for name in ("iops", "latency")}
-    monkeypatch.setattr(registry, "SPECIFIED", few)
+    few = {name: every_test.TESTS[name] for name in ("iops", "latency")}
+    monkeypatch.setattr(every_test, "SPECIFIED", few)
     assert run("all", "sim:x25m", "--out", "runs") == 0
     assert [path.name for path in sorted(Path("runs").iterdir())] == [*few]
     # By another name it is the same drive; kept out of the way, everything is computed.
@@ -120,8 +120,8 @@ def test_all_tests_and_later_runs_share_the_preconditioned_state(
 def test_all_leaves_out_what_the_drive_cannot_run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    few = {name: registry.TESTS[name] for name in ("ecw", "throughput")}
-    monkeypatch.setattr(registry, "SPECIFIED", few)
+    few = {name: every_test.TESTS[name] for name in ("ecw", "throughput")}
+    monkeypatch.setattr(every_test, "SPECIFIED", few)
     session = FakeSession(block_bytes=4096, **SETTLED)
     monkeypatch.setattr(sessions, "open_session", lambda *_, **__: session)
     assert run("all", "sim:x25m", "--client", "--out", "runs", "--json") == 0
@@ -130,7 +130,7 @@ def test_all_leaves_out_what_the_drive_cannot_run(
     assert (ecw["verdict"], ecw["report"]) == ("impossible", None)
     assert "requests of 512 B" in ecw["problem"]
     assert throughput["verdict"] == "steady"
-    monkeypatch.setattr(registry, "SPECIFIED", {"ecw": few["ecw"]})
+    monkeypatch.setattr(every_test, "SPECIFIED", {"ecw": few["ecw"]})
     assert run("all", "sim:x25m", "--client", "--out", "none") == 2
     assert not Path("none").exists()
 

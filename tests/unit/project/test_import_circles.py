@@ -15,7 +15,7 @@ NATIVE = "drivelab._core"
 # Of the drives: kinds never import each other, and what all share imports no kind.
 KINDS = {"real": set(), "simulated": {"presets"}, "closed_form": {"presets"}, "presets": set()}
 # From a name to a drive of any kind.
-OPENERS = {"registry", "sessions"}
+OPENERS = {"naming", "sessions"}
 
 
 def module_of(path: Path, package: Path) -> str:
@@ -100,7 +100,7 @@ def test_a_kind_that_knows_another_is_found() -> None:
     wrong = {f"{drives}.real.fio.drive": {f"{drives}.simulated.drive"}}
     assert len(wrong_among_drives(wrong)) == 1
     assert len(wrong_among_drives({f"{drives}.plan": {f"{drives}.presets.source"}})) == 1
-    assert wrong_among_drives({f"{drives}.registry": {f"{drives}.real.fio.drive"}}) == []
+    assert wrong_among_drives({f"{drives}.naming": {f"{drives}.real.fio.drive"}}) == []
 
 
 def test_tests_lie_as_the_source_does() -> None:

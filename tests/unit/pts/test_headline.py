@@ -10,8 +10,8 @@ from fake_session import FakeSession
 from fake_test_run import SETTLED
 
 from drivelab.cli.pts_run_text import tell, text_of
+from drivelab.pts.every_test import SPECIFIED
 from drivelab.pts.headline import Figure, headline
-from drivelab.pts.registry import SPECIFIED
 from drivelab.pts.report import build
 from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings

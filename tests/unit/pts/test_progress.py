@@ -12,7 +12,7 @@ from fake_session import FakeSession
 from fake_test_run import ORIGIN
 
 from drivelab.drives.measurement import Measurement
-from drivelab.pts.registry import TESTS
+from drivelab.pts.every_test import TESTS
 from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings
 

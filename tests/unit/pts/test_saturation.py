@@ -8,7 +8,7 @@ import pytest
 from fake_test_run import ORIGIN
 
 from drivelab.drives.sessions import open_session
-from drivelab.pts.registry import TESTS
+from drivelab.pts.every_test import TESTS
 from drivelab.pts.run import run_test
 from drivelab.pts.saturation import end_iops, lost_ratio
 from drivelab.pts.settings import Settings

@@ -12,7 +12,7 @@ from drivelab.drives.session import StepPlan
 from drivelab.drives.sessions import open_session
 from drivelab.drives.simulated.session import SimulatedSession
 from drivelab.pts import states
-from drivelab.pts.registry import TESTS
+from drivelab.pts.every_test import TESTS
 from drivelab.pts.report import RESULT
 from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings

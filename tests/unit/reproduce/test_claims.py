@@ -11,7 +11,7 @@ import pytest
 
 from drivelab.cli import main as cli
 from drivelab.errors import UsageError
-from drivelab.reproduce import registry, yoo2014
+from drivelab.reproduce import papers, yoo2014
 from drivelab.reproduce.claims import Claim, Ordering
 
 # Less flash than the paper's drive, enough for its file: nothing compared depends on it.
@@ -124,7 +124,7 @@ def on(monkeypatch):
     """Give `on(path)`: the command then runs on that drive."""
 
     def use(path: str) -> None:
-        monkeypatch.setitem(registry.PAPERS, "yoo2014", lambda _: yoo2014.reproduce(path))
+        monkeypatch.setitem(papers.PAPERS, "yoo2014", lambda _: yoo2014.reproduce(path))
 
     return use
 
@@ -178,7 +178,7 @@ def test_failing_claim_is_exit_1_after_everything_was_said(worn, on, more, capsy
 
 def test_unknown_paper_lists_the_known(capsys) -> None:
     with pytest.raises(UsageError):
-        registry.reproduce("huang")
+        papers.reproduce("huang")
     assert cli.main(["reproduce", "huang"]) == 2
     assert (
         "no paper 'huang'; the papers are boito2015, huang2011, snia2010, yoo2014"

@@ -20,7 +20,7 @@ from drivelab.profile.measured_pass import evenly
 from drivelab.profile.plan import ProfilePlan
 from drivelab.profile.run import run_profile
 from drivelab.profile.sizes import Interval
-from drivelab.pts.registry import TESTS
+from drivelab.pts.every_test import TESTS
 from drivelab.pts.run import run_test
 from drivelab.pts.settings import Settings
 from drivelab.store import RunStore

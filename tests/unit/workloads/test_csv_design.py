@@ -11,8 +11,8 @@ from fake_drive import FakeDrive, workloads
 
 from drivelab.campaign.campaign import run_campaign
 from drivelab.campaign.export import measurements_csv
+from drivelab.drives.naming import open_drive
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.registry import open_drive
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 from drivelab.workloads.design import parse_design

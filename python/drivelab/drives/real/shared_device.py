@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
+from drivelab.drives.naming import kind_of
 from drivelab.drives.real.block_devices import (
     THIS_MACHINE,
     BlockDevice,
@@ -17,7 +18,6 @@ from drivelab.drives.real.block_devices import (
     folders_of,
 )
 from drivelab.drives.real.file_location import locate_file
-from drivelab.drives.registry import kind_of
 
 
 def sharing_pair(

@@ -12,8 +12,8 @@ from drivelab._core import ClosedForm, preset_names, preset_text
 from drivelab.cli import main as cli
 from drivelab.drives.closed_form.drive import AnalyticDrive
 from drivelab.drives.measurement import Measurement
+from drivelab.drives.naming import list_presets, open_drive
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.registry import list_presets, open_drive
 from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.workloads.characteristics import Characteristics
 

@@ -16,7 +16,7 @@ from fake_drive import FakeDrive, workloads
 
 from drivelab.campaign.campaign import run_campaign
 from drivelab.cli import main as cli
-from drivelab.drives import registry
+from drivelab.drives import naming
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import UsageError
 from drivelab.store import RunStore, is_run
@@ -28,7 +28,7 @@ import signal, sys
 from pathlib import Path
 from drivelab.cli.main import _on_terminate
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.registry import open_drive
+from drivelab.drives.naming import open_drive
 from drivelab.campaign.campaign import run_campaign
 from drivelab.workloads.characteristics import Characteristics
 
@@ -99,7 +99,7 @@ def test_a_finished_campaign_does_not_make_its_file_again(
     def open_drive(*_: object, **__: object) -> None:
         pytest.fail("the drive is opened")
 
-    monkeypatch.setattr(registry, "open_drive", open_drive)
+    monkeypatch.setattr(naming, "open_drive", open_drive)
     words = ["model", str(path), "--design", "huang2011:12", "--out", str(run), "--json"]
     words += ["--no-sweeps"]
     assert cli.main(words) == 0

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from drivelab.drives.naming import open_drive
 from drivelab.drives.real.fio.drive import open_real_drive
-from drivelab.drives.registry import open_drive
 from drivelab.errors import DrivelabError, UsageError
 from drivelab.workloads.characteristics import Characteristics
 
