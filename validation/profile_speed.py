@@ -9,7 +9,7 @@ from typing import Final
 from drivelab._core import preset_names
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.profile.measured import profile
-from drivelab.profile.plan import DIRECTIONS, ProfilePlan
+from drivelab.profile.settings import DIRECTIONS, ProfileSettings
 from validation.document import Section
 
 _SMALL_BYTES: Final = 128 * 10**9
@@ -29,7 +29,7 @@ def profile_speed() -> Section:
         prepared = time.process_time()
         # Fresh out of the box it holds nothing to read.
         directions = DIRECTIONS if drive.condition != "fresh" else ("write",)
-        plan = ProfilePlan(directions=directions)
+        plan = ProfileSettings(directions=directions)
         profile(drive, plan)
         seconds = time.process_time() - prepared
         target = _TARGETS[drive.capacity_bytes > _SMALL_BYTES]

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from drivelab.drives.protocol import Drive
     from drivelab.profile.decision import Decision
     from drivelab.profile.optimisation import Cost
-    from drivelab.profile.plan import ProfilePlan
     from drivelab.profile.profile import Profile
+    from drivelab.profile.settings import ProfileSettings
     from drivelab.profile.sizes import Interval
 
 _MOST: Final = 100_000
@@ -231,7 +231,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _told_of(args: argparse.Namespace, plan: ProfilePlan) -> dict[str, Any]:
+def _told_of(args: argparse.Namespace, plan: ProfileSettings) -> dict[str, Any]:
     """Profile one drive; give what ``--json`` prints of it, and the text."""
     from drivelab.cli.profile_files import check_files, values_of, write_files
     from drivelab.cli.profile_text import profile_text
@@ -268,7 +268,7 @@ def _told_of(args: argparse.Namespace, plan: ProfilePlan) -> dict[str, Any]:
     return {"values": values_of(found, plan, head, answers, files), "text": "\n".join(lines)}
 
 
-def plan_of(args: argparse.Namespace) -> ProfilePlan:
+def plan_of(args: argparse.Namespace) -> ProfileSettings:
     """Make the plan; what was not asked for keeps its default.
 
     Raises
@@ -276,7 +276,7 @@ def plan_of(args: argparse.Namespace) -> ProfilePlan:
     UsageError
         When options do not go together.
     """
-    from drivelab.profile.plan import DIRECTIONS, ProfilePlan
+    from drivelab.profile.settings import DIRECTIONS, ProfileSettings
 
     asked: dict[str, Any] = {
         "points": args.points,
@@ -302,7 +302,7 @@ def plan_of(args: argparse.Namespace) -> ProfilePlan:
             raise UsageError("--half-width is for --points auto or --repetitions auto")
         if args.max_repetitions is not None:
             raise UsageError("--max-repetitions is for --repetitions auto")
-    plan = ProfilePlan(
+    plan = ProfileSettings(
         seed=args.seed,
         is_full=args.full,
         directions=DIRECTIONS if args.op is None else (args.op,),
@@ -331,7 +331,7 @@ def _folder(args: argparse.Namespace) -> Path | None:
     return out
 
 
-def _opened(args: argparse.Namespace, plan: ProfilePlan) -> Drive:
+def _opened(args: argparse.Namespace, plan: ProfileSettings) -> Drive:
     """Open the drive; a file on a real one is made as long as the profile needs it."""
     from drivelab.drives.naming import kind_of, open_drive
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from drivelab.outputs import OutputFolder
     from drivelab.profile.decision import Decision
-    from drivelab.profile.plan import ProfilePlan
     from drivelab.profile.profile import Profile
+    from drivelab.profile.settings import ProfileSettings
     from drivelab.report.table import Table
 
 
@@ -44,7 +44,7 @@ def check_files(folder: OutputFolder) -> None:
 
 def write_files(
     found: Profile,
-    plan: ProfilePlan,
+    plan: ProfileSettings,
     head: Mapping[str, Any],
     answers: Sequence[Decision],
     folder: OutputFolder,
@@ -82,7 +82,7 @@ def write_files(
 
 def values_of(
     found: Profile,
-    plan: ProfilePlan,
+    plan: ProfileSettings,
     head: Mapping[str, Any],
     answers: Sequence[Decision],
     files: list[str],

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from drivelab.profile.decision import Decision
-    from drivelab.profile.plan import ProfilePlan
     from drivelab.profile.profile import Profile
+    from drivelab.profile.settings import ProfileSettings
     from drivelab.profile.sizes import Interval
 
 # So many sizes of each interval are printed; every one is in --json and in the files.
@@ -24,7 +24,7 @@ _WIDTH: Final = 62
 
 
 def profile_text(
-    found: Profile, plan: ProfilePlan, head: Mapping[str, Any], answers: Sequence[Decision]
+    found: Profile, plan: ProfileSettings, head: Mapping[str, Any], answers: Sequence[Decision]
 ) -> str:
     """Write the ratios, what they are of, and whether optimisations pay."""
     lines = _head(found, plan, head)
@@ -44,7 +44,7 @@ def profile_text(
     return "\n".join(lines)
 
 
-def _cautions(found: Profile, plan: ProfilePlan, head: Mapping[str, Any]) -> list[str]:
+def _cautions(found: Profile, plan: ProfileSettings, head: Mapping[str, Any]) -> list[str]:
     """Say what a reader of the ratios has to know."""
     lines = []
     for (direction, is_random), interval in found.through_ends:
@@ -77,7 +77,7 @@ def _cautions(found: Profile, plan: ProfilePlan, head: Mapping[str, Any]) -> lis
     return lines
 
 
-def _head(found: Profile, plan: ProfilePlan, head: Mapping[str, Any]) -> list[str]:
+def _head(found: Profile, plan: ProfileSettings, head: Mapping[str, Any]) -> list[str]:
     sizes = sorted({one.whole_pass.request_bytes for one in found.measured})
     what = f"{len(found.measured):,} passes over {size_text(plan.file_bytes)}"
     if plan.share < 1:
@@ -167,7 +167,7 @@ def _answers(answers: Sequence[Decision]) -> list[str]:
     return lines
 
 
-def _unsure(found: Profile, plan: ProfilePlan, answers: Sequence[Decision]) -> list[str]:
+def _unsure(found: Profile, plan: ProfileSettings, answers: Sequence[Decision]) -> list[str]:
     """Say what unsure answers hang on, and what makes them surer."""
     from drivelab.profile.decision import open_half_width_ratio
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from drivelab.profile.estimate import Test
-    from drivelab.profile.plan import ProfilePlan
+    from drivelab.profile.settings import ProfileSettings
 
 
 def affordable(
-    plan: ProfilePlan,
+    plan: ProfileSettings,
     sizes: Sequence[int],
     repetitions: int,
     *,

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from drivelab.profile.measured_pass import MeasuredPass
     from drivelab.profile.optimisation import Cost, Optimisation
-    from drivelab.profile.plan import ProfilePlan
+    from drivelab.profile.settings import ProfileSettings
     from drivelab.workloads.whole_pass import Direction, WholePass
 
     Array = NDArray[np.float64]
@@ -60,7 +60,7 @@ _LEAST_GAIN: Final = 1e-12
 _DIGITS: Final = 6
 
 
-def next_passes(found: Sequence[MeasuredPass], plan: ProfilePlan) -> list[WholePass]:
+def next_passes(found: Sequence[MeasuredPass], plan: ProfileSettings) -> list[WholePass]:
     """Choose what is measured next; nothing once ratios are known, or nothing is allowed.
 
     Parameters
@@ -123,7 +123,7 @@ class _Sizes:
     are_allowed: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, plan: ProfilePlan, measured: set[int]) -> _Sizes:
+    def of(cls, plan: ProfileSettings, measured: set[int]) -> _Sizes:
         sizes = plan.sizes
         if len(sizes) <= _MOST_LOOKED_AT:
             every = np.full(len(sizes), fill_value=True)
@@ -203,7 +203,7 @@ class _Pair:
     """
 
     def __init__(
-        self, direction: Direction, repeated: Repetitions, sizes: _Sizes, plan: ProfilePlan
+        self, direction: Direction, repeated: Repetitions, sizes: _Sizes, plan: ProfileSettings
     ) -> None:
         in_order, random = self._tests = ((direction, False), (direction, True))
         summed = centres({test: repeated[test] for test in self._tests}, plan.centre)

@@ -3,7 +3,7 @@
 ::
 
     first sizes ─┬─> sizes that tell most, until ratios are known      points "auto" (design.py)
-    (plan.py)    ├─> repetitions until ratios are known                repetitions "auto"
+    (settings.py)├─> repetitions until ratios are known                repetitions "auto"
                  └─> repetitions until each access time is known       full
 
 Until ratios are known, and then, where a cost is asked about, until the answers are. With the first
@@ -25,8 +25,8 @@ from drivelab.profile.budget import affordable
 from drivelab.profile.decision import decisions, open_half_width_ratio
 from drivelab.profile.estimate import Curve, Ratios, Test, estimated_pair, ratios
 from drivelab.profile.measured_pass import measured_passes
-from drivelab.profile.plan import DIRECTIONS, ProfilePlan
 from drivelab.profile.profile import Profile
+from drivelab.profile.settings import DIRECTIONS, ProfileSettings
 from drivelab.profile.spread import (
     LEAST_DEGREES,
     Centre,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 _MOST_SETTLING: Final = 4
 
 
-def profile(drive: PassDrive, plan: ProfilePlan) -> Profile:
+def profile(drive: PassDrive, plan: ProfileSettings) -> Profile:
     """Measure and estimate.
 
     Parameters
@@ -80,7 +80,7 @@ def profile(drive: PassDrive, plan: ProfilePlan) -> Profile:
     return measured_profile(measure, plan)
 
 
-def measured_profile(measure: Measure, plan: ProfilePlan) -> Profile:
+def measured_profile(measure: Measure, plan: ProfileSettings) -> Profile:
     """Measure as the plan says by a function, which may keep what it measures."""
     plan.check()
     found = list(measure(plan.pilots()))
@@ -97,7 +97,7 @@ def measured_profile(measure: Measure, plan: ProfilePlan) -> Profile:
 
 
 def _measured_first(
-    found: Sequence[MeasuredPass], measure: Measure, plan: ProfilePlan
+    found: Sequence[MeasuredPass], measure: Measure, plan: ProfileSettings
 ) -> list[MeasuredPass]:
     """Measure what a plan begins with; where time is limited, all of it once, then what it allows.
 
@@ -152,7 +152,9 @@ def from_passes(
     return Profile(tuple(measured), curves, found, gains, summed, scheme)
 
 
-def _add_what_tells_most(found: list[MeasuredPass], measure: Measure, plan: ProfilePlan) -> None:
+def _add_what_tells_most(
+    found: list[MeasuredPass], measure: Measure, plan: ProfileSettings
+) -> None:
     from drivelab.profile.design import next_passes
 
     while passes := next_passes(found, plan):
@@ -160,7 +162,7 @@ def _add_what_tells_most(found: list[MeasuredPass], measure: Measure, plan: Prof
         _settle(found, measure, plan)
 
 
-def _settle(found: list[MeasuredPass], measure: Measure, plan: ProfilePlan) -> None:
+def _settle(found: list[MeasuredPass], measure: Measure, plan: ProfileSettings) -> None:
     """Repeat passes whose times disagree until most of them agree."""
     if plan.centre != "robust":
         return
@@ -178,7 +180,7 @@ def _settle(found: list[MeasuredPass], measure: Measure, plan: ProfilePlan) -> N
 
 def _affordable(
     found: Sequence[MeasuredPass],
-    plan: ProfilePlan,
+    plan: ProfileSettings,
     sizes: Sequence[int],
     repetitions: int,
 ) -> list[int]:
@@ -198,7 +200,7 @@ def _affordable(
     )
 
 
-def _repeat_ratios(found: list[MeasuredPass], measure: Measure, plan: ProfilePlan) -> None:
+def _repeat_ratios(found: list[MeasuredPass], measure: Measure, plan: ProfileSettings) -> None:
     """Repeat tests until the ratios of both directions are known, and answers that are asked."""
     done = plan.first_repetitions
     sizes = sorted({one.whole_pass.request_bytes for one in found})
@@ -225,7 +227,7 @@ def _repeat_ratios(found: list[MeasuredPass], measure: Measure, plan: ProfilePla
         done += more
 
 
-def _repeat_tests(found: list[MeasuredPass], measure: Measure, plan: ProfilePlan) -> None:
+def _repeat_tests(found: list[MeasuredPass], measure: Measure, plan: ProfileSettings) -> None:
     """Repeat each test and size until its own mean is known (Boito et al. 2015, section 4.2)."""
     values = gathered(found)
     for _ in range(plan.most_repetitions - plan.first_repetitions):
@@ -245,7 +247,7 @@ def _repeat_tests(found: list[MeasuredPass], measure: Measure, plan: ProfilePlan
 
 
 def _passes_of(
-    plan: ProfilePlan, directions: Sequence[Direction], sizes: Sequence[int], repetitions: int
+    plan: ProfileSettings, directions: Sequence[Direction], sizes: Sequence[int], repetitions: int
 ) -> list[WholePass]:
     return [
         plan.one_pass(direction, is_random, size)

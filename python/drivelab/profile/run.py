@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from drivelab.drives.protocol import Drive
-    from drivelab.profile.plan import ProfilePlan
     from drivelab.profile.profile import Profile
+    from drivelab.profile.settings import ProfileSettings
     from drivelab.runs.executor import Executor
     from drivelab.workloads.whole_pass import WholePass
 
@@ -58,7 +58,7 @@ class Profiled:
 
 def run_profile(
     drive: Drive,
-    plan: ProfilePlan,
+    plan: ProfileSettings,
     path: Path | None,
     *,
     beside: Sequence[str] = (),
@@ -143,7 +143,7 @@ class Passes:
         Whose passes they are; with a pass's place its seed is the key of random numbers.
     """
 
-    def __init__(self, run: Run, executor: Executor, plan: ProfilePlan) -> None:
+    def __init__(self, run: Run, executor: Executor, plan: ProfileSettings) -> None:
         self._run = run
         self._executor = executor
         self._plan = plan

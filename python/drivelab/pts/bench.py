@@ -23,8 +23,12 @@ from typing import Any, Final
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.session import DriveSession, Purge, StepPlan
 from drivelab.errors import RunError, UsageError
+from drivelab.pts.applied_settings import (
+    PRECONDITIONING_BYTES,
+    PRECONDITIONING_FILLS,
+    AppliedSettings,
+)
 from drivelab.pts.journal import Action, Step
-from drivelab.pts.plan import PRECONDITIONING_BYTES, PRECONDITIONING_FILLS, Plan
 from drivelab.pts.progress import TestProgress
 from drivelab.pts.settings import Settings
 from drivelab.pts.shared_states import SharedStates
@@ -71,7 +75,7 @@ class Bench:
         *,
         progress: TestProgress,
     ) -> None:
-        self.plan = Plan.of(session, settings)
+        self.applied = AppliedSettings.of(session, settings)
         self._session = session
         self._run = run
         self._states = states
@@ -112,8 +116,8 @@ class Bench:
 
         On a simulated drive a state that another test or run left of the same is taken up.
         """
-        stimulus = self.plan.preconditioning(size_bytes)
-        total = PRECONDITIONING_FILLS * self.plan.extent.capacity_bytes
+        stimulus = self.applied.preconditioning(size_bytes)
+        total = PRECONDITIONING_FILLS * self.applied.extent.capacity_bytes
         written = Action("run", "preconditioning", section, stimulus=stimulus, total_bytes=total)
         purged = Action("purge", "preconditioning", section)
         drive = lasting_identity(self._session.identity())
@@ -122,7 +126,7 @@ class Bench:
         key = {
             "drive": drive,
             "first_step": self._next,
-            "seed": self.plan.settings.seed,
+            "seed": self.applied.settings.seed,
             # Purging leaves nothing of what was before.
             "actions": [replace(each, section="").to_json() for each in (purged, written)],
         }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
-    from drivelab.pts.plan import Plan
+    from drivelab.pts.applied_settings import AppliedSettings
     from drivelab.workloads.stimulus import Stimulus
 
 #: Bytes of a request and its share.
@@ -25,7 +25,7 @@ ZONES: Final = ((0.50, 0.05), (0.30, 0.15), (0.20, 0.80))
 READ_RATIO: Final = 0.40
 
 
-def composite(plan: Plan, read_ratio: float = READ_RATIO, **others: Any) -> Stimulus:
+def composite(applied: AppliedSettings, read_ratio: float = READ_RATIO, **others: Any) -> Stimulus:
     """Make the composite workload.
 
     Raises
@@ -33,10 +33,10 @@ def composite(plan: Plan, read_ratio: float = READ_RATIO, **others: Any) -> Stim
     UsageError
         When the drive's blocks are larger than its smallest requests, 512 B.
     """
-    if plan.extent.block_bytes > SIZES[0][0]:
+    if applied.extent.block_bytes > SIZES[0][0]:
         raise UsageError(
             f"the composite workload has requests of {SIZES[0][0]} B, and the drive's blocks are "
-            f"{plan.extent.block_bytes} B; allowed: tests of one block size, or a drive with "
+            f"{applied.extent.block_bytes} B; allowed: tests of one block size, or a drive with "
             "blocks of 512 B"
         )
-    return plan.stimulus(SIZES, read_ratio, zones=ZONES, **others)
+    return applied.stimulus(SIZES, read_ratio, zones=ZONES, **others)

@@ -24,8 +24,8 @@ from drivelab.pts.test import Section, settled_verdict
 from drivelab.pts.words import span_words
 
 if TYPE_CHECKING:
+    from drivelab.pts.applied_settings import AppliedSettings
     from drivelab.pts.bench import Bench
-    from drivelab.pts.plan import Plan
     from drivelab.workloads.stimulus import Stimulus
 
 #: Threads, and queue depths of each, in their order.
@@ -54,25 +54,25 @@ class Workload:
         Makes what brings the drive into its state, 32 x 32.
     """
 
-    mixed: Callable[[Plan, int, int], Stimulus]
-    writes: Callable[[Plan, int, int], Stimulus]
+    mixed: Callable[[AppliedSettings, int, int], Stimulus]
+    writes: Callable[[AppliedSettings, int, int], Stimulus]
 
-    def check(self, plan: Plan) -> None:
+    def check(self, applied: AppliedSettings) -> None:
         """Refuse what the drive cannot run."""
-        plan.preconditioning()
-        self.mixed(plan, _MOST, _MOST)
-        self.writes(plan, _MOST, _MOST)
+        applied.preconditioning()
+        self.mixed(applied, _MOST, _MOST)
+        self.writes(applied, _MOST, _MOST)
 
 
 def carry_out(bench: Bench, workload: Workload) -> None:
     """Take every step."""
-    plan = bench.plan
-    writes = workload.writes(plan, _MOST, _MOST)
+    applied = bench.applied
+    writes = workload.writes(applied, _MOST, _MOST)
     bench.precondition()
-    run_rounds(bench, [(writes, plan.minutes(1))], _tracked_writes(), phase=_SETTLING)
-    stimuli = [(writes, plan.minutes(WRITE_MINUTES))]
+    run_rounds(bench, [(writes, applied.minutes(1))], _tracked_writes(), phase=_SETTLING)
+    stimuli = [(writes, applied.minutes(WRITE_MINUTES))]
     stimuli += [
-        (workload.mixed(plan, threads, depth), plan.minutes(1))
+        (workload.mixed(applied, threads, depth), applied.minutes(1))
         for threads in DEMANDS
         for depth in DEMANDS
     ]
@@ -85,7 +85,7 @@ def carry_out(bench: Bench, workload: Workload) -> None:
             ("point", stimulus, POINT_MINUTES),
         ):
             for _ in range(minutes):
-                bench.run(Action("run", phase, name, stimulus=each, seconds=plan.minutes(1)))
+                bench.run(Action("run", phase, name, stimulus=each, seconds=applied.minutes(1)))
                 bench.save_if_due()
 
 

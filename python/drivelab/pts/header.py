@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from drivelab.pts.applied_settings import PRECONDITIONING_FILLS
 from drivelab.pts.cell_exhibits import mix_text
 from drivelab.pts.journal import Record
-from drivelab.pts.plan import PRECONDITIONING_FILLS
 from drivelab.pts.settings import EDITIONS, Settings
 from drivelab.pts.steady_state import PTS
 from drivelab.pts.test import PtsTest

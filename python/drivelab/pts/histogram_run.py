@@ -21,7 +21,7 @@ def histogram_minutes(bench: Bench, stimulus: Stimulus) -> None:
     """Send the stimulus in minutes."""
     bench.expect(MINUTES)
     for _ in range(MINUTES):
-        bench.run(Action("run", _PHASE, stimulus=stimulus, seconds=bench.plan.minutes(1)))
+        bench.run(Action("run", _PHASE, stimulus=stimulus, seconds=bench.applied.minutes(1)))
     bench.save_if_due()
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.session import Purge
 from drivelab.errors import RunError, UsageError
-from drivelab.pts.plan import Extent
+from drivelab.pts.applied_settings import Extent
 from drivelab.pts.settings import Settings
 from drivelab.runs.header import command_of
 from drivelab.runs.kind import RunKind

@@ -119,7 +119,7 @@ def run_rounds(
         Of the requests, that those are to hold.
     """
     rounds: list[list[Step]] = []
-    settled = settle(rounds, tracked, bench.plan.settings.steady_rule)
+    settled = settle(rounds, tracked, bench.applied.settings.steady_rule)
     while len(rounds) < most_rounds and not settled.is_steady:
         number = len(rounds) + 1
         actions = [
@@ -131,7 +131,7 @@ def run_rounds(
             actions = [replace(actions[0], beside=others, shares=tuple(shares))]
         bench.expect((most_rounds - len(rounds)) * len(actions))
         rounds.append([bench.run(action) for action in actions])
-        settled = settle(rounds, tracked, bench.plan.settings.steady_rule)
+        settled = settle(rounds, tracked, bench.applied.settings.steady_rule)
         bench.save_if_due()
     return settled
 

@@ -10,9 +10,9 @@ from drivelab.drives.session import Askable, DriveSession
 from drivelab.drives.sessions import known_of
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.outputs import OutputFolder
+from drivelab.pts.applied_settings import AppliedSettings
 from drivelab.pts.bench import Bench
 from drivelab.pts.journal import TEST, Record, read_record
-from drivelab.pts.plan import Plan
 from drivelab.pts.progress import TestProgress
 from drivelab.pts.report import RESULT, result_of
 from drivelab.pts.settings import Settings
@@ -234,6 +234,6 @@ def run_header(
 def refuse_impossible(test: PtsTest, drive: Askable, settings: Settings) -> None:
     """Raise `CannotAnswerError` when a drive, or a file not made yet, cannot run a test."""
     try:
-        test.check(Plan.of(drive, settings))
+        test.check(AppliedSettings.of(drive, settings))
     except UsageError as error:
         raise CannotAnswerError(f"{drive.name} cannot run {test.name}: {error}") from error

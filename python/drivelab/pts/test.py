@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from drivelab.pts.applied_settings import AppliedSettings
 from drivelab.pts.bench import Bench
 from drivelab.pts.exhibits import Page
 from drivelab.pts.journal import Record
-from drivelab.pts.plan import Plan
 
 #: ``steady``; ``bounded`` when a bound of the test's own (bytes, time) came first; ``not_steady``
 #: when the rounds ran out; ``untested`` where the test has no rule; ``incomplete`` when it did not
@@ -71,7 +71,7 @@ class PtsTest:
     title: str
     summary: str
     known: Literal["specification", "implementations", "own"]
-    check: Callable[[Plan], None]
+    check: Callable[[AppliedSettings], None]
     carry_out: Callable[[Bench], None]
     sections: Callable[[Record], list[Section]]
     pages: Callable[[Record], list[Page]]

@@ -19,7 +19,7 @@ from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.profile.measured_pass import evenly, measured_passes
-from drivelab.profile.plan import DIRECTIONS
+from drivelab.profile.settings import DIRECTIONS
 from drivelab.profile.spread import known_after
 from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_SIZES, WholePass
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from drivelab.profile.estimate import estimated_pair, ratios, weights
 from drivelab.profile.measured import profile
 from drivelab.profile.measured_pass import measured_passes
-from drivelab.profile.plan import DIRECTIONS, ProfilePlan
+from drivelab.profile.settings import DIRECTIONS, ProfileSettings
 from drivelab.profile.sizes import Interval, chosen
 from drivelab.reproduce.boito2015_drives import KINDS, TESTS, FullProfile, KnownDrive
 from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_INTERVALS, WholePass
@@ -185,7 +185,7 @@ def paper_errors(drive: KnownDrive, seed: int, full: Mapping[int, FullProfile]) 
             str(repetitions),
             profile(
                 drive,
-                ProfilePlan(
+                ProfileSettings(
                     repetitions=repetitions,
                     file_bytes=file_bytes,
                     seed=_seed(seed, file_bytes, repetitions),
@@ -242,9 +242,9 @@ def _own_profiles(drive: KnownDrive, seed: int, setting: int) -> Iterator[tuple[
             yield file_bytes, _seed(seed + 100 * number, file_bytes, setting)
 
 
-def _chosen_plan(file_bytes: int, seed: int, limit_ns: float) -> ProfilePlan:
+def _chosen_plan(file_bytes: int, seed: int, limit_ns: float) -> ProfileSettings:
     """Return a plan that leaves sizes and repetitions to the tool, within a time."""
-    return ProfilePlan(
+    return ProfileSettings(
         points="auto",
         repetitions="auto",
         half_width_ratio=HALF_WIDTH,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from drivelab.profile.plan import DIRECTIONS
+from drivelab.profile.settings import DIRECTIONS
 from drivelab.reproduce.boito2015_drives import KnownDrive
 from drivelab.reproduce.boito2015_errors import (
     estimation_errors,

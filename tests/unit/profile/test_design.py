@@ -19,8 +19,8 @@ from drivelab.profile.measured import profile
 from drivelab.profile.measured_pass import MeasuredPass, evenly, measured_passes
 from drivelab.profile.optimisation import Cost
 from drivelab.profile.pair_kriging import PairKriging
-from drivelab.profile.plan import ProfilePlan
 from drivelab.profile.profile import Profile
+from drivelab.profile.settings import ProfileSettings
 from drivelab.profile.sizes import Interval
 from drivelab.profile.spread import centres, gathered
 from drivelab.workloads.whole_pass import KIB, MIB, WholePass
@@ -40,7 +40,7 @@ class BentDrive(LineDrive):
             yield evenly(one.index, what, one.duration_ns + 8 * more)
 
 
-def measured(drive: LineDrive, plan: ProfilePlan, sizes: Sequence[int]) -> list[MeasuredPass]:
+def measured(drive: LineDrive, plan: ProfileSettings, sizes: Sequence[int]) -> list[MeasuredPass]:
     passes = [
         plan.one_pass(direction, is_random, size)
         for direction, is_random, size, _ in itertools.product(
@@ -67,7 +67,9 @@ def test_each_choice_is_the_best_of_all_tried(monkeypatch, share: float) -> None
             self.share = share
 
     monkeypatch.setattr(design, "PairKriging", OneModel)
-    plan = ProfilePlan((SMALL,), "auto", "auto", MIB, half_width_ratio=1e-4, directions=("read",))
+    plan = ProfileSettings(
+        (SMALL,), "auto", "auto", MIB, half_width_ratio=1e-4, directions=("read",)
+    )
     found = measured(NoisyDrive(0.05, 1, (0.0, 1)), plan, (8 * KIB, 64 * KIB))
     tests = [("read", False), ("read", True)]
     summed = centres({test: gathered(found)[test] for test in tests}, "robust")
@@ -123,14 +125,14 @@ def test_each_choice_is_the_best_of_all_tried(monkeypatch, share: float) -> None
 
 
 def test_more_sizes_are_measured_where_the_curve_bends() -> None:
-    plan = ProfilePlan(points="auto", repetitions="auto", file_bytes=40 * MIB)
+    plan = ProfileSettings(points="auto", repetitions="auto", file_bytes=40 * MIB)
     bent, straight = profile(BentDrive(LINES), plan), profile(LineDrive(LINES), plan)
 
     def random_reads(found: Profile) -> list[int]:
         return list(found.centres["read"].times_ns["read", True])
 
     assert len(random_reads(bent)) > len(random_reads(straight))
-    two = profile(BentDrive(LINES), ProfilePlan(repetitions=1, file_bytes=40 * MIB))
+    two = profile(BentDrive(LINES), ProfileSettings(repetitions=1, file_bytes=40 * MIB))
     for size in (MIB, 2 * MIB):
         base, slope = LINES["read", True]
         exact = base + slope * size + max(0, size - MIB) * 8
@@ -141,7 +143,7 @@ def test_more_sizes_are_measured_where_the_curve_bends() -> None:
 def test_ratios_are_as_sure_as_was_asked_and_intervals_hold_them() -> None:
     inside = []
     for seed in range(6):
-        plan = ProfilePlan(
+        plan = ProfileSettings(
             points="auto", repetitions="auto", half_width_ratio=0.04, file_bytes=40 * MIB
         )
         found = profile(NoisyDrive(0.05, seed, (0.01, 10)), plan)
@@ -156,13 +158,13 @@ def test_ratios_are_as_sure_as_was_asked_and_intervals_hold_them() -> None:
 
 
 def test_nothing_is_chosen_that_the_plan_does_not_allow() -> None:
-    plan = ProfilePlan(points="auto", repetitions="auto", file_bytes=40 * MIB)
+    plan = ProfileSettings(points="auto", repetitions="auto", file_bytes=40 * MIB)
     drive = NoisyDrive(0.1, 5, (0.0, 1))
     found = measured(drive, plan, (8 * KIB, 64 * KIB, 4 * MIB))
     spent_ns = sum(one.duration_ns for one in found)
 
     def takes_ns(limit_ns: float) -> float:
-        limited = ProfilePlan(
+        limited = ProfileSettings(
             points="auto", repetitions="auto", file_bytes=40 * MIB, most_measuring_ns=limit_ns
         )
         return sum(
@@ -175,7 +177,9 @@ def test_nothing_is_chosen_that_the_plan_does_not_allow() -> None:
     # Estimated times are a tenth off.
     assert 0 < takes_ns(1.02 * spent_ns) <= 1.2 * 0.02 * spent_ns
     assert takes_ns(1.02 * spent_ns) < takes_ns(1.5 * spent_ns) <= 1.2 * 0.5 * spent_ns
-    few = ProfilePlan(*((SMALL,), "auto", "auto", MIB), half_width_ratio=1e-4, most_repetitions=3)
+    few = ProfileSettings(
+        *((SMALL,), "auto", "auto", MIB), half_width_ratio=1e-4, most_repetitions=3
+    )
     every = profile(LineDrive(LINES), few)
     for by_size in gathered(every.measured).values():
         assert {len(times) for times in by_size.values()} == {3}
@@ -183,7 +187,7 @@ def test_nothing_is_chosen_that_the_plan_does_not_allow() -> None:
 
 
 def test_a_fixed_number_of_repetitions_is_kept() -> None:
-    plan = ProfilePlan((SMALL,), "auto", 3, MIB, half_width_ratio=1e-4)
+    plan = ProfileSettings((SMALL,), "auto", 3, MIB, half_width_ratio=1e-4)
     found = profile(NoisyDrive(0.1, 5, (0.0, 1)), plan)
     for by_size in gathered(found.measured).values():
         assert {len(times) for times in by_size.values()} == {3}
@@ -203,7 +207,7 @@ class JumpingDrive(LineDrive):
 
 
 def test_jumps_between_sizes_are_measured_and_not_the_same_sizes_for_ever() -> None:
-    plan = ProfilePlan(points="auto", repetitions="auto", file_bytes=40 * MIB)
+    plan = ProfileSettings(points="auto", repetitions="auto", file_bytes=40 * MIB)
     found = profile(JumpingDrive(LINES), plan)
     assert all(each.half_width_ratio <= 0.05 for each in found.ratios.values())
     # No pass tells anything of another size: half of them have to be measured, in pairs.
@@ -214,7 +218,9 @@ def test_jumps_between_sizes_are_measured_and_not_the_same_sizes_for_ever() -> N
 
 def test_what_cannot_be_reached_ends_and_is_told() -> None:
     # Of 1024 sizes a few hundred may be measured, which tell nothing of the others.
-    plan = ProfilePlan((Interval(512, 512 * KIB, 512),), "auto", "auto", MIB, directions=("read",))
+    plan = ProfileSettings(
+        (Interval(512, 512 * KIB, 512),), "auto", "auto", MIB, directions=("read",)
+    )
     found = profile(JumpingDrive(LINES), plan)
     half_width = found.ratios["read"].half_width_ratio
     assert half_width > 0.05
@@ -225,7 +231,7 @@ def test_what_cannot_be_reached_ends_and_is_told() -> None:
 
 def test_more_time_than_is_needed_is_not_taken() -> None:
     def measuring_ns(limit_ns: float | None) -> int:
-        plan = ProfilePlan(
+        plan = ProfileSettings(
             points="auto", repetitions="auto", file_bytes=40 * MIB, most_measuring_ns=limit_ns
         )
         return profile(NoisyDrive(0.03, 1, (0.0, 1)), plan).measuring_ns
@@ -235,7 +241,7 @@ def test_more_time_than_is_needed_is_not_taken() -> None:
 
 
 def test_what_is_known_is_not_measured_again() -> None:
-    plan = ProfilePlan((SMALL,), "auto", "auto", MIB, half_width_ratio=0.05)
+    plan = ProfileSettings((SMALL,), "auto", "auto", MIB, half_width_ratio=0.05)
 
     class OneSided(NoisyDrive):
         """Reads do not vary."""
@@ -259,7 +265,7 @@ def test_what_is_known_is_not_measured_again() -> None:
 
 
 def test_intervals_of_very_many_sizes_are_looked_at_in_part() -> None:
-    plan = ProfilePlan((Interval(512, 4 * MIB, 512),), "auto", "auto", 8 * MIB)
+    plan = ProfileSettings((Interval(512, 4 * MIB, 512),), "auto", "auto", 8 * MIB)
     found = profile(LineDrive(LINES), plan)
     assert len(found.ratios["read"].by_size) == 8192
     for size in (512, 12 * KIB, 4 * MIB):
@@ -301,7 +307,7 @@ class SteadyDrive(TwiceJumpingDrive):
 def test_answers_that_are_asked_for_are_known_or_near_what_is_needed(points, made) -> None:
     # Ratios are known soon, as both orders jump together; what larger requests gain is not.
     cost = Cost(ratio=1.25)
-    plan = ProfilePlan(points=points, repetitions="auto", file_bytes=40 * MIB)
+    plan = ProfileSettings(points=points, repetitions="auto", file_bytes=40 * MIB)
     before = profile(made(), plan)
     after = profile(made(), replace(plan, cost=cost))
     assert plan.half_width_ratio < open_half_width_ratio(decisions(before, cost))
@@ -318,7 +324,7 @@ def test_answers_that_are_asked_for_are_known_or_near_what_is_needed(points, mad
 
 
 def test_answers_that_are_clear_take_no_more_passes() -> None:
-    plan = ProfilePlan(points="auto", repetitions="auto", file_bytes=40 * MIB)
+    plan = ProfileSettings(points="auto", repetitions="auto", file_bytes=40 * MIB)
     drive = TwiceJumpingDrive(LINES)
     # No request gains so much.
     asked = profile(drive, replace(plan, cost=Cost(ratio=1e6)))
@@ -337,7 +343,9 @@ class WavyDrive(LineDrive):
 
 
 def test_answers_of_very_many_sizes_are_sought_as_far_as_measuring_tells() -> None:
-    plan = ProfilePlan((Interval(512, 512 * KIB, 512),), "auto", "auto", MIB, directions=("write",))
+    plan = ProfileSettings(
+        (Interval(512, 512 * KIB, 512),), "auto", "auto", MIB, directions=("write",)
+    )
     cost = Cost(ratio=1.1)
 
     def both(drive: LineDrive) -> tuple[Profile, Profile]:
@@ -357,6 +365,6 @@ def test_answers_of_very_many_sizes_are_sought_as_far_as_measuring_tells() -> No
 
 
 def test_answers_that_nothing_can_make_sure_are_not_sought() -> None:
-    plan = ProfilePlan(points="auto", repetitions=1, file_bytes=40 * MIB)
+    plan = ProfileSettings(points="auto", repetitions=1, file_bytes=40 * MIB)
     asked = replace(plan, cost=Cost(ratio=1.25))
     assert profile(SteadyDrive(LINES), asked).measured == profile(SteadyDrive(LINES), plan).measured

@@ -14,13 +14,13 @@ from drivelab.drives.protocol import Drive
 from drivelab.errors import RunError
 from drivelab.profile.journal import PROFILE, pass_json, stored_passes
 from drivelab.profile.measured_pass import measured_passes
-from drivelab.profile.plan import ProfilePlan
 from drivelab.profile.run import Passes
+from drivelab.profile.settings import ProfileSettings
 from drivelab.runs.executor import DriveExecutor
 from drivelab.runs.run import Run
 from drivelab.workloads.whole_pass import KIB, MIB
 
-PLAN = ProfilePlan(file_bytes=4 * MIB)
+PLAN = ProfileSettings(file_bytes=4 * MIB)
 STORED = [
     PLAN.one_pass("read", is_random, size)
     for size in (8 * KIB, 64 * KIB)
@@ -38,7 +38,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
         yield made
 
 
-def passes_of(run: Run, plan: ProfilePlan = PLAN) -> Passes:
+def passes_of(run: Run, plan: ProfileSettings = PLAN) -> Passes:
     return Passes(run, DriveExecutor(cast("Drive", LineDrive(LINES))), plan)
 
 
@@ -73,6 +73,6 @@ def test_a_pass_that_is_missing_before_others_is_measured_alone(tmp_path: Path) 
         replace(PLAN, intervals=PLAN.intervals[1:]),
     ],
 )
-def test_passes_that_the_plan_never_sends_are_told(run: Run, plan: ProfilePlan) -> None:
+def test_passes_that_the_plan_never_sends_are_told(run: Run, plan: ProfileSettings) -> None:
     with pytest.raises(RunError, match="pass 0 of the stored profile is none of this plan"):
         passes_of(run, plan)([plan.one_pass("write", False, 64 * KIB)])

@@ -15,7 +15,7 @@ from drivelab.profile.budget import affordable
 from drivelab.profile.estimate import Ratios, Test, estimated, weights
 from drivelab.profile.measured import from_passes, profile
 from drivelab.profile.measured_pass import MeasuredPass
-from drivelab.profile.plan import ProfilePlan
+from drivelab.profile.settings import ProfileSettings
 from drivelab.profile.sizes import Interval, chosen
 from drivelab.profile.spread import centres, gathered, is_known, known_after, student, undecided
 from drivelab.workloads.whole_pass import BOITO2015_SIZES, KIB, MIB, WholePass
@@ -55,19 +55,19 @@ def test_impossible_intervals_say_what_is_allowed(values, said) -> None:
 @pytest.mark.parametrize(
     ("plan", "said"),
     [
-        (ProfilePlan(points=1), "points is 1; allowed: from 2 to the interval's 8 sizes"),
-        (ProfilePlan(points=9), "points is 9; allowed: from 2 to the interval's 8 sizes"),
-        (ProfilePlan(repetitions=0), "repetitions is 0; allowed: at least 1"),
-        (ProfilePlan(intervals=()), "at least one interval"),
+        (ProfileSettings(points=1), "points is 1; allowed: from 2 to the interval's 8 sizes"),
+        (ProfileSettings(points=9), "points is 9; allowed: from 2 to the interval's 8 sizes"),
+        (ProfileSettings(repetitions=0), "repetitions is 0; allowed: at least 1"),
+        (ProfileSettings(intervals=()), "at least one interval"),
     ],
 )
-def test_impossible_plans_are_usage_errors(plan: ProfilePlan, said: str) -> None:
+def test_impossible_plans_are_usage_errors(plan: ProfileSettings, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         plan.passes()
 
 
 def test_a_plan_measures_the_sizes_of_the_paper() -> None:
-    passes = ProfilePlan().passes()
+    passes = ProfileSettings().passes()
     assert {each.request_bytes for each in passes} == {8 * KIB, 64 * KIB, 4 * MIB}
     assert len(passes) == 4 * 4 * 3
     assert {each.file_bytes for each in passes} == {1200 * MIB}
@@ -75,7 +75,7 @@ def test_a_plan_measures_the_sizes_of_the_paper() -> None:
 
 @pytest.mark.parametrize("points", [2, 5])
 def test_exact_lines_give_exact_ratios_at_every_size(points: int) -> None:
-    found = profile(LineDrive(LINES), ProfilePlan(points=points, repetitions=2))
+    found = profile(LineDrive(LINES), ProfileSettings(points=points, repetitions=2))
     assert tuple(found.ratios["read"].by_size) == BOITO2015_SIZES
     for size in BOITO2015_SIZES:
         truth = (4_000_000 + 2 * size) / (10_000 + 2 * size)
@@ -154,7 +154,7 @@ def test_one_direction_alone_has_ratios() -> None:
 def test_a_disk_is_estimated_from_its_ends() -> None:
     # Lines fit a disk's access times: what is left is the curve between the ends.
     with SimulatedDrive.open("sim:graphene-hds72103", varies=False) as drive:
-        found = profile(drive, ProfilePlan(repetitions=1, file_bytes=200 * MIB))
+        found = profile(drive, ProfileSettings(repetitions=1, file_bytes=200 * MIB))
         sizes = BOITO2015_SIZES[::8]
         truth = ratios_by_size(drive, "read", 200 * MIB, sizes=sizes)
     for size, ratio in zip(sizes, truth, strict=True):
@@ -205,7 +205,9 @@ def truth(direction: str, size: int) -> float:
     ],
 )
 def test_intervals_hold_the_true_ratio_as_often_as_they_say(repetitions, half_width, drive) -> None:
-    plan = ProfilePlan(repetitions=repetitions, half_width_ratio=half_width, file_bytes=40 * MIB)
+    plan = ProfileSettings(
+        repetitions=repetitions, half_width_ratio=half_width, file_bytes=40 * MIB
+    )
     sigma, outlier = drive
     inside, errors = [], []
     for seed in range(60):
@@ -225,7 +227,7 @@ def test_repetitions_go_on_until_ratios_are_known() -> None:
     loose, tight = (
         profile(
             NoisyDrive(0.2, 1),
-            ProfilePlan(repetitions="auto", half_width_ratio=target, file_bytes=40 * MIB),
+            ProfileSettings(repetitions="auto", half_width_ratio=target, file_bytes=40 * MIB),
         )
         for target in (0.30, 0.10)
     )
@@ -234,16 +236,16 @@ def test_repetitions_go_on_until_ratios_are_known() -> None:
     assert len(tight.measured) >= 4 * len(loose.measured)
     stopped = profile(
         NoisyDrive(0.2, 1),
-        ProfilePlan(repetitions="auto", most_repetitions=8, file_bytes=40 * MIB),
+        ProfileSettings(repetitions="auto", most_repetitions=8, file_bytes=40 * MIB),
     )
     assert len(stopped.measured) == 8 * 4 * 3
-    still = profile(LineDrive(LINES), ProfilePlan(repetitions="auto"))
+    still = profile(LineDrive(LINES), ProfileSettings(repetitions="auto"))
     # Six tests and sizes a direction: three times for twelve degrees of freedom.
     assert len(still.measured) == 3 * 4 * 3
 
 
 def test_a_full_profile_measures_every_size_until_its_mean_is_known() -> None:
-    plan = ProfilePlan((SMALL,), is_full=True, file_bytes=MIB)
+    plan = ProfileSettings((SMALL,), is_full=True, file_bytes=MIB)
     found = profile(NoisyDrive(0.2, 3), plan)
     repeated = gathered(found.measured)
     assert {len(by_size) for by_size in repeated.values()} == {8}
@@ -324,7 +326,7 @@ def test_near_sizes_of_a_test_spread_alike_and_far_ones_need_not() -> None:
 
 
 def test_what_tells_most_for_its_time_is_chosen_first() -> None:
-    plan = ProfilePlan((SMALL,), repetitions="auto", file_bytes=MIB)
+    plan = ProfileSettings((SMALL,), repetitions="auto", file_bytes=MIB)
     # 10 us a request whatever its size, one test: 1280 us at 8 KiB, 320 at 32, 160 at 64.
     times: dict[Test, dict[int, float]] = {("read", False): dict.fromkeys(SMALL.sizes, 10_000.0)}
     ends = (8 * KIB, 64 * KIB)
@@ -340,7 +342,7 @@ def test_what_tells_most_for_its_time_is_chosen_first() -> None:
 
 def test_what_auto_adds_keeps_to_the_time() -> None:
     def measured(limit_ns: float | None):
-        plan = ProfilePlan(
+        plan = ProfileSettings(
             points="auto",
             repetitions="auto",
             half_width_ratio=0.03,
@@ -367,7 +369,7 @@ def test_what_auto_adds_keeps_to_the_time() -> None:
 
 
 def test_partial_writes_settle_longer_with_large_requests() -> None:
-    plan = ProfilePlan(share=0.001, settling_bytes={True: (32 * MIB, 128 * MIB)})
+    plan = ProfileSettings(share=0.001, settling_bytes={True: (32 * MIB, 128 * MIB)})
     # Half of the way at a quarter of the largest size.
     sent = {size: plan.one_pass("write", True, size).requests for size in (4 * MIB, MIB)}
     assert sent == {4 * MIB: 32, MIB: 80}
@@ -390,7 +392,7 @@ def test_partial_writes_settle_longer_with_large_requests() -> None:
 
 
 def test_partial_passes_send_a_share_of_the_file() -> None:
-    plan = ProfilePlan(share=0.01, repetitions=1)
+    plan = ProfileSettings(share=0.01, repetitions=1)
     sent = {
         is_random: {
             one.request_bytes: (one.requests, one.whole_requests)
@@ -402,13 +404,13 @@ def test_partial_passes_send_a_share_of_the_file() -> None:
     small = {8 * KIB: (1536, 153_600), 64 * KIB: (192, 19_200)}
     # At least 16 of the random ones; in order four, and 8 MiB.
     assert sent == {False: small | {4 * MIB: (4, 300)}, True: small | {4 * MIB: (16, 300)}}
-    assert ProfilePlan(share=1e-6).one_pass("read", False, MIB).requests == 8
-    found = profile(LineDrive(LINES), ProfilePlan(share=0.01, repetitions=1))
+    assert ProfileSettings(share=1e-6).one_pass("read", False, MIB).requests == 8
+    found = profile(LineDrive(LINES), ProfileSettings(share=0.01, repetitions=1))
     assert found.ratios["read"].by_size[MIB] == pytest.approx(truth("read", MIB))
 
 
 @pytest.mark.parametrize(("most", "is_full"), [(5, True), (1, False)])
 def test_too_few_repetitions_to_know_how_sure_are_refused(most: int, is_full: bool) -> None:
-    plan = ProfilePlan(repetitions="auto", most_repetitions=most, is_full=is_full)
+    plan = ProfileSettings(repetitions="auto", most_repetitions=most, is_full=is_full)
     with pytest.raises(UsageError, match=f"at least {most + 1}$"):
         plan.check()

@@ -9,7 +9,7 @@ import pytest
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.profile.measured import profile
 from drivelab.profile.measured_pass import measured_passes
-from drivelab.profile.plan import ProfilePlan
+from drivelab.profile.settings import ProfileSettings
 from drivelab.profile.spread import is_known
 from drivelab.reproduce import boito2015
 from drivelab.reproduce.boito2015_drives import MACHINES, TESTS, KnownDrive
@@ -62,7 +62,7 @@ def test_a_full_profile_repeats_each_test_until_its_mean_is_known(graphene) -> N
 
 def test_errors_are_of_the_truth_and_of_the_full_profile_by_hand(graphene) -> None:
     full = graphene.full_profile(FILE, seed=5)
-    found = profile(graphene, ProfilePlan(repetitions=2, file_bytes=FILE, seed=1))
+    found = profile(graphene, ProfileSettings(repetitions=2, file_bytes=FILE, seed=1))
     read = next(one for one in ratio_errors(graphene, "2", found, full) if one.direction == "read")
     truth = graphene.true_ratios("read", FILE)
     in_order, random = (full.access_times_ns["read", is_random] for is_random in (False, True))
@@ -102,7 +102,7 @@ def test_errors_are_of_the_truth_and_of_the_full_profile_by_hand(graphene) -> No
 
 def test_the_bound_is_the_least_that_the_shortest_passes_leave(graphene) -> None:
     full = graphene.full_profile(FILE, seed=5)
-    found = profile(graphene, ProfilePlan(repetitions=4, file_bytes=FILE, seed=1))
+    found = profile(graphene, ProfileSettings(repetitions=4, file_bytes=FILE, seed=1))
     read = next(one for one in ratio_errors(graphene, "4", found, full) if one.direction == "read")
     passes = [one for one in found.measured if one.whole_pass.direction == "read"]
     total = sum(one.duration_ns for one in passes)

@@ -17,8 +17,8 @@ from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import RunError, TerminatedError, UsageError
 from drivelab.profile.measured_pass import evenly
-from drivelab.profile.plan import ProfilePlan
 from drivelab.profile.run import run_profile
+from drivelab.profile.settings import ProfileSettings
 from drivelab.profile.sizes import Interval
 from drivelab.pts.every_test import TESTS
 from drivelab.pts.run import run_test
@@ -27,7 +27,7 @@ from drivelab.store import RunStore
 from drivelab.workloads.whole_pass import KIB, MIB, WholePass
 
 COMMAND = "drivelab do it"
-PROFILE_PLAN = ProfilePlan(
+PROFILE_PLAN = ProfileSettings(
     intervals=(Interval(8 * KIB, 64 * KIB, 8 * KIB),),
     file_bytes=MIB,
     # What is asked for depends on what came.
@@ -62,7 +62,7 @@ def campaign(path: Path, stops: dict[int, BaseException], seed: int = 0) -> None
 
 
 def profile(path: Path, stops: dict[int, BaseException], seed: int = 0) -> None:
-    plan = ProfilePlan(**{**vars(PROFILE_PLAN), "seed": seed})
+    plan = ProfileSettings(**{**vars(PROFILE_PLAN), "seed": seed})
     run_profile(PassDrive("real", fail_at=stops), plan, path, command=COMMAND)
 
 

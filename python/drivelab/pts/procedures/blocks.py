@@ -21,9 +21,9 @@ from drivelab.pts.test import PtsTest, Section
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from drivelab.pts.applied_settings import AppliedSettings
     from drivelab.pts.bench import Bench
     from drivelab.pts.journal import Record, Step
-    from drivelab.pts.plan import Plan
     from drivelab.pts.settings import Settings
     from drivelab.workloads.stimulus import Stimulus
 
@@ -48,20 +48,20 @@ def _tracked(settings: Settings) -> tuple[Tracked, ...]:
     return (Tracked(name, "IOPS", _iops_of(_TRACKED_BYTES, settings)),)
 
 
-def _stimuli(plan: Plan) -> list[tuple[Stimulus, float]]:
-    ratio = 1 - plan.settings.write_ratio
-    sizes = _sizes(plan.extent.block_bytes)
-    return [(plan.stimulus(size, ratio), plan.minutes(1)) for size in sizes]
+def _stimuli(applied: AppliedSettings) -> list[tuple[Stimulus, float]]:
+    ratio = 1 - applied.settings.write_ratio
+    sizes = _sizes(applied.extent.block_bytes)
+    return [(applied.stimulus(size, ratio), applied.minutes(1)) for size in sizes]
 
 
-def _check(plan: Plan) -> None:
-    plan.preconditioning()
-    _stimuli(plan)
+def _check(applied: AppliedSettings) -> None:
+    applied.preconditioning()
+    _stimuli(applied)
 
 
 def _carry_out(bench: Bench) -> None:
     bench.precondition()
-    run_rounds(bench, _stimuli(bench.plan), _tracked(bench.plan.settings))
+    run_rounds(bench, _stimuli(bench.applied), _tracked(bench.applied.settings))
 
 
 def _settled(record: Record) -> Settled:

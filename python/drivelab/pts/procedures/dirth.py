@@ -8,19 +8,21 @@ from drivelab.pts import demand
 from drivelab.pts.test import PtsTest
 
 if TYPE_CHECKING:
-    from drivelab.pts.plan import Plan
+    from drivelab.pts.applied_settings import AppliedSettings
     from drivelab.workloads.stimulus import Stimulus
 
 
-def _mixed(plan: Plan, threads: int, queue_depth: int) -> Stimulus:
-    settings = plan.settings
-    return plan.stimulus(
+def _mixed(applied: AppliedSettings, threads: int, queue_depth: int) -> Stimulus:
+    settings = applied.settings
+    return applied.stimulus(
         settings.block_bytes, 1 - settings.write_ratio, threads=threads, queue_depth=queue_depth
     )
 
 
-def _writes(plan: Plan, threads: int, queue_depth: int) -> Stimulus:
-    return plan.stimulus(plan.settings.block_bytes, 0.0, threads=threads, queue_depth=queue_depth)
+def _writes(applied: AppliedSettings, threads: int, queue_depth: int) -> Stimulus:
+    return applied.stimulus(
+        applied.settings.block_bytes, 0.0, threads=threads, queue_depth=queue_depth
+    )
 
 
 _WORKLOAD: Final = demand.Workload(_mixed, _writes)

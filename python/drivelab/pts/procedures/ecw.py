@@ -9,16 +9,16 @@ from drivelab.pts.composite import READ_RATIO, composite
 from drivelab.pts.test import PtsTest
 
 if TYPE_CHECKING:
-    from drivelab.pts.plan import Plan
+    from drivelab.pts.applied_settings import AppliedSettings
     from drivelab.workloads.stimulus import Stimulus
 
 
-def _mixed(plan: Plan, threads: int, queue_depth: int) -> Stimulus:
-    return composite(plan, READ_RATIO, threads=threads, queue_depth=queue_depth)
+def _mixed(applied: AppliedSettings, threads: int, queue_depth: int) -> Stimulus:
+    return composite(applied, READ_RATIO, threads=threads, queue_depth=queue_depth)
 
 
-def _writes(plan: Plan, threads: int, queue_depth: int) -> Stimulus:
-    return composite(plan, 0.0, threads=threads, queue_depth=queue_depth)
+def _writes(applied: AppliedSettings, threads: int, queue_depth: int) -> Stimulus:
+    return composite(applied, 0.0, threads=threads, queue_depth=queue_depth)
 
 
 _WORKLOAD: Final = demand.Workload(_mixed, _writes)

@@ -16,8 +16,8 @@ from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds
 from drivelab.pts.test import PtsTest, Section, settled_verdict
 
 if TYPE_CHECKING:
+    from drivelab.pts.applied_settings import AppliedSettings
     from drivelab.pts.bench import Bench
-    from drivelab.pts.plan import Plan
     from drivelab.workloads.stimulus import Stimulus
 
 #: The host idles so many times as long as it writes.
@@ -39,12 +39,12 @@ _OF_ACCESSES: Final = (
 )
 
 
-def _stimulus(plan: Plan) -> Stimulus:
-    return plan.stimulus(4096, 0.0)
+def _stimulus(applied: AppliedSettings) -> Stimulus:
+    return applied.stimulus(4096, 0.0)
 
 
-def _check(plan: Plan) -> None:
-    _stimulus(plan)
+def _check(applied: AppliedSettings) -> None:
+    _stimulus(applied)
 
 
 def _section(wait: int) -> str:
@@ -52,24 +52,24 @@ def _section(wait: int) -> str:
 
 
 def _carry_out(bench: Bench) -> None:
-    plan = bench.plan
-    stimulus = _stimulus(plan)
+    applied = bench.applied
+    stimulus = _stimulus(applied)
     bench.purge()
-    run_rounds(bench, [(stimulus, plan.minutes(1))] * _ROUND_MINUTES, _TRACKED)
+    run_rounds(bench, [(stimulus, applied.minutes(1))] * _ROUND_MINUTES, _TRACKED)
     bench.expect(len(WAIT_STATES) * (2 * ACCESSES + BASELINE_MINUTES))
     for wait in WAIT_STATES:
         section = _section(wait)
         access = Action(
-            "run", "wait", section, stimulus=stimulus, seconds=plan.seconds(ACCESS_SECONDS)
+            "run", "wait", section, stimulus=stimulus, seconds=applied.seconds(ACCESS_SECONDS)
         )
-        rest = Action("idle", "wait", section, seconds=plan.seconds(wait * ACCESS_SECONDS))
+        rest = Action("idle", "wait", section, seconds=applied.seconds(wait * ACCESS_SECONDS))
         for _ in range(ACCESSES):
             bench.run(access)
             bench.idle(rest)
             bench.save_if_due()
         for _ in range(BASELINE_MINUTES):
             bench.run(
-                Action("run", "baseline", section, stimulus=stimulus, seconds=plan.minutes(1))
+                Action("run", "baseline", section, stimulus=stimulus, seconds=applied.minutes(1))
             )
             bench.save_if_due()
 

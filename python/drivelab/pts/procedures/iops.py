@@ -21,8 +21,8 @@ from drivelab.pts.test import PtsTest, Section
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from drivelab.pts.applied_settings import AppliedSettings
     from drivelab.pts.bench import Bench
-    from drivelab.pts.plan import Plan
     from drivelab.workloads.stimulus import Stimulus
 
 #: Shares of reads in per cent, and block sizes in bytes, in their order.
@@ -44,19 +44,19 @@ def _iops_of(cell: Cell) -> Callable[[Sequence[Step]], float]:
     return lambda steps: step_of_cell(steps, cell).iops
 
 
-def _stimuli(plan: Plan) -> list[tuple[Stimulus, float]]:
-    cells = cells_of(plan.extent.block_bytes)
-    return [(plan.stimulus(size, mix / 100), plan.minutes(1)) for size, mix in cells]
+def _stimuli(applied: AppliedSettings) -> list[tuple[Stimulus, float]]:
+    cells = cells_of(applied.extent.block_bytes)
+    return [(applied.stimulus(size, mix / 100), applied.minutes(1)) for size, mix in cells]
 
 
-def _check(plan: Plan) -> None:
-    plan.preconditioning()
-    _stimuli(plan)
+def _check(applied: AppliedSettings) -> None:
+    applied.preconditioning()
+    _stimuli(applied)
 
 
 def _carry_out(bench: Bench) -> None:
     bench.precondition()
-    run_rounds(bench, _stimuli(bench.plan), _tracked())
+    run_rounds(bench, _stimuli(bench.applied), _tracked())
 
 
 def _settled(record: Record) -> Settled:

@@ -16,8 +16,8 @@ from drivelab.pts.sections import cells_section
 from drivelab.pts.test import PtsTest, Section
 
 if TYPE_CHECKING:
+    from drivelab.pts.applied_settings import AppliedSettings
     from drivelab.pts.bench import Bench
-    from drivelab.pts.plan import Plan
     from drivelab.workloads.stimulus import Stimulus
 
 #: Shares of reads in per cent, and block sizes in bytes, in their order.
@@ -40,24 +40,24 @@ def _tracked_latency(steps: Sequence[Step]) -> float:
     return step_of_cell(steps, TRACKED).latency_ms_mean or 0.0
 
 
-def _stimulus(plan: Plan, cell: Cell) -> Stimulus:
-    return plan.stimulus(cell[0], cell[1] / 100, threads=1, queue_depth=1)
+def _stimulus(applied: AppliedSettings, cell: Cell) -> Stimulus:
+    return applied.stimulus(cell[0], cell[1] / 100, threads=1, queue_depth=1)
 
 
-def _stimuli(plan: Plan) -> list[tuple[Stimulus, float]]:
-    cells = cells_of(plan.extent.block_bytes)
-    return [(_stimulus(plan, cell), plan.minutes(1)) for cell in cells]
+def _stimuli(applied: AppliedSettings) -> list[tuple[Stimulus, float]]:
+    cells = cells_of(applied.extent.block_bytes)
+    return [(_stimulus(applied, cell), applied.minutes(1)) for cell in cells]
 
 
-def _check(plan: Plan) -> None:
-    plan.preconditioning()
-    _stimuli(plan)
+def _check(applied: AppliedSettings) -> None:
+    applied.preconditioning()
+    _stimuli(applied)
 
 
 def _carry_out(bench: Bench) -> None:
     bench.precondition()
-    run_rounds(bench, _stimuli(bench.plan), _tracked())
-    histogram_minutes(bench, _stimulus(bench.plan, TRACKED))
+    run_rounds(bench, _stimuli(bench.applied), _tracked())
+    histogram_minutes(bench, _stimulus(bench.applied, TRACKED))
 
 
 def _settled(record: Record) -> Settled:

@@ -16,8 +16,8 @@ from drivelab.pts.settings import Edition
 from drivelab.pts.test import PtsTest, Section
 
 if TYPE_CHECKING:
+    from drivelab.pts.applied_settings import AppliedSettings
     from drivelab.pts.bench import Bench
-    from drivelab.pts.plan import Plan
     from drivelab.workloads.stimulus import Stimulus
 
 #: Block sizes in bytes of each edition, in their order.
@@ -40,21 +40,23 @@ def _rate_of(cell: Cell) -> Callable[[Sequence[Step]], float]:
     return lambda steps: step_of_cell(steps, cell).megabytes_per_second
 
 
-def _stimuli(plan: Plan, size: int) -> list[tuple[Stimulus, float]]:
-    return [(plan.stimulus(size, mix / 100, is_random=False), plan.minutes(1)) for mix in MIXES]
+def _stimuli(applied: AppliedSettings, size: int) -> list[tuple[Stimulus, float]]:
+    return [
+        (applied.stimulus(size, mix / 100, is_random=False), applied.minutes(1)) for mix in MIXES
+    ]
 
 
-def _check(plan: Plan) -> None:
-    for size in SIZES[plan.settings.edition]:
-        plan.preconditioning(size)
-        _stimuli(plan, size)
+def _check(applied: AppliedSettings) -> None:
+    for size in SIZES[applied.settings.edition]:
+        applied.preconditioning(size)
+        _stimuli(applied, size)
 
 
 def _carry_out(bench: Bench) -> None:
-    for size in SIZES[bench.plan.settings.edition]:
+    for size in SIZES[bench.applied.settings.edition]:
         section = block_text(size)
         bench.precondition(size, section)
-        run_rounds(bench, _stimuli(bench.plan, size), _tracked(size), section=section)
+        run_rounds(bench, _stimuli(bench.applied, size), _tracked(size), section=section)
 
 
 def _settled(record: Record, size: int) -> Settled:

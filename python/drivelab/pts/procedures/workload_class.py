@@ -28,9 +28,9 @@ from drivelab.workloads.stimuli import Stimuli
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from drivelab.pts.applied_settings import AppliedSettings
     from drivelab.pts.bench import Bench
     from drivelab.pts.journal import Record, Step
-    from drivelab.pts.plan import Plan
     from drivelab.pts.settings import Settings
     from drivelab.workloads.stimulus import Stimulus
 
@@ -64,21 +64,21 @@ def _class_of(settings: Settings) -> WorkloadClass:
     return WorkloadClass.from_json(settings.workload_class)
 
 
-def _stimulus(plan: Plan, part: Part) -> Stimulus:
+def _stimulus(applied: AppliedSettings, part: Part) -> Stimulus:
     values = part.stimulus_values()
     sizes, read_ratio = values.pop("sizes"), values.pop("read_ratio")
     try:
-        return plan.stimulus(sizes, read_ratio, **values)
+        return applied.stimulus(sizes, read_ratio, **values)
     except UsageError as error:
         raise UsageError(f"{part.name}: {error}") from error
 
 
-def _stimuli(plan: Plan) -> list[tuple[Stimulus, float]]:
-    of = _class_of(plan.settings)
-    stimuli = [_stimulus(plan, part) for part in of.parts]
+def _stimuli(applied: AppliedSettings) -> list[tuple[Stimulus, float]]:
+    of = _class_of(applied.settings)
+    stimuli = [_stimulus(applied, part) for part in of.parts]
     if of.is_at_once:
-        plan.accepts(Stimuli(tuple(stimuli), tuple(of.shares)))
-    return [(stimulus, plan.minutes(1)) for stimulus in stimuli]
+        applied.accepts(Stimuli(tuple(stimuli), tuple(of.shares)))
+    return [(stimulus, applied.minutes(1)) for stimulus in stimuli]
 
 
 def _tracked(of: WorkloadClass) -> tuple[Tracked, ...]:
@@ -102,15 +102,15 @@ def _total_iops(steps: Sequence[Step]) -> float:
     return steps[0].iops
 
 
-def _check(plan: Plan) -> None:
-    plan.preconditioning()
-    _stimuli(plan)
+def _check(applied: AppliedSettings) -> None:
+    applied.preconditioning()
+    _stimuli(applied)
 
 
 def _carry_out(bench: Bench) -> None:
-    of = _class_of(bench.plan.settings)
+    of = _class_of(bench.applied.settings)
     bench.precondition()
-    stimuli = _stimuli(bench.plan)
+    stimuli = _stimuli(bench.applied)
     run_rounds(bench, stimuli, _tracked(of), together=of.is_at_once, shares=of.shares)
 
 

@@ -34,8 +34,8 @@ from drivelab.pts.test import PtsTest, Section, Verdict
 from drivelab.pts.words import minute_words, stimulus_words
 
 if TYPE_CHECKING:
+    from drivelab.pts.applied_settings import AppliedSettings
     from drivelab.pts.bench import Bench
-    from drivelab.pts.plan import Plan
     from drivelab.workloads.stimulus import Stimulus
 
 MOST_FILLS: Final = 4
@@ -67,18 +67,18 @@ WORKLOADS: Final = {
 }
 
 
-def _stimulus(plan: Plan) -> Stimulus:
-    name = plan.settings.workload
+def _stimulus(applied: AppliedSettings) -> Stimulus:
+    name = applied.settings.workload
     if name not in WORKLOADS:
         raise UsageError(f"workload is {name!r}; allowed: {', '.join(WORKLOADS)}")
     workload = WORKLOADS[name]
     if workload.size_bytes is None:
-        return composite(plan, workload.read_ratio)
-    return plan.stimulus(workload.size_bytes, workload.read_ratio, is_random=workload.is_random)
+        return composite(applied, workload.read_ratio)
+    return applied.stimulus(workload.size_bytes, workload.read_ratio, is_random=workload.is_random)
 
 
-def _check(plan: Plan) -> None:
-    _stimulus(plan)
+def _check(applied: AppliedSettings) -> None:
+    _stimulus(applied)
 
 
 def _judged(
@@ -104,26 +104,26 @@ def _iops(steps: Sequence[Step]) -> float:
 
 
 def _carry_out(bench: Bench) -> None:
-    plan, rule = bench.plan, bench.plan.settings.steady_rule
+    applied, rule = bench.applied, bench.applied.settings.steady_rule
     bench.purge()
-    stimulus = _stimulus(plan)
-    bench.expect(MOST_MINUTES * (2 if plan.settings.idle_seconds else 1))
+    stimulus = _stimulus(applied)
+    bench.expect(MOST_MINUTES * (2 if applied.settings.idle_seconds else 1))
     steps: list[Step] = []
     written: list[int] = []
     is_steady = False
     while (
         len(steps) < MOST_MINUTES
-        and (written[-1] if written else 0) < _most_bytes(rule, plan.extent.capacity_bytes)
+        and (written[-1] if written else 0) < _most_bytes(rule, applied.extent.capacity_bytes)
         and not is_steady
     ):
         number = len(steps) + 1
-        step = bench.run(Action("run", _PHASE, "", number, stimulus, plan.minutes(1)))
-        if plan.settings.idle_seconds:
-            rest = plan.seconds(plan.settings.idle_seconds)
+        step = bench.run(Action("run", _PHASE, "", number, stimulus, applied.minutes(1)))
+        if applied.settings.idle_seconds:
+            rest = applied.seconds(applied.settings.idle_seconds)
             bench.idle(Action("idle", _PHASE, "", number, seconds=rest))
         steps.append(step)
         written.append((written[-1] if written else 0) + written_bytes([step])[0])
-        last = _judged(steps, written, rule, plan.extent.capacity_bytes)[-rule.window_rounds :]
+        last = _judged(steps, written, rule, applied.extent.capacity_bytes)[-rule.window_rounds :]
         is_steady = (
             len(last) == rule.window_rounds
             and last[-1][0] is step

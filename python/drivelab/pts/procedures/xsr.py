@@ -16,8 +16,8 @@ from drivelab.pts.test import PtsTest, Section, Verdict
 from drivelab.pts.words import minute_words
 
 if TYPE_CHECKING:
+    from drivelab.pts.applied_settings import AppliedSettings
     from drivelab.pts.bench import Bench
-    from drivelab.pts.plan import Plan
     from drivelab.workloads.stimulus import Stimulus
 
 _THREADS: Final = 1
@@ -38,9 +38,9 @@ class Segment:
     is_random: bool
     minutes: int
 
-    def stimulus(self, plan: Plan) -> Stimulus:
+    def stimulus(self, applied: AppliedSettings) -> Stimulus:
         """Make what it sends."""
-        return plan.stimulus(
+        return applied.stimulus(
             self.size_bytes,
             0.0,
             is_random=self.is_random,
@@ -56,19 +56,19 @@ SEGMENTS: Final = (
 )
 
 
-def _check(plan: Plan) -> None:
+def _check(applied: AppliedSettings) -> None:
     for segment in SEGMENTS:
-        segment.stimulus(plan)
+        segment.stimulus(applied)
 
 
 def _carry_out(bench: Bench) -> None:
     bench.purge()
     bench.expect(sum(segment.minutes for segment in SEGMENTS))
     for segment in SEGMENTS:
-        stimulus = segment.stimulus(bench.plan)
+        stimulus = segment.stimulus(bench.applied)
         for minute in range(1, segment.minutes + 1):
             bench.run(
-                Action("run", "minutes", segment.name, minute, stimulus, bench.plan.minutes(1))
+                Action("run", "minutes", segment.name, minute, stimulus, bench.applied.minutes(1))
             )
             bench.save_if_due()
 

@@ -43,7 +43,7 @@ FIRST_PAIR: Final = 2
 
 
 @dataclass(frozen=True)
-class ProfilePlan:
+class ProfileSettings:
     """What is measured; the defaults are the paper's.
 
     Attributes
@@ -186,7 +186,7 @@ class ProfilePlan:
         whole = replace(self, share=1.0)
         return [whole.one_pass("write", is_random, self.sizes[-1]) for is_random in (False, True)]
 
-    def after(self, pilots: Sequence[MeasuredPass]) -> ProfilePlan:
+    def after(self, pilots: Sequence[MeasuredPass]) -> ProfileSettings:
         """Return the plan whose partial passes are long enough by what the pilots tell."""
         settling = {}
         # In order the time is steady, and a cache fills at least as slowly as in random order.

@@ -67,7 +67,7 @@ class Extent:
 
 
 @dataclass(frozen=True)
-class Plan:
+class AppliedSettings:
     """Settings on a drive.
 
     Attributes
@@ -87,8 +87,8 @@ class Plan:
     accepts: Callable[[Workload], None] = field(compare=False)
 
     @classmethod
-    def of(cls, drive: Askable, settings: Settings) -> Plan:
-        """Make the plan of a drive; a `UsageError` where nothing would be left of it."""
+    def of(cls, drive: Askable, settings: Settings) -> AppliedSettings:
+        """Apply settings to a drive; a `UsageError` where nothing would be left of it."""
         extent = Extent.of(drive.capacity_bytes, drive.block_bytes, settings)
         return cls(settings, extent, drive.kind == "simulated", drive.check)
 
