@@ -33,7 +33,7 @@ class Failed:
 
 
 class Executor(Protocol):
-    """Measures what is asked for; docs of each say where."""
+    """Measures what it is asked for, wherever that is."""
 
     def measure(
         self, work: Sequence[Work], plan: MeasurementPlan
