@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from drivelab.pts.exhibits import (
+from drivelab.exhibits import (
     Axis,
     BarFigure,
+    Caution,
     ColumnFigure,
     HistogramFigure,
     Line,
@@ -65,7 +66,12 @@ def made_report(*, stamp: str = "", header: tuple[tuple[str, str], ...] = HEADER
             Page(
                 "IOPS - measurement window",
                 (window(), window_table()),
-                ("Steady state was not reached in 25 rounds: the last five are the window.",),
+                (
+                    Caution(
+                        seen="Steady state was not reached in 25 rounds: the last five are the "
+                        "window."
+                    ),
+                ),
             ),
             Page("IOPS - all block sizes and mixes", (two_dimensions(), columns())),
             Page("Response times", (histogram(), course())),
@@ -113,13 +119,13 @@ def window() -> LineFigure:
 def window_table() -> Table:
     return Table(
         "iops-steady-state",
-        "Steady state",
         ("", "allowed", "measured", "met"),
         (
             ("data excursion (IOPS)", 1_001.4, 612.75, "yes"),
             ("slope excursion (IOPS)", 500.7, 512.033, "no"),
             ("correlation coefficient", None, -0.98765, ""),
         ),
+        title="Steady state",
     )
 
 
@@ -222,4 +228,9 @@ def long_table() -> Table:
         (minute, 4_000.0 / minute, 120.5 * minute, "random writes" if minute % 2 else "sequential")
         for minute in range(1, 71)
     )
-    return Table("minutes", "Minute by minute", ("minute", "IOPS", "mean (us)", "stimulus"), rows)
+    return Table(
+        "minutes",
+        ("minute", "IOPS", "mean (us)", "stimulus"),
+        rows,
+        title="Minute by minute",
+    )

@@ -21,10 +21,10 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.models.accuracy import measure_accuracy
 from drivelab.models.effects import Effect, Importance
 from drivelab.models.evaluate import MODEL_KEYS, Evaluation, ModelKey, best_models
+from drivelab.models.exhibits.run_data import Check, Intervals, RunData
 from drivelab.models.features import UNITS
 from drivelab.models.intervals import levels_possible
 from drivelab.models.measured import METRICS
-from drivelab.report.inputs import Check, Intervals, RunData
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 from drivelab.workloads.huang2011_sweeps import sweep_workloads
 from drivelab.workloads.parts import Parts

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from drivelab.report.table import number
+from drivelab.exhibits import number
 from drivelab.reproduce.papers import reproduce
 from validation.document import Section
 
 if TYPE_CHECKING:
-    from drivelab.report.table import Cell
+    from drivelab.exhibits import Cell
 
 
 def huang2011() -> Section:

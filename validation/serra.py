@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Final
 
-from drivelab.report.table import number
+from drivelab.exhibits import number
 from drivelab.reproduce.boito2015 import CLASS_REPETITIONS
 from drivelab.reproduce.papers import reproduce
 from validation.document import Section
@@ -14,7 +14,7 @@ from validation.reproduced import claim_all_but, tabulate_orderings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.report.table import Cell, Table
+    from drivelab.exhibits import Cell, Table
     from drivelab.reproduce.claims import Reproduction
 
 #: What is known not to hold; the reproduction says why.

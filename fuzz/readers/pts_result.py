@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from drivelab.pts.compared import read_results
-from drivelab.pts.comparison import compare
+from drivelab.pts.compared_report import compare
 from fuzz.reader import Reader, read_sealed
 
 _REFERENCE: Final = "sim:x25m"
@@ -29,7 +29,7 @@ def _seeds() -> list[bytes]:
 
 READER = Reader(
     "pts_result",
-    ("drivelab.pts.compared", "drivelab.pts.result_types", "drivelab.pts.comparison"),
+    ("drivelab.pts.compared", "drivelab.pts.result_types", "drivelab.pts.compared_report"),
     _check,
     _seeds,
 )

@@ -18,11 +18,10 @@ from made_run import made_run
 from opened_page import Opened
 
 from drivelab.outputs import OutputFolder
-from drivelab.report.build import write_report
-from drivelab.report.build_pts import write_test_report
-from drivelab.report.comparison import digest
-from drivelab.report.comparison_html import render_comparison
-from drivelab.report.html import render
+from drivelab.pages.campaign import campaign_report
+from drivelab.pages.digest import digest
+from drivelab.pages.several_runs import comparison_report
+from drivelab.report.written import write_report
 
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">\n')
 #: What each of them would do where nothing forbids it.
@@ -51,10 +50,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Write a page of each kind."""
     folders = {name: tmp_path_factory.mktemp(name) for name in PAGES}
     run = made_run(40, reserved=20, check=20, sweeps=True)
-    write_report(render(run), OutputFolder(folders["run"], "a test"))
+    write_report(campaign_report(run), OutputFolder(folders["run"], "a test"))
     digests = [digest(made_run(20, name=name, sweeps=True), Path(name)) for name in ("a", "b")]
-    write_report(render_comparison(digests), OutputFolder(folders["comparison"], "a test"))
-    write_test_report(made_report(), OutputFolder(folders["pts"], "a test"))
+    write_report(comparison_report(digests), OutputFolder(folders["comparison"], "a test"))
+    write_report(made_report(), OutputFolder(folders["pts"], "a test"))
     return {name: folder / "report.html" for name, folder in folders.items()}
 
 

@@ -14,11 +14,11 @@ from made_pts_report import HEADER, convergence, made_report, window_table
 from made_pts_results import drive
 from opened_page import LABELS_TOUCHING, TEXTS_OUTSIDE, Opened
 
+from drivelab.exhibits import Page, Report
 from drivelab.outputs import OutputFolder
-from drivelab.pts.comparison import compare
-from drivelab.pts.exhibits import Page, Report
+from drivelab.pts.compared_report import compare
 from drivelab.pts.merit import merit_classes
-from drivelab.report.build_pts import write_test_report
+from drivelab.report.written import write_report
 
 WIDTHS = (1280, 390)
 STAMP = "not a PTS result"
@@ -46,7 +46,7 @@ TEXTS_TOUCHING = """
 def folder(tmp_path_factory: pytest.TempPathFactory, require_tool: Callable[[str], Path]) -> Path:
     path = tmp_path_factory.mktemp("pts")
     report = made_report(stamp=STAMP, header=(*HEADER, ("drive", LONG)))
-    write_test_report(
+    write_report(
         report,
         OutputFolder(path, "a test"),
         statement="Every number is made.",
@@ -66,9 +66,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         drive(name, kind="simulated" if place % 3 else "real", speed=1.2**place)
         for place, name in enumerate(names)
     ]
-    write_test_report(
-        compare(drives, block_bytes=12288, read_ratio=0.7), OutputFolder(path, "a test")
-    )
+    write_report(compare(drives, block_bytes=12288, read_ratio=0.7), OutputFolder(path, "a test"))
     return path
 
 
@@ -185,9 +183,7 @@ def test_short_tables_share_a_sheet(tmp_path: Path, require_tool: Callable[[str]
         Page("Levels", (tables[3],)),
     )
     report = Report(title="Short", header=HEADER, stamp=STAMP, pages=pages, result={})
-    write_test_report(
-        report, OutputFolder(tmp_path, "a test"), chromium=str(require_tool("chromium"))
-    )
+    write_report(report, OutputFolder(tmp_path, "a test"), chromium=str(require_tool("chromium")))
     sheets = sheets_of(tmp_path / "report.pdf", require_tool("pdftotext"))
     # The drawing takes most of the second one.
     assert len(sheets) == 2
@@ -213,9 +209,7 @@ def test_drawings_of_one_page_share_a_sheet(
         pages=(Page("Both", (first, second, window_table())),),
         result={},
     )
-    write_test_report(
-        report, OutputFolder(tmp_path, "a test"), chromium=str(require_tool("chromium"))
-    )
+    write_report(report, OutputFolder(tmp_path, "a test"), chromium=str(require_tool("chromium")))
     (sheet,) = sheets_of(tmp_path / "report.pdf", require_tool("pdftotext"))
     # Beside each other, on one line.
     assert re.search(r"^The first one +The second one$", sheet, re.MULTILINE)
@@ -227,9 +221,7 @@ def test_three_drawings_and_their_table_share_a_sheet(
     drawings = [replace(convergence(), name=f"drawing-{number}") for number in range(3)]
     page = Page("Window", (*drawings, window_table()))
     report = Report(title="Three", header=HEADER, stamp=STAMP, pages=(page,), result={})
-    write_test_report(
-        report, OutputFolder(tmp_path, "a test"), chromium=str(require_tool("chromium"))
-    )
+    write_report(report, OutputFolder(tmp_path, "a test"), chromium=str(require_tool("chromium")))
     assert len(sheets_of(tmp_path / "report.pdf", require_tool("pdftotext"))) == 1
 
 
@@ -243,9 +235,7 @@ def test_two_pages_of_two_drawings_share_a_sheet(
         for number in range(3)
     )
     report = Report(title="Courses", header=HEADER, stamp=STAMP, pages=pages, result={})
-    write_test_report(
-        report, OutputFolder(tmp_path, "a test"), chromium=str(require_tool("chromium"))
-    )
+    write_report(report, OutputFolder(tmp_path, "a test"), chromium=str(require_tool("chromium")))
     sheets = sheets_of(tmp_path / "report.pdf", require_tool("pdftotext"))
     assert len(sheets) == 2
     assert all(STAMP in sheet for sheet in sheets)
@@ -284,9 +274,7 @@ def test_a_heading_of_several_lines_stands_whole_above_what_it_heads(
         for number in range(16)
     )
     report = Report(title="Long", header=HEADER, stamp=STAMP, pages=pages, result={})
-    write_test_report(
-        report, OutputFolder(tmp_path, "a test"), chromium=str(require_tool("chromium"))
-    )
+    write_report(report, OutputFolder(tmp_path, "a test"), chromium=str(require_tool("chromium")))
     sheets = sheets_of(tmp_path / "report.pdf", require_tool("pdftotext"))
     words_of_sheets = [set(sheet.split()) for sheet in sheets]
     for number in range(16):
@@ -303,7 +291,7 @@ def test_a_long_word_widens_no_page(browser: Any, tmp_path: Path) -> None:
     report = Report(
         title=word, header=HEADER, stamp=STAMP, pages=(Page(word, (exhibit,)),), result={}
     )
-    write_test_report(report, OutputFolder(tmp_path, "a test"))
+    write_report(report, OutputFolder(tmp_path, "a test"))
     window = Opened(browser, tmp_path / "report.html", WIDTHS[-1])
     window.page.wait_for_function("document.body.dataset.ready")
     assert window.page.evaluate("document.documentElement.scrollWidth") == WIDTHS[-1]

@@ -12,10 +12,10 @@ from made_run import made_run
 from opened_page import LABELS_TOUCHING, TEXTS_OUTSIDE, Opened
 
 from drivelab.outputs import OutputFolder
-from drivelab.report.build import write_report
-from drivelab.report.comparison import digest
-from drivelab.report.comparison_html import render_comparison
-from drivelab.report.html import render
+from drivelab.pages.campaign import campaign_report
+from drivelab.pages.digest import digest
+from drivelab.pages.several_runs import comparison_report
+from drivelab.report.written import write_report
 
 WIDTHS = (1280, 390)
 
@@ -26,7 +26,7 @@ def run_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # A name that needs quoting in a CSV, escaping in HTML and wrapping on a phone.
     name = '/mnt/a "very" long, comma-ridden path/with/<b>markup</b>/' + "x" * 80
     run = made_run(60, name=name, kind="real", reserved=20, check=40, sweeps=True)
-    write_report(render(run), OutputFolder(path, "a test"))
+    write_report(campaign_report(run), OutputFolder(path, "a test"))
     return path
 
 
@@ -35,7 +35,7 @@ def continuous_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Report workloads from continuous ranges, with so many requests that tails go far."""
     path = tmp_path_factory.mktemp("continuous")
     write_report(
-        render(made_run(60, requests=400_000, check=10, sweeps=True, continuous=True)),
+        campaign_report(made_run(60, requests=400_000, check=10, sweeps=True, continuous=True)),
         OutputFolder(path, "a test"),
     )
     return path
@@ -57,7 +57,7 @@ def comparison_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
             kept = [one for one in run.measurements if one.index < 70 or one.read is None]
             run = replace(run, measurements=kept)
         digests.append(digest(run, Path("runs") / kind))
-    write_report(render_comparison(digests), OutputFolder(path, "a test"))
+    write_report(comparison_report(digests), OutputFolder(path, "a test"))
     return path
 
 
@@ -155,12 +155,12 @@ def point_at(page: Any, panel: Any, number: int) -> str:
 def test_pointing_at_a_dot_names_its_workload(opened: Opened) -> None:
     page = opened.page
     page.wait_for_function("document.body.dataset.ready")
-    predicted = page.locator('[data-tips="predictions"]').first
+    predicted = page.locator('[data-tips^="predictions-"]').first
     text = point_at(page, predicted, 7)
     assert text.startswith("7: ")
     assert "MB/s" in text
     # The check part has other workloads.
-    assert point_at(page, page.locator('[data-tips="check"]').first, 0).startswith("80: ")
+    assert point_at(page, page.locator('[data-tips^="check-"]').first, 0).startswith("80: ")
     sweep = page.locator('[data-tips="sweep-4-latency_ns_mean"]')
     text = point_at(page, sweep, 8)
     assert text.startswith("Random writes, queue depth 2\nMean latency: ")
@@ -170,16 +170,18 @@ def test_pointing_at_a_dot_names_its_workload(opened: Opened) -> None:
 
 def test_a_click_on_a_heading_sorts_by_number(opened: Opened) -> None:
     page = opened.page
-    column = page.locator("#workload-table thead button", has_text="Throughput")
+    column = page.locator("#figure-workload-table table thead button", has_text="Throughput")
     place = int(column.get_attribute("data-column")) + 1
 
     def values() -> list[float]:
-        cells = page.locator(f"#workload-table tbody td:nth-child({place})").all_inner_texts()
+        cells = page.locator(
+            f"#figure-workload-table table tbody td:nth-child({place})"
+        ).all_inner_texts()
         return [float(cell.removesuffix(" IOPS").replace(",", "")) for cell in cells]
 
     def sorted_by(heading: Any, way: str) -> None:
         heading.click()
-        page.wait_for_selector(f'#workload-table th[aria-sort="{way}"][data-sorted]')
+        page.wait_for_selector(f'#figure-workload-table table th[aria-sort="{way}"][data-sorted]')
 
     before = values()
     sorted_by(column, "ascending")
@@ -187,19 +189,23 @@ def test_a_click_on_a_heading_sorts_by_number(opened: Opened) -> None:
     assert values() == sorted(values())
     assert len(values()) == len(before) == 100
     assert sorted(values()) != sorted(before)
-    page.locator("#all-rows").click()
-    page.wait_for_function("document.querySelectorAll('#workload-table tbody tr').length > 100")
+    page.locator(".all-rows").click()
+    page.wait_for_function(
+        "document.querySelectorAll('#figure-workload-table table tbody tr').length > 100"
+    )
     every = values()
     assert len(every) == 195
     assert every == sorted(every)
     sorted_by(column, "descending")
     assert values() == sorted(every, reverse=True)
     # What is empty stays below, whichever way.
-    size = page.locator("#workload-table thead button", has_text="Write size")
+    size = page.locator("#figure-workload-table table thead button", has_text="Write size")
     for way in ("ascending", "descending"):
         sorted_by(size, way)
         index = int(size.get_attribute("data-column")) + 1
-        cells = page.locator(f"#workload-table tbody td:nth-child({index})").all_inner_texts()
+        cells = page.locator(
+            f"#figure-workload-table table tbody td:nth-child({index})"
+        ).all_inner_texts()
         empty = [cell == "\N{EN DASH}" for cell in cells]
         assert any(empty)
         assert empty == sorted(empty)
@@ -266,7 +272,8 @@ def test_nothing_is_cut_on_paper(either: Callable[[int], Opened]) -> None:
             const box = one.getBoundingClientRect();
             return box.width && box.right > width + 1 && !one.closest("svg");
           });
-          const whole = [...document.querySelectorAll(".panel, .sweep, .keep, .group, tr")];
+          const kept = ".panel, .exhibit.drawing, .exhibit.short, .facts, tr";
+          const whole = [...document.querySelectorAll(kept)];
           const broken = whole.filter((one) => getComputedStyle(one).breakInside !== "avoid");
           const high = whole.filter((one) => one.getBoundingClientRect().height > height);
           const names = (all) => all.map((one) => `${one.tagName}.${one.className}`);
@@ -278,10 +285,10 @@ def test_nothing_is_cut_on_paper(either: Callable[[int], Opened]) -> None:
     # However much is to be said of a drive, labels are words, not letters one below the other.
     widths = window.page.evaluate(
         """() => {
-          for (const cell of document.querySelectorAll(".identities td")) {
+          for (const cell of document.querySelectorAll("#figure-identities td")) {
             cell.append(" and on".repeat(40));
           }
-          const labels = [...document.querySelectorAll(".identities tbody th:not([colspan])")];
+          const labels = [...document.querySelectorAll("#figure-identities tbody td:first-child")];
           return labels.map((one) => one.getBoundingClientRect().width);
         }"""
     )

@@ -15,7 +15,8 @@ from made_run import made_run
 from drivelab.campaign.export import measurements_csv
 from drivelab.cli.main import main
 from drivelab.csv_text import csv_text
-from drivelab.report.html import render
+from drivelab.pages.campaign import campaign_report
+from drivelab.report.page import render
 from drivelab.workloads.csv_design import csv_design
 
 SMALL = Path(__file__).parents[1] / "small_drive.toml"
@@ -77,7 +78,7 @@ def test_measurements_of_a_drive_with_such_a_name(name: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", ["=1+1", "-1", "@x"])
 def test_tables_and_buttons_of_a_report(name: str) -> None:
-    report = render(made_run(20, name=name, kind="real", reserved=0, sweeps=True))
+    report = render(campaign_report(made_run(20, name=name, kind="real", reserved=0, sweeps=True)))
     for table in report.tables:
         text = table.csv()
         assert text.count(f"'{name}") == len(table.rows)

@@ -255,7 +255,7 @@ class Drive(ClosedOnExit):
         return f"<Drive {self.name}, {format_size(self.capacity_bytes)}>"
 
     def _repr_html_(self) -> str:
-        from drivelab.report.quantities import PROVENANCE
+        from drivelab.exhibits.quantities import PROVENANCE
 
         rows = [("drive", self.name), ("capacity", format_size(self.capacity_bytes))]
         summary = self.identity.get("preset", {}).get("summary")

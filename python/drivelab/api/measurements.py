@@ -76,7 +76,7 @@ class Measurement(drives_measurement.Measurement):
         return cls(**values, drive=drive, drive_kind=drive_kind)
 
     def __repr__(self) -> str:
-        from drivelab.report.quantities import PROVENANCE, workload_text
+        from drivelab.exhibits.quantities import PROVENANCE, workload_text
         from drivelab.units import format_duration_ns
 
         return (
@@ -86,7 +86,7 @@ class Measurement(drives_measurement.Measurement):
         )
 
     def _repr_html_(self) -> str:
-        from drivelab.report.measurement_words import measurement_rows
+        from drivelab.campaign.exhibits.measurement_words import measurement_rows
 
         return rows_html(measurement_rows(self, self.drive, self.drive_kind))
 
@@ -212,7 +212,7 @@ class Measurements:
         return f"<{len(self)} measurements of {self.drive}, {self._adjective()}>"
 
     def _repr_html_(self) -> str:
-        from drivelab.report.quantities import METRICS, latency_text, workload_text
+        from drivelab.exhibits.quantities import METRICS, latency_text, workload_text
 
         rows = [["workload", "mean latency", "99 % within", "bandwidth", "throughput"]]
         for one in self._found[:_ROWS_SHOWN]:
@@ -226,7 +226,7 @@ class Measurements:
         return table_html(rows, note)
 
     def _adjective(self) -> str:
-        from drivelab.report.quantities import PROVENANCE
+        from drivelab.exhibits.quantities import PROVENANCE
 
         return PROVENANCE[self.drive_kind].adjective
 

@@ -180,13 +180,13 @@ class Model:
         return f"<Model of {self._described()}>"
 
     def _repr_html_(self) -> str:
-        from drivelab.report.accuracy_words import accuracy_cells, accuracy_meaning
+        from drivelab.models.exhibits.accuracy_words import accuracy_cells, accuracy_meaning
 
         meaning = "".join(accuracy_meaning(self._fitted))
         return table_html(accuracy_cells(self._fitted), f"Model of {self._described()} {meaning}")
 
     def _described(self) -> str:
-        from drivelab.report.quantities import PROVENANCE
+        from drivelab.exhibits.quantities import PROVENANCE
 
         provenance = PROVENANCE.get(self.drive_kind or "")
         origin = "of unknown origin" if provenance is None else provenance.adjective

@@ -216,7 +216,7 @@ class Run:
         DrivelabError
             When the run holds too few workloads, or the folder cannot be written.
         """
-        from drivelab.report.fitted import fit_and_report
+        from drivelab.pages.fitted import fit_and_report
 
         with RunStore.open(self.path) as store:
             return fit_and_report(store).report_path
@@ -238,13 +238,13 @@ class Run:
         return Run(path)
 
     def __repr__(self) -> str:
-        from drivelab.report.quantities import PROVENANCE
+        from drivelab.exhibits.quantities import PROVENANCE
 
         adjective = PROVENANCE[self.drive_kind].adjective
         return f"<Run of {self.drive}, {adjective}: {self._measured()}>"
 
     def _repr_html_(self) -> str:
-        from drivelab.report.quantities import PROVENANCE
+        from drivelab.exhibits.quantities import PROVENANCE
 
         failures = self.failures
         rows = [

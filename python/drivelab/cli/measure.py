@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         }
         print(json.dumps(answer | describe(measurement), indent=2))
     else:
-        from drivelab.report.measurement_words import burst_text, measurement_rows
+        from drivelab.campaign.exhibits.measurement_words import burst_text, measurement_rows
 
         rows = measurement_rows(measurement, in_lines(drive_name), kind, variability)
         burst = burst_text(measurement, preset, plan.to_json())

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         return dry_run(args)
     from drivelab.models.of_run import accuracy_rows
-    from drivelab.report.fitted import fit_and_report
+    from drivelab.pages.fitted import fit_and_report
 
     if args.endurance is not None:
         raise UsageError("--endurance is for --dry-run")
@@ -130,7 +130,7 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
 def _check_files(path: Path) -> None:
     """Refuse a run whose files somebody changed, before hours of measuring."""
     from drivelab.campaign.header import stored_header
-    from drivelab.report.fitted import check_run_files
+    from drivelab.pages.fitted import check_run_files
     from drivelab.store import EmptyRunError, RunStore, is_run
 
     if not is_run(path):

@@ -27,7 +27,7 @@ def asked_estimator(args: argparse.Namespace) -> str | None:
 
 def accuracy_text(model: PerformanceModel) -> str:
     """Write the mean relative errors as a table, the best of each metric starred."""
-    from drivelab.report.accuracy_words import accuracy_cells, accuracy_meaning
+    from drivelab.models.exhibits.accuracy_words import accuracy_cells, accuracy_meaning
 
     rows = accuracy_cells(model)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

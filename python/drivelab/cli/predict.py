@@ -134,7 +134,7 @@ def predict(
 
 def _origin(model: PerformanceModel) -> dict[str, Any]:
     """Say of which drive a model is; whoever wrote the file may have written anything here."""
-    from drivelab.report.quantities import PROVENANCE
+    from drivelab.exhibits.quantities import PROVENANCE
 
     def named(where: str, key: str) -> str | None:
         part = model.provenance.get(where)

@@ -17,7 +17,7 @@ _FINE_DIGITS: Final = 4
 
 def answer_text(answer: dict[str, Any], workload: Characteristics, level: float) -> str:
     """Write what `drivelab.cli.predict.predict` found, with the intervals of one level."""
-    from drivelab.report.quantities import METRICS, PROVENANCE, share_text, workload_text
+    from drivelab.exhibits.quantities import METRICS, PROVENANCE, share_text, workload_text
 
     drive = answer["drive"] or "a drive without a name"
     kind = answer["kind"]
@@ -77,7 +77,7 @@ def _of_level(answer: dict[str, Any], metric: str, level: float) -> dict[str, fl
 
 
 def _ends(answer: dict[str, Any], metric: str, level: float) -> str:
-    from drivelab.report.quantities import METRICS
+    from drivelab.exhibits.quantities import METRICS
 
     row = _of_level(answer, metric, level)
     if row["low"] is None or row["high"] is None:
@@ -111,7 +111,7 @@ def _intervals(answer: dict[str, Any], level: float) -> list[str]:
 
 def _off_grid(answer: dict[str, Any]) -> list[str]:
     """Say how far the models are off between the values of their design."""
-    from drivelab.report.quantities import METRICS, share_text
+    from drivelab.exhibits.quantities import METRICS, share_text
 
     errors = {metric: used["off_grid_mre_ratio"] for metric, used in answer["used"].items()}
     if None in errors.values():
@@ -123,7 +123,7 @@ def _off_grid(answer: dict[str, Any]) -> list[str]:
 
 
 def _nearest(answer: dict[str, Any]) -> list[str]:
-    from drivelab.report.quantities import METRICS, PROVENANCE, workload_text
+    from drivelab.exhibits.quantities import METRICS, PROVENANCE, workload_text
     from drivelab.workloads.characteristics import Characteristics
 
     adjective = PROVENANCE[answer["kind"]].adjective if answer["kind"] else "known"
@@ -141,7 +141,7 @@ def _nearest(answer: dict[str, Any]) -> list[str]:
 
 def _reasons(answer: dict[str, Any]) -> list[str]:
     """Say which models answered and why: once, where the same one answered every metric."""
-    from drivelab.report.quantities import METRICS, share_text
+    from drivelab.exhibits.quantities import METRICS, share_text
 
     used = answer["used"]
     kinds = {(one["features"], one["estimator"], one["chosen"]) for one in used.values()}
@@ -163,7 +163,7 @@ def _reasons(answer: dict[str, Any]) -> list[str]:
 
 def _best_other(answer: dict[str, Any], metric: str) -> str:
     """Name the best of the models of a metric that did not answer."""
-    from drivelab.report.quantities import share_text
+    from drivelab.exhibits.quantities import share_text
 
     used = answer["used"][metric]
     # In the order of their errors.

@@ -7,26 +7,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.outputs import output_errors
+from drivelab.report.saved import PAGE, PAGE_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from drivelab.exhibits import Table
     from drivelab.outputs import OutputFolder
     from drivelab.profile.decision import Decision
     from drivelab.profile.profile import Profile
     from drivelab.profile.settings import ProfileSettings
-    from drivelab.report.table import Table
 
 
-_KINDS: Final = {".csv": "table", ".svg": "drawing", ".json": "profile"}
+_KINDS: Final = {".csv": "table", ".svg": "drawing", ".html": PAGE_KIND, ".json": "profile"}
 _NAMES: Final = (
     *("ratios.csv", "ratio_intervals.csv", "access_times.csv", "passes.csv", "decisions.csv"),
-    *("profile.svg", "profile.json"),
+    *("profile.svg", PAGE, "profile.json"),
 )
 
 
 def _tables(found: Profile, answers: Sequence[Decision]) -> Iterator[Table]:
-    from drivelab.report import profile as tables
+    from drivelab.profile import tables
 
     yield tables.ratio_table(found)
     yield tables.interval_table(found)
@@ -51,8 +52,9 @@ def write_files(
 ) -> list[str]:
     """Write tables, the drawing and all values into a folder; give the files' names."""
     from drivelab.cli.profile_text import size_text
-    from drivelab.report.profile import access_time_table, interval_table
-    from drivelab.report.profile_figure import draw
+    from drivelab.profile.exhibits import profile_figures, profile_report
+    from drivelab.report.drawing.grid import grid_document
+    from drivelab.report.page import render
 
     texts = {f"{table.name}.csv": table.csv() for table in _tables(found, answers)}
     note = f"{len(found.measured):,} passes over {size_text(plan.file_bytes)}"
@@ -61,12 +63,10 @@ def write_files(
     between = [head[name] for name in ("file_system", "scheduler") if head[name]]
     between += [f"Linux {head['kernel']}"] if head["kernel"] else []
     note += f"; {', '.join(between)}" if between else "; simulated time"
-    texts["profile.svg"] = draw(
-        access_time_table(found),
-        interval_table(found),
-        title=f"{head['drive']} ({head['kind']})",
-        note=note,
-    )
+    heading = f"{head['drive']} ({head['kind']})"
+    texts["profile.svg"] = grid_document(profile_figures(found), heading, note)
+    report = profile_report(found, answers, drive=head["drive"], kind=head["kind"], note=note)
+    texts[PAGE] = render(report).html
     files = [str(folder.path / name) for name in (*texts, "profile.json")]
     texts["profile.json"] = (
         json.dumps(values_of(found, plan, head, answers, files), indent=2) + "\n"
@@ -88,7 +88,7 @@ def values_of(
     files: list[str],
 ) -> dict[str, Any]:
     """Give what ``--json`` prints (docs/json-profile.md)."""
-    from drivelab.report import profile as tables
+    from drivelab.profile import tables
 
     times = tables.access_time_table(found).records()
     intervals = tables.interval_table(found)

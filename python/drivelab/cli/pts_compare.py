@@ -52,10 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def carry_out(args: argparse.Namespace) -> int:
     """Write the comparison, and say where."""
     from drivelab.pts.compared import read_results
-    from drivelab.pts.comparison import compare
-    from drivelab.report.build_pts import write_test_report
+    from drivelab.pts.compared_report import compare
     from drivelab.report.pdf import find_chromium
     from drivelab.report.saved import refuse_folder
+    from drivelab.report.written import write_report
 
     chromium = find_chromium() if args.pdf else None
     out = _folder_of(args)
@@ -64,7 +64,7 @@ def carry_out(args: argparse.Namespace) -> int:
     report = compare(
         drives, block_bytes=args.block_size, read_ratio=args.read_ratio, merit=args.merit
     )
-    paths = write_test_report(report, out, chromium=chromium)
+    paths = write_report(report, out, chromium=chromium)
     answer = {
         **report.result,
         "stamp": report.stamp,

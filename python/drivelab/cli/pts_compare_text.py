@@ -29,8 +29,8 @@ def _stamp(answer: Mapping[str, Any]) -> str:
 
 
 def _standings(answer: Mapping[str, Any]) -> list[str]:
+    from drivelab.exhibits.number_text import value_text
     from drivelab.pts.cell_exhibits import block_text, mix_text
-    from drivelab.report.exhibits.axes import value_text
 
     title = f"{answer['measure']} ({answer['unit']})"
     if answer["block_bytes"] is not None:
@@ -112,7 +112,7 @@ def _minutes(value: float | None, verdict: str) -> str:
 
 
 def _known(value: float | None) -> str:
-    from drivelab.report.exhibits.axes import value_text
+    from drivelab.exhibits.number_text import value_text
 
     return _UNKNOWN if value is None else value_text(value)
 

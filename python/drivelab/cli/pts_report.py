@@ -160,14 +160,11 @@ def folder_of_run(run: Path, out: Path | None = None, *, force: bool = False) ->
 def write_report(run: Path, folder: OutputFolder, chromium: str | None = None) -> dict[str, Any]:
     """Write the report of a run into a folder; give what ``pts report --json`` prints of it."""
     from drivelab.pts.report import build
-    from drivelab.report.build_pts import write_test_report
-    from drivelab.report.quantities import PROVENANCE
+    from drivelab.report import written
 
     report = build(run)
     kind = report.result["drive"]["kind"]
-    paths = write_test_report(
-        report, folder, statement=PROVENANCE[kind].statement, chromium=chromium
-    )
+    paths = written.write_report(report, folder, chromium=chromium)
     return {
         "run": str(run),
         "test": report.result["test"],

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from drivelab.report.comparison import Digest
+    from drivelab.pages.digest import Digest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +58,7 @@ def _one(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from drivelab.campaign.header import stored_header
     from drivelab.models.of_run import accuracy_rows
     from drivelab.outputs import OutputFolder
-    from drivelab.report.fitted import fit_and_report
+    from drivelab.pages.fitted import fit_and_report
     from drivelab.report.saved import refuse_folder
     from drivelab.runs.header import run_of
     from drivelab.store import RunStore
@@ -83,8 +83,8 @@ def _one(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 def _several(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from drivelab.outputs import OutputFolder
-    from drivelab.report.build_comparison import build_comparison, default_folder
-    from drivelab.report.comparison import refuse_uncomparable
+    from drivelab.pages.digest import refuse_uncomparable
+    from drivelab.pages.several_runs import build_comparison, default_folder
     from drivelab.report.saved import refuse_folder
 
     refuse_uncomparable(args.runs)
@@ -108,8 +108,8 @@ def _several(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
 def _digest(path: Path) -> Digest:
     """Read what a comparison needs of a run; models that are not there or too old are fitted."""
     from drivelab.models.of_run import fit
-    from drivelab.report.build import read_run
-    from drivelab.report.comparison import digest
+    from drivelab.pages.digest import digest
+    from drivelab.pages.run import read_run
     from drivelab.store import RunStore
 
     with RunStore.open(path) as store:

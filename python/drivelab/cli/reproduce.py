@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from drivelab.report.table import Cell, Table
+    from drivelab.exhibits import Cell, Table
     from drivelab.reproduce.claims import Claim, Ordering, Reproduction
 
 

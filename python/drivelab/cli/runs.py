@@ -188,7 +188,7 @@ def _labelled(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _show_text(answer: Mapping[str, Any]) -> str:
-    from drivelab.report.quantities import PROVENANCE
+    from drivelab.exhibits.quantities import PROVENANCE
     from drivelab.units import format_size
 
     seed = "" if answer["seed"] is None else f", seed {answer['seed']}"
@@ -225,7 +225,7 @@ def _show_text(answer: Mapping[str, Any]) -> str:
 
 
 def _campaign_lines(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
-    from drivelab.report.plan_words import plan_words
+    from drivelab.campaign.exhibits.plan_words import plan_words
     from drivelab.workloads.parts import Parts
 
     workloads = answer["workloads"]
@@ -250,7 +250,7 @@ def _start_text(start: Mapping[str, Any]) -> str:
 
 
 def _workload_text(values: Mapping[str, Any]) -> str:
-    from drivelab.report.quantities import workload_text
+    from drivelab.exhibits.quantities import workload_text
     from drivelab.workloads.characteristics import Characteristics
 
     named = {name.removesuffix("_bytes"): value for name, value in values.items()}

@@ -258,7 +258,7 @@ def _asked(plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _series_csv(values: Mapping[str, Any]) -> str:
-    from drivelab.report.table import Table
+    from drivelab.exhibits import Table
 
     rows = values["series"]["rows"]
     columns = tuple(rows[0])

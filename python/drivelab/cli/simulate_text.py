@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from drivelab.drives.simulated.simulation import PERCENTILES
-from drivelab.report.quantities import NOTHING, listed, workload_text
+from drivelab.exhibits.quantities import NOTHING, listed, workload_text
 from drivelab.units import format_duration_ns, format_size
 from drivelab.workloads.characteristics import Characteristics
 

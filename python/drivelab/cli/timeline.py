@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from drivelab.drives.simulated.drive import SimulatedDrive
-    from drivelab.report.table import Table
+    from drivelab.exhibits import Table
 
 # More bars than this are a texture, not a diagram.
 MAX_OPERATIONS: Final = 4096
@@ -76,9 +76,10 @@ def run(args: argparse.Namespace) -> int:
         else:
             values, table, drawing = _span_of_a_run(args, drive)
     if args.output:
-        from drivelab.report.timeline_figure import draw
+        from drivelab.report.drawing.lanes import lane_document
+        from drivelab.timeline.figure import timing_diagram
 
-        drawn = draw(table, name=drive.name, **drawing)
+        drawn = lane_document(timing_diagram(table, **drawing), drive.name)
         write_file(answer_to(args, _DRAWING, args.output), drawn, force=args.force)
     if args.csv:
         write_file(answer_to(args, _STAGES, args.csv), table.csv(), force=args.force)
@@ -96,8 +97,8 @@ def run(args: argparse.Namespace) -> int:
 def _one_request(
     args: argparse.Namespace, drive: SimulatedDrive
 ) -> tuple[dict[str, Any], Table, dict[str, Any]]:
-    from drivelab.report.timeline import duration_ns, stages
-    from drivelab.report.timeline_figure import describe
+    from drivelab.timeline.figure import describe
+    from drivelab.timeline.stages import duration_ns, stages
 
     _check_record(args.record, drive.preset["geometry"]["page_size_bytes"])
     operations = drive.timeline(args.op, args.record)
@@ -126,9 +127,9 @@ def _span_of_a_run(
 ) -> tuple[dict[str, Any], Table, dict[str, Any]]:
     from drivelab.cli.simulate_text import stream_text
     from drivelab.drives.simulated.asked import streams_of
-    from drivelab.report.quantities import listed
-    from drivelab.report.timeline import stages
-    from drivelab.report.timeline_figure import describe_span
+    from drivelab.exhibits.quantities import listed
+    from drivelab.timeline.figure import describe_span
+    from drivelab.timeline.stages import stages
     from drivelab.workloads.content import USUAL
     from drivelab.workloads.scenario import Scenario
 

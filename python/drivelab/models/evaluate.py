@@ -201,7 +201,7 @@ def _fit_all(
     def fit(task: tuple[ModelKey, int | None]) -> Predictor:
         key, fold = task
         chosen = slice(None) if fold is None else folds != fold
-        train = ESTIMATORS[key.estimator]
+        train = ESTIMATORS[key.estimator].fit
         targets = logarithms[key.metric][chosen]
         fitted = train(FEATURE_SETS[key.features], rows.table[chosen], targets, seed)
         return between_ratios(fitted, rows.table[chosen], key.metric)

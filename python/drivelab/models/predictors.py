@@ -1,14 +1,14 @@
 """Fitted functions from workloads to the logarithm of a performance, and how they are fitted.
 
 A predictor answers from plain numbers, without scikit-learn, so that a stored model needs
-only what is written in its file. A new estimator is one function here and one line in
-`ESTIMATORS`; the report has its label in `drivelab.report.quantities`.
+only what is written in its file.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -177,8 +177,25 @@ def fit_boosted(
     return Trees(features, fitted.ensemble_, single_precision=False)
 
 
-ESTIMATORS: Final[dict[str, Callable[[FeatureSet, FloatArray, FloatArray, int], Predictor]]] = {
-    "ols": fit_least_squares,
-    "cart": fit_cart,
-    "boosted": fit_boosted,
+@dataclass(frozen=True)
+class Estimator:
+    """How a formula is fitted, and what people call it.
+
+    Attributes
+    ----------
+    label
+        In words, such as ``regression tree``.
+    fit
+        From features, a table of workloads in effect, the logarithms of a performance and a seed
+        to a predictor.
+    """
+
+    label: str
+    fit: Callable[[FeatureSet, FloatArray, FloatArray, int], Predictor]
+
+
+ESTIMATORS: Final[dict[str, Estimator]] = {
+    "ols": Estimator("least squares", fit_least_squares),
+    "cart": Estimator("regression tree", fit_cart),
+    "boosted": Estimator("boosted linear trees", fit_boosted),
 }

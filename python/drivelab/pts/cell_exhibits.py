@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from drivelab.exhibits import Axis, ColumnFigure, Exhibit, Line, LineFigure, Table
 from drivelab.pts.cells import CellResult
-from drivelab.pts.exhibits import Axis, ColumnFigure, Exhibit, Line, LineFigure, Table
 from drivelab.pts.rounds import Cell
 
 Value = Callable[[CellResult], float | None]
@@ -37,7 +37,13 @@ def cells_table(name: str, title: str, cells: ByCell, value: Value, *, note: str
         )
         for size in sizes
     )
-    return Table(name, title, ("block size", *(mix_text(mix) for mix in mixes)), rows, note)
+    return Table(
+        name,
+        ("block size", *(mix_text(mix) for mix in mixes)),
+        rows,
+        title=title,
+        note=note,
+    )
 
 
 def cells_lines(name: str, title: str, cells: ByCell, value: Value, y: Axis) -> LineFigure:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from drivelab.errors import UsageError
+from drivelab.exhibits import Axis, BarFigure, Line, LineFigure, Page, Table
 from drivelab.pts.compared import Compared
-from drivelab.pts.exhibits import Axis, BarFigure, Line, LineFigure, Page, Table
 from drivelab.pts.saturation import LAST_MINUTES, end_iops, lost_ratio
 from drivelab.pts.words import minute_words
 
@@ -92,15 +92,15 @@ def saturation_pages(drives: Sequence[Compared]) -> Pages:
     words = _minutes_of(drives)
     table = Table(
         "saturation-table",
-        "Fresh, at the end, and settled",
         (
             *("drive", "fresh (IOPS)", "at the end (IOPS)", "last window (IOPS)", "lost (%)"),
             *(f"settled after ({words})", f"run ({words})", "drive fills"),
         ),
         rows,
-        f"At the end: mean of the last {LAST_MINUTES} minutes. Last window: mean of the rounds by "
-        "which steady state is judged. Both settled or not; settled after tells whether. Lost: by "
-        "the last window, or where there is none at the end.",
+        title="Fresh, at the end, and settled",
+        note=f"At the end: mean of the last {LAST_MINUTES} minutes. Last window: mean of the "
+        "rounds by which steady state is judged. Both settled or not; settled after tells whether. "
+        "Lost: by the last window, or where there is none at the end.",
     )
     values = [
         {
@@ -219,13 +219,14 @@ def recovery_pages(drives: Sequence[Compared]) -> Pages:
     )
     table = Table(
         "recovery-table",
-        "Each segment's last minute, and recovery",
         (
             *("drive", "1 sequential (MB/s)", "2 random (MB/s)", "3 sequential (MB/s)"),
             f"recovered after ({words})",
         ),
         rows,
-        "Recovered: the first minute of the third segment at or above the first segment's mean.",
+        title="Each segment's last minute, and recovery",
+        note="Recovered: the first minute of the third segment at or above the first segment's "
+        "mean.",
     )
     values = [
         {

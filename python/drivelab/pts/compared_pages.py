@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from drivelab.errors import UsageError
+from drivelab.exhibits import Axis, BarFigure, Caution, ColumnFigure, Page, Table
 from drivelab.pts.cell_exhibits import block_text, mix_text
 from drivelab.pts.class_file import load_class
 from drivelab.pts.compared import Compared
@@ -23,7 +24,6 @@ from drivelab.pts.compared_cells import (
     standings,
     words_of,
 )
-from drivelab.pts.exhibits import Axis, BarFigure, ColumnFigure, Page, Table
 from drivelab.pts.merit import merit_classes, merits
 from drivelab.pts.student import Interval, mean_interval, ratio_interval
 
@@ -158,16 +158,20 @@ def _asked_page(
     better = "less" if measure.is_time else "more"
     table = Table(
         "wins",
-        f"Wins and losses at {words} ({better} is better)",
         (
             *("rank", "drive", measure.label, "95 % from", "95 % to"),
             *("wins", "losses", "undecided"),
         ),
         rows,
-        "A drive wins against another where it is better and their intervals do not meet; where "
-        "they meet, so few rounds do not decide.",
+        title=f"Wins and losses at {words} ({better} is better)",
+        note="A drive wins against another where it is better and their intervals do not meet; "
+        "where they meet, so few rounds do not decide.",
     )
-    cautions = () if is_measured else ("Not a cell of the test: worked out between its cells.",)
+    cautions = (
+        ()
+        if is_measured
+        else (Caution(seen="Not a cell of the test: worked out between its cells."),)
+    )
     return Page(f"At {words}", (bars, table), cautions)
 
 
@@ -296,20 +300,20 @@ def _all_cells_page(
                     counts[drive.label][{1: 1, -1: 2, 0: 3}[result]] += 1
     totals = Table(
         "wins-overall",
-        f"Over all {len(shared)} stimuli that every drive has run",
         ("drive", "best of all", "wins", "losses", "undecided"),
         tuple((label, *found) for label, found in counts.items()),
-        "Best of all: ahead of every other with an interval of its own. Wins, losses: against "
+        title=f"Over all {len(shared)} stimuli that every drive has run",
+        note="Best of all: ahead of every other with an interval of its own. Wins, losses: against "
         "each other drive at each stimulus.",
     )
     each = Table(
         "best-by-cell",
-        "The two best at each stimulus",
         (
             *("stimulus", "best", measure.label, "second", f"second, {measure.label}"),
             "intervals apart",
         ),
         tuple(rows),
+        title="The two best at each stimulus",
     )
     return Page("Wins and losses over all stimuli", (totals, each))
 
@@ -347,19 +351,19 @@ def _merit_page(
     )
     sources = Table(
         "merit-sources",
-        "Where the weights come from",
         ("class", "where from"),
         tuple((of.title, of.source) for of in shown),
+        title="Where the weights come from",
     )
     weights = Table(
         "merit-weights",
-        "Weights",
         ("class", "block size", "R/W", "share of requests (%)"),
         tuple(
             (of.title, block_text(size), mix_text(round(100 * mix)), round(100 * share, 3))
             for of in shown
             for size, mix, share in of.weights
         ),
+        title="Weights",
     )
     values = [
         {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from drivelab.pts.exhibits import Axis, Exhibit, Line, LineFigure, Table
+from drivelab.exhibits import Axis, Exhibit, Line, LineFigure, Table
 from drivelab.pts.journal import Step
 from drivelab.pts.rounds import Settled, Tracked
 from drivelab.pts.steady_state import Window
@@ -96,7 +96,6 @@ def steady_table(name: str, settled: Settled, note: str = "") -> Table:
         )
     return Table(
         name,
-        "Steady state",
         (
             "tracked",
             "unit",
@@ -111,7 +110,8 @@ def steady_table(name: str, settled: Settled, note: str = "") -> Table:
             "steady",
         ),
         tuple(rows),
-        "R is the number of the round."
+        title="Steady state",
+        note="R is the number of the round."
         + ("" if settled.is_steady else " Steady state was not reached: these are the last rounds.")
         + (f" {note}" if note else ""),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
-from drivelab.pts.exhibits import Axis, Line, LineFigure
+from drivelab.exhibits import Axis, Line, LineFigure
 from drivelab.pts.journal import Step
 
 Values = Sequence[float]

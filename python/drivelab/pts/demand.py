@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from drivelab.exhibits import Axis, Exhibit, Line, LineFigure, Page, Table
 from drivelab.pts.cells import CellResult, cell_results
 from drivelab.pts.convergence import convergence_figure, window_exhibits, windows_json
-from drivelab.pts.exhibits import Axis, Exhibit, Line, LineFigure, Page, Table
 from drivelab.pts.journal import Action, Record, Step
 from drivelab.pts.response_times import levels_table, response_time_figure, response_times_json
 from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds
@@ -265,16 +265,15 @@ def _rates(name: str, points: Sequence[CellResult], window_words: str) -> Table:
     depths = sorted(DEMANDS)
     return Table(
         f"{name}-table",
-        f"IOPS: mean of {window_words}",
         ("threads", *(f"queue depth {depth}" for depth in depths)),
         tuple((str(threads), *(point.iops for point in each)) for threads, each in grouped.items()),
+        title=f"IOPS: mean of {window_words}",
     )
 
 
 def _point_table(name: str, points: Sequence[CellResult]) -> Table:
     return Table(
         f"{name}-points",
-        "Operating points",
         ("point", "threads", "queue depth", "throughput (IOPS)", "mean response time (ms)"),
         tuple(
             (
@@ -286,7 +285,8 @@ def _point_table(name: str, points: Sequence[CellResult]) -> Table:
             )
             for label, point in operating_points(points).items()
         ),
-        f"Chosen among points with a mean response time below {MOST_LATENCY_MS:g} ms; MIN is "
+        title="Operating points",
+        note=f"Chosen among points with a mean response time below {MOST_LATENCY_MS:g} ms; MIN is "
         f"one thread at queue depth 1.{_same_point(points)}",
     )
 

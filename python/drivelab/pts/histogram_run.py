@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.pts.exhibits import Exhibit, Page
+from drivelab.exhibits import Exhibit, Page
 from drivelab.pts.journal import Action, Record
 from drivelab.pts.response_times import levels_table, response_time_figure, response_times_json
 from drivelab.pts.words import span_words, stimulus_words

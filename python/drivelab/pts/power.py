@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.drives.named_file import read_file, read_text_file
 from drivelab.errors import DamagedError, UsageError
-from drivelab.pts.exhibits import Page, Table
+from drivelab.exhibits import Page, Table
 from drivelab.store import check_inside
 from drivelab.whole_file import write_whole
 from drivelab.workloads.characteristics import shown
@@ -273,10 +273,10 @@ def efficiency_page(sections: Sequence[Section], *, is_simulated: bool) -> Page 
     source = "the drive's energy model" if is_simulated else "the power log that was given"
     table = Table(
         "efficiency",
-        "IOPS/W: the measurement window",
         ("stimulus", "IOPS", "power (W)", "IOPS/W"),
         tuple(rows),
-        f"Requests over the joules of {source}.",
+        title="IOPS/W: the measurement window",
+        note=f"Requests over the joules of {source}.",
     )
     return Page("Power efficiency", (table,))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from drivelab.exhibits import Caution, Page, Report, Table
+from drivelab.exhibits.quantities import PROVENANCE
 from drivelab.pts.every_test import test_named
-from drivelab.pts.exhibits import Page, Report, Table
 from drivelab.pts.header import cautions, header_fields
 from drivelab.pts.headline import Figure, headline
 from drivelab.pts.journal import Record, read_record
@@ -71,6 +72,7 @@ def report_of(record: Record) -> Report:
         ),
         result=result,
         tables=(steps_table(result["steps"]),),
+        statement=PROVENANCE[result["drive"]["kind"]].statement,
     )
 
 
@@ -128,16 +130,22 @@ def _result(record: Record, test: PtsTest, sections: list[Section]) -> dict[str,
 
 def _summary(record: Record, sections: list[Section], figures: list[Figure]) -> Page:
     rows = tuple((each.name or "test", each.rounds, _VERDICTS[each.verdict]) for each in sections)
-    states = Table("summary", "Steady state", ("part", "rounds", "steady state"), rows)
+    states = Table(
+        "summary",
+        ("part", "rounds", "steady state"),
+        rows,
+        title="Steady state",
+    )
     results = Table(
         "results",
-        "Results",
         ("of", "value", "unit"),
         tuple((figure.name, figure.value, figure.unit) for figure in figures),
-        "A value that stands as a dash was not reached." if _has_gap(figures) else "",
+        title="Results",
+        note="A value that stands as a dash was not reached." if _has_gap(figures) else "",
     )
     exhibits = (results, states) if figures else (states,)
-    return Page("Summary", exhibits, tuple(_cautions(record, sections)))
+    cautions = tuple(Caution(seen=text) for text in _cautions(record, sections))
+    return Page("Summary", exhibits, cautions)
 
 
 def _cautions(record: Record, sections: list[Section]) -> list[str]:

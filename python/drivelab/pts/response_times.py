@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from drivelab._core import HISTOGRAM_BINS, histogram_range
+from drivelab.exhibits import HistogramFigure, Table
 from drivelab.pts.cells import LEVELS, CellResult, levels_json, merged_histogram, percentile_ms
-from drivelab.pts.exhibits import HistogramFigure, Table
 from drivelab.pts.journal import Step
 
 
@@ -42,7 +42,6 @@ def levels_table(name: str, title: str, rows: Sequence[tuple[str, Sequence[Step]
     """Set confidence levels of response times out, a row for each group of steps."""
     return Table(
         name,
-        title,
         (
             "stimulus",
             "mean (ms)",
@@ -59,6 +58,7 @@ def levels_table(name: str, title: str, rows: Sequence[tuple[str, Sequence[Step]
             for label, steps in rows
             if any(step.result.requests for step in steps)
         ),
+        title=title,
     )
 
 

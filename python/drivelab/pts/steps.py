@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from drivelab.exhibits import Table
 from drivelab.pts.cells import LEVELS, levels_json
-from drivelab.pts.exhibits import Table
 from drivelab.pts.words import stimulus_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.pts.exhibits import Cell
+    from drivelab.exhibits import Cell
     from drivelab.pts.journal import Record, Step
 
 
@@ -31,7 +31,12 @@ def steps_table(steps: Sequence[dict[str, Any]]) -> Table:
         *("latency_ms_mean", "latency_ms_max"),
         *(f"latency_ms_p{percent:g}" for percent in LEVELS),
     )
-    return Table("steps", "Steps", columns, tuple(_row(step) for step in steps))
+    return Table(
+        "steps",
+        columns,
+        tuple(_row(step) for step in steps),
+        title="Steps",
+    )
 
 
 def _values(step: Step) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from drivelab.exhibits import Page
 from drivelab.pts.applied_settings import AppliedSettings
 from drivelab.pts.bench import Bench
-from drivelab.pts.exhibits import Page
 from drivelab.pts.journal import Record
 
 #: ``steady``; ``bounded`` when a bound of the test's own (bytes, time) came first; ``not_steady``

@@ -1,10 +1,6 @@
-"""The report of a run: tables are computed, figures drawn from them, a page put around both.
+"""What is shown, drawn and laid out: any list of exhibits, whatever they are of.
 
-`table` is what a table is; `tables`, `latency` and `effects` compute the rows; `figures` draws
-them in the look of `svg`; `words` and `identity` say the rest; `html` makes one page of it and
-`build` writes it into the run folder.
+`drawing` draws each kind, `sheets` says how pages lie on paper, `page` makes one page of a report,
+`written` its files and `pdf` paper. It knows exhibits and no investigation: whoever has something
+to show gives a `drivelab.exhibits.Report`.
 """
-
-from drivelab.report.build import build_report
-
-__all__ = ["build_report"]

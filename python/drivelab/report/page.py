@@ -1,4 +1,7 @@
-"""What every page is made with: templates, our own style and script, and packed numbers."""
+"""A report as one page: exhibits drawn and set by one template, with our own style and script.
+
+Whatever the report is of, it is the same page. One with a header is set on sheets (`sheets`).
+"""
 
 from __future__ import annotations
 
@@ -13,58 +16,55 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from drivelab.plain_text import escaped_lines
+from drivelab.report.drawing.looks import Drawn
+from drivelab.report.sheets import LaidPage, paper_of, sheets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.report.table import Table
+    from drivelab.exhibits import Report, Table
 
+STYLES: Final = ("report.css", "exhibits.css")
+_COMMAND: Final = re.compile(r"`([^`<>]+)`")
 _NUMBER_AND_UNIT: Final = re.compile(r"(\d) (%|ns|µs|ms|s|MB/s|IOPS|B|[KMGT]iB)(?![\w])")
 
 
 @dataclass(frozen=True)
-class Report:
+class RenderedPage:
     """A finished page and the tables behind it."""
 
     html: str
     tables: tuple[Table, ...]
 
 
-def render_page(
-    template: str,
-    *,
-    data: dict[str, Any],
-    styles: Sequence[str] = ("report.css",),
-    paper: str = "portrait",
-    **values: Any,
-) -> str:
-    """Fill a template. The page runs our script, and asks nobody for anything.
+def render(report: Report) -> RenderedPage:
+    """Draw every exhibit and write the page; the same report always gives the same bytes.
 
-    Parameters
-    ----------
-    template
-        Its file name in ``templates``.
-    data
-        What the page's script reads, JSON-able.
-    styles
-        File names of its styles in ``templates``.
-    paper
-        How sheets lie when it is printed: ``portrait`` or ``landscape``.
-    values
-        What the template names.
+    The page runs our script, and asks nobody for anything.
+
+    Raises
+    ------
+    ValueError
+        When two tables that differ have one name, which would be one file.
     """
-    style = "\n".join([*map(_resource, styles), f"@page {{ size: A4 {paper}; }}"])
+    pages = [LaidPage.of(page) for page in report.pages]
+    drawings = [each for page in pages for each in page.exhibits if isinstance(each, Drawn)]
+    tables = _tables(report, drawings)
+    style = "\n".join([*map(_resource, STYLES), f"@page {{ size: A4 {paper_of(report)}; }}"])
     script = _resource("report.js")
     html = (
         _environment()
-        .get_template(template)
+        .get_template("page.html.j2")
         .render(
-            **values,
-            paper=paper,
-            packed=packed(data),
+            report=report,
+            pages=pages,
+            sheets=sheets(pages) if report.header else [],
+            paper=paper_of(report),
+            lists=_lists(drawings),
+            packed=packed(_data(drawings, tables)),
             policy=_policy(style, script),
             style=Markup(style),  # noqa: S704 - our own files
             script=Markup(script),  # noqa: S704
@@ -72,7 +72,37 @@ def render_page(
     )
     # Of names: a browser would obey what turns text around, and bytes that are none cannot be
     # written. Ours have none of these, but files that are quoted may have tabs.
-    return "\t".join(map(escaped_lines, html.split("\t")))
+    return RenderedPage("\t".join(map(escaped_lines, html.split("\t"))), tables)
+
+
+def _tables(report: Report, drawings: Sequence[Drawn]) -> tuple[Table, ...]:
+    """Give every table that stands behind the page, each once."""
+    found: dict[str, Table] = {}
+    for table in (table for drawing in drawings for table in drawing.saved if table.rows):
+        if found.setdefault(table.name, table) != table:
+            raise ValueError(f"{report.title}: two exhibits are named {table.name!r}")
+    return tuple(table.with_leading(**dict(report.origin)) for table in found.values())
+
+
+def _lists(drawings: Sequence[Drawn]) -> dict[str, str]:
+    """Name the list of texts of each panel; panels of the same points share one."""
+    names: dict[tuple[str, ...], str] = {}
+    return {
+        name: names.setdefault(tuple(texts), name)
+        for drawing in drawings
+        for name, texts in drawing.tips.items()
+    }
+
+
+def _data(drawings: Sequence[Drawn], tables: Sequence[Table]) -> dict[str, Any]:
+    """Give what the page's script reads."""
+    tips = {name: texts for drawing in drawings for name, texts in drawing.tips.items()}
+    shared = set(_lists(drawings).values())
+    return {
+        "csv": {table.name: table.csv() for table in tables},
+        "tips": {name: texts for name, texts in tips.items() if name in shared},
+        "sorted": {each.name: each.sorted for each in drawings if each.sorted is not None},
+    }
 
 
 def _policy(style: str, script: str) -> str:
@@ -114,6 +144,9 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["kept"] = _kept_together
     # Panels and samples of lines are drawn here and escape their own texts.
+    environment.filters["said"] = _said
+    environment.tests["drawing"] = lambda one: isinstance(one, Drawn)
+    environment.filters["kind"] = lambda one: type(one).__name__
     environment.filters["drawing"] = lambda panel: Markup(panel.svg)  # noqa: S704
     environment.filters["sample"] = lambda style: Markup(style.sample())  # noqa: S704
     return environment
@@ -122,6 +155,11 @@ def _environment() -> jinja2.Environment:
 def _kept_together(text: str) -> str:
     """Put a space that does not break between each number and its unit."""
     return _NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)
+
+
+def _said(text: str) -> Markup:
+    """Set what stands between back quotes as a command."""
+    return Markup(_COMMAND.sub(r"<code>\1</code>", str(escape(_kept_together(text)))))  # noqa: S704
 
 
 def _resource(name: str) -> str:

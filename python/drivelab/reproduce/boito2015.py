@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab._core import preset_text
 from drivelab.drives.presets.values import fitted_figures
-from drivelab.report.table import Table
+from drivelab.exhibits import Table
 from drivelab.reproduce.boito2015_drives import (
     KINDS,
     MACHINES,
@@ -39,7 +39,7 @@ from drivelab.workloads.whole_pass import BOITO2015_FILES, BOITO2015_SIZES, MIB
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.report.table import Cell
+    from drivelab.exhibits import Cell
     from drivelab.reproduce.boito2015_errors import Of
     from drivelab.reproduce.boito2015_profiles import AllProfiles
     from drivelab.reproduce.claims import Drawing

@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Final
 
-from drivelab.report.svg import BLUE, GREEN, INK, ORANGE, document
-from drivelab.report.table import numbers
+from drivelab.exhibits import numbers
+from drivelab.report.drawing.svg import BLUE, GREEN, INK, ORANGE, document
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from drivelab.report.table import Table
+    from drivelab.exhibits import Table
 
     #: Class, place on the axis, error as a ratio.
     Point = tuple[str, int, float]

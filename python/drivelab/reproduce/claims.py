@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from drivelab.report.table import Table
+from drivelab.exhibits import Table
 
 #: Draws a figure; gives an SVG document.
 Drawing: TypeAlias = Callable[[], str]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from drivelab.report.svg import BLUE, ORANGE, document
-from drivelab.report.table import numbers
+from drivelab.exhibits import numbers
+from drivelab.report.drawing.svg import BLUE, ORANGE, document
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from drivelab.report.table import Table
+    from drivelab.exhibits import Table
 
 _SIZE_INCHES: Final = (6.4, 4.0)
 

@@ -22,10 +22,10 @@ from drivelab.campaign.campaign import run_campaign
 from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.naming import open_drive
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.exhibits import Table
+from drivelab.exhibits.quantities import METRICS as QUANTITIES
 from drivelab.models.evaluate import best_model
 from drivelab.models.measured import METRICS
-from drivelab.report.quantities import METRICS as QUANTITIES
-from drivelab.report.table import Table
 from drivelab.reproduce.claims import Claim, Ordering, Reproduction
 from drivelab.reproduce.huang2011_drives import (
     OTHER_DRIVES,

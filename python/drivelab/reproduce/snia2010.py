@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.report.table import Table
+from drivelab.exhibits import Table
 from drivelab.reproduce.claims import Claim, Ordering, Reproduction
 from drivelab.reproduce.snia2010_runs import Job, results_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from drivelab.report.table import Cell
+    from drivelab.exhibits import Cell
     from drivelab.reproduce.claims import Drawing
 
 REFERENCE: Final = (

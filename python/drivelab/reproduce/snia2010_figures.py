@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.report.line_styles import series_style
-from drivelab.report.svg import INK, document
+from drivelab.report.drawing.line_styles import series_style
+from drivelab.report.drawing.svg import INK, document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from drivelab.drives.closed_form.drive import AnalyticDrive
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated.drive import SimulatedDrive
-from drivelab.report.table import Table
+from drivelab.exhibits import Table
 from drivelab.reproduce.claims import Claim, Reproduction
 from drivelab.workloads.characteristics import Characteristics
 
@@ -303,11 +303,12 @@ def _drawings(tables: tuple[Table, ...], preset: str) -> dict[str, Drawing]:
 
 
 def _timing(preset: str, op: str, record_bytes: int) -> str:
-    from drivelab.report.timeline import duration_ns, stages
-    from drivelab.report.timeline_figure import describe, draw
+    from drivelab.report.drawing.lanes import lane_document
+    from drivelab.timeline.figure import describe, timing_diagram
+    from drivelab.timeline.stages import duration_ns, stages
 
     with SimulatedDrive.open(f"sim:{preset}") as drive:
         operations = drive.timeline(op, record_bytes)
         table = stages(operations)
         title = describe(op, record_bytes, len(operations), duration_ns(table))
-        return draw(table, name=drive.name, title=title)
+        return lane_document(timing_diagram(table, title=title), drive.name)

@@ -57,7 +57,7 @@ def test_importing_imports_nothing_else() -> None:
 def test_a_notebook_keeps_its_own_matplotlib() -> None:
     """Reports draw to files; where figures of a notebook go is not theirs to say."""
     code = (
-        "import logging, os, drivelab.report.build, drivelab.report.html, matplotlib as mpl\n"
+        "import logging, os, drivelab.pages.run, drivelab.pages.campaign, matplotlib as mpl\n"
         "print(os.environ['MPLBACKEND'], mpl.rcParams['backend'],"
         " logging.getLogger('matplotlib').level)"
     )

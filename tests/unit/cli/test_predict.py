@@ -11,10 +11,10 @@ from synthetic_drive import measurements, spread_workloads
 
 from drivelab.cli import main as cli
 from drivelab.cli.predict_text import significant
+from drivelab.exhibits.quantities import share_text
 from drivelab.models.intervals import LEVELS
 from drivelab.models.measured import METRICS
 from drivelab.models.model import PerformanceModel
-from drivelab.report.quantities import share_text
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 

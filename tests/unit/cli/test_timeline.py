@@ -9,6 +9,7 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,11 @@ from drivelab._core import ClosedForm
 from drivelab.cli import main as cli
 from drivelab.drives.presets.source import read_preset
 from drivelab.drives.simulated.drive import SimulatedDrive
-from drivelab.report import timeline_figure
-from drivelab.report.timeline import COLUMNS, duration_ns, stages
-from drivelab.report.timeline_figure import describe, draw
+from drivelab.exhibits import Axis, LaneFigure
+from drivelab.report.drawing import lanes
+from drivelab.report.drawing.lanes import lane_document
+from drivelab.timeline.figure import _KINDS, describe, timing_diagram
+from drivelab.timeline.stages import COLUMNS, duration_ns, stages
 
 KIB = 1024
 # The same drive with little flash: it is prepared in no time.
@@ -186,7 +189,7 @@ def drawn(table, monkeypatch, name: str = "sim:mine") -> tuple[str, Figure]:
 
     monkeypatch.setattr(Figure, "savefig", keep)
     title = describe("write", 8 * KIB, 2, duration_ns(table))
-    return draw(table, name=name, title=title), figures[0]
+    return lane_document(timing_diagram(table, title=title), name), figures[0]
 
 
 @pytest.mark.parametrize(
@@ -239,7 +242,9 @@ def test_drawing_names_rows_stages_and_units(small, monkeypatch) -> None:
 
 def test_drawing_is_the_same_in_every_run(small) -> None:
     table = table_of(small("x25m-yoo2014"), "read", 64 * KIB)
-    first, second = (draw(table, name="a & <b>", title="read") for _ in range(2))
+    first, second = (
+        lane_document(timing_diagram(table, title="read"), "a & <b>") for _ in range(2)
+    )
     assert first == second
     assert "<dc:date>" not in first
     assert "a &amp; &lt;b&gt;: read" in first
@@ -418,12 +423,11 @@ def test_drawing_of_a_span_has_channels_and_its_own_time(small, tmp_path: Path) 
 
 
 def test_legend_is_as_wide_as_the_plot() -> None:
-    looks = list(timeline_figure._LOOKS.values())
-    for count in range(1, len(looks) + 1):
-        columns = timeline_figure._legend_columns(looks[:count])
-        assert 1 <= columns <= count
+    for count in range(1, len(_KINDS) + 1):
+        figure = LaneFigure("t", "T", Axis("time (ms)"), ("lane",), (), _KINDS[:count])
+        assert 1 <= lanes._legend_columns(figure) <= count
     # All of them are wider than a page.
-    assert timeline_figure._legend_columns(looks) < len(looks)
+    assert lanes._legend_columns(replace(figure, frame="for collection")) < len(_KINDS)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from drivelab.models.accuracy import measure_accuracy
 from drivelab.models.evaluate import MODEL_KEYS
 from drivelab.models.measured import METRICS
 from drivelab.models.model import PerformanceModel
-from drivelab.models.predictors import ESTIMATORS, fit_cart
+from drivelab.models.predictors import ESTIMATORS
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 
@@ -119,7 +119,7 @@ def test_intervals_hold_on_average_over_campaigns(monkeypatch: pytest.MonkeyPatc
     # Workloads, errors and models drawn anew each time. The mean of 40 campaigns of 30 reserved
     # and 100 asked scatters by about 0.01 (beta-binomial law: 0.06 for one campaign), so 0.035
     # is more than three times that. Coverage does not depend on the model: a quick one will do.
-    monkeypatch.setitem(ESTIMATORS, "boosted", fit_cart)
+    monkeypatch.setitem(ESTIMATORS, "boosted", ESTIMATORS["cart"])
     held = []
     for seed in range(40):
         rows = spread_workloads(160, 100 + seed)

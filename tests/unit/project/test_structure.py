@@ -24,15 +24,21 @@ PYTHON_ORDER: list[set[str]] = [
     {"output_mark"},
     {"outputs"},
     {"workloads"},
-    {"drives"},
+    {"drives", "exhibits"},
     {"runs"},
     {"campaign"},
-    {"profile", "pts", "models"},
+    {"profile", "pts", "models", "timeline"},
     {"report"},
+    {"pages"},
     {"reproduce"},
     {"api"},
     {"cli"},
 ]
+# What draws knows what can be shown, and nobody who shows something.
+DRAWING_KNOWS = {
+    *("exhibits", "report", "errors", "units", "plain_text", "csv_text", "sealed_json"),
+    *("output_mark", "outputs", "store"),
+}
 # What `import drivelab` offers, for types and when it is first used: never the command line.
 OFFERED_FROM = {"api", "errors", "workloads"}
 RUST_ORDER: list[set[str]] = [
@@ -120,6 +126,18 @@ def test_python_imports_point_one_way() -> None:
 )
 def test_import_against_the_order_is_found(path: str, source: str) -> None:
     assert len(wrong_imports({path: source})) == 1
+
+
+def known_by_drawing(files: dict[str, str]) -> set[str]:
+    """Give the rooms that `report` imports."""
+    drawing = (source for path, source in files.items() if room_of(Path(path), Path()) == "report")
+    return {name for source in drawing for name in imported_rooms(source)}
+
+
+def test_drawing_knows_no_investigation() -> None:
+    assert known_by_drawing(python_files()) <= DRAWING_KNOWS
+    found = known_by_drawing({"report/page.py": "from drivelab.models.model import x"})
+    assert found - DRAWING_KNOWS == {"models"}
 
 
 def test_imports_along_the_order_pass() -> None:

@@ -17,7 +17,7 @@ from validation.snia2010 import section_of
 
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.drives.simulated.published import UNITS, Compared
-from drivelab.report.table import Table
+from drivelab.exhibits import Table
 from drivelab.reproduce.claims import Ordering, Reproduction
 from drivelab.reproduce.snia2010 import Study, reproduction_of
 

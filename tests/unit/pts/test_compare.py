@@ -15,11 +15,11 @@ import pytest
 from drivelab.cli import main as cli
 from drivelab.cli.pts_compare_text import text_of
 from drivelab.errors import DamagedError, UsageError
+from drivelab.exhibits import BarFigure, ColumnFigure, LineFigure, Report, Table
 from drivelab.pts.class_file import load_class
 from drivelab.pts.compared import read_results
 from drivelab.pts.compared_cells import IOPS, at_size_and_mix, beats, cells_of, words_of
-from drivelab.pts.comparison import compare
-from drivelab.pts.exhibits import BarFigure, ColumnFigure, LineFigure, Report, Table
+from drivelab.pts.compared_report import compare
 from drivelab.pts.merit import merit_classes, merits
 from drivelab.pts.student import Interval
 from drivelab.sealed_json import sealed_json
@@ -163,7 +163,7 @@ def test_simulated_and_real_are_told_apart_everywhere() -> None:
     drives = [made.drive("model"), made.drive("disk", kind="real")]
     report = compare(drives)
     assert dict(report.header)["numbers"] == "1 real and 1 simulated drives"
-    assert "Not measured on hardware: model (simulated)." in report.pages[0].cautions[0]
+    assert "Not measured on hardware: model (simulated)." in report.pages[0].cautions[0].seen
     for figure in exhibits(report, BarFigure).values():
         assert [name for name, _, _ in figure.bars] == ["model (simulated)", "disk (real)"]
     for columns in exhibits(report, ColumnFigure).values():
@@ -173,16 +173,16 @@ def test_simulated_and_real_are_told_apart_everywhere() -> None:
 def test_cautions_are_in_the_result_and_on_the_terminal() -> None:
     drives = [made.drive("a"), made.drive("b", verdict="not_steady")]
     report = compare(drives)
-    assert report.result["cautions"] == list(report.pages[0].cautions)
+    assert report.result["cautions"] == [one.seen for one in report.pages[0].cautions]
     text = text_of({**report.result, "stamp": "", "report": "", "pdf": ""})
-    for caution in report.pages[0].cautions:
+    for caution in report.result["cautions"]:
         assert f"note     {caution}" in text.splitlines()
 
 
 def test_what_was_not_alike_is_told() -> None:
     drives = [made.drive("a"), made.drive("b", settings={"queue_depth": 8}, verdict="not_steady")]
     report = compare(drives)
-    assert report.pages[0].cautions[1:] == (
+    assert tuple(report.result["cautions"])[1:] == (
         "b (simulated) never settled: its last rounds are compared.",
         "Not alike, queue depth: a (simulated) 32, b (simulated) 8.",
     )
@@ -197,8 +197,8 @@ def test_a_drive_without_its_variability_is_told_apart() -> None:
     drives = [made.drive("a"), made.drive("b"), made.drive("c", kind="real")]
     drives[1].result["drive"]["identity"] = {"variability": "off"}
     told = "Not alike, variability: b (simulated) without it."
-    assert told in compare(drives).pages[0].cautions
-    assert told not in compare(drives[1:]).pages[0].cautions
+    assert told in compare(drives).result["cautions"]
+    assert told not in compare(drives[1:]).result["cautions"]
 
 
 def test_what_the_test_sent_is_in_the_header() -> None:

@@ -145,8 +145,8 @@ def test_a_scaled_run_is_stamped_and_shorter(tmp_path: Path) -> None:
     result = run(tmp_path / "run", session, scale=0.25)
     report = build(tmp_path / "run")
     assert (result["stamp"], report.stamp) == ("not a PTS result", "not a PTS result")
-    assert any("scaled by 0.25" in each for each in report.pages[0].cautions)
-    assert any("may still be as fresh even where" in each for each in report.pages[0].cautions)
+    assert any("scaled by 0.25" in each for each in report.result["cautions"])
+    assert any("may still be as fresh even where" in each for each in report.result["cautions"])
     assert result["capacity_bytes"] == session.capacity_bytes // 4
     assert result["range_bytes"] == session.capacity_bytes * 3 // 16
     with RunStore.open(tmp_path / "run") as store:

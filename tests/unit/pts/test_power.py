@@ -15,7 +15,7 @@ from fake_test_run import run_fake
 from drivelab.cli import main as cli
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import DamagedError, UsageError
-from drivelab.pts.exhibits import Table
+from drivelab.exhibits import Table
 from drivelab.pts.journal import read_record
 from drivelab.pts.power import PowerLog, read_kept_power_log, read_power_log
 from drivelab.pts.report import build
@@ -179,7 +179,7 @@ def test_a_log_of_some_stimuli_says_of_how_many(tmp_path: Path) -> None:
     assert [bool(cell["iops_per_watt"]) for cell in cells(run)] == [True] * 8 + [False]
     said = "8 of 9 stimuli are covered by the power log; the others have no IOPS/W."
     assert json.loads((run / "result.json").read_text())["cautions"].count(said) == 1
-    assert said in build(run).pages[0].cautions
+    assert said in [one.seen for one in build(run).pages[0].cautions]
 
 
 def constant_log(folder: Path, begin: float, end: float, watts: float) -> Path:

@@ -13,9 +13,9 @@ from fake_session import MIB, FakeSession
 from fake_test_run import SETTLED, run_fake
 
 from drivelab.errors import RunError, UsageError
+from drivelab.exhibits import Table
 from drivelab.pts.class_file import load_class
 from drivelab.pts.every_test import TESTS
-from drivelab.pts.exhibits import Table
 from drivelab.pts.journal import Record, read_record
 from drivelab.pts.procedures import hir
 from drivelab.pts.report import RESULT, build

@@ -11,7 +11,7 @@ from fake_test_run import SETTLED, run_fake
 
 from drivelab.drives.protocol import DriveKind
 from drivelab.errors import RunError, UsageError
-from drivelab.pts.exhibits import LineFigure, Table
+from drivelab.exhibits import LineFigure, Table
 from drivelab.pts.journal import read_record
 from drivelab.pts.report import RESULT, build
 from drivelab.pts.run import Outcome

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from drivelab.exhibits import Axis, Page
 from drivelab.pts.cell_exhibits import block_text, by_cell, cell_text, iops_exhibits
 from drivelab.pts.cells import cell_results
 from drivelab.pts.convergence import convergence_figure, window_exhibits
-from drivelab.pts.exhibits import Axis, Page
 from drivelab.pts.procedures.iops import SIZES
 from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds, step_of_cell
 from drivelab.pts.sections import cells_section

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
+from drivelab.exhibits import Axis, Line, LineFigure, Page, Table
 from drivelab.pts.cells import CellResult
 from drivelab.pts.convergence import convergence_figure, window_exhibits, windows_json
 from drivelab.pts.courses import course, ends_minutes, values_of
-from drivelab.pts.exhibits import Axis, Line, LineFigure, Page, Table
 from drivelab.pts.journal import Action, Record, Step
 from drivelab.pts.response_times import levels_table
 from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds
@@ -209,7 +209,6 @@ def _table(record: Record) -> Table:
         )
     return Table(
         "hir-table",
-        "Host idle recovery",
         (
             "wait state",
             f"idle after {_write_seconds(record):g} s of writes (s)",
@@ -218,6 +217,7 @@ def _table(record: Record) -> Table:
             "ratio",
         ),
         tuple(rows),
+        title="Host idle recovery",
     )
 
 

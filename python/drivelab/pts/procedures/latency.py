@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from drivelab.exhibits import Axis, Page, Table
 from drivelab.pts.cell_exhibits import by_cell, cell_text, cells_columns, cells_table
 from drivelab.pts.cells import CellResult, cell_results
 from drivelab.pts.convergence import convergence_figure, window_exhibits
-from drivelab.pts.exhibits import Axis, Page, Table
 from drivelab.pts.histogram_run import histogram_minutes, histogram_page, histogram_values
 from drivelab.pts.journal import Record, Step
 from drivelab.pts.rounds import Cell, Settled, Tracked, recorded, run_rounds, step_of_cell
@@ -126,7 +126,6 @@ def _value_of(
 def _table(cells: dict[Cell, CellResult], settled: Settled) -> Table:
     return Table(
         "latency-table",
-        f"Latency and IOPS: {settled.window_words}",
         ("stimulus", "mean (ms)", "99.999 % (ms)", "maximum (ms)", "IOPS"),
         tuple(
             (
@@ -138,6 +137,7 @@ def _table(cells: dict[Cell, CellResult], settled: Settled) -> Table:
             )
             for cell, result in cells.items()
         ),
+        title=f"Latency and IOPS: {settled.window_words}",
     )
 
 

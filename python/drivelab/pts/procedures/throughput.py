@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from drivelab.exhibits import Axis, Line, LineFigure, Page, Table
 from drivelab.pts.cell_exhibits import block_text, by_cell
 from drivelab.pts.cells import CellResult, cell_results
 from drivelab.pts.convergence import convergence_figure, window_exhibits
-from drivelab.pts.exhibits import Axis, Line, LineFigure, Page, Table
 from drivelab.pts.journal import Record, Step
 from drivelab.pts.rounds import Cell, Settled, Tracked, recorded, run_rounds, step_of_cell
 from drivelab.pts.sections import cells_section
@@ -107,9 +107,9 @@ def _overview(
     rates = {cell: result.megabytes_per_second for cell, result in results.items()}
     table = Table(
         "throughput-table",
-        f"Throughput: mean of {' and '.join(dict.fromkeys(window_words))}",
         ("block size", "read (MB/s)", "write (MB/s)"),
         tuple((block_text(size), rates[size, 100], rates[size, 0]) for size in sizes),
+        title=f"Throughput: mean of {' and '.join(dict.fromkeys(window_words))}",
     )
     lines = tuple(
         Line(

@@ -14,11 +14,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.errors import UsageError
+from drivelab.exhibits import Axis, Cell, Page, Table
 from drivelab.pts.cell_exhibits import block_text, mix_text
 from drivelab.pts.cells import CellResult, cell_results
 from drivelab.pts.class_file import class_names
 from drivelab.pts.convergence import convergence_figure, window_exhibits, windows_json
-from drivelab.pts.exhibits import Axis, Cell, Page, Table
 from drivelab.pts.response_times import levels_table, response_time_figure
 from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds
 from drivelab.pts.test import PtsTest, Section, settled_verdict
@@ -224,7 +224,6 @@ def _made_of(of: WorkloadClass) -> Table:
         )
     return Table(
         "class-streams",
-        of.title,
         (
             "stimulus",
             "share of requests",
@@ -235,19 +234,20 @@ def _made_of(of: WorkloadClass) -> Table:
             "where its numbers come from",
         ),
         tuple(rows),
-        f"{of.summary}. Source: {of.source}. {_ORDER_WORDS[of.streams_run]}",
+        title=of.title,
+        note=f"{of.summary}. Source: {of.source}. {_ORDER_WORDS[of.streams_run]}",
     )
 
 
 def _weights(of: WorkloadClass) -> Table:
     return Table(
         "class-weights",
-        "Weights of a figure of merit over the IOPS test's cells",
         ("block size", "mix", "weight"),
         tuple(
             (block_text(size), mix_text(round(100 * read_ratio)), weight)
             for size, read_ratio, weight in of.weights
         ),
+        title="Weights of a figure of merit over the IOPS test's cells",
     )
 
 
@@ -288,7 +288,6 @@ def _results(of: WorkloadClass, settled: Settled, *, is_simulated: bool) -> Tabl
         words += "" if is_simulated else _HELD_BY_FIO
     return Table(
         "class-results",
-        f"Results: {settled.window_words}",
         (
             "stimulus",
             "share of requests",
@@ -300,7 +299,8 @@ def _results(of: WorkloadClass, settled: Settled, *, is_simulated: bool) -> Tabl
             "maximum (ms)",
         ),
         tuple(rows),
-        words,
+        title=f"Results: {settled.window_words}",
+        note=words,
     )
 
 

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.errors import UsageError
+from drivelab.exhibits import Axis, LineFigure, Page, Table
 from drivelab.pts.cells import CellResult
 from drivelab.pts.composite import composite
 from drivelab.pts.convergence import window_exhibits, windows_json
 from drivelab.pts.courses import course, ends_minutes, values_of, written_bytes
-from drivelab.pts.exhibits import Axis, LineFigure, Page, Table
 from drivelab.pts.histogram_run import histogram_minutes, histogram_page, histogram_values
 from drivelab.pts.journal import Action, Record, Step
 from drivelab.pts.rounds import Settled, Tracked, settle
@@ -298,7 +298,6 @@ def _table(record: Record, steps: Sequence[Step], settled: Settled) -> Table:
         after = "never"
     return Table(
         "wsat-table",
-        "Write saturation",
         ("what", "value"),
         (
             ("first minute, fresh out of the box (IOPS)", values["fresh_iops"]),
@@ -309,6 +308,7 @@ def _table(record: Record, steps: Sequence[Step], settled: Settled) -> Table:
             ("written (GB)", values["written_bytes"] / 1e9),
             ("drive fills", values["drive_fills"]),
         ),
+        title="Write saturation",
     )
 
 

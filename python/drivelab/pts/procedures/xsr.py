@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
+from drivelab.exhibits import Axis, Cell, Page, Table
 from drivelab.pts.cells import CellResult
 from drivelab.pts.courses import course, ends_minutes, values_of
-from drivelab.pts.exhibits import Axis, Cell, Page, Table
 from drivelab.pts.journal import Action, Record, Step
 from drivelab.pts.response_times import levels_table
 from drivelab.pts.test import PtsTest, Section, Verdict
@@ -213,7 +213,6 @@ def _table(record: Record, segments: dict[str, list[Step]]) -> Table:
         )
     return Table(
         "xsr-table",
-        "Cross stimulus recovery",
         (
             "segment",
             f"length ({minute})",
@@ -227,9 +226,10 @@ def _table(record: Record, segments: dict[str, list[Step]]) -> Table:
             f"to 99 % ({minute})",
         ),
         tuple(rows),
-        "Recovery: the first minute of the third segment at or above the first segment's mean, "
-        "and at or above 99 % of it. Transient: minutes before throughput stays within 10 % of "
-        "that of the segment's last minute.",
+        title="Cross stimulus recovery",
+        note="Recovery: the first minute of the third segment at or above the first segment's "
+        "mean, and at or above 99 % of it. Transient: minutes before throughput stays within "
+        "10 % of that of the segment's last minute.",
     )
 
 

@@ -95,45 +95,48 @@
     if (event.target === dialog || event.target.closest(".close")) dialog.close();
   });
 
-  // Sort all workloads by a column and show as many as before; what is empty comes last.
-  const body = document.querySelector("#workload-table tbody");
-  if (!body) return;
-  let shown = body.rows.length;
-  let order = null;
-  const fill = async () => {
-    const { rows } = await numbers();
-    order ??= rows.map((_, place) => place);
-    body.replaceChildren(...order.slice(0, shown).map((place) => {
-      const row = document.createElement("tr");
-      for (const text of rows[place]) row.insertCell().textContent = text;
-      return row;
-    }));
-  };
-  for (const button of document.querySelectorAll("#workload-table [data-column]")) {
-    button.addEventListener("click", async () => {
-      const { values } = await numbers();
-      const head = button.closest("th");
-      const up = head.getAttribute("aria-sort") !== "ascending";
-      for (const other of head.parentElement.cells) {
-        other.removeAttribute("aria-sort");
-        delete other.dataset.sorted;
-      }
-      head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const column = Number(button.dataset.column);
-      order = values.map((_, place) => place).sort((one, other) => {
-        const a = values[one][column];
-        const b = values[other][column];
-        if (a === null || b === null) return (a === null) - (b === null) || one - other;
-        return (up ? a - b : b - a) || one - other;
+  // Sort a table by a column and show as many rows as before; what is empty comes last.
+  for (const table of document.querySelectorAll("table[data-rows]")) {
+    const body = table.tBodies[0];
+    let shown = body.rows.length;
+    let order = null;
+    const sorted = async () => (await numbers()).sorted[table.dataset.rows];
+    const fill = async () => {
+      const [rows] = await sorted();
+      order ??= rows.map((_, place) => place);
+      body.replaceChildren(...order.slice(0, shown).map((place) => {
+        const row = document.createElement("tr");
+        for (const text of rows[place]) row.insertCell().textContent = text;
+        return row;
+      }));
+    };
+    for (const button of table.querySelectorAll("[data-column]")) {
+      button.addEventListener("click", async () => {
+        const [, values] = await sorted();
+        const head = button.closest("th");
+        const up = head.getAttribute("aria-sort") !== "ascending";
+        for (const other of head.parentElement.cells) {
+          other.removeAttribute("aria-sort");
+          delete other.dataset.sorted;
+        }
+        head.setAttribute("aria-sort", up ? "ascending" : "descending");
+        const column = Number(button.dataset.column);
+        order = values.map((_, place) => place).sort((one, other) => {
+          const a = values[one][column];
+          const b = values[other][column];
+          if (a === null || b === null) return (a === null) - (b === null) || one - other;
+          return (up ? a - b : b - a) || one - other;
+        });
+        await fill();
+        head.dataset.sorted = "yes";
       });
+    }
+    const figure = table.closest("figure");
+    figure.querySelector(".all-rows")?.addEventListener("click", async (event) => {
+      event.target.remove();
+      figure.querySelector(".shown-rows").remove();
+      shown = Infinity;
       await fill();
-      head.dataset.sorted = "yes";
     });
   }
-  document.getElementById("all-rows")?.addEventListener("click", async (event) => {
-    event.target.remove();
-    document.getElementById("shown-rows").remove();
-    shown = Infinity;
-    await fill();
-  });
 })();

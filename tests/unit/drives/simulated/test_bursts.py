@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from drivelab.campaign.exhibits.bursts import room_found
 from drivelab.cli import main as cli
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated.drive import SimulatedDrive
-from drivelab.report.bursts import room_found
 from drivelab.workloads.characteristics import Characteristics
 
 WRITES = Characteristics(write_ratio=1.0)

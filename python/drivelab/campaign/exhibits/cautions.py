@@ -1,0 +1,289 @@
+"""What a reader should know about the measurements before trusting a number, in words.
+
+Each warning says what was seen, what that means and what to do about it. What a single series
+shows is decided in `series`; here it is counted over a run and told. Warnings about the models
+are in `drivelab.models.exhibits.cautions`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.campaign.exhibits.bursts import FOUND, UNTIL, room_found
+from drivelab.campaign.exhibits.series import FEWEST_BATCHES, STEP_SHARE, drift, step_down
+from drivelab.campaign.exhibits.sweeps import QUEUE_DEPTH, lines_of, saturation
+from drivelab.campaign.exhibits.workloads import repeatability
+from drivelab.exhibits import Caution
+from drivelab.exhibits.quantities import METRICS, TIMES, latency_text, share_text
+from drivelab.units import format_duration_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from drivelab.campaign.exhibits.data import CampaignData
+    from drivelab.campaign.exhibits.series import Drift, Step
+    from drivelab.drives.measurement import Measurement
+    from drivelab.exhibits import Table
+
+#: Fewer requests make a mean latency, and more so its percentiles, a rough guess.
+FEW_REQUESTS: Final = 1000
+#: A mean known no better than this is as rough as the models that are fitted to it.
+WIDE: Final = 0.1
+#: Equal workloads that differ by more than this say that the drive or machine is noisy.
+NOISY: Final = 0.1
+#: With fewer requests at random places a measurement stays near where it began.
+IN_ORDER: Final = 0.05
+#: With so little time left, no other stream of requests would find room.
+BUSY: Final = 0.95
+
+
+def measurement_cautions(run: CampaignData, sweeps: Table) -> list[Caution]:
+    """Return the warnings about how a run was measured, the gravest first.
+
+    Parameters
+    ----------
+    run
+        The run.
+    sweeps
+        As `drivelab.campaign.exhibits.sweeps.sweep_table` makes it.
+    """
+    found = [*_failed(run), *_unfinished(run)]
+    steps = [(one, step) for one in run.measurements if (step := _step(one)) is not None]
+    stepped = {one.index for one, _ in steps}
+    drifts = [
+        (one, moved)
+        for one in run.measurements
+        if one.index not in stepped and (moved := _drift(one)) is not None
+    ]
+    found += [*_throttled(run, steps), *_unsteady(run, drifts), *_bursts(run)]
+    found += [*_half_widths(run), *_repeats(run), *_short(run)]
+    return [*found, *_one_place(run), *_saturated(sweeps), *_busy(run)]
+
+
+def _failed(run: CampaignData) -> Iterator[Caution]:
+    if run.failures:
+        first = run.failures[0]
+        yield Caution(
+            "Failed",
+            f"{_workloads(len(run.failures))} failed; number {first.index}: {first.message}.",
+            "Nothing here includes them. The command that started the run tries them again.",
+        )
+
+
+def _unfinished(run: CampaignData) -> Iterator[Caution]:
+    planned = run.planned
+    missing = planned - len(run.measurements) - len(run.failures)
+    if missing > 0:
+        yield Caution(
+            "Unfinished",
+            f"{len(run.measurements):,} of {planned:,} workloads are done.",
+            "Everything here is of those. Start the same command again and it goes on where it "
+            "stopped.",
+        )
+
+
+def _step(measurement: Measurement) -> Step | None:
+    batches = measurement.batches
+    if batches is None or len(batches.ends_ns) < FEWEST_BATCHES:
+        return None
+    starts = (0, *batches.ends_ns[:-1])
+    spans = [end - start for start, end in zip(starts, batches.ends_ns, strict=True)]
+    if min(spans) <= 0:
+        return None
+    return step_down([batches.requests_per_batch * 1e9 / span for span in spans])
+
+
+def _throttled(run: CampaignData, steps: Sequence[tuple[Measurement, Step]]) -> Iterator[Caution]:
+    if not steps:
+        return
+    one, step = max(steps, key=lambda item: (item[1].share_lost, -item[0].index))
+    assert one.batches is not None  # noqa: S101 - a step was found in them
+    after = format_duration_ns(one.batches.ends_ns[step.place - 1])
+    seen = (
+        f"In {_of(len(steps), run)} the drive slowed down by {share_text(STEP_SHARE)} or more "
+        f"at one moment and stayed slow (most: number {one.index}, which lost "
+        f"{share_text(step.share_lost)} of its requests a second after {after})."
+    )
+    name = "Throttled" if run.kind == "real" else "Slowed down"
+    if run.kind == "real":
+        advice = (
+            "A drive does that when it gets hot, or when a fast cache inside it is full. The "
+            "mean mixes both speeds; what lasts is the slower one. Cool the drive, or warm up "
+            "for longer than it stays fast (--warmup)."
+        )
+    else:
+        advice = (
+            "Nothing heats up in a simulation: a buffer filled up or cleaning began while it was "
+            "counted. The mean mixes both speeds; what lasts is the slower one. Warm up for "
+            "longer (--warmup-requests)."
+        )
+    yield Caution(name, seen, advice)
+
+
+def _drift(measurement: Measurement) -> Drift | None:
+    return None if measurement.batches is None else drift(measurement.batches.means_ns)
+
+
+def _unsteady(run: CampaignData, drifts: Sequence[tuple[Measurement, Drift]]) -> Iterator[Caution]:
+    if not drifts:
+        return
+    one, moved = max(
+        drifts, key=lambda item: (max(item[1].ratio, 1 / item[1].ratio), -item[0].index)
+    )
+    option = "--warmup" if run.kind == "real" else "--warmup-requests"
+    yield Caution(
+        "Unsteady",
+        f"In {_of(len(drifts), run)} the latency was still changing while it was counted: the "
+        "last third differs from the first by more than a tenth, and by more than chance (most: "
+        f"number {one.index}, from {latency_text(moved.first)} to {latency_text(moved.last)}).",
+        "The answer depends on how long one looks, and the drive may settle elsewhere. Warm up "
+        f"for longer ({option}).",
+    )
+
+
+def _bursts(run: CampaignData) -> Iterator[Caution]:
+    writing = [one for one in run.measurements if one.write is not None]
+    rooms = [room_found(one, _preset(run), run.header["plan"]) for one in writing]
+    # A drive has one of these.
+    room = next((room for room in rooms if room is not None), None)
+    if room is not None:
+        count = sum(room is not None for room in rooms)
+        yield Caution(
+            "Bursts",
+            f"In {count:,} of {_workloads(len(writing))} with writes, random writes found "
+            f"{FOUND[room]}.",
+            "They tell how the drive takes a burst. When that room is used up, such writes may "
+            "become ten times slower and more, and reads beside them too. Warm up until "
+            f"{UNTIL[room]} (--warmup-requests) to see what it sustains.",
+        )
+
+
+def _half_widths(run: CampaignData) -> Iterator[Caution]:
+    asked = run.header["plan"].get("half_width_ratio")
+    if asked is not None:
+        wide = [one for one in run.measurements if one.stopped_by != "half_width"]
+        goal = f"the mean latency was known to within {share_text(asked)}"
+        seen = f"{_of(len(wide), run)} ended before {goal}"
+    else:
+        wide = [one for one in run.measurements if (one.half_width_ratio or 0) > WIDE]
+        seen = (
+            f"In {_of(len(wide), run)} the mean latency is known to no better than "
+            f"{share_text(WIDE)}"
+        )
+    if not wide:
+        return
+    known = [(ratio, one.index) for one in wide if (ratio := one.half_width_ratio) is not None]
+    if known:
+        worst, index = max(known, key=lambda item: (item[0], -item[1]))
+        seen += f" (widest: number {index}, known to within {share_text(worst)})"
+    unknown = len(wide) - len(known)
+    if unknown:
+        seen += (
+            f"; in {unknown:,} of them not even that can be said, because the latency changes "
+            "slowly or there were too few requests"
+        )
+    yield Caution(
+        "Noisy",
+        f"{seen}.",
+        "Of 100 such means 95 lie that close to the true one. Count for longer (--seconds, "
+        "--requests, --max-requests).",
+    )
+
+
+def _repeats(run: CampaignData) -> Iterator[Caution]:
+    for metric in METRICS:
+        repeated = repeatability(run.measurements, metric)
+        if repeated and repeated.mean_relative_difference > NOISY:
+            difference = share_text(repeated.mean_relative_difference)
+            yield Caution(
+                "Noisy",
+                f"Equal workloads differ from their own mean by {difference} on average in "
+                f"{METRICS[metric].label.lower()} ({repeated.measurements} runs of "
+                f"{repeated.groups} workloads).",
+                "Expect no model to be much more accurate than that. Keep the machine quiet, or "
+                "count for longer (--seconds, --requests).",
+            )
+            return
+
+
+def _short(run: CampaignData) -> Iterator[Caution]:
+    few = [one.index for one in run.measurements if one.requests < FEW_REQUESTS]
+    if few:
+        first = f"number {few[0]}" if len(few) == 1 else f"the first is number {few[0]}"
+        yield Caution(
+            "Short",
+            f"{_of(len(few), run)} completed fewer than {FEW_REQUESTS:,} requests ({first}).",
+            "Take their mean, and more so the latency of their slowest requests, as rough. "
+            "Count for longer (--seconds, --requests).",
+        )
+
+
+def _one_place(run: CampaignData) -> Iterator[Caution]:
+    # Real drives that take themselves for disks are often something else below.
+    if (_preset(run).get("member_preset") or _preset(run)).get("kind") != "hdd":
+        return
+    in_order = [one for one in run.measurements if _is_in_order(one)]
+    if in_order:
+        yield Caution(
+            "One place",
+            f"In {_of(len(in_order), run)} requests came in order from a place drawn at random, "
+            "and stayed near it.",
+            "The outer tracks of a disk are up to twice as fast as its inner ones, so points of "
+            "one curve differ by that too, and no half-width tells. Another --seed draws other "
+            "places.",
+        )
+
+
+def _preset(run: CampaignData) -> dict[str, Any]:
+    preset = run.header["drive"].get("identity", {}).get("preset")
+    return preset if isinstance(preset, dict) else {}
+
+
+def _is_in_order(one: Measurement) -> bool:
+    workload = one.characteristics
+    reads = one.read is not None and (workload.read_random or 0) < IN_ORDER
+    return reads or (one.write is not None and (workload.write_random or 0) < IN_ORDER)
+
+
+def _saturated(sweeps: Table) -> Iterator[Caution]:
+    parts = []
+    for line in lines_of(sweeps, QUEUE_DEPTH):
+        found = saturation(line)
+        if found is not None:
+            parts.append(
+                f"{line.label.lower()} gain less than a tenth beyond queue depth "
+                f"{found.depth:.0f} (at {found.deepest:.0f}, {found.iops_ratio:.2f}{TIMES} the "
+                f"throughput at {found.latency_ratio:.3g}{TIMES} the latency)"
+            )
+    if parts:
+        yield Caution(
+            "Saturated",
+            f"With more requests in flight, {'; '.join(parts)}.",
+            "A deeper queue only makes every request wait longer. Do not plan with one, and do "
+            "not judge the drive by its latencies there.",
+        )
+
+
+def _busy(run: CampaignData) -> Iterator[Caution]:
+    names = {"die_utilisation_ratio": "flash chips", "channel_utilisation_ratio": "flash channels"}
+    percent = share_text(BUSY)
+    parts = []
+    for name, label in names.items():
+        count = sum(one.extra.get(name, 0.0) >= BUSY for one in run.measurements)
+        if count:
+            parts.append(f"the {label} were busy for {percent} of the time or more in {count:,}")
+    if parts:
+        yield Caution(
+            "At its limit",
+            f"Of {len(run.measurements):,} workloads, {' and '.join(parts)}.",
+            "The drive itself is the limit there: neither a faster computer nor a deeper queue "
+            "would give more.",
+        )
+
+
+def _workloads(count: int) -> str:
+    return "1 workload" if count == 1 else f"{count:,} workloads"
+
+
+def _of(count: int, run: CampaignData) -> str:
+    return f"{count:,} of {_workloads(len(run.measurements))}"

@@ -1,0 +1,74 @@
+"""What a campaign's exhibits are made of: its header, its measurements, what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from drivelab.workloads.parts import Parts
+
+if TYPE_CHECKING:
+    from drivelab.drives.measurement import Measurement
+    from drivelab.store import Failure
+
+
+@dataclass(frozen=True)
+class CampaignData:
+    """One campaign, as its exhibits see it.
+
+    Attributes
+    ----------
+    header
+        What the store keeps about the run: ``drive``, ``design``, ``plan`` and ``origin``.
+    measurements
+        Those that are shown, ordered by index.
+    failures
+        Measurements that failed.
+    starts
+        Each time that a process began to measure into the run.
+    """
+
+    header: Mapping[str, Any]
+    measurements: Sequence[Measurement]
+    failures: Sequence[Failure] = field(default=(), kw_only=True)
+    starts: Sequence[Mapping[str, Any]] = field(default=(), kw_only=True)
+
+    @property
+    def name(self) -> str:
+        """The string that names the drive."""
+        return str(self.header["drive"]["name"])
+
+    @property
+    def kind(self) -> str:
+        """``simulated``, ``closed_form`` or ``real``."""
+        return str(self.header["drive"]["kind"])
+
+    @cached_property
+    def parts(self) -> Parts:
+        """What each measurement is for, by its index."""
+        return Parts.from_json(self.header["design"]["parts"])
+
+    @property
+    def planned(self) -> int:
+        """Measurements that the campaign asks for."""
+        return self.parts.total
+
+    @cached_property
+    def training(self) -> Sequence[Measurement]:
+        """Those that models were fitted to."""
+        wanted = self.parts.range("training")
+        return [one for one in self.measurements if one.index in wanted]
+
+    @cached_property
+    def designed(self) -> Sequence[Measurement]:
+        """Those of the design: for models and for the width of intervals."""
+        reserved = self.parts.range("calibration")
+        wanted = range(self.parts.range("training").start, reserved.stop)
+        return [one for one in self.measurements if one.index in wanted]
+
+    @cached_property
+    def groups(self) -> int:
+        """Distinct workloads that models were fitted to."""
+        return len({one.characteristics.key() for one in self.training})

@@ -1,0 +1,106 @@
+"""One measurement in words: what was asked, how fast it was, how sure that is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from drivelab.campaign.exhibits.bursts import FOUND, UNTIL, room_found
+from drivelab.exhibits.quantities import PROVENANCE, workload_text
+from drivelab.units import format_duration_ns, format_iops, format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from drivelab.drives.measurement import Measurement
+    from drivelab.drives.operation_result import OperationResult
+
+
+def measurement_rows(
+    measurement: Measurement, name: str, kind: str, variability: str | None = None
+) -> list[tuple[str, str]]:
+    """Say what a measurement found, a label and a text a row.
+
+    Parameters
+    ----------
+    measurement
+        What came of the workload.
+    name, kind
+        Of the drive; the first label says whether it was measured or simulated.
+    variability
+        Whether a simulated drive's runs differ, ``on`` or ``off``, where its preset says how.
+    """
+    rows = [
+        (PROVENANCE[kind].adjective, name),
+        *([("variability", variability)] if variability in ("on", "off") else []),
+        ("workload", workload_text(measurement.characteristics)),
+        ("latency", _latency_text(measurement)),
+        *_confidence_rows(measurement),
+        ("bandwidth", format_rate(measurement.bandwidth_bytes_per_second)),
+        ("throughput", format_iops(measurement.iops)),
+    ]
+    if measurement.read is not None and measurement.write is not None:
+        rows += [("reads", _direction_text(measurement.read))]
+        rows += [("writes", _direction_text(measurement.write))]
+    rows.append(
+        (
+            "counted",
+            f"{measurement.requests:,} requests in {format_duration_ns(measurement.duration_ns)}",
+        )
+    )
+    # Ratios say something at a glance; the drive's counters are for programs.
+    rows += [
+        (
+            label.removesuffix("_ratio").replace("_", " "),
+            f"{100 * value:.1f} %" if "utilisation" in label else f"{value:.2f}",
+        )
+        for label, value in measurement.extra.items()
+        if label.endswith("_ratio")
+    ]
+    return rows
+
+
+def burst_text(
+    measurement: Measurement, preset: Mapping[str, Any], plan: Mapping[str, Any]
+) -> str | None:
+    """Say that random writes were a burst and until when to warm up; `None` where they were not.
+
+    Parameters
+    ----------
+    measurement
+        What came of the workload.
+    preset
+        Of the simulated drive; empty of others.
+    plan
+        As JSON.
+    """
+    room = room_found(measurement, preset, plan)
+    if room is None:
+        return None
+    return (
+        f"random writes found {FOUND[room]}; for what the drive sustains warm up until "
+        f"{UNTIL[room]}"
+    )
+
+
+def _confidence_rows(measurement: Measurement) -> list[tuple[str, str]]:
+    """Say how sure the mean latency is, where that is known or was asked for."""
+    ratio = measurement.half_width_ratio
+    if ratio is None:
+        if measurement.stopped_by != "max_requests":
+            return []
+        return [("95 % half-width", "not known: too few requests")]
+    missed = ", more than asked" if measurement.stopped_by == "max_requests" else ""
+    return [("95 % half-width", f"{100 * ratio:.2f} % of the mean latency{missed}")]
+
+
+def _direction_text(result: OperationResult) -> str:
+    return f"{result.requests:,} requests, latency {_latency_text(result)}"
+
+
+def _latency_text(result: Measurement | OperationResult) -> str:
+    parts = [f"{format_duration_ns(result.latency_ns_mean)} mean"]
+    parts += [
+        f"{format_duration_ns(result.percentile_ns(percent))} at {percent:g} %"
+        for percent in (50.0, 99.0, 99.9)
+    ]
+    return ", ".join(parts)

@@ -1,0 +1,51 @@
+"""How long each workload was measured, as a sentence that holds all of a plan but its seed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from drivelab.exhibits.quantities import latency_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def plan_words(plan: Mapping[str, Any], kind: str) -> str:
+    """Say how long each workload was measured.
+
+    Parameters
+    ----------
+    plan
+        As `drivelab.drives.plan.MeasurementPlan.to_json` gives it.
+    kind
+        Of the drive: a formula needs no time, a simulated drive has its own.
+    """
+    if kind == "closed_form":
+        return "calculated, not waited for"
+    clock = "simulated " if kind == "simulated" else ""
+    warm = [
+        *([f"{plan['warmup_requests']:,} requests"] if plan.get("warmup_requests") else []),
+        *([_time(plan["warmup_seconds"], clock)] if plan.get("warmup_seconds") else []),
+    ]
+    head = f"After {' and '.join(warm)} of warm-up, " if warm else "Without warm-up, "
+    requests, seconds = plan.get("requests"), plan.get("seconds")
+    ratio = plan.get("half_width_ratio")
+    if ratio is None:
+        ends = [
+            *([f"{requests:,} requests"] if requests is not None else []),
+            *([_time(seconds, clock)] if seconds is not None else []),
+        ]
+        return f"{head}{' or '.join(ends)}{', whichever came first' if len(ends) > 1 else ''}"
+    least = f"at least {requests:,} requests, and " if requests is not None else ""
+    most = [f"{plan['max_requests']:,} requests"] if plan.get("max_requests") else []
+    most += [_time(seconds, clock)] if seconds is not None else []
+    limit = f", or {' or '.join(most)} at most" if most else ""
+    return (
+        f"{head}{least}until the mean latency was known to within {100 * ratio:g} % "
+        f"(95 % confidence){limit}"
+    )
+
+
+def _time(seconds: float, clock: str) -> str:
+    text = latency_text(seconds * 1e9)
+    return f"{text} of {clock}time" if clock else text

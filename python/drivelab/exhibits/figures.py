@@ -1,0 +1,271 @@
+"""Figures: lines, columns, histograms, bars, clouds and lanes, and several of them side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from drivelab.exhibits.table import Around
+
+Scale = Literal["linear", "log2", "log10", "nines"]
+Role = Literal["data", "guide", "fit", "trace", "band", "cloud", "mean"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a figure.
+
+    Attributes
+    ----------
+    label
+        What it shows, with its unit: ``throughput (MB/s)``.
+    scale
+        ``log2`` for block sizes and depths, ``log10`` for rates, ``nines`` for percentiles in
+        per cent, of which each further nine takes as much room.
+    categories
+        Names at 0, 1, 2, ... where it shows no numbers.
+    quantity
+        ``duration`` for times in ns, each written with the unit that fits it; ``share`` for ratios
+        written in per cent.
+    also
+        Further values that it has room for, so that figures side by side have one axis.
+    """
+
+    label: str
+    scale: Scale = "linear"
+    categories: tuple[str, ...] = ()
+    quantity: Literal["number", "duration", "share"] = "number"
+    also: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """One series of a figure.
+
+    Attributes
+    ----------
+    label
+        Its name in the legend.
+    x, y
+        Values, as many of each. A y that is not a number is a gap.
+    role
+        ``data`` with markers; ``guide`` thin and dashed (the mean, the 90 % and 110 % lines);
+        ``fit`` thin (the least-squares line); ``trace`` without markers, for many values;
+        ``band`` the area between `low` and `high`; ``cloud`` many small dots; ``mean`` hollow
+        markers that no line joins.
+    low, high
+        Of y, an interval a point; empty where none is known, not a number where it says nothing.
+    texts
+        What is said at each point, instead of its values.
+    origin
+        ``real``, ``simulated`` or ``closed_form``, where lines are told apart by it too.
+    """
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    role: Role = "data"
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    texts: tuple[str, ...] = ()
+    origin: str = ""
+
+
+@dataclass(frozen=True)
+class LineFigure(Around):
+    """Series over a common axis: convergence, the window, a 2-D plot, a time series."""
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    lines: tuple[Line, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class ColumnFigure(Around):
+    """A value for each pair of categories: 3-D columns, and the same table as a heat map.
+
+    Attributes
+    ----------
+    x, y
+        Their categories say what stands in a column and in a row.
+    z
+        Of the height.
+    values
+        A row for each category of `y`, in it a value for each of `x`; ``None`` where there is
+        none.
+    """
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    z: Axis
+    values: tuple[tuple[float | None, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class HistogramFigure(Around):
+    """How often response times occurred, with confidence levels (percentiles).
+
+    Attributes
+    ----------
+    bins
+        Lower end and upper end in us and the count, rising, none empty.
+    levels
+        Percentile in per cent and its response time in us.
+    """
+
+    name: str
+    title: str
+    bins: tuple[tuple[float, float, int], ...]
+    levels: tuple[tuple[float, float], ...]
+    mean_us: float
+    max_us: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class BarFigure(Around):
+    """Groups of bars, each normalised or not: drives or models side by side.
+
+    Attributes
+    ----------
+    groups
+        Names of the panels.
+    bars
+        Name, a value a group, and low and high ends of its interval where known.
+    kinds
+        Of each bar, where bars of several kinds have colours of their own; empty where not.
+    guides
+        A value a group that a dashed line stands at; empty for none.
+    columns
+        How many panels stand beside each other where there is room.
+    """
+
+    name: str
+    title: str
+    y: Axis
+    groups: tuple[str, ...]
+    bars: tuple[tuple[str, tuple[float | None, ...], tuple[tuple[float, float] | None, ...]], ...]
+    note: str = ""
+    kinds: tuple[str, ...] = field(default=(), kw_only=True)
+    guides: tuple[float, ...] = field(default=(), kw_only=True)
+    columns: int = field(default=2, kw_only=True)
+
+
+@dataclass(frozen=True)
+class ScatterFigure(Around):
+    """What was said against what came: on the diagonal both are equal.
+
+    Attributes
+    ----------
+    across, up
+        Values, as many of each, above 0.
+    label, place
+        What the dots are, and which colour they have: 0 the first, 1 the second.
+    factor
+        Of a band around the diagonal; None for none.
+    texts
+        What is said at each point.
+    """
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    across: tuple[float, ...]
+    up: tuple[float, ...]
+    label: str
+    place: int = 0
+    factor: float | None = None
+    texts: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class LaneBar:
+    """What one lane does for some time.
+
+    Attributes
+    ----------
+    lane
+        Its place among the lanes.
+    start, end
+        In the unit of the axis.
+    kind
+        One of the figure's kinds.
+    framed
+        Whether it has a frame: done for another reason than the rest.
+    text
+        What is said where it is pointed at.
+    label
+        Written into it where there is room.
+    """
+
+    lane: int
+    start: float
+    end: float
+    kind: str
+    framed: bool = False
+    text: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class LaneFigure(Around):
+    """Who works when: a lane each, and bars along a common time.
+
+    Attributes
+    ----------
+    x
+        Time; `also` holds where the drawing begins and ends.
+    lanes
+        Names, from the top.
+    kinds
+        Name, words for the legend and look of each kind of bar, in the order of drawing.
+    frame
+        Words for the legend of what framed bars are.
+    ends
+        Where a dashed line stands, None for none.
+    rules
+        Lanes above which a line parts the drawing.
+    """
+
+    name: str
+    title: str
+    x: Axis
+    lanes: tuple[str, ...]
+    bars: tuple[LaneBar, ...]
+    kinds: tuple[tuple[str, str, str], ...]
+    frame: str = ""
+    ends: float | None = None
+    rules: tuple[int, ...] = ()
+    note: str = ""
+
+
+Figure: TypeAlias = (
+    LineFigure | ColumnFigure | HistogramFigure | BarFigure | ScatterFigure | LaneFigure
+)
+
+
+@dataclass(frozen=True)
+class Multiples(Around):
+    """Small figures side by side, each under its own title, with one legend where they share it.
+
+    Attributes
+    ----------
+    figures
+        In order, from left to right and from the top.
+    columns
+        How many stand beside each other where there is room.
+    """
+
+    name: str
+    title: str
+    figures: tuple[LineFigure | ScatterFigure, ...]
+    columns: int = 3
+    note: str = ""

@@ -1,0 +1,166 @@
+"""How metrics and workload characteristics are named and written for people.
+
+Inside are nanoseconds and bytes; a reader sees µs or ms, MB/s (decimal), IOPS and KiB.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from drivelab.units import format_duration_ns, format_iops, format_rate, format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from drivelab.workloads.characteristics import Characteristics
+
+#: Behind a factor, such as 1.5 times.
+TIMES: Final = "\N{MULTIPLICATION SIGN}"
+#: Where a table has nothing to say.
+NOTHING: Final = "\N{EN DASH}"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A performance metric (Huang et al. 2011, equation 3)."""
+
+    name: str
+    label: str
+    unit: str
+    factor: float
+    lower_is_better: bool
+
+    def text(self, value: float) -> str:
+        """Write a value in the base unit for people."""
+        if self.unit == "ms":
+            return latency_text(value)
+        return format_rate(value) if self.unit == "MB/s" else format_iops(value)
+
+
+METRICS: Final[dict[str, Metric]] = {
+    metric.name: metric
+    for metric in (
+        Metric("latency_ns_mean", "Mean latency", "ms", 1e-6, True),
+        Metric("bandwidth_bytes_per_second", "Bandwidth", "MB/s", 1e-6, False),
+        Metric("iops", "Throughput", "IOPS", 1.0, False),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Characteristic:
+    """A workload characteristic (Huang et al. 2011, equation 4)."""
+
+    name: str
+    label: str
+    kind: Literal["share", "count", "bytes", "gap"]
+
+    def text(self, value: float) -> str:
+        """Write one value for people, as on an axis."""
+        if self.kind == "share":
+            return f"{100 * value:.3g} %"
+        if self.kind == "count":
+            return f"{value:.0f}"
+        if self.kind == "gap" and value == 0:
+            return "none"
+        return format_size(round(value))
+
+
+CHARACTERISTICS: Final[dict[str, Characteristic]] = {
+    item.name: item
+    for item in (
+        Characteristic("write_ratio", "Share of writes", "share"),
+        Characteristic("queue_depth", "Queue depth", "count"),
+        Characteristic("read_size", "Read size", "bytes"),
+        Characteristic("write_size", "Write size", "bytes"),
+        Characteristic("read_random", "Random reads", "share"),
+        Characteristic("write_random", "Random writes", "share"),
+        Characteristic("read_stride", "Read stride", "gap"),
+        Characteristic("write_stride", "Write stride", "gap"),
+    )
+}
+
+
+def latency_text(latency_ns: float) -> str:
+    """Write a latency with three significant digits and the unit that fits it."""
+    return format_duration_ns(latency_ns).replace(" us", " µs")
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Join parts as a sentence does: ``a, b and c``."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def share_text(share: float) -> str:
+    """Write a ratio as a percentage: two digits below ten, thousands separated above."""
+    percent = 100 * share
+    if 0 < percent < 0.05:
+        return "<0.1 %"
+    return f"{percent:.1f} %" if abs(percent) < 9.95 else f"{percent:,.0f} %"
+
+
+def in_effect(workload: Characteristics) -> dict[str, float]:
+    """Return the characteristics that have an effect in a workload, by name.
+
+    Write characteristics have none when nothing is written, a stride none when every
+    access is random.
+    """
+    return {name: value for name, value in workload.canonical().items() if value is not None}
+
+
+def workload_text(workload: Characteristics) -> str:
+    """Say a workload in words, such as ``4 KiB random reads, queue depth 1``."""
+    values = in_effect(workload)
+    parts = []
+    if "read_size" in values:
+        parts.append(_accesses(values, "read"))
+    if "write_size" in values:
+        parts.append(_accesses(values, "write"))
+    ratio = values["write_ratio"]
+    mix = f"{100 * ratio:.3g} % writes: " if 0 < ratio < 1 else ""
+    return f"{mix}{', '.join(parts)}, queue depth {values['queue_depth']:.0f}"
+
+
+def _accesses(values: Mapping[str, float], direction: str) -> str:
+    random = values.get(f"{direction}_random", 1.0)
+    stride = values.get(f"{direction}_stride", 0)
+    ordered = f"strided ({format_size(round(stride))} gaps)" if stride else "sequential"
+    if random >= 1:
+        pattern = "random"
+    elif random <= 0:
+        pattern = ordered
+    else:
+        pattern = f"{100 * random:.3g} % random, else {ordered}"
+    return f"{format_size(round(values[f'{direction}_size']))} {pattern} {direction}s"
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where the numbers come from, and the word that every figure says it with."""
+
+    adjective: str
+    label: str
+    statement: str
+
+
+#: By kind of drive. Numbers of a simulated drive are never called measured.
+PROVENANCE: Final[Mapping[str, Provenance]] = {
+    "simulated": Provenance(
+        "simulated",
+        "Simulated drive",
+        "Every number on this page was computed by a simulator. None was measured on a real drive.",
+    ),
+    "closed_form": Provenance(
+        "calculated",
+        "Formula",
+        "Every number on this page was calculated from closed-form equations. "
+        "None was measured on a real drive.",
+    ),
+    "real": Provenance(
+        "measured",
+        "Real drive",
+        "The numbers were measured on this machine, with everything that lies between a program "
+        "and the drive: file system, kernel and other load.",
+    ),
+}

@@ -1,0 +1,83 @@
+"""How exhibits stand together: pages under headings, and a report of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from drivelab.exhibits.figures import Figure, Multiples
+from drivelab.exhibits.table import Table
+from drivelab.exhibits.texts import Cards, Caution, Cautions, Document, Facts, Text
+
+Exhibit: TypeAlias = Figure | Multiples | Table | Cards | Cautions | Document | Facts | Text
+
+
+@dataclass(frozen=True)
+class Page:
+    """What stands together under one heading of the report.
+
+    Attributes
+    ----------
+    title
+        For example ``IOPS - steady-state convergence``.
+    exhibits
+        In order. Tables behind exhibits that differ have names that differ: they are names of
+        CSV files.
+    cautions
+        What a reader must know before believing it.
+    anchor
+        By which it is linked to; its number unless given.
+    tabs
+        Whether one exhibit is shown at a time, chosen by its title.
+    """
+
+    title: str
+    exhibits: tuple[Exhibit, ...]
+    cautions: tuple[Caution, ...] = ()
+    anchor: str = field(default="", kw_only=True)
+    tabs: bool = field(default=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole report.
+
+    Attributes
+    ----------
+    title
+        For example ``IOPS test (PTS-E)``.
+    header
+        Field and value, in the order in which a specification lists them; ``not known`` where
+        nobody knows. A report with a header is set on sheets, each with the header on top.
+    stamp
+        Printed over every page, such as ``not a PTS result``; empty for none.
+    pages
+        In order.
+    result
+        The machine-readable whole, as it is saved as JSON.
+    tables
+        Saved as CSV beside those of the pages, and not shown: too long to be read.
+    subject, badge
+        What kind of page it is; a word with its kind of drive, empty where there are several.
+    statement
+        Where the numbers come from, in a sentence or two.
+    origin
+        Column and cell that lead each row of every saved table.
+    folder
+        Where the tables lie beside the page; empty for the page's own folder.
+    ending
+        The last sentence of the page.
+    """
+
+    title: str
+    header: tuple[tuple[str, str], ...] = ()
+    stamp: str = ""
+    pages: tuple[Page, ...] = ()
+    result: dict[str, Any] = field(default_factory=dict)
+    tables: tuple[Table, ...] = ()
+    subject: str = field(default="", kw_only=True)
+    badge: tuple[str, str] = field(default=("", ""), kw_only=True)
+    statement: str = field(default="", kw_only=True)
+    origin: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)
+    folder: str = field(default="data", kw_only=True)
+    ending: str = field(default="", kw_only=True)

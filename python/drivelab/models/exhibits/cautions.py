@@ -1,0 +1,100 @@
+"""What a reader should know about the models before trusting a prediction, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from drivelab.exhibits import Caution
+from drivelab.exhibits.quantities import CHARACTERISTICS, METRICS, TIMES, listed, share_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from drivelab.models.exhibits.run_data import RunData
+
+#: Below so many distinct workloads the error figures themselves are rough.
+FEW_WORKLOADS: Final = 100
+#: A mean relative error above this is not worth planning with.
+LARGE_ERROR: Final = 0.3
+#: Predictions that are wrong by more than this factor are counted and told.
+FAR_OFF: Final = 2.0
+
+
+def model_cautions(run: RunData) -> list[Caution]:
+    """Return the warnings about the models, the gravest first."""
+    return [*_inaccurate(run), *_far_off(run), *_few(run), *_not_varied(run)]
+
+
+def _inaccurate(run: RunData) -> Iterator[Caution]:
+    parts = []
+    for metric in run.metrics():
+        mre = run.accuracy[run.best(metric)].mre
+        if mre > LARGE_ERROR:
+            parts.append(f"by {share_text(mre)} for {METRICS[metric].label.lower()}")
+    if parts:
+        yield Caution(
+            "Inaccurate",
+            f"Even the best model is off {listed(parts)} on average.",
+            "Look at the measurements rather than at predictions, or measure a larger design.",
+        )
+
+
+def _far_off(run: RunData) -> Iterator[Caution]:
+    parts = []
+    for metric in run.metrics():
+        predicted = run.evaluation.out_of_fold[run.best(metric)]
+        off = []
+        for measurement, value in zip(run.training, predicted, strict=True):
+            ratio = float(value) / float(getattr(measurement, metric))
+            factor = max(ratio, 1 / ratio)
+            if factor > FAR_OFF:
+                off.append((factor, -measurement.index))
+        if off:
+            worst, index = max(off)
+            parts.append(
+                f"{len(off)} in {METRICS[metric].label.lower()} (the worst, {worst:.1f}{TIMES}, "
+                f"is number {-index})"
+            )
+    if parts:
+        yield Caution(
+            "Far off",
+            f"Of {len(run.training):,} workloads, predicted wrong by more than a factor of two: "
+            f"{listed(parts)}.",
+            "What these have in common is where to try before planning; the table of all workloads "
+            "in the run's report says what they are.",
+        )
+
+
+def _few(run: RunData) -> Iterator[Caution]:
+    if run.groups < FEW_WORKLOADS:
+        yield Caution(
+            "Few workloads",
+            f"The models know only {run.groups} distinct workloads.",
+            "The error figures are themselves rough. 300 make them steadier.",
+        )
+
+
+def fixed_characteristics(run: RunData) -> dict[str, str]:
+    """Return the characteristics that do not vary, by name, with what they are instead."""
+    found = {}
+    for name, item in CHARACTERISTICS.items():
+        values = {one.characteristics.canonical()[name] for one in run.training} - {None}
+        only = next(iter(values), None)
+        if only is None:
+            found[name] = "never in effect"
+        elif len(values) == 1:
+            found[name] = item.text(only)
+    return found
+
+
+def _not_varied(run: RunData) -> Iterator[Caution]:
+    fixed = [
+        f"{CHARACTERISTICS[name].label.lower()} ({text})"
+        for name, text in fixed_characteristics(run).items()
+    ]
+    if fixed:
+        yield Caution(
+            "Not varied",
+            f"The same in every workload that the models know: {', '.join(fixed)}.",
+            "They say nothing about its effect, and should not be asked about other values.",
+        )

@@ -1,0 +1,88 @@
+"""What a run's intervals promise and what they held, in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from drivelab.exhibits.quantities import METRICS, listed
+from drivelab.models.intervals import LEVELS, workloads_needed
+
+if TYPE_CHECKING:
+    from drivelab.models.exhibits.run_data import RunData
+
+#: The level that is shown first, where the run has it.
+_PREFERRED: Final = 0.9
+_OF_TEN: Final = {0.8: "eight", 0.9: "nine", 0.95: "nine and a half"}
+
+
+def levels(run: RunData) -> list[float]:
+    """Return the levels that any interval is given at; every metric has the same."""
+    return list(next(iter(run.intervals.factors.values()), {}))
+
+
+def band_level(run: RunData) -> float | None:
+    """Return the level that figures and words show: 90 %, or the highest that there is."""
+    found = [level for level in levels(run) if level <= _PREFERRED]
+    return max(found, default=None)
+
+
+def promise_words(run: RunData) -> str:
+    """Say what sets the width of the intervals, what that promises, and which are missing.
+
+    Returns
+    -------
+    str
+        Empty where there are no intervals.
+    """
+    level = band_level(run)
+    if level is None:
+        return ""
+    used = run.intervals.workloads
+    reserved = run.parts.range("calibration")
+    outside = sum(one.index in reserved for one in run.measurements) - used
+    parts = [
+        f"{used:,} workloads drawn at random, which no model was fitted to, set the factor: of "
+        f"ten more drawn like them, {_OF_TEN[level]} lie inside the {100 * level:g} % interval, "
+        "on average over many runs."
+    ]
+    if outside > 0:
+        parts.append(
+            f"{outside:,} more {'lies' if outside == 1 else 'lie'} outside what the models were "
+            f"trained on and {'does' if outside == 1 else 'do'} not count."
+        )
+    missing = [level for level in LEVELS if level not in levels(run)]
+    if missing:
+        named = listed([f"{100 * level:g} %" for level in missing])
+        needed = listed([str(workloads_needed(level)) for level in missing])
+        parts.append(f"An interval at {named} takes {needed} such workloads.")
+    return " ".join(parts)
+
+
+def band_words(run: RunData) -> str:
+    """Say what the shaded band of predicted against observed is; empty where there is none."""
+    level = band_level(run)
+    if level is None:
+        return ""
+    return f"The shaded band is the {100 * level:g} % interval of the model that is asked."
+
+
+def held_words(run: RunData) -> str:
+    """Say how many of ten off-grid workloads the interval held.
+
+    Returns
+    -------
+    str
+        Empty where there is no interval, or no off-grid workload.
+    """
+    level = band_level(run)
+    shares = {
+        metric: held[level]
+        for metric, held in (run.evaluation.check_coverage or {}).items()
+        if level is not None and level in held
+    }
+    if level is None or not shares:
+        return ""
+    parts = [
+        f"{10 * share:.1f} for {METRICS[metric].label.lower()}" for metric, share in shares.items()
+    ]
+    return f"Of ten of them the {100 * level:g} % interval held, on average, {listed(parts)}."

@@ -1,0 +1,153 @@
+"""What the exhibits of a run are made of: its campaign, and its models' evaluation.
+
+They read these and nothing else. This module is the seam: `drivelab.pages.run` fills it from a
+run folder, the tests from data made by hand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from drivelab.campaign.exhibits.data import CampaignData
+from drivelab.models.evaluate import best_model
+from drivelab.models.intervals import half_width, levels_possible
+
+if TYPE_CHECKING:
+    from drivelab.drives.measurement import Measurement
+    from drivelab.models.accuracy import Accuracy
+    from drivelab.models.evaluate import Evaluation, ModelKey
+    from drivelab.models.features import FloatArray
+    from drivelab.models.model import PerformanceModel
+    from drivelab.store import Failure
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """How wide the intervals of the best models are.
+
+    Attributes
+    ----------
+    workloads
+        That were reserved for it and lie inside what was trained.
+    factors
+        By metric and level (0.9 is 90 %): an interval reaches from the prediction over the
+        factor to the prediction times it. Levels that need more workloads are missing.
+    """
+
+    workloads: int = 0
+    factors: Mapping[str, Mapping[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Check:
+    """Workloads between those that models were trained on, and what the models say there.
+
+    Attributes
+    ----------
+    measurements
+        Of the check part, those inside what was trained; at least one.
+    predicted
+        By model, of each of them.
+    """
+
+    measurements: Sequence[Measurement]
+    predicted: Mapping[ModelKey, FloatArray]
+
+
+@dataclass(frozen=True)
+class RunData(CampaignData):
+    """One campaign and its models, as their exhibits see them.
+
+    Attributes
+    ----------
+    evaluation
+        Of the models, its rows in the order of `training`.
+    intervals
+        Of the best models.
+    check
+        None where the run has no check part, or none of it lies inside what was trained.
+    """
+
+    evaluation: Evaluation
+    intervals: Intervals = field(default=Intervals(), kw_only=True)
+    check: Check | None = field(default=None, kw_only=True)
+
+    @property
+    def accuracy(self) -> Mapping[ModelKey, Accuracy]:
+        """By model, over predictions of workloads that it had not seen."""
+        return self.evaluation.cross_validated
+
+    @property
+    def folds(self) -> int:
+        """Parts of the cross-validation."""
+        return len(set(self.evaluation.folds.tolist()))
+
+    def metrics(self) -> list[str]:
+        """Return the metrics that have models, in the order of the models."""
+        return list(dict.fromkeys(key.metric for key in self.accuracy))
+
+    def best(self, metric: str, features: str | None = None) -> ModelKey:
+        """Return the model of a metric with the smallest mean relative error.
+
+        Parameters
+        ----------
+        metric
+            One of `metrics()`.
+        features
+            Only among the models with these features; None is among all.
+        """
+        return best_model(self.accuracy, metric, None if features is None else {features})
+
+
+def run_data(
+    header: Mapping[str, Any],
+    measurements: Sequence[Measurement],
+    model: PerformanceModel,
+    failures: Sequence[Failure] = (),
+    starts: Sequence[Mapping[str, Any]] = (),
+) -> RunData:
+    """Put together what a report needs, asking the models what they say of the check part.
+
+    Parameters
+    ----------
+    header, measurements, failures, starts
+        Of the run.
+    model
+        Fitted to its training part.
+    """
+    run = RunData(
+        header,
+        measurements,
+        model.evaluation,
+        failures=failures,
+        starts=starts,
+        intervals=_intervals(model),
+    )
+    checked = [one for one in measurements if one.index in run.parts.range("check")]
+    if model.evaluation.check is None or not checked:
+        return run
+    outside = model.outside([one.characteristics for one in checked])
+    inside = [one for one, out in zip(checked, outside, strict=True) if not out]
+    workloads = [one.characteristics for one in inside]
+    predicted = {
+        key: model.predict(
+            workloads, metric=key.metric, features=key.features, estimator=key.estimator
+        )
+        for key in model.evaluation.check
+    }
+    return replace(run, check=Check(inside, predicted))
+
+
+def _intervals(model: PerformanceModel) -> Intervals:
+    scores = {metric: model.scores[key] for metric, key in model.best.items()}
+    return Intervals(
+        workloads=max(map(len, scores.values()), default=0),
+        factors={
+            metric: {level: math.exp(half_width(found, level)) for level in levels}
+            for metric, found in scores.items()
+            if (levels := levels_possible(len(found)))
+        },
+    )

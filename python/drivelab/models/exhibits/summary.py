@@ -1,0 +1,161 @@
+"""What a run says in words: the summary, its first numbers, the terms of the trade."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from drivelab.exhibits import Card, Cards, number
+from drivelab.exhibits.quantities import (
+    CHARACTERISTICS,
+    METRICS,
+    PROVENANCE,
+    listed,
+    share_text,
+)
+from drivelab.models.exhibits.cautions import fixed_characteristics
+from drivelab.models.predictors import ESTIMATORS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from drivelab.exhibits import Cell, Table
+    from drivelab.models.exhibits.run_data import RunData
+
+
+def summary(run: RunData, importance: Table) -> list[str]:
+    """Return the paragraph's sentences for a person who has not read any paper."""
+    adjective = PROVENANCE[run.kind].adjective
+    count = len(run.designed)
+    keys = {one.characteristics.key() for one in run.designed}
+    distinct = "" if len(keys) == count else f", {len(keys):,} of them distinct"
+    sentences = [
+        f"The drive {run.name} was {adjective} under {count:,} workloads{distinct}"
+        f"{_differing(run)}."
+    ]
+    sentences.append(_ranges(run))
+    sentences.append(_accuracy(run))
+    sentences.append(_between(run))
+    sentences.append(_basic_against_extended(run))
+    sentences.append(_what_matters(run, importance))
+    return [sentence for sentence in sentences if sentence]
+
+
+def _differing(run: RunData) -> str:
+    fixed = set(fixed_characteristics(run))
+    kinds = {
+        "in how much they write": {"write_ratio"},
+        "in how many requests are in flight": {"queue_depth"},
+        "in request size": {"read_size", "write_size"},
+        "in how random the accesses are": {"read_random", "write_random"},
+        "in the gaps between accesses": {"read_stride", "write_stride"},
+    }
+    parts = [text for text, names in kinds.items() if not names <= fixed]
+    return f", which differ {listed(parts)}" if parts else ""
+
+
+def _ranges(run: RunData) -> str:
+    parts = []
+    for metric in run.metrics():
+        item = METRICS[metric]
+        values = [float(getattr(measurement, metric)) for measurement in run.designed]
+        label = item.label.lower()
+        parts.append(f"{label} from {item.text(min(values))} to {item.text(max(values))}")
+    return f"Over these the drive gave a {listed(parts)}."
+
+
+def _accuracy(run: RunData) -> str:
+    best = [run.best(metric) for metric in run.metrics()]
+    one = len({key.estimator for key in best}) == 1
+    parts = []
+    for key in best:
+        model = "" if one else f" ({ESTIMATORS[key.estimator].label})"
+        label = METRICS[key.metric].label.lower()
+        parts.append(f"{share_text(run.accuracy[key].mre)} for {label}{model}")
+    model = f" ({ESTIMATORS[best[0].estimator].label})" if one else ""
+    return (
+        f"Asked about a workload that it has not seen, the best model{model} is off, on average, "
+        f"by {listed(parts)}."
+    )
+
+
+def _between(run: RunData) -> str:
+    if run.evaluation.check is None or run.check is None:
+        return ""
+    parts = [
+        f"{share_text(run.evaluation.check[run.best(metric)].mre)} for "
+        f"{METRICS[metric].label.lower()}"
+        for metric in run.metrics()
+    ]
+    return (
+        f"On {len(run.check.measurements):,} more workloads, spread over the whole ranges, it is "
+        f"off by {listed(parts)}."
+    )
+
+
+def _basic_against_extended(run: RunData) -> str:
+    metric = run.metrics()[0]
+    features = {key.features for key in run.accuracy}
+    if features != {"basic", "extended"}:
+        return ""
+    basic = run.accuracy[run.best(metric, "basic")].mre
+    extended = run.accuracy[run.best(metric, "extended")].mre
+    if extended < basic / 1.1:
+        verdict = "knowing more helps here"
+    elif extended < basic:
+        verdict = "knowing more helps little here"
+    else:
+        verdict = "knowing more does not help here"
+    return (
+        "A model that knows only four characteristics (share of writes, queue depth, request "
+        f"size, randomness) is off by {share_text(basic)} for {METRICS[metric].label.lower()}, "
+        f"one that knows all eight (reads and writes apart, strides) by {share_text(extended)}: "
+        f"{verdict}."
+    )
+
+
+def _what_matters(run: RunData, importance: Table) -> str:
+    parts = []
+    for metric in run.metrics():
+        names = [
+            CHARACTERISTICS[str(row["characteristic"])].label.lower()
+            for row in importance.records(metric=metric)
+            if _stands_out(row)
+        ]
+        if names:
+            parts.append(f"for {METRICS[metric].label.lower()}, {' and '.join(names[:2])}")
+    return f"What matters most to the models: {'; '.join(parts)}." if parts else ""
+
+
+def _stands_out(row: Mapping[str, Cell]) -> bool:
+    """Tell whether shuffling costs more accuracy than one shuffle differs from the next."""
+    increase = number(row["mre_shuffled"]) - number(row["mre_intact"])
+    return increase > number(row["mre_shuffled_deviation"])
+
+
+#: The terms of the trade that the page cannot do without.
+GLOSSARY: Final = (
+    ("Latency", "how long a request takes, from handing it over to its answer"),
+    ("Bandwidth", "bytes moved a second, in millions (MB/s)"),
+    ("Throughput", "requests completed a second (IOPS)"),
+    ("Queue depth", "how many requests the drive has in hand at any time"),
+    ("Sequential", "each request starts where the one before it ended"),
+    ("Stride", "the gap between the end of a request and the start of the next"),
+    ("Random", "each request goes anywhere"),
+    ("Percentile", "at 99 %, of a hundred requests one takes longer"),
+    ("Workload", "a stream of requests with given shares, sizes, places and queue depth"),
+    ("Model", "a formula fitted to some workloads that answers for others"),
+)
+
+
+def first_numbers(run: RunData) -> Cards:
+    """Give, of each metric, from where to where it went and how far off predictions are."""
+    cards = []
+    for metric in run.metrics():
+        item, key = METRICS[metric], run.best(metric)
+        values = [float(getattr(measurement, metric)) for measurement in run.designed]
+        said = (
+            f"Predictions are off by {share_text(run.accuracy[key].mre)} on average "
+            f"({ESTIMATORS[key.estimator].label})"
+        )
+        cards.append(Card(item.label, item.text(min(values)), item.text(max(values)), said))
+    return Cards(tuple(cards))

@@ -1,0 +1,156 @@
+"""The page of one run: a campaign, and the models that were fitted to it.
+
+`PAGES` is what stands on it. A function gives an exhibit, or several, of a run's data; to add one
+to the page, write it and name it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from drivelab.campaign.exhibits.cautions import measurement_cautions
+from drivelab.campaign.exhibits.identity import identity
+from drivelab.campaign.exhibits.latency import tails
+from drivelab.campaign.exhibits.sweep_figures import missing_reason, one_drive
+from drivelab.campaign.exhibits.sweeps import sweep_table
+from drivelab.campaign.exhibits.workloads import all_workloads
+from drivelab.exhibits import Facts, Page, Report, Text
+from drivelab.exhibits.quantities import PROVENANCE
+from drivelab.models.exhibits.accuracy import (
+    BEST_SO,
+    READ_SO,
+    accuracy_bars,
+    accuracy_intro,
+    accuracy_tables,
+    left_out,
+)
+from drivelab.models.exhibits.cautions import model_cautions
+from drivelab.models.exhibits.effects import effect_figures, importance, importance_bars
+from drivelab.models.exhibits.intervals import interval_exhibits
+from drivelab.models.exhibits.predictions import predicted_observed
+from drivelab.models.exhibits.run_data import RunData
+from drivelab.models.exhibits.summary import GLOSSARY, first_numbers, summary
+
+if TYPE_CHECKING:
+    from drivelab.exhibits import Caution, Exhibit
+
+Shown = Callable[[RunData], "Exhibit | Sequence[Exhibit]"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One heading of the page.
+
+    Attributes
+    ----------
+    anchor
+        By which it is linked to.
+    title
+        ``{adjective}`` is what the numbers are: measured, simulated or calculated.
+    shows
+        What stands below it, in order.
+    cautions
+        What a reader must know before believing it.
+    tabs
+        Whether one exhibit is shown at a time.
+    """
+
+    anchor: str
+    title: str
+    shows: tuple[Shown, ...]
+    cautions: Callable[[RunData], Sequence[Caution]] = lambda _: ()
+    tabs: bool = False
+
+
+def in_short(run: RunData) -> list[Exhibit]:
+    """Say in a paragraph and three numbers what came out."""
+    return [Text(tuple(summary(run, importance(run))), leads=True), first_numbers(run)]
+
+
+def trust(run: RunData) -> list[Caution]:
+    """Give all that should be known before a number is trusted, the gravest first."""
+    return [*measurement_cautions(run, sweep_table(run.measurements)), *model_cautions(run)]
+
+
+def who(run: RunData) -> list[Exhibit]:
+    """Give everything that identifies the run."""
+    found = identity(run.header, run.starts)
+    return [*found.groups, *found.documents]
+
+
+def words_used(_: RunData) -> Facts:
+    """Say what the words mean."""
+    return Facts("", GLOSSARY)
+
+
+def curves(run: RunData) -> list[Exhibit]:
+    """Show what the drive does when one thing changes."""
+    intro = Text(
+        (
+            "Everything else stays the same while one characteristic of the workload is varied, as "
+            "in figures 3 to 7 of Huang et al. 2011. `drivelab report RUN RUN2` lays several "
+            "drives over each other.",
+        )
+    )
+    adjective = PROVENANCE[run.kind].adjective
+    return [intro, *one_drive(sweep_table(run.measurements), adjective, missing_reason(run))]
+
+
+def how_good(run: RunData) -> list[Exhibit]:
+    """Show how good the models are, the last table with what its columns mean."""
+    *others, last = accuracy_tables(run)
+    last = replace(last, note=f"{READ_SO} {BEST_SO}")
+    return [accuracy_intro(run), *others, last, *left_out(run), accuracy_bars(run)]
+
+
+PAGES: Final = (
+    Part("summary", "In short", (in_short,), cautions=trust),
+    Part("identity", "What was {adjective}", (who,)),
+    Part("words", "The words used here", (words_used,)),
+    Part("sweeps", "What the drive does when one thing changes", (curves,)),
+    Part("accuracy", "How good the models are", (how_good,)),
+    Part("intervals", "How sure a prediction is", (interval_exhibits,)),
+    Part("predictions", "Predicted against {adjective}", (predicted_observed,)),
+    Part("percentiles", "Latency of the slowest requests", (tails,)),
+    Part("effects", "What each characteristic does", (effect_figures,), tabs=True),
+    Part("importance", "What matters most", (importance_bars,)),
+    Part("workloads", "All workloads", (all_workloads,)),
+)
+
+
+def campaign_report(run: RunData) -> Report:
+    """Make the report of a run; the same run always gives the same one."""
+    provenance = PROVENANCE[run.kind]
+    pages = []
+    for part in PAGES:
+        exhibits: list[Exhibit] = []
+        for show in part.shows:
+            shown = show(run)
+            exhibits += shown if isinstance(shown, Sequence) else [shown]
+        pages.append(
+            Page(
+                part.title.format(adjective=provenance.adjective),
+                tuple(exhibits),
+                tuple(part.cautions(run)),
+                anchor=part.anchor,
+                tabs=part.tabs,
+            )
+        )
+    return Report(
+        run.name,
+        pages=tuple(pages),
+        subject="report",
+        badge=(run.kind, provenance.label),
+        statement=provenance.statement,
+        origin=(("drive", run.name), ("drive_kind", run.kind)),
+        ending=SOURCES,
+    )
+
+
+#: Whose models these are.
+SOURCES: Final = (
+    "Models and metrics follow Huang, Li, Szalay and Terzis, Performance Modeling and Analysis of "
+    "Flash-based Storage Devices, MSST 2011, sections III and IV."
+)

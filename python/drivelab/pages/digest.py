@@ -1,0 +1,200 @@
+"""Several runs beside each other: what each says of its drive, and what they have in common.
+
+A run's measurements take much memory, and a comparison needs little of them: `digest` keeps
+that, so that runs can be read one after the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.campaign.exhibits.cautions import measurement_cautions
+from drivelab.campaign.exhibits.identity import Identity, identity
+from drivelab.campaign.exhibits.plan_words import plan_words
+from drivelab.campaign.exhibits.sweep_figures import DriveSweeps, missing_reason
+from drivelab.campaign.exhibits.sweeps import sweep_table
+from drivelab.errors import UsageError
+from drivelab.exhibits import Caution, Cell, Table
+from drivelab.exhibits.metric_axes import geometric_mean
+from drivelab.exhibits.quantities import METRICS, listed
+from drivelab.models.exhibits.accuracy import accuracy, scores
+from drivelab.models.exhibits.cautions import model_cautions
+from drivelab.report.drawing.line_styles import MOST_LINES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from drivelab.models.accuracy import Accuracy
+    from drivelab.models.evaluate import ModelKey
+    from drivelab.models.exhibits.run_data import RunData
+
+#: What has to be the same for runs to be alike, by the header's part and key, in words.
+_DESIGN: Final = {"name": "design", "seed": "seed of the workloads", "parts": "workloads"}
+
+
+@dataclass(frozen=True)
+class Digest:
+    """What a comparison needs of a run.
+
+    Attributes
+    ----------
+    label
+        What the drive is called on the page; unique there.
+    run
+        The run folder, as it was named.
+    kind
+        ``real``, ``simulated`` or ``closed_form``.
+    header, identity
+        Everything that identifies the run.
+    workloads
+        How many were done.
+    sweeps
+        Rows of figures 3 to 7, and why points are missing.
+    cautions
+        Its warnings, the gravest first.
+    accuracy
+        The table behind tables II and III.
+    judged
+        Accuracies by what the models were judged on.
+    best
+        By metric and features, the model with the smallest error on unseen workloads.
+    performance
+        By workload, its metrics in the order of `METRICS`.
+    """
+
+    label: str
+    run: str
+    kind: str
+    header: Mapping[str, Any]
+    identity: Identity
+    workloads: int
+    sweeps: DriveSweeps
+    cautions: tuple[Caution, ...]
+    accuracy: Table
+    judged: Mapping[str, Mapping[ModelKey, Accuracy]]
+    best: Mapping[tuple[str, str], ModelKey]
+    performance: Mapping[tuple[float | int | None, ...], tuple[float, ...]]
+
+
+def digest(run: RunData, path: Path) -> Digest:
+    """Keep of a run what a comparison needs."""
+    table = sweep_table(run.measurements)
+    features = dict.fromkeys(key.features for key in run.accuracy)
+    return Digest(
+        label=run.name,
+        run=str(path),
+        kind=run.kind,
+        header=run.header,
+        identity=identity(run.header, run.starts),
+        workloads=len(run.measurements),
+        sweeps=DriveSweeps(run.name, run.kind, table, missing_reason(run)),
+        cautions=(*measurement_cautions(run, table), *model_cautions(run)),
+        accuracy=accuracy(run),
+        judged=scores(run),
+        best={
+            (metric, name): run.best(metric, name) for metric in run.metrics() for name in features
+        },
+        performance={
+            one.characteristics.key(): tuple(float(getattr(one, metric)) for metric in METRICS)
+            for one in run.measurements
+        },
+    )
+
+
+def refuse_uncomparable(paths: Sequence[Path]) -> None:
+    """Raise `UsageError` for one run named twice, or more than a plot can tell apart."""
+    seen: dict[Path, Path] = {}
+    for path in paths:
+        if path.resolve() in seen:
+            raise UsageError(f"{path} and {seen[path.resolve()]} are the same run; name each once")
+        seen[path.resolve()] = path
+    if len(paths) > MOST_LINES:
+        raise UsageError(
+            f"{len(paths)} runs; more than {MOST_LINES} lines cannot be told apart on one plot"
+        )
+
+
+def told_apart(digests: Sequence[Digest]) -> list[Digest]:
+    """Return the digests under labels that differ: the run is added where a drive comes twice."""
+    labels = [one.label for one in digests]
+    found = []
+    for one in digests:
+        label = f"{one.label}, {one.run}" if labels.count(one.label) > 1 else one.label
+        found.append(replace(one, label=label, sweeps=replace(one.sweeps, label=label)))
+    return found
+
+
+def differences(digests: Sequence[Digest]) -> list[Caution]:
+    """Say in what the runs were not alike, apart from the drive."""
+    found = []
+    plans = {
+        one.label: plan_words(one.header["plan"], one.kind)
+        for one in digests
+        # A formula has no plan that could differ.
+        if one.kind != "closed_form"
+    }
+    if len(set(plans.values())) > 1:
+        alike: dict[str, list[str]] = {}
+        for label, text in plans.items():
+            alike.setdefault(f"{text[0].lower()}{text[1:]}", []).append(label)
+        texts = "; ".join(f"{text} ({listed(labels)})" for text, labels in alike.items())
+        found.append(
+            Caution(
+                "Not as long",
+                f"Each workload ran {texts}.",
+                "A short look flatters drives that slow down later.",
+            )
+        )
+    others = [
+        f"{word} ({_values(digests, key)})"
+        for key, word in _DESIGN.items()
+        if len({str(one.header["design"].get(key)) for one in digests}) > 1
+    ]
+    if others:
+        found.append(
+            Caution(
+                "Not the same workloads",
+                f"The runs differ in {', '.join(others)}.",
+                "Errors of models on different workloads do not compare; figures 3 to 7 and the "
+                "off-grid workloads do, which are the same in every run that has them.",
+            )
+        )
+    return found
+
+
+def _values(digests: Sequence[Digest], key: str) -> str:
+    parts = []
+    for one in digests:
+        value = one.header["design"].get(key)
+        if isinstance(value, dict):
+            value = f"{sum(value.values()):,}"
+        parts.append(f"{one.label}: {value}")
+    return ", ".join(parts)
+
+
+def common_workloads(digests: Sequence[Digest]) -> Table:
+    """Return one row a drive: geometric means over the workloads that every drive has run."""
+    common = set.intersection(*(set(one.performance) for one in digests))
+    rows: list[tuple[Cell, ...]] = []
+    for one in digests:
+        # In the order of the run, so that sums are the same bytes each time.
+        values = [metrics for key, metrics in one.performance.items() if key in common]
+        if values:
+            means = (geometric_mean(column) for column in zip(*values, strict=True))
+            rows.append((one.label, one.kind, one.run, len(values), *means))
+    return Table("common_workloads", (*_LEADING, "workloads", *METRICS), tuple(rows))
+
+
+_LEADING: Final = ("drive", "drive_kind", "run")
+
+
+def joined(name: str, digests: Sequence[Digest], tables: Sequence[Table]) -> Table:
+    """Put the tables of all drives below each other, each row led by its drive and run."""
+    rows = [
+        (one.label, one.kind, one.run, *row)
+        for one, table in zip(digests, tables, strict=True)
+        for row in table.rows
+    ]
+    return Table(name, (*_LEADING, *tables[0].columns), tuple(rows))

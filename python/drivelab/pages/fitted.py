@@ -1,0 +1,92 @@
+"""From a run's measurements to everything that its folder shows: models, table and report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from drivelab.campaign.export import EXPORT, KIND, write_measurements
+from drivelab.models import of_run
+from drivelab.outputs import OutputFolder
+from drivelab.pages.run import build_report
+from drivelab.report.saved import refuse_folder
+from drivelab.runs.header import run_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from drivelab.models.model import PerformanceModel
+    from drivelab.store import RunStore
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What `fit_and_report` made.
+
+    Attributes
+    ----------
+    half_width_ratio
+        What was asked for, over the mean latency; None if nothing was.
+    half_width_reached
+        How many measurements reached it.
+    """
+
+    model: PerformanceModel
+    model_path: Path
+    report_path: Path
+    measurements_path: Path
+    drive_name: str
+    drive_kind: str
+    half_width_ratio: float | None
+    half_width_reached: int | None
+
+
+def check_run_files(run: Path, header: Mapping[str, Any], *, force: bool = False) -> None:
+    """Refuse a run whose tables, model or report somebody changed, before the work begins.
+
+    Raises
+    ------
+    UsageError
+        With the first file that may not be written again.
+    """
+    folder = OutputFolder.of_run(run, run_of(header), force=force)
+    refuse_folder(folder)
+    folder.check({EXPORT: KIND, of_run.MODEL: "model"})
+
+
+def fit_and_report(store: RunStore, out: OutputFolder | None = None) -> Fitted:
+    """Fit every model to what a run holds, and write model, table and report into it.
+
+    Parameters
+    ----------
+    store
+        The run.
+    out
+        Another folder for the report.
+
+    Raises
+    ------
+    UsageError
+        When the run holds too few workloads.
+    RunError
+        When the disk is full or the folder cannot be written.
+    """
+    force = out is not None and out.force
+    check_run_files(store.path, store.header, force=force)
+    model, measurements = of_run.fit(store)
+    drive = store.header["drive"]
+    asked = store.header["plan"].get("half_width_ratio")
+    reached = sum(one.stopped_by == "half_width" for one in measurements)
+    model_path = store.path / of_run.MODEL
+    model.save(model_path)
+    return Fitted(
+        model=model,
+        model_path=model_path,
+        report_path=build_report(store.path, measurements, model=model, out=out),
+        measurements_path=write_measurements(measurements, store.path, store.header, force=force),
+        drive_name=drive["name"],
+        drive_kind=drive["kind"],
+        half_width_ratio=asked,
+        half_width_reached=None if asked is None else reached,
+    )

@@ -1,0 +1,98 @@
+"""From a run folder to its report on disk.
+
+Needs ``RUN/run.sqlite`` and ``RUN/model.json``; leaves ``RUN/report.html`` and
+``RUN/data/*.csv``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from drivelab.errors import UsageError
+from drivelab.outputs import OutputFolder
+from drivelab.report.written import write_report
+from drivelab.runs.header import run_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from drivelab.drives.measurement import Measurement
+    from drivelab.models.exhibits.run_data import RunData
+    from drivelab.models.model import PerformanceModel
+
+
+def build_report(
+    run_path: Path,
+    measurements: Sequence[Measurement] | None = None,
+    *,
+    model: PerformanceModel | None = None,
+    out: OutputFolder | None = None,
+) -> Path:
+    """Build the report of a run and write it.
+
+    Parameters
+    ----------
+    run_path
+        A run folder with measurements and models, as ``drivelab model`` leaves it.
+    measurements
+        Those that the run held when the models were fitted, where another process may be adding
+        to it; otherwise all that it holds.
+    model
+        The run's models; read from the folder unless given.
+    out
+        Another folder to write it into.
+
+    Returns
+    -------
+    Path
+        The page, ``report.html``.
+
+    Raises
+    ------
+    UsageError
+        When the folder is no run, has no models, or its models are of other measurements.
+    RunError
+        When the report cannot be written.
+    """
+    from drivelab.pages.campaign import campaign_report
+
+    run = read_run(run_path, measurements, model=model)
+    folder = OutputFolder.of_run(run_path, run_of(run.header)) if out is None else out
+    return write_report(campaign_report(run), folder)["report"]
+
+
+def read_run(
+    run_path: Path,
+    measurements: Sequence[Measurement] | None = None,
+    *,
+    model: PerformanceModel | None = None,
+) -> RunData:
+    """Read what a report is computed from; raises `UsageError` as `build_report` does."""
+    from drivelab.campaign.header import stored_header
+    from drivelab.campaign.stored import stored_measurements
+    from drivelab.models.exhibits.run_data import run_data
+    from drivelab.models.model import PerformanceModel
+    from drivelab.models.of_run import MODEL
+    from drivelab.store import RunStore
+
+    with RunStore.open(run_path) as store:
+        header = stored_header(store)
+        if measurements is None:
+            measurements = stored_measurements(store)
+        failures, starts = store.failures(), store.starts()
+    path = run_path / MODEL
+    if model is None:
+        if not path.exists():
+            raise UsageError(
+                f"{run_path} has no {MODEL} yet: run the `drivelab model` that started it again, "
+                "and it goes on where it stopped"
+            )
+        model = PerformanceModel.load(path)
+    run = run_data(header, measurements, model, failures, starts)
+    if model.evaluation.indices.tolist() != [one.index for one in run.training]:
+        raise UsageError(
+            f"{path} was fitted to other measurements than {run_path} holds: run the "
+            "`drivelab model` that started it again"
+        )
+    return run

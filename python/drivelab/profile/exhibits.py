@@ -1,0 +1,166 @@
+"""What a sequentiality profile shows: access times over size, and what order is worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from drivelab.exhibits import Axis, Line, LineFigure, Multiples, Page, Report, Table, Text, number
+from drivelab.exhibits.quantities import PROVENANCE
+from drivelab.profile.tables import (
+    ORDERS,
+    access_time_table,
+    decision_table,
+    interval_table,
+    pass_table,
+    ratio_table,
+)
+from drivelab.units import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.exhibits import Cell
+    from drivelab.profile.decision import Decision
+    from drivelab.profile.profile import Profile
+
+    Row = dict[str, Cell]
+
+_SIZES: Final = Axis("request size (bytes)", "log2")
+# Ratios beyond this are read on a logarithmic axis.
+_LARGE_RATIO: Final = 10.0
+
+
+def profile_report(
+    found: Profile, answers: Sequence[Decision], *, drive: str, kind: str, note: str
+) -> Report:
+    """Make the report of a profile.
+
+    Parameters
+    ----------
+    found
+        The profile.
+    answers
+        Whether optimisations pay, where their cost was asked about.
+    drive, kind
+        The drive's name and what it is.
+    note
+        What was measured, in a sentence.
+    """
+    provenance = PROVENANCE[kind]
+    return Report(
+        drive,
+        pages=(
+            Page("What order is worth", (Text((note,)), *profile_figures(found)), anchor="figures"),
+            *(
+                [Page("Whether an optimisation pays", (_answers(answers),), anchor="pays")]
+                if answers
+                else []
+            ),
+            Page("All sizes", (_sizes(found),), anchor="sizes"),
+        ),
+        tables=(ratio_table(found), pass_table(found)),
+        subject="profile",
+        badge=(kind, provenance.label),
+        statement=provenance.statement,
+        folder="",
+    )
+
+
+def profile_figures(found: Profile) -> tuple[Multiples, Multiples]:
+    """Show the access times of each direction, and its ratios."""
+    times, ratios = access_time_table(found), interval_table(found)
+    directions = list(dict.fromkeys(str(cell) for cell in ratios.column("direction")))
+    return (
+        Multiples(
+            "times",
+            "Access times",
+            tuple(_times(times, direction) for direction in directions),
+            columns=2,
+            saved=(times,),
+        ),
+        Multiples(
+            "worth",
+            "Throughput in order over throughput at random",
+            tuple(_ratios(ratios, direction) for direction in directions),
+            columns=2,
+            saved=(ratios,),
+        ),
+    )
+
+
+def _times(times: Table, direction: str) -> LineFigure:
+    """Show access times in order and at random, and those that were measured where not all were."""
+    lines, measured = [], []
+    for order in ORDERS.values():
+        rows = times.records(direction=direction, order=order)
+        lines.append(_line(order, rows, "access_time_ns"))
+        measured += [row for row in rows if row["measured_ns"] is not None]
+    ends = [number(cell) for cell in times.column("access_time_ns")]
+    y = Axis("access time", "log10", quantity="duration", also=(min(ends), max(ends)))
+    if len(measured) < sum(len(line.x) for line in lines):
+        x = tuple(number(row["request_bytes"]) for row in measured)
+        lines.append(
+            Line("measured", x, tuple(number(row["measured_ns"]) for row in measured), "mean")
+        )
+    return LineFigure(f"times-{direction}", f"{direction.title()}s", _SIZES, y, tuple(lines))
+
+
+def _ratios(ratios: Table, direction: str) -> LineFigure:
+    rows = ratios.records(direction=direction)
+    line = _line("ratio", rows, "ratio")
+    lines = [line]
+    highest = max(line.y)
+    if rows[0]["low_ratio"] is not None:
+        low, high = (
+            tuple(number(row[name]) for row in rows) for name in ("low_ratio", "high_ratio")
+        )
+        highest = max(high)
+        lines.insert(0, Line("95 % interval", line.x, low, "band", low=low, high=high))
+    lines.append(Line("equal", (min(line.x), max(line.x)), (1.0, 1.0), "fit"))
+    y = Axis(
+        "sequential / random throughput",
+        "log10" if highest > _LARGE_RATIO else "linear",
+        also=(0.8,) if highest > _LARGE_RATIO else (0.0, 1.5),
+    )
+    return LineFigure(f"ratios-{direction}", f"{direction.title()}s", _SIZES, y, tuple(lines))
+
+
+def _sizes(found: Profile) -> Table:
+    """Show the ratio of every size with its interval."""
+    saved = interval_table(found)
+    return Table(
+        "sizes",
+        ("direction", "request size", "sequential / random throughput", "95 % from", "to"),
+        tuple(
+            (direction, format_size(round(number(size))), *ratios)
+            for direction, size, *ratios in saved.rows
+        ),
+        saved=(saved,),
+    )
+
+
+def _answers(answers: Sequence[Decision]) -> Table:
+    """Show what each optimisation gains and whether it pays."""
+    saved = decision_table(answers)
+    columns = ("direction", "optimisation", "request size", "becomes")
+    gains = ("gain (times)", "95 % from", "to", "needed (times)", "pays")
+    return Table(
+        "answers",
+        (*columns, *gains),
+        tuple(
+            (
+                direction,
+                optimisation,
+                format_size(round(number(size))),
+                None if becomes is None else format_size(round(number(becomes))),
+                *others,
+            )
+            for direction, optimisation, size, becomes, *others in saved.rows
+        ),
+        saved=(saved,),
+    )
+
+
+def _line(label: str, rows: Sequence[Row], column: str) -> Line:
+    x = tuple(number(row["request_bytes"]) for row in rows)
+    return Line(label, x, tuple(number(row[column]) for row in rows), "trace")

@@ -1,0 +1,182 @@
+"""Drives or models side by side: a panel a group, in it a bar each with its interval.
+
+Bars lie, so that each carries its name and its value: nothing depends on a colour.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from textwrap import fill
+from typing import TYPE_CHECKING, Final
+
+from drivelab.exhibits import Table
+from drivelab.exhibits.number_text import number_text, value_text
+from drivelab.exhibits.quantities import share_text
+from drivelab.plain_text import escaped_lines
+from drivelab.report.drawing.axes import axis_label, axis_text
+from drivelab.report.drawing.line_styles import AreaStyle
+from drivelab.report.drawing.looks import WIDE_INCHES, Drawn, Panel, identifier
+from drivelab.report.drawing.svg import BLUE, GREEN, INK, ORANGE, panel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from drivelab.exhibits import BarFigure
+
+    Interval = tuple[float, float] | None
+
+_BAR_INCHES: Final = 0.23
+_LINE_INCHES: Final = 0.145
+_LETTER_INCHES: Final = 0.074
+_TITLE_LETTER_INCHES: Final = 0.092
+# Half a number of the axis stands beyond its end.
+_RIGHT_INCHES: Final = 0.3
+# A longer name is written in several lines.
+_LONGEST_LINE: Final = 22
+_PLACES: Final = re.compile(r"(?<=[\s/_:,-])")
+#: Of kinds of bars, in the order in which they first come.
+_KIND_COLORS: Final = (ORANGE, BLUE, GREEN)
+_HATCHES: Final = {"simulated": "////", "calculated": "...."}
+
+
+def drawn_bars(figure: BarFigure) -> Drawn:
+    """Draw groups of bars, a panel a group."""
+    columns = 1 if len(figure.groups) == 1 else figure.columns
+    kinds = list(dict.fromkeys(figure.kinds))
+    panels = tuple(
+        Panel(_panel(figure, place, group, columns)) for place, group in enumerate(figure.groups)
+    )
+    rows = []
+    for name, values, intervals in figure.bars:
+        for group, value, interval in zip(figure.groups, values, intervals, strict=True):
+            low, high = interval or (None, None)
+            rows.append((name, group, value, low, high))
+    return Drawn(
+        name=figure.name,
+        title=figure.title,
+        saved=(Table(figure.name, ("bar", "group", figure.y.label, "low", "high"), tuple(rows)),),
+        panels=panels,
+        columns=columns,
+        legend=tuple((AreaStyle(_KIND_COLORS[place]), kind) for place, kind in enumerate(kinds)),
+        notes=(figure.note,) if figure.note else (),
+    )
+
+
+def _panel(figure: BarFigure, place: int, group: str, columns: int) -> str:
+    names = [_folded(name) for name, _, _ in figure.bars]
+    # Below half a sheet the page makes a drawing smaller.
+    width = WIDE_INCHES / min(columns, 2)
+    letters = max(len(line) for name in names for line in name.split("\n"))
+    left = 0.15 + letters * _LETTER_INCHES
+    lines = max(1 + name.count("\n") for name in names)
+    title = fill(group, int(width / _TITLE_LETTER_INCHES))
+    top = 0.14 + 0.16 * (1 + title.count("\n"))
+    height = 0.52 + top + max(_BAR_INCHES, 0.03 + _LINE_INCHES * lines) * len(names)
+    return panel(
+        lambda axes: _draw(axes, figure, place, title, names),
+        size_inches=(width, height),
+        margins_inches=(left, 0.5, _RIGHT_INCHES, top),
+        identifier=f"{identifier(figure.name)}-{place}",
+        label=f"{figure.title or figure.y.label}: {group}",
+    )
+
+
+def _folded(name: str) -> str:
+    """Break a name at its spaces and separators, and a long word anywhere."""
+    lines = [""]
+    for part in _PLACES.split(name):
+        piece = part
+        if len(lines[-1]) + len(piece.rstrip()) > _LONGEST_LINE and lines[-1]:
+            lines.append("")
+        while len(piece.rstrip()) > _LONGEST_LINE:
+            lines[-1], piece = piece[:_LONGEST_LINE], piece[_LONGEST_LINE:]
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _colors(figure: BarFigure) -> list[str]:
+    kinds = list(dict.fromkeys(figure.kinds))
+    if not kinds:
+        return [BLUE] * len(figure.bars)
+    return [_KIND_COLORS[kinds.index(kind)] for kind in figure.kinds]
+
+
+def _draw(axes: Axes, figure: BarFigure, group: int, title: str, names: Sequence[str]) -> None:
+    values = [values[group] for _, values, _ in figure.bars]
+    intervals = [intervals[group] for _, _, intervals in figure.bars]
+    text = share_text if figure.y.quantity == "share" else value_text
+    ends = [value for value in values if value is not None]
+    ends += [interval[1] for interval in intervals if interval is not None]
+    ends += figure.guides[group : group + 1]
+    most = max(ends, default=1.0) or 1.0
+    axes.set_xlim(0, most * 1.32)
+    rows = zip(names, values, intervals, _colors(figure), strict=True)
+    for place, (name, value, interval, color) in enumerate(rows):
+        if value is None:
+            axes.text(0.01 * most, place, "no value", verticalalignment="center", fontsize=8)
+            continue
+        hatch = next((mark for word, mark in _HATCHES.items() if f"({word})" in name), None)
+        axes.barh(
+            place,
+            value,
+            height=0.68,
+            facecolor="white" if hatch else color,
+            edgecolor=color,
+            hatch=hatch,
+            linewidth=0.8,
+        )
+        _draw_interval(axes, place, value, interval)
+        axes.annotate(
+            text(value),
+            (max(value, interval[1] if interval else value), place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            verticalalignment="center",
+            fontsize=8,
+        )
+    for guide in figure.guides[group : group + 1]:
+        axes.axvline(guide, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+    _set_axes(axes, figure, names, most)
+    # From the drawing's edge on: there is more room than above the bars.
+    axes.annotate(
+        title,
+        (0, 1),
+        xycoords=("figure fraction", "axes fraction"),
+        xytext=(0, 5),
+        textcoords="offset points",
+        fontsize=9.5,
+        fontweight="bold",
+    )
+
+
+def _draw_interval(axes: Axes, place: int, value: float, interval: Interval) -> None:
+    if interval is None:
+        return
+    low, high = interval
+    axes.errorbar(
+        [value],
+        [place],
+        xerr=[[value - low], [high - value]],
+        fmt="none",
+        ecolor=INK,
+        elinewidth=1.2,
+        capsize=2.5,
+    )
+
+
+def _set_axes(axes: Axes, figure: BarFigure, names: Sequence[str], most: float) -> None:
+    # Drawn anew as ticks are, so that `panel` does not meet them.
+    axes.set_yticks(range(len(names)), list(map(escaped_lines, names)), fontsize=8.5)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    # As many numbers as stand apart.
+    room = axes.bbox.width / axes.figure.dpi
+    longest = _LETTER_INCHES * len(number_text(math.ceil(1.32 * most))) + 0.2
+    axes.locator_params(axis="x", nbins=min(5, max(2, int(room / longest))))
+    text = axis_text(figure.y) if figure.y.quantity != "number" else "{:,.6g}".format
+    axes.xaxis.set_major_formatter(lambda value, _: text(value))
+    axes.set_xlabel(axis_label(figure.y))

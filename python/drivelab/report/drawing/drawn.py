@@ -1,0 +1,56 @@
+"""Which module draws which kind of exhibit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.exhibits import (
+    BarFigure,
+    ColumnFigure,
+    HistogramFigure,
+    LaneFigure,
+    LineFigure,
+    Multiples,
+    ScatterFigure,
+    Table,
+)
+from drivelab.report.drawing.bars import drawn_bars
+from drivelab.report.drawing.columns import drawn_columns
+from drivelab.report.drawing.histogram import drawn_histogram
+from drivelab.report.drawing.lanes import drawn_lanes
+from drivelab.report.drawing.lines import drawn_lines
+from drivelab.report.drawing.looks import Drawn
+from drivelab.report.drawing.multiples import drawn_multiples
+from drivelab.report.drawing.scatter import drawn_scatter
+from drivelab.report.drawing.tables import drawn_table
+
+if TYPE_CHECKING:
+    from drivelab.exhibits import Figure
+
+
+def drawn(exhibit: Figure | Multiples | Table) -> Drawn:
+    """Draw an exhibit; the same one is always the same bytes."""
+    drawing = _DRAWINGS[type(exhibit)](exhibit)
+    return replace(
+        drawing,
+        lead=exhibit.lead,
+        source=exhibit.source,
+        findings=exhibit.findings,
+        caution=exhibit.caution,
+        saved=drawing.saved if exhibit.saved is None else exhibit.saved,
+    )
+
+
+#: A kind of exhibit costs its data in `drivelab.exhibits`, a module here, and a line.
+_DRAWINGS: Final[dict[type, Callable[[Any], Drawn]]] = {
+    BarFigure: drawn_bars,
+    ColumnFigure: drawn_columns,
+    HistogramFigure: drawn_histogram,
+    LaneFigure: drawn_lanes,
+    LineFigure: drawn_lines,
+    Multiples: drawn_multiples,
+    ScatterFigure: drawn_scatter,
+    Table: drawn_table,
+}

@@ -1,0 +1,244 @@
+"""Who works when: a lane each, and bars along a common time.
+
+Bars are told apart by colour and hatching, and say what they are where they are pointed at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from matplotlib.collections import PolyCollection
+from matplotlib.patches import Patch
+
+from drivelab.exhibits import Table
+from drivelab.report.drawing.looks import Drawn, Panel, identifier
+from drivelab.report.drawing.svg import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PAPER,
+    document,
+    embedded,
+    with_titles,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from drivelab.exhibits import LaneBar, LaneFigure
+
+_PLOT_INCHES: Final = 7.1
+_TITLE_INCHES: Final = 0.6
+# A further line of the head: a note, or a second line of the legend.
+_LINE_INCHES: Final = 0.18
+# The patch of an entry of the legend and the space around it.
+_ENTRY_INCHES: Final = 0.42
+_AXIS_INCHES: Final = 0.6
+_RIGHT_INCHES: Final = 0.35
+# Lanes of full height while they fit on a page; more of them become thinner.
+_LANE_INCHES: Final = 0.24
+_SMALLEST_LANE_INCHES: Final = 0.09
+_COMFORTABLE_INCHES: Final = 10.0
+_BAR: Final = 0.76
+_TEXT_LANE_INCHES: Final = 0.13
+_CHARACTER_INCHES: Final = 0.075
+# One character of a lane's label, at most.
+_LABEL_CHARACTER_INCHES: Final = 0.066
+# Bold characters that fit above the plot, and those of the line below.
+_TITLE_CHARACTERS: Final = 84
+_NOTE_CHARACTERS: Final = 112
+
+
+@dataclass(frozen=True)
+class _Look:
+    face: str
+    edge: str
+    hatch: str = ""
+
+
+_LOOKS: Final = {
+    "orange": _Look(ORANGE, PAPER),
+    "blue": _Look(BLUE, PAPER),
+    "pale blue": _Look("#BFDDF0", BLUE),
+    "pale green": _Look("#A9DEC9", GREEN),
+    "pale orange": _Look("#F5CDB3", ORANGE),
+    "striped": _Look(PAPER, GREY, "//////"),
+    "barred": _Look("#EDF0F2", GREY, "|||||"),
+    "crossed": _Look("#EDF0F2", INK, "xxxxxx"),
+}
+
+
+def lane_document(figure: LaneFigure, name: str) -> str:
+    """Draw lanes as an SVG document of their own, headed by whose they are.
+
+    Parameters
+    ----------
+    figure
+        What is drawn.
+    name
+        Whose lanes these are; shortened when it is long.
+
+    Returns
+    -------
+    str
+        Equal input gives equal bytes. A browser says of each bar that is pointed at what it is.
+    """
+    return _drawn(figure, f"{_shortened(name, len(figure.title))}: {figure.title}")
+
+
+def drawn_lanes(figure: LaneFigure) -> Drawn:
+    """Draw lanes for a page."""
+    svg = embedded(_drawn(figure, ""), identifier(figure.name), figure.title)
+    rows = tuple(
+        (figure.lanes[bar.lane], bar.kind, bar.start, bar.end, bar.text) for bar in figure.bars
+    )
+    columns = ("lane", "kind", f"from: {figure.x.label}", f"to: {figure.x.label}", "what")
+    return Drawn(
+        name=figure.name,
+        title=figure.title,
+        saved=(Table(figure.name, columns, rows),),
+        panels=(Panel(svg),),
+        notes=(figure.note,) if figure.note else (),
+    )
+
+
+def _drawn(figure: LaneFigure, heading: str) -> str:
+    """Draw lanes; a heading, and with it the figure's note, stands above."""
+    titles: dict[str, list[str]] = {}
+    note = figure.note if heading else ""
+    count = len(figure.lanes)
+    lane_inches = min(_LANE_INCHES, max(_SMALLEST_LANE_INCHES, _COMFORTABLE_INCHES / count))
+    columns = _legend_columns(figure)
+    entries = len(figure.kinds) + bool(figure.frame)
+    lines = bool(note) + -(-entries // columns) - 1
+    height = _TITLE_INCHES + lines * _LINE_INCHES + count * lane_inches + _AXIS_INCHES
+    label_inches = 0.2 + _LABEL_CHARACTER_INCHES * max(map(len, figure.lanes))
+    width = label_inches + _PLOT_INCHES + _RIGHT_INCHES
+    left = label_inches / width
+    place = (left, _AXIS_INCHES / height, _PLOT_INCHES / width, count * lane_inches / height)
+
+    def draw_into(drawing: Figure) -> None:
+        axes = drawing.add_axes(place)
+        titles.update(_draw(axes, figure, lane_inches))
+        _head(drawing, left, heading, note)
+        _draw_legend(drawing, left, figure, columns, below_inches=bool(note) * _LINE_INCHES)
+
+    return with_titles(document(draw_into, (width, height)), titles)
+
+
+def _draw(axes: Axes, figure: LaneFigure, lane_inches: float) -> dict[str, list[str]]:
+    """Draw into one pair of axes; give, by the name of a collection of bars, what each says."""
+    low, high = figure.x.also[0], figure.x.also[-1]
+    # A paler ground under every second lane leads the eye to its label.
+    for place in range(0, len(figure.lanes), 2):
+        axes.axhspan(place - 0.5, place + 0.5, color="#F7F8F9", zorder=0, linewidth=0)
+    titles: dict[str, list[str]] = {}
+    # What is named first lies above: a unit may read while a program waits.
+    for depth, (name, _, look) in enumerate(reversed(figure.kinds)):
+        for framed in (False, True):
+            bars = [bar for bar in figure.bars if bar.kind == name and bar.framed == framed]
+            if bars:
+                group = f"bars-{len(titles)}"
+                titles[group] = [bar.text for bar in bars]
+                _draw_bars(axes, bars, _LOOKS[look], group, depth=depth)
+    if lane_inches >= _TEXT_LANE_INCHES:
+        _write_labels(axes, figure.bars, _PLOT_INCHES / max(high - low, 1e-9))
+    if figure.ends is not None:
+        axes.axvline(figure.ends, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
+    for above in figure.rules:
+        axes.axhline(above - 0.5, color=GREY, linewidth=0.8)
+    every = max(1, round(0.14 / lane_inches + 0.3))
+    places = range(0, len(figure.lanes), every)
+    axes.set_yticks(list(places), [figure.lanes[place] for place in places], fontsize=8)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(figure.lanes) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlim(low, high)
+    axes.set_xlabel(figure.x.label)
+    return titles
+
+
+def _draw_bars(axes: Axes, bars: Sequence[LaneBar], look: _Look, group: str, *, depth: int) -> None:
+    boxes = []
+    for bar in bars:
+        low, high = bar.lane - _BAR / 2, bar.lane + _BAR / 2
+        boxes.append([(bar.start, low), (bar.end, low), (bar.end, high), (bar.start, high)])
+    axes.add_collection(
+        PolyCollection(
+            boxes,
+            facecolor=look.face,
+            edgecolor=INK if bars[0].framed else look.edge,
+            linewidth=1.1 if bars[0].framed else 0.4,
+            hatch=look.hatch,
+            zorder=2 + depth / 100,
+            gid=group,
+        )
+    )
+
+
+def _write_labels(axes: Axes, bars: Sequence[LaneBar], inches_per_time: float) -> None:
+    """Write into every bar its label, where there is room."""
+    for bar in bars:
+        room = (bar.end - bar.start) * inches_per_time
+        if bar.label and room > _CHARACTER_INCHES * (len(bar.label) + 0.6):
+            axes.text(
+                (bar.start + bar.end) / 2,
+                bar.lane,
+                bar.label,
+                ha="center",
+                va="center_baseline",
+                fontsize=7.5,
+            )
+
+
+def _head(drawing: Figure, left: float, heading: str, note: str) -> None:
+    height = drawing.get_figheight()
+    if heading:
+        drawing.text(left, 1 - 0.22 / height, heading, fontsize=10, fontweight="bold")
+    if len(note) > _NOTE_CHARACTERS:
+        note = f"{note[: _NOTE_CHARACTERS - 1]}…"
+    if note:
+        drawing.text(left, 1 - (0.22 + _LINE_INCHES) / height, note, fontsize=8.5)
+
+
+def _legend_columns(figure: LaneFigure) -> int:
+    """Return how many entries fit beside each other."""
+    texts = [words for _, words, _ in figure.kinds] + [figure.frame] * bool(figure.frame)
+    for columns in range(len(texts), 1, -1):
+        widest = sorted(map(len, texts), reverse=True)[:columns]
+        inches = sum(widest) * _LABEL_CHARACTER_INCHES + columns * _ENTRY_INCHES
+        if inches <= _PLOT_INCHES:
+            return columns
+    return 1
+
+
+def _draw_legend(
+    drawing: Figure, left: float, figure: LaneFigure, columns: int, *, below_inches: float
+) -> None:
+    looks = [(words, _LOOKS[look]) for _, words, look in figure.kinds]
+    looks += [(figure.frame, _Look(PAPER, INK))] * bool(figure.frame)
+    drawing.legend(
+        handles=[
+            Patch(facecolor=look.face, edgecolor=look.edge, hatch=look.hatch, label=words)
+            for words, look in looks
+        ],
+        loc="upper left",
+        bbox_to_anchor=(left, 1 - (0.3 + below_inches) / drawing.get_figheight()),
+        bbox_transform=drawing.transFigure,
+        borderaxespad=0,
+        borderpad=0,
+        ncols=columns,
+        columnspacing=1.2,
+        handlelength=1.6,
+    )
+
+
+def _shortened(name: str, title_characters: int) -> str:
+    room = max(12, _TITLE_CHARACTERS - title_characters - 2)
+    return name if len(name) <= room else f"…{name[1 - room :]}"

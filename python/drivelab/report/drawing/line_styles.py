@@ -1,0 +1,171 @@
+"""How lines are told apart: by colour, dash and marker together, so that any one may fail.
+
+Drives on one plot are also told apart by what they are: a real drive's line is drawn through
+with filled markers, a simulated one's is dashed and a formula's dotted, both with hollow
+markers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Okabe and Ito's palette, darkened where a thin line would vanish on white.
+_COLORS: Final = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#A6387F",
+    "#8A6D00",
+    "#3C3C3C",
+    "#2E9BD6",
+    "#7A4A1E",
+)
+_MARKERS: Final = ("o", "s", "^", "D", "v", "X", "P", "h")
+#: More drives than this cannot be told apart on one plot.
+MOST_LINES: Final = len(_COLORS)
+_DASHES: Final[Mapping[str, tuple[float, ...]]] = {
+    "real": (),
+    "simulated": (5.0, 2.0),
+    "closed_form": (1.2, 1.6),
+}
+_PATTERN_DASHES: Final = ((), (5.0, 2.0), (1.2, 1.6))
+# Lines without markers have fewer colours, no two of one hue, and more dashes. The next line of a
+# colour is two dashes on: those two are clearly different.
+_TRACE_COLORS: Final = _COLORS[:6]
+_TRACE_DASHES: Final = ((), (5.0, 2.0), (6.0, 1.8, 1.2, 1.8), (1.2, 1.6))
+#: Markers as paths around (0, 0), for the sample in a legend.
+_MARKER_PATHS: Final[Mapping[str, str]] = {
+    "o": "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z",
+    "s": "M-3.2 -3.2h6.4v6.4h-6.4z",
+    "^": "M0 -4l3.9 7h-7.8z",
+    "D": "M0 -4.2l4.2 4.2l-4.2 4.2l-4.2 -4.2z",
+    "v": "M0 4l3.9 -7h-7.8z",
+    "X": "M-3.8 -2l1.8 -1.8l2 2l2 -2l1.8 1.8l-2 2l2 2l-1.8 1.8l-2 -2l-2 2l-1.8 -1.8l2 -2z",
+    "P": "M-1.3 -3.9h2.6v2.6h2.6v2.6h-2.6v2.6h-2.6v-2.6h-2.6v-2.6h2.6z",
+    "h": "M0 -4l3.5 2v4l-3.5 2l-3.5 -2v-4z",
+}
+
+
+@dataclass(frozen=True)
+class LineStyle:
+    """The look of one line.
+
+    Attributes
+    ----------
+    color
+        Of line and marker.
+    marker
+        Matplotlib's name of the marker; empty for none.
+    dash
+        Lengths on and off in line widths; empty is drawn through.
+    hollow
+        Whether the marker is white inside.
+    joins
+        Whether a line joins the markers.
+    """
+
+    color: str
+    marker: str
+    dash: tuple[float, ...] = ()
+    hollow: bool = False
+    joins: bool = True
+
+    def options(self) -> dict[str, Any]:
+        """Return what Matplotlib's ``plot`` takes."""
+        through = (0, self.dash) if self.dash else "solid"
+        return {
+            "color": self.color,
+            "linestyle": through if self.joins else "none",
+            "marker": self.marker or "none",
+            "markerfacecolor": "white" if self.hollow else self.color,
+            "markeredgewidth": 1.2,
+        }
+
+    def sample(self) -> str:
+        """Return a piece of the line as an SVG element, for a legend."""
+        dash = " ".join(f"{1.8 * length:g}" for length in self.dash)
+        dashed = f' stroke-dasharray="{dash}"' if dash else ""
+        inside = "#fff" if self.hollow else self.color
+        marker = (
+            f'<path d="{_MARKER_PATHS[self.marker]}" transform="translate(18 6)" '
+            f'fill="{inside}" stroke="{self.color}" stroke-width="1.2"/>'
+            if self.marker
+            else ""
+        )
+        line = f'<path d="M1 6h34" stroke="{self.color}" stroke-width="1.8"{dashed}/>'
+        return (
+            '<svg class="sample" viewBox="0 0 36 12" width="36" height="12" aria-hidden="true">'
+            f"{line if self.joins else ''}{marker}</svg>"
+        )
+
+
+@dataclass(frozen=True)
+class AreaStyle:
+    """The look of an area between two lines."""
+
+    color: str
+
+    def sample(self) -> str:
+        """Return a piece of the area as an SVG element, for a legend."""
+        return (
+            '<svg class="sample" viewBox="0 0 36 12" width="36" height="12" aria-hidden="true">'
+            f'<path d="M1 1h34v10h-34z" fill="{self.color}"/></svg>'
+        )
+
+
+#: Of the least-squares line of a measurement window.
+FIT_STYLE: Final = LineStyle("#D55E00", "", (1.2, 1.6))
+#: Of many small dots, and of the means of those that stand together.
+CLOUD_STYLE: Final = LineStyle("#B8C2CC", "o", joins=False)
+MEAN_STYLE: Final = LineStyle("#1F2933", "D", hollow=True, joins=False)
+#: Of the area where most lies.
+BAND_STYLE: Final = AreaStyle("#DDE3EA")
+
+
+def drive_style(place: int, kind: str) -> LineStyle:
+    """Return the style of the drive at a place of the list, below `MOST_LINES`.
+
+    Parameters
+    ----------
+    place
+        From 0.
+    kind
+        ``real``, ``simulated`` or ``closed_form``.
+    """
+    return LineStyle(_COLORS[place], _MARKERS[place], _DASHES[kind], hollow=kind != "real")
+
+
+def series_style(place: int, *, trace: bool = False) -> LineStyle:
+    """Return the style of a series of a figure, below 24.
+
+    Parameters
+    ----------
+    place
+        From 0. Colours and markers begin again after eight, with another dash; of traces colours
+        after six.
+    trace
+        Whether it is a line of many values, without markers.
+    """
+    if trace:
+        return _trace_style(place)
+    dash = _PATTERN_DASHES[place // MOST_LINES % len(_PATTERN_DASHES)]
+    at = place % MOST_LINES
+    return LineStyle(_COLORS[at], _MARKERS[at], dash, hollow=place >= MOST_LINES)
+
+
+def _trace_style(place: int) -> LineStyle:
+    """Tell lines apart by dashes from the first on, and every pair of 24 by colour and dash.
+
+    Colours begin again after six and dashes after four, together after twelve: from there on
+    dashes are those of the next place.
+    """
+    colors, dashes = len(_TRACE_COLORS), len(_TRACE_DASHES)
+    both = math.lcm(colors, dashes)
+    return LineStyle(
+        _TRACE_COLORS[place % colors], "", _TRACE_DASHES[(place + place // both) % dashes]
+    )

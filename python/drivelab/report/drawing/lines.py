@@ -1,0 +1,323 @@
+"""Series over a common axis: convergence, the measurement window, a 2-D plot, a time series.
+
+Lines of data are told apart by colour, marker and dash; the mean and the 90 % and 110 % lines
+are thin, dashed and named where they end, the least-squares line is dotted. A small figure has
+its title inside and stands beside others.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from drivelab.exhibits import Table
+from drivelab.exhibits.number_text import value_text
+from drivelab.report.drawing.axes import (
+    MOST_TICKS,
+    axis_label,
+    axis_text,
+    drawable,
+    left_inches,
+    placed,
+    set_axis,
+    upright_label,
+)
+from drivelab.report.drawing.line_styles import (
+    BAND_STYLE,
+    CLOUD_STYLE,
+    FIT_STYLE,
+    MEAN_STYLE,
+    LineStyle,
+    drive_style,
+    series_style,
+)
+from drivelab.report.drawing.looks import SMALL_INCHES, WIDE_INCHES, Drawn, Panel, identifier
+from drivelab.report.drawing.svg import INK, dots, panel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from drivelab.exhibits import Line, LineFigure
+    from drivelab.report.drawing.line_styles import AreaStyle, LineStyle
+
+    Margins = tuple[float, float, float, float]
+
+_HEIGHT_INCHES: Final = 2.9
+_BOTTOM_INCHES: Final = 0.5
+_TOP_INCHES: Final = 0.12
+# Of a small figure: its title.
+_TITLE_INCHES: Final = 0.3
+# Where names of guides stand; an inch holds this many letters of their size.
+_LETTERS_AN_INCH: Final = 14.5
+_GUIDE_GAP_INCHES: Final = 0.15
+#: Points that can be pointed at, of one figure.
+_MOST_TIPS: Final = 1500
+# Block sizes on the axis of a small figure.
+_SMALL_TICKS: Final = 7
+#: More dots of a cloud than this say no more, and make a page large; those drawn are spread evenly.
+MOST_DOTS: Final = 400
+# Steps of the golden section fill an interval evenly however many there are.
+_GOLDEN: Final = 0.618034
+_FIXED: Final[dict[str, LineStyle | AreaStyle]] = {
+    "fit": FIT_STYLE,
+    "cloud": CLOUD_STYLE,
+    "mean": MEAN_STYLE,
+    "band": BAND_STYLE,
+}
+_SERIES: Final = ("data", "trace")
+
+
+def draw_small(axes: Axes, figure: LineFigure, height_inches: float) -> None:
+    """Draw a small figure into axes of a height; its lines carry their names, for a legend."""
+    _draw(axes, figure, _styles(figure), height_inches, small=True, pointed=False)
+
+
+def drawn_lines(figure: LineFigure, *, small: bool = False) -> Drawn:
+    """Draw a figure of series.
+
+    Parameters
+    ----------
+    figure
+        What is drawn.
+    small
+        Whether it stands beside others.
+    """
+    series = [line for line in figure.lines if line.role in _SERIES]
+    styles = _styles(figure)
+    guides = [line for line in figure.lines if line.role == "guide"]
+    longest = max((len(line.label) for line in guides), default=0)
+    right = 0.2 + longest / _LETTERS_AN_INCH
+    size = SMALL_INCHES if small else (WIDE_INCHES, _HEIGHT_INCHES)
+    top = _TITLE_INCHES if small else _TOP_INCHES
+    plot = size[1] - _BOTTOM_INCHES - top
+    heights = [y for line in figure.lines for y in (*line.y, *line.high)] + [*figure.y.also]
+    margins = (left_inches(figure.y, heights, plot), _BOTTOM_INCHES, right, top)
+    tips = _tips(figure, series)
+
+    def draw(axes: Axes) -> None:
+        _draw(axes, figure, styles, plot, small=small, pointed=bool(tips))
+
+    svg = panel(
+        draw,
+        size_inches=size,
+        margins_inches=margins,
+        identifier=identifier(figure.name),
+        label=f"{figure.title}: {figure.y.label} over {figure.x.label}" if small else figure.title,
+    )
+    shown = [line for line in figure.lines if line.role != "guide"]
+    return Drawn(
+        name=figure.name,
+        title=figure.title,
+        saved=(_saved(figure),),
+        panels=(Panel(svg, figure.name if tips else None),),
+        legend=tuple((styles[id(line)], line.label) for line in shown),
+        notes=tuple(text for text in (figure.note, _left_out(figure)) if text),
+        tips={figure.name: tips} if tips else {},
+    )
+
+
+def _styles(figure: LineFigure) -> dict[int, LineStyle | AreaStyle]:
+    """Give the look of each line that the legend names, by its identity."""
+    series = [line for line in figure.lines if line.role in _SERIES]
+    styles: dict[int, LineStyle | AreaStyle] = {
+        id(line): _style(line, place) for place, line in enumerate(series)
+    }
+    return styles | {id(line): _FIXED[line.role] for line in figure.lines if line.role in _FIXED}
+
+
+def _style(line: Line, place: int) -> LineStyle:
+    if line.origin:
+        return drive_style(place, line.origin)
+    return series_style(place, trace=line.role == "trace")
+
+
+def _points(figure: LineFigure, line: Line) -> list[int]:
+    """Give the places of the points that the axes have room for."""
+    return [
+        place
+        for place, (x, y) in enumerate(zip(line.x, line.y, strict=True))
+        if drawable(figure.x, x) and drawable(figure.y, y)
+    ]
+
+
+def _draw(
+    axes: Axes,
+    figure: LineFigure,
+    styles: dict[int, LineStyle | AreaStyle],
+    height: float,
+    *,
+    small: bool,
+    pointed: bool,
+) -> None:
+    across = [x for line in figure.lines for x in line.x]
+    up = [y for line in figure.lines for y in (*line.y, *line.low, *line.high)]
+    # A window is looked at closely; anything else is judged by its height.
+    windowed = any(line.role == "guide" for line in figure.lines)
+    set_axis(axes, "x", figure.x, across, most_ticks=_SMALL_TICKS if small else MOST_TICKS)
+    set_axis(axes, "y", figure.y, up, from_zero=not windowed)
+    axes.set_ylabel(upright_label(figure.y, height))
+    ends = []
+    series = [line for line in figure.lines if line.role in _SERIES]
+    for line in figure.lines:
+        places = _points(figure, line)
+        if not places:
+            continue
+        x = placed(figure.x, [line.x[place] for place in places])
+        y = [line.y[place] for place in places]
+        match line.role:
+            case "guide":
+                axes.plot(x, y, color=INK, linewidth=0.9, linestyle=(0, (5, 3)))
+                ends.append((y[-1], line.label))
+            case "band":
+                low, high = ([side[place] for place in places] for side in (line.low, line.high))
+                color = BAND_STYLE.color
+                axes.fill_between(x, low, high, color=color, linewidth=0, label=line.label)
+            case "cloud":
+                _draw_cloud(axes, figure, x, y)
+            case _:
+                style = styles[id(line)]
+                behind = series.index(line) if small and line in series else 0
+                if isinstance(style, LineStyle):
+                    _draw_series(axes, figure, line, style, behind=behind)
+    _name_guides(axes, ends, height)
+    if small:
+        axes.set_title(figure.title)
+    if pointed:
+        every = [(line, place) for line in series for place in _points(figure, line)]
+        dots(
+            axes,
+            placed(figure.x, [line.x[place] for line, place in every]),
+            [line.y[place] for line, place in every],
+            color=INK,
+            size=6,
+            opacity=0,
+            name="points",
+            front=True,
+        )
+
+
+def _draw_cloud(axes: Axes, figure: LineFigure, x: Sequence[float], y: Sequence[float]) -> None:
+    # Dots of one category stand beside each other, spread by order, not by chance.
+    spread = 0.5 if figure.x.categories else 0.0
+    beside = [at + spread * ((_GOLDEN * place) % 1.0 - 0.5) for place, at in enumerate(x)]
+    step = max(1, -(-len(x) // MOST_DOTS))
+    dots(axes, beside[::step], list(y)[::step], color=CLOUD_STYLE.color, size=2.2)
+
+
+def _draw_series(
+    axes: Axes,
+    figure: LineFigure,
+    line: Line,
+    style: LineStyle,
+    *,
+    behind: int,
+) -> None:
+    """Draw one line; where lines coincide, the first lies in front and others' markers peek out."""
+    places = _points(figure, line)
+    x = placed(figure.x, [line.x[place] for place in places])
+    y = [line.y[place] for place in places]
+    options = style.options()
+    if line.low:
+        # Not a number stays one: nothing is drawn there.
+        below = [max(line.y[place] - line.low[place], 0.0) for place in places]
+        above = [max(line.high[place] - line.y[place], 0.0) for place in places]
+        axes.errorbar(
+            x,
+            y,
+            yerr=(below, above),
+            fmt="none",
+            ecolor=style.color,
+            elinewidth=1,
+            capsize=2.5,
+        )
+    if len(x) == 1 and not style.marker:
+        # A line of one point would not be seen.
+        options["marker"] = "o"
+    options["linewidth"] = {"trace": 1.1, "fit": 1.2}.get(line.role, 1.8)
+    options["markersize"] = 4.5 + 0.9 * behind
+    for start, end in _stretches(line, places):
+        axes.plot(
+            x[start:end],
+            y[start:end],
+            zorder=(4 if line.role == "mean" else 3) - behind / 100,
+            label=None if start else line.label,
+            clip_on=line.role != "data",
+            **options,
+        )
+
+
+def _stretches(line: Line, places: Sequence[int]) -> list[tuple[int, int]]:
+    """Cut a line where a point in between is not there: its y is not a number."""
+    cuts = [
+        at + 1
+        for at, (one, other) in enumerate(pairwise(places))
+        if any(math.isnan(y) for y in line.y[one + 1 : other])
+    ]
+    return list(pairwise([0, *cuts, len(places)]))
+
+
+def _name_guides(axes: Axes, ends: Sequence[tuple[float, str]], height_inches: float) -> None:
+    """Write each guide's name behind its end, moved apart where they would touch."""
+    if not ends:
+        return
+    inches = [
+        height_inches * axes.transAxes.inverted().transform(axes.transData.transform((1, y)))[1]
+        for y, _ in ends
+    ]
+    order = sorted(range(len(ends)), key=lambda place: inches[place])
+    heights: list[float] = []
+    for place in order:
+        least = heights[-1] + _GUIDE_GAP_INCHES if heights else inches[place]
+        heights.append(max(inches[place], least))
+    for place, height in zip(order, heights, strict=True):
+        axes.text(
+            1.01,
+            height / height_inches,
+            ends[place][1],
+            transform=axes.transAxes,
+            verticalalignment="center",
+            fontsize=8.5,
+        )
+
+
+def _tips(figure: LineFigure, series: Sequence[Line]) -> list[str]:
+    if sum(len(line.x) for line in series) > _MOST_TIPS:
+        return []
+    x_text = axis_text(figure.x)
+    y_text = value_text if figure.y.quantity == "number" else axis_text(figure.y)
+    x_label, y_label = axis_label(figure.x), axis_label(figure.y)
+    return [
+        line.texts[place]
+        if line.texts
+        else f"{line.label}\n{x_label}: {x_text(line.x[place])}\n{y_label}: {y_text(line.y[place])}"
+        for line in series
+        for place in _points(figure, line)
+    ]
+
+
+def _left_out(figure: LineFigure) -> str:
+    count = sum(
+        not (drawable(figure.x, x) and drawable(figure.y, y))
+        for line in figure.lines
+        for x, y in zip(line.x, line.y, strict=True)
+        if not math.isnan(y)
+    )
+    if not count:
+        return ""
+    points = "1 point has" if count == 1 else f"{count:,} points have"
+    return f"{points} no place on a logarithmic axis (0 or below); the CSV has all."
+
+
+def _saved(figure: LineFigure) -> Table:
+    rows = []
+    for line in figure.lines:
+        low = line.low or (None,) * len(line.x)
+        high = line.high or (None,) * len(line.x)
+        for x, y, least, most in zip(line.x, line.y, low, high, strict=True):
+            name = figure.x.categories[round(x)] if figure.x.categories else x
+            rows.append((line.label, line.role, name, y, least, most))
+    columns = ("line", "role", figure.x.label, figure.y.label, "low", "high")
+    return Table(figure.name, columns, tuple(rows))

@@ -1,0 +1,190 @@
+"""What every kind of exhibit is drawn into, and the one ramp of colours for values."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.exhibits import Axis, Table
+    from drivelab.report.drawing.line_styles import AreaStyle, LineStyle
+
+    Legend = tuple[tuple[LineStyle | AreaStyle, str], ...]
+
+#: Across the whole of a sheet of paper.
+WIDE_INCHES: Final = 7.2
+#: Of a small figure, which stands beside others: readable at the width of a phone.
+SMALL_INCHES: Final = (3.6, 2.8)
+# From little to much. Each is darker than the one before, so it holds without colour too.
+_RAMP: Final = ((0.93, 0.96, 0.98), (0.53, 0.75, 0.88), (0.13, 0.44, 0.71), (0.03, 0.19, 0.42))
+_DARK_LETTERS: Final = (0x1F / 255, 0x29 / 255, 0x33 / 255)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One drawing of a figure.
+
+    Attributes
+    ----------
+    svg
+        An SVG element.
+    tips
+        Name of the list of texts, one a point in the order in which they are drawn, that the
+        page shows where a point is pointed at.
+    """
+
+    svg: str
+    tips: str | None = None
+
+
+@dataclass(frozen=True)
+class HtmlTable:
+    """A table as the page sets it.
+
+    Attributes
+    ----------
+    columns
+        Headings.
+    rows
+        Of texts; of each its background or an empty text.
+    numeric
+        Whether a column holds numbers, which stand right.
+    heads
+        Headings above those of the columns, from the second on, each over so many columns.
+    groups
+        Headings between rows, each above so many of them.
+    marked
+        Row and column of cells that stand out.
+    joined
+        Rows whose cells, all equal, are set as one.
+    sorts
+        Whether the reader may sort it; then `rows` are the first of `total`.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[tuple[str, str], ...], ...]
+    numeric: tuple[bool, ...]
+    heads: tuple[tuple[str, int], ...] = ()
+    groups: tuple[tuple[str, int], ...] = ()
+    marked: frozenset[tuple[int, int]] = frozenset()
+    joined: frozenset[int] = frozenset()
+    sorts: bool = False
+    total: int = 0
+
+    @property
+    def bodies(self) -> list[tuple[str, list[int]]]:
+        """Give the heading of each group, and the places of its rows."""
+        groups = self.groups or (("", len(self.rows)),)
+        found, start = [], 0
+        for title, count in groups:
+            found.append((title, list(range(start, start + count))))
+            start += count
+        return found
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An exhibit, ready for the page.
+
+    Attributes
+    ----------
+    name, title
+        Of the exhibit.
+    saved
+        What its CSV files hold.
+    panels
+        Drawings, and how many stand beside each other.
+    legend
+        Samples of lines and what they are.
+    legends
+        Those of panels that have their own, each under the panel's title.
+    table
+        Set beside or in place of drawings.
+    notes
+        Below.
+    tips
+        By the name of a panel's list, a text a point.
+    beside
+        Whether the table stands beside the drawings instead of below.
+    lead, source, findings, caution
+        What stands around it.
+    sorted
+        Texts and numbers of all rows of a table that the reader may sort.
+    """
+
+    name: str
+    title: str
+    saved: tuple[Table, ...]
+    panels: tuple[Panel, ...] = ()
+    columns: int = 1
+    legend: Legend = ()
+    legends: tuple[tuple[str, Legend], ...] = ()
+    table: HtmlTable | None = None
+    notes: tuple[str, ...] = ()
+    tips: dict[str, list[str]] = field(default_factory=dict)
+    beside: bool = False
+    lead: str = ""
+    source: str = ""
+    findings: tuple[str, ...] = ()
+    caution: str = ""
+    sorted: tuple[list[list[str]], list[list[float | None]]] | None = None
+
+    @property
+    def kind(self) -> str:
+        """How the page lays it out: a table alone, drawings alone, or both."""
+        if self.table is None:
+            return "drawing"
+        return "both" if self.panels else "table"
+
+
+def identifier(name: str) -> str:
+    """Give a name that may stand in an element's identifier."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "exhibit"
+
+
+def share_of_range(axis: Axis, value: float, values: Sequence[float]) -> float:
+    """Give where a value lies between the least and the largest, 0 to 1, on the axis's scale."""
+    low, high = min(values), max(values)
+    if axis.scale != "linear" and low > 0:
+        low, high, value = math.log(low), math.log(high), math.log(value)
+    return 1.0 if high <= low else (value - low) / (high - low)
+
+
+def ramp(share: float) -> tuple[float, float, float]:
+    """Give the colour (red, green, blue, 0 to 1) of a share, light for little."""
+    place = min(max(share, 0.0), 1.0) * (len(_RAMP) - 1)
+    left = min(int(place), len(_RAMP) - 2)
+    along = place - left
+    red, green, blue = (
+        (1 - along) * one + along * other
+        for one, other in zip(_RAMP[left], _RAMP[left + 1], strict=True)
+    )
+    return red, green, blue
+
+
+def cell_style(share: float) -> str:
+    """Give background and letters of a cell of a heat map."""
+    red, green, blue = ramp(share)
+    below = luminance(red, green, blue)
+    # WCAG 2: the contrast of two luminances is (lighter + 0.05) / (darker + 0.05).
+    dark_contrast = (below + 0.05) / (luminance(*_DARK_LETTERS) + 0.05)
+    white_contrast = 1.05 / (below + 0.05)
+    letters = _hex(_DARK_LETTERS) if dark_contrast > white_contrast else "#fff"
+    return f"background:{_hex((red, green, blue))};color:{letters}"
+
+
+def _hex(colour: tuple[float, float, float]) -> str:
+    return "#" + "".join(f"{round(255 * part):02x}" for part in colour)
+
+
+def luminance(red: float, green: float, blue: float) -> float:
+    """Give how bright a colour is, as on paper without colour: 0 is black, 1 white."""
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in (red, green, blue)
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,0 +1,93 @@
+"""How pages lie on sheets of paper.
+
+A report with a header is laid out for a screen and for paper at once: a page with drawings begins
+a sheet, pages of text and tables share one with their neighbours, as do pages of two drawings
+each, and what does not fit goes on below the same header on the next. Such pages hold a figure or
+two, so sheets lie across; bars of many drives are tall, so theirs stand upright.
+
+::
+
+    | summary, convergence |  | window, tables, 3-D |  | histogram, power |    each below a header
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from drivelab.exhibits import BarFigure, Cards, Cautions, Document, Facts, Text
+from drivelab.report.drawing.drawn import drawn
+from drivelab.report.drawing.looks import Drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.exhibits import Caution, Exhibit, Page, Report
+
+#: What is set as it is.
+SAID = (Cards, Cautions, Document, Facts, Text)
+
+
+@dataclass(frozen=True)
+class LaidPage:
+    """A page with its exhibits drawn.
+
+    Attributes
+    ----------
+    exhibits
+        Drawings and tables, and what is said.
+    is_drawn, is_half
+        Whether it has drawings; whether two beside each other are all of it.
+    """
+
+    title: str
+    cautions: tuple[Caution, ...]
+    anchor: str
+    tabs: bool
+    exhibits: tuple[Any, ...]
+    is_drawn: bool
+    is_half: bool
+
+    @classmethod
+    def of(cls, page: Page) -> LaidPage:
+        """Draw what stands on a page."""
+        exhibits = tuple(map(_laid, page.exhibits))
+        drawings = [each for each in exhibits if isinstance(each, Drawn)]
+        return cls(
+            page.title,
+            page.cautions,
+            page.anchor,
+            page.tabs,
+            exhibits,
+            is_drawn=any(each.panels for each in drawings),
+            is_half=_is_half(drawings),
+        )
+
+
+def _laid(exhibit: Exhibit) -> Any:
+    return exhibit if isinstance(exhibit, SAID) else drawn(exhibit)
+
+
+def paper_of(report: Report) -> Literal["portrait", "landscape"]:
+    """Say how sheets lie."""
+    is_upright = any(isinstance(each, BarFigure) for page in report.pages for each in page.exhibits)
+    return "portrait" if is_upright or not report.header else "landscape"
+
+
+def _is_half(exhibits: Sequence[Drawn]) -> bool:
+    """Tell whether two drawings beside each other are all of a page: half a sheet that lies."""
+    drawings = [each for each in exhibits if each.kind == "drawing" and each.columns == 1]
+    return len(exhibits) == len(drawings) == 2
+
+
+def sheets(pages: Sequence[LaidPage]) -> list[list[int]]:
+    """Group pages, by their numbers: of two neighbours with drawings, both are halves."""
+    groups: list[list[int]] = []
+    was_drawn, was_half = True, False
+    for number, page in enumerate(pages, start=1):
+        shares = was_half and page.is_half
+        if not groups or (was_drawn and page.is_drawn and not shares):
+            groups.append([])
+        groups[-1].append(number)
+        was_drawn, was_half = page.is_drawn, page.is_half
+    return groups

@@ -1,0 +1,203 @@
+"""A timing diagram: a lane for dispatch, each channel and each flash unit, a bar for each stage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.exhibits import Axis, LaneBar, LaneFigure, number
+from drivelab.timeline.stages import duration_ns
+from drivelab.units import format_duration_ns, format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from drivelab.exhibits import Cell, Table
+
+    Row = Mapping[str, Cell]
+
+_DISPATCH: Final = "dispatch stage"
+_WAITS: Final = "wait_unit"
+#: Names of bars, words for the legend and looks.
+_KINDS: Final = (
+    ("dispatch", "dispatch", "orange"),
+    ("register", "register transfer", "blue"),
+    ("cell read", "cell: read", "pale blue"),
+    ("cell program", "cell: program", "pale green"),
+    ("cell erase", "cell: erase", "pale orange"),
+    (_WAITS, "dispatch waits (t_wait)", "striped"),
+    ("wait_channel", "waits for the channel", "barred"),
+    ("wait_operation", "waits for other data", "crossed"),
+)
+_WORDS: Final = {name: words for name, words, _ in _KINDS}
+_COLLECTION: Final = "for collection"
+_CAUSES: Final = {"wear": "wear levelling", "map": "map on the flash", "fold": "folding"}
+
+
+def timing_diagram(
+    table: Table, *, title: str, span: tuple[int, int] | None = None, note: str = ""
+) -> LaneFigure:
+    """Make the diagram of what a request takes, or of a span of a run.
+
+    Parameters
+    ----------
+    table
+        As `drivelab.timeline.stages.stages` makes it.
+    title
+        What the drive does.
+    span
+        Of a longer run: from when to when it is drawn, in ns. Without it the table is all of
+        one request.
+    note
+        A line below the title.
+    """
+    rows = table.records()
+    end_ns = duration_ns(table)
+    lanes = _Lanes.of(rows, has_channels=span is not None)
+    clock = _Clock.of(*(span or (0, end_ns)))
+    bars = tuple(_bars(rows, lanes, clock, is_request=span is None))
+    drawn = {bar.kind for bar in bars}
+    if span is None:
+        what = f"time since the request arrived ({clock.unit}); numbers count the record's pages"
+    else:
+        run = "the run began"
+        if span[0]:
+            run = f"{format_duration_ns(span[0]).replace('us', 'µs')} of the run"
+        what = f"time since {run} ({clock.unit})"
+    end = clock.at(span[1] if span else end_ns)
+    return LaneFigure(
+        "timeline",
+        title,
+        Axis(what, also=(0.0, end if span else end * 1.012 or 1.0)),
+        lanes.names,
+        bars,
+        tuple(kind for kind in _KINDS if kind[0] in drawn),
+        frame=_COLLECTION if any(bar.framed for bar in bars) else "",
+        ends=None if span else end,
+        rules=(lanes.dispatch, lanes.dispatch + len(lanes.channels)) if span else (),
+        note=note,
+        saved=(table,),
+    )
+
+
+@dataclass(frozen=True)
+class _Clock:
+    """Times of the diagram, in the unit that suits how long it is."""
+
+    from_ns: int
+    factor: float
+    unit: str
+
+    @classmethod
+    def of(cls, from_ns: int, to_ns: int) -> _Clock:
+        unit, factor = ("ms", 1e6) if to_ns - from_ns >= 2e6 else ("µs", 1e3)
+        return cls(from_ns, factor, unit)
+
+    def at(self, time_ns: float) -> float:
+        return (time_ns - self.from_ns) / self.factor
+
+
+@dataclass(frozen=True)
+class _Lanes:
+    """Which lane is whose: dispatch (0 or 1 lanes), channels, units."""
+
+    dispatch: int
+    channels: Mapping[int, int]
+    units: Mapping[int, int]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], *, has_channels: bool) -> _Lanes:
+        units = _units(rows)
+        dispatch = int(any(row["stage"] == "dispatch" for row in rows))
+        channels = _channels(rows) if has_channels else []
+        names = [_DISPATCH] * dispatch + [f"channel {channel}" for channel in channels]
+        return cls(
+            dispatch,
+            {channel: place + dispatch for place, channel in enumerate(channels)},
+            {unit: place + len(names) for place, unit in enumerate(units)},
+            (*names, *units.values()),
+        )
+
+
+def _bars(
+    rows: Sequence[Row], lanes: _Lanes, clock: _Clock, *, is_request: bool
+) -> Iterator[LaneBar]:
+    dispatched = {(row["operation"], row["start_ns"]) for row in rows if row["stage"] == "dispatch"}
+    pages = [int(number(row["page"])) for row in rows if row["page"] is not None]
+    first = min(pages, default=0)
+    for row in rows:
+        kind = f"cell {row['kind']}" if row["stage"] == "cell" else str(row["stage"])
+        at = [lanes.units[int(number(row["unit"]))]]
+        if kind == _WAITS:
+            # In a unit's queue it would lie over the earlier operation's bars.
+            in_front = lanes.dispatch and (row["operation"], row["end_ns"]) in dispatched
+            at = [0] if in_front else []
+        elif kind == "dispatch" and lanes.dispatch:
+            at.append(0)
+        elif kind == "register" and lanes.channels:
+            at.append(lanes.channels[int(number(row["channel"]))])
+        has_label = is_request and row["stage"] == "cell" and row["page"] is not None
+        for lane in at:
+            yield LaneBar(
+                lane,
+                clock.at(number(row["start_ns"])),
+                clock.at(number(row["end_ns"])),
+                kind,
+                framed=row["cause"] != "host",
+                text=_said(row, _WORDS[kind], clock),
+                label=str(int(number(row["page"])) - first) if has_label else "",
+            )
+
+
+def _said(row: Row, stage: str, clock: _Clock) -> str:
+    page = "" if row["page"] is None else f" of page {int(number(row['page'])):,}"
+    cause = (
+        row["stream"] if row["cause"] == "host" else _CAUSES.get(str(row["cause"]), row["cause"])
+    )
+    start, end = (clock.at(number(row[key])) for key in ("start_ns", "end_ns"))
+    whose = "" if cause is None else f"{cause}: "
+    return f"{whose}{row['kind']}{page}\n{stage}, {start:,.12g} to {end:,.12g} {clock.unit}"
+
+
+def _units(rows: Sequence[Row]) -> dict[int, str]:
+    """Return unit to label, in the order of the units; a label says no more than it must."""
+    places: dict[int, Any] = {}
+    for row in rows:
+        places[int(number(row["unit"]))] = tuple(
+            int(number(row[key])) for key in ("channel", "way", "die", "plane")
+        )
+    several_dies = any(die for _, _, die, _ in places.values())
+    # Without plane mode a unit is a die, and its pages lie on either plane.
+    plane_mode = len({place[:3] for place in places.values()}) < len(places)
+    labels = {}
+    for unit in sorted(places):
+        channel, way, die, plane = places[unit]
+        label = f"channel {channel}, way {way}"
+        if several_dies:
+            label += f", die {die}"
+        if plane_mode:
+            label += f", plane {plane}"
+        labels[unit] = label
+    return labels
+
+
+def _channels(rows: Sequence[Row]) -> list[int]:
+    transfers = (row for row in rows if row["stage"] == "register")
+    return sorted({int(number(row["channel"])) for row in transfers})
+
+
+def describe_span(operations: int, span: tuple[int, int]) -> str:
+    """Return the title of the diagram of a span: how much of a run is drawn."""
+    noun = "flash operation" if operations == 1 else "flash operations"
+    lasting = format_duration_ns(span[1] - span[0]).replace("us", "µs")
+    return f"{operations:,} {noun} in {lasting}"
+
+
+def describe(op: str, record_bytes: int, operations: int, end_ns: int) -> str:
+    """Return the title of a diagram: what is asked, and when the last flash operation ends."""
+    noun = "flash operation" if operations == 1 else "flash operations"
+    return (
+        f"{op} of {format_size(record_bytes)}, {operations} {noun}, "
+        f"over after {format_duration_ns(end_ns).replace('us', 'µs')}"
+    )
