@@ -47,9 +47,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, require_tool: Callable[[str
     path = tmp_path_factory.mktemp("pts")
     report = made_report(stamp=STAMP, header=(*HEADER, ("drive", LONG)))
     write_report(
-        report,
+        replace(report, statement="Every number is made."),
         OutputFolder(path, "a test"),
-        statement="Every number is made.",
         chromium=str(require_tool("chromium")),
     )
     return path

@@ -8,7 +8,7 @@ from typing import Any
 
 from drivelab.models.evaluate import Evaluation, ModelKey
 from drivelab.models.features import FloatArray
-from drivelab.models.predictors import Predictor
+from drivelab.models.predictor import Predictor
 from drivelab.models.trained import TrainedWorkloads
 
 

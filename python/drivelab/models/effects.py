@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from drivelab.models.accuracy import measure_accuracy
 from drivelab.models.features import UNITS, FloatArray, effective_table
-from drivelab.models.predictors import IntArray, Predictor, predict_out_of_fold
+from drivelab.models.predictor import IntArray, Predictor, predict_out_of_fold
 from drivelab.workloads.characteristics import FIELDS
 
 _SHUFFLES: Final = 5

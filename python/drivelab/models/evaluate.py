@@ -30,7 +30,8 @@ from drivelab.models.effects import (
 from drivelab.models.features import FEATURE_SETS, FloatArray
 from drivelab.models.measured import METRICS, Rows
 from drivelab.models.mixes import between_ratios
-from drivelab.models.predictors import ESTIMATORS, IntArray, Predictor, predict_out_of_fold
+from drivelab.models.predictor import IntArray, Predictor, predict_out_of_fold
+from drivelab.models.predictors import ESTIMATORS
 
 FOLDS: Final = 5
 

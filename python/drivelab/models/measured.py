@@ -11,7 +11,7 @@ import numpy as np
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import UsageError
 from drivelab.models.features import FloatArray, workload_table
-from drivelab.models.predictors import IntArray
+from drivelab.models.predictor import IntArray
 from drivelab.workloads.parts import PartName, Parts
 
 METRICS: Final = ("latency_ns_mean", "bandwidth_bytes_per_second", "iops")

@@ -19,7 +19,8 @@ from typing import Any, Final
 import numpy as np
 
 from drivelab.models.features import FloatArray, effective_table, mean_size
-from drivelab.models.predictors import IntArray, Predictor, Trees
+from drivelab.models.predictor import IntArray, Predictor
+from drivelab.models.tree_models import Trees
 from drivelab.workloads.characteristics import FIELDS
 
 #: More different write ratios than this are no grid.

@@ -17,7 +17,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from drivelab import _core
 from drivelab.bounded_json import UnreadableJsonError, parse_json
 from drivelab.errors import DamagedError, RunError, UsageError
 from drivelab.models.accuracy import Accuracy
@@ -36,7 +35,7 @@ from drivelab.models.features import (
 from drivelab.models.intervals import LEVELS
 from drivelab.models.measured import METRICS
 from drivelab.models.mixes import between_ratios
-from drivelab.models.predictors import LinearFunction, Predictor, Trees
+from drivelab.models.predictors import read_predictor
 from drivelab.models.trained import TrainedWorkloads
 from drivelab.sealed_json import BrokenSealError, NoSealError, sealed_json, unsealed_json
 from drivelab.whole_file import write_whole
@@ -213,7 +212,7 @@ def _from_json(root: Node) -> dict[str, Any]:
     return {
         "predictors": {
             key: between_ratios(
-                _predictor(models[key].of("predictor"), FEATURE_SETS[key.features]),
+                read_predictor(models[key].of("predictor"), FEATURE_SETS[key.features]),
                 trained.table,
                 key.metric,
             )
@@ -334,23 +333,3 @@ def _effect(node: Node) -> Effect:
         values=tuple(values.tolist()),
         performance=tuple(node.of("performance").positive_numbers(len(values)).tolist()),
     )
-
-
-def _predictor(node: Node, features: FeatureSet) -> Predictor:
-    if node.of("kind").choice(("linear", "trees")) == "linear":
-        return LinearFunction(
-            features,
-            intercept=node.of("intercept").number(),
-            coefficients=node.of("coefficients").numbers(len(features.linear_inputs)),
-        )
-    columns = len(features.features)
-    arrays = node.of("arrays")
-    if not isinstance(arrays.value, dict):
-        arrays.refuse("an object")
-    if arrays.of("columns").integer(1, 2**31) != columns:
-        arrays.of("columns").refuse(f"{columns}")
-    try:
-        ensemble = _core.TreeEnsemble.from_arrays(arrays.value)
-    except (UsageError, TypeError, ValueError, OverflowError) as error:
-        raise MismatchError(f"{arrays.place}: {error}") from error
-    return Trees(features, ensemble, single_precision=node.of("single_precision").boolean())

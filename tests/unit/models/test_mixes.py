@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drivelab.models.features import FEATURE_SETS, FloatArray, mean_size, workload_table
+from drivelab.models.least_squares import fit_least_squares
 from drivelab.models.measured import METRICS
 from drivelab.models.mixes import MOST_RATIOS, BetweenRatios, between_ratios
-from drivelab.models.predictors import fit_cart, fit_least_squares
+from drivelab.models.tree_models import fit_cart
 from drivelab.workloads.characteristics import Characteristics
 
 RATIOS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])

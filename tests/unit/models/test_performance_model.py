@@ -29,7 +29,7 @@ from drivelab.models.evaluate import MODEL_KEYS, ModelKey
 from drivelab.models.features import FEATURE_SETS, workload_table
 from drivelab.models.measured import METRICS
 from drivelab.models.model import PerformanceModel
-from drivelab.models.predictors import fit_boosted
+from drivelab.models.tree_models import fit_boosted
 from drivelab.sealed_json import sealed_json, unsealed_json
 from drivelab.workloads.characteristics import Characteristics
 

@@ -89,7 +89,8 @@ def drawn_lines(figure: LineFigure, *, small: bool = False) -> Drawn:
     styles = _styles(figure)
     guides = [line for line in figure.lines if line.role == "guide"]
     longest = max((len(line.label) for line in guides), default=0)
-    right = 0.2 + longest / _LETTERS_AN_INCH
+    # Half of 99.99 % stands beyond its end.
+    right = (0.3 if figure.x.scale == "nines" else 0.2) + longest / _LETTERS_AN_INCH
     size = SMALL_INCHES if small else (WIDE_INCHES, _HEIGHT_INCHES)
     top = _TITLE_INCHES if small else _TOP_INCHES
     plot = size[1] - _BOTTOM_INCHES - top

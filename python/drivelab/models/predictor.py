@@ -1,0 +1,83 @@
+"""What answers for workloads, and how it is fitted: the contract of every kind of formula.
+
+A predictor answers from plain numbers, without scikit-learn, so that a stored model needs
+only what is written in its file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drivelab.models.checked_json import Node
+from drivelab.models.features import FeatureSet, FloatArray
+
+IntArray = NDArray[np.int64]
+
+#: scikit-learn takes seeds of 32 bits.
+SEEDS: Final = 2**32
+
+
+class Predictor(Protocol):
+    """Answers for workloads in effect (see `drivelab.models.features.workload_table`)."""
+
+    def predict(self, table: FloatArray) -> FloatArray:
+        """Return one value a row, independent of the other rows in the batch."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the numbers that describe the predictor completely."""
+        ...
+
+
+class StoredPredictor(Predictor, Protocol):
+    """A predictor that a model's file holds."""
+
+    #: By which the file names it, in what `to_json` gives.
+    kind: ClassVar[str]
+
+    @classmethod
+    def from_json(cls, node: Node, features: FeatureSet) -> Self:
+        """Read what `to_json` wrote.
+
+        Raises
+        ------
+        MismatchError
+            When it is anything else.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """How a formula is fitted, and what people call it.
+
+    Attributes
+    ----------
+    label
+        In words, such as ``regression tree``.
+    fit
+        From features, a table of workloads in effect, the logarithms of a performance and a seed
+        to a predictor.
+    predictor
+        What `fit` gives.
+    """
+
+    label: str
+    fit: Callable[[FeatureSet, FloatArray, FloatArray, int], Predictor]
+    predictor: type[StoredPredictor]
+
+
+def predict_out_of_fold(
+    predictors: Sequence[Predictor], table: FloatArray, folds: IntArray
+) -> FloatArray:
+    """Return each row's prediction by the predictor that was fitted to the other folds."""
+    result = np.empty(len(table))
+    for fold, predictor in enumerate(predictors):
+        rows = folds == fold
+        result[rows] = predictor.predict(table[rows])
+    return result

@@ -1,0 +1,120 @@
+"""Regression trees: one with constant leaves, and boosted ones with linear leaves."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, ClassVar, Final, Self
+
+import numpy as np
+
+from drivelab import _core
+from drivelab.errors import UsageError
+from drivelab.models.checked_json import MismatchError, Node
+from drivelab.models.features import FeatureSet, FloatArray
+from drivelab.models.predictor import SEEDS, Estimator, Predictor
+
+# Below this a batch is answered before a second thread has started.
+_ROWS_WORTH_THREADS: Final = 20_000
+_LARGEST: Final = float(np.finfo(np.float64).max)
+
+
+class Trees:
+    """A sum of regression trees.
+
+    Parameters
+    ----------
+    features
+        What the trees see.
+    ensemble
+        The trees.
+    single_precision
+        Whether features are rounded to float32 before they meet a threshold, as
+        scikit-learn's trees do in training and prediction.
+    """
+
+    kind: ClassVar[str] = "trees"
+
+    def __init__(
+        self, features: FeatureSet, ensemble: _core.TreeEnsemble, *, single_precision: bool
+    ) -> None:
+        self.features = features
+        self.ensemble = ensemble
+        self.single_precision = single_precision
+
+    def predict(self, table: FloatArray) -> FloatArray:
+        """Return one value a row; many rows are shared between the cores, bits unchanged."""
+        inputs = self.features.project(table)
+        if self.single_precision:
+            inputs = inputs.astype(np.float32).astype(np.float64)
+        rows, columns = inputs.shape
+        threads = len(os.sched_getaffinity(0)) if rows >= _ROWS_WORTH_THREADS else 1
+        contiguous = np.ascontiguousarray(inputs)
+        return np.frombuffer(self.ensemble.predict(contiguous, rows, columns, threads))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the trees' arrays, as `drivelab._core.TreeEnsemble` documents them."""
+        return {
+            "kind": self.kind,
+            "single_precision": self.single_precision,
+            "arrays": self.ensemble.arrays(),
+        }
+
+    @classmethod
+    def from_json(cls, node: Node, features: FeatureSet) -> Self:
+        """Read the trees' arrays."""
+        columns = len(features.features)
+        arrays = node.of("arrays")
+        if not isinstance(arrays.value, dict):
+            arrays.refuse("an object")
+        if arrays.of("columns").integer(1, 2**31) != columns:
+            arrays.of("columns").refuse(f"{columns}")
+        try:
+            ensemble = _core.TreeEnsemble.from_arrays(arrays.value)
+        except (UsageError, TypeError, ValueError, OverflowError) as error:
+            raise MismatchError(f"{arrays.place}: {error}") from error
+        return cls(features, ensemble, single_precision=node.of("single_precision").boolean())
+
+
+def fit_cart(features: FeatureSet, table: FloatArray, targets: FloatArray, seed: int) -> Predictor:
+    """Fit one regression tree with constant leaves of at least two rows (CART)."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    estimator = DecisionTreeRegressor(min_samples_leaf=2, random_state=seed % SEEDS)
+    tree = estimator.fit(features.project(table), targets).tree_
+    is_leaf = tree.children_left < 0
+    nodes = int(tree.node_count)
+    arrays = {
+        "columns": len(features.features),
+        "base": 0.0,
+        "roots": [0],
+        "feature": np.where(is_leaf, -1, tree.feature).tolist(),
+        # A split that only parts missing from present has an infinite threshold.
+        "threshold": np.clip(np.where(is_leaf, 0, tree.threshold), -_LARGEST, _LARGEST).tolist(),
+        "left": np.where(is_leaf, 0, tree.children_left).tolist(),
+        "right": np.where(is_leaf, 0, tree.children_right).tolist(),
+        "missing_left": (tree.missing_go_to_left.astype(bool) & ~is_leaf).tolist(),
+        "value": np.where(is_leaf, tree.value[:, 0, 0], 0.0).tolist(),
+        "terms": [0] * nodes,
+        "term_feature": [],
+        "term_coefficient": [],
+        "term_centre": [],
+        "term_low": [],
+        "term_high": [],
+    }
+    ensemble = _core.TreeEnsemble.from_arrays(arrays)
+    return Trees(features, ensemble, single_precision=True)
+
+
+def fit_boosted(
+    features: FeatureSet, table: FloatArray, targets: FloatArray, seed: int
+) -> Predictor:
+    """Fit boosted trees with linear leaves, with their defaults."""
+    from drivelab.models.estimators import BoostedLinearTrees
+
+    estimator = BoostedLinearTrees(random_state=seed % SEEDS)
+    fitted = estimator.fit(features.project(table), targets)
+    return Trees(features, fitted.ensemble_, single_precision=False)
+
+
+CART: Final = Estimator("regression tree", fit_cart, Trees)
+BOOSTED: Final = Estimator("boosted linear trees", fit_boosted, Trees)
