@@ -49,9 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--estimator",
-        choices=(AUTO, "ols", "cart", "boosted"),
+        metavar="NAME",
         default=AUTO,
-        help="least squares, regression tree, boosted linear trees [auto: the best]",
+        help="ols (least squares), cart (regression tree), boosted (boosted linear trees) or "
+        "another that the models have [auto: the best]",
     )
     group = parser.add_argument_group("many workloads")
     group.add_argument(

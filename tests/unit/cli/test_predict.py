@@ -198,7 +198,7 @@ def test_without_reserved_workloads_it_says_so(tmp_path: Path, capsys) -> None:
     ("words", "said"),
     [
         (["--level", "99"], "choose from"),
-        (["--estimator", "neural"], "choose from"),
+        (["--estimator", "neural"], "'neural' is no estimator; allowed: ols, cart, boosted"),
         (["--features", "all"], "choose from"),
         (["--out", "x.csv"], "--out is for the answers to --file"),
         (["--file", "in.csv", "--queue-depth", "4"], "--queue-depth and --file"),

@@ -129,3 +129,34 @@ def test_a_counter_costs_two_places(tmp_path: Path) -> None:
     asked = ("--queue-depth", "32", "--write-ratio", "1", "--requests", "3000", "--json")
     told = json.loads(drivelab(tree, "simulate", "sim:x25m", *asked))
     assert told["flash"]["waiting_writes"] > 0
+
+
+def test_an_estimator_costs_a_file_and_a_line(tmp_path: Path) -> None:
+    patch = "estimator.patch"
+    # The line that names it, and the import.
+    changed = {name: lines for name, lines in places(patch).items() if "nearest" not in name}
+    assert changed == {"python/drivelab/models/predictors.py": (2, 0)}
+    tree = with_this_core(patched(patch, tmp_path / "tree", "python"))
+    small = ("--design", "huang2011:20", "--requests", "50", "--check", "20", "--no-sweeps")
+    told = drivelab(tree, "model", "sim:x25m", *small, "--out", "run")
+    assert told.count("nearest neighbours") == 2 * 3
+    assert "nearest neighbours" in (tree / "run" / "report.html").read_text("utf-8")
+    # It is read back from the model's file.
+    asked = ("--queue-depth", "8", "--estimator", "nearest", "--json")
+    assert json.loads(drivelab(tree, "predict", "run", *asked))
+
+
+def test_a_figure_of_a_report_costs_a_function_and_its_name(tmp_path: Path) -> None:
+    patch = "report-figure.patch"
+    assert set(places(patch)) == {
+        "python/drivelab/campaign/exhibits/latency.py",
+        "python/drivelab/pages/campaign.py",
+    }
+    assert places(patch)["python/drivelab/pages/campaign.py"] == (2, 2)
+    tree = with_this_core(patched(patch, tmp_path / "tree", "python"))
+    small = ("--design", "huang2011:20", "--requests", "50", "--check", "0", "--no-sweeps")
+    drivelab(tree, "model", "sim:x25m", *small, "--out", "run")
+    page = (tree / "run" / "report.html").read_text("utf-8")
+    assert "How many workloads stay below a mean latency" in page
+    saved = (tree / "run" / "data" / "spread-of-means.csv").read_text().splitlines()
+    assert len(saved) == 1 + 20
