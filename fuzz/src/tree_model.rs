@@ -7,6 +7,7 @@
 //!   a tree  root (1)
 //!   a node  feature (1, signed), left, right, missing left, terms (1 each), threshold, value (4 each)
 //!   a term  feature (1), coefficient, centre, low, high (4 each)
+//!   categories (1), and where there are any: their number at each node (1), a category (4)
 //! ```
 
 use drivelab_tree::{Ensemble, EnsembleArrays, LEAF, Matrix};
@@ -66,7 +67,13 @@ fn arrays(data: &[u8]) -> EnsembleArrays {
         made.term_low.push(front.real());
         made.term_high.push(front.real());
     }
+    let categories = front.byte() % 32;
+    if categories > 0 {
+        made.categories = (0..nodes).map(|_| front.byte().into()).collect();
+        made.category = (0..categories).map(|_| front.real()).collect();
+    }
     match cut {
+        8 => drop(made.categories.pop()),
         1 => drop(made.threshold.pop()),
         2 => drop(made.left.pop()),
         3 => drop(made.missing_left.pop()),
@@ -85,7 +92,19 @@ fn walked(arrays: &EnsembleArrays, root: u32, row: &[f64]) -> (f64, f64) {
     let mut steps = 0;
     while arrays.feature[at] != LEAF {
         let x = row[usize::try_from(arrays.feature[at]).expect("a column")];
-        let left = x <= arrays.threshold[at] || (x.is_nan() && arrays.missing_left[at]);
+        let of_node = |node: usize| {
+            arrays
+                .categories
+                .get(node)
+                .map_or(0, |&count| count as usize)
+        };
+        let below = if of_node(at) > 0 {
+            let before: usize = (0..at).map(of_node).sum();
+            arrays.category[before..before + of_node(at)].contains(&x)
+        } else {
+            x <= arrays.threshold[at]
+        };
+        let left = below || (x.is_nan() && arrays.missing_left[at]);
         at = if left {
             arrays.left[at]
         } else {
@@ -169,5 +188,14 @@ fn seeds() -> Vec<Vec<u8>> {
         leaf(0, 4.0),
         term(1),
     ];
-    vec![stump, one.concat(), two.concat()]
+    let parted = [
+        vec![2, 1, 3, 0, 0, 0],
+        node([0, 1, 2, 1, 0], 0.0, 0.0),
+        leaf(0, 1.0),
+        leaf(0, 2.0),
+        vec![2, 2, 0, 0],
+        real(3.0),
+        real(-1.5),
+    ];
+    vec![stump, one.concat(), two.concat(), parted.concat()]
 }

@@ -306,6 +306,28 @@ def fit_trees(
 ) -> TreeEnsemble:
     """Fit boosted trees to float64 targets; `UsageError` for bad data or parameters."""
 
+def fit_linear_leaf_tree(
+    features: NDArray[np.float64],
+    rows: int,
+    columns: int,
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    categorical: list[bool],
+    *,
+    quantile: float | None,
+    max_depth: int,
+    min_samples_leaf: int,
+    ridge: float,
+    max_bins: int,
+    folds: int,
+    standard_errors: float,
+    threads: int,
+) -> tuple[TreeEnsemble, dict[str, list[Any]], list[float]]:
+    """Fit one tree; return it, what is known of its nodes, and importances of the columns.
+
+    A quantile of None fits least squares. `UsageError` for bad data or parameters.
+    """
+
 def any_within(
     features: NDArray[np.float64], others: NDArray[np.float64], columns: int, radius: float
 ) -> bytes:

@@ -1,7 +1,8 @@
-//! Boosted trees over buffers of float64 (NumPy arrays, `array.array`).
+//! Trees over buffers of float64 (NumPy arrays, `array.array`).
 
 use drivelab_tree::{
-    BoostParameters, Ensemble, EnsembleArrays, LeafModel, Matrix, TreeError, any_within, fit,
+    BoostParameters, Ensemble, EnsembleArrays, GuideParameters, LeafModel, Loss, Matrix, TreeError,
+    any_within, fit, fit_guide,
 };
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -43,6 +44,10 @@ impl PyTreeEnsemble {
         result.set_item("term_centre", &arrays.term_centre)?;
         result.set_item("term_low", &arrays.term_low)?;
         result.set_item("term_high", &arrays.term_high)?;
+        if !arrays.categories.is_empty() {
+            result.set_item("categories", &arrays.categories)?;
+            result.set_item("category", &arrays.category)?;
+        }
         Ok(result)
     }
 
@@ -92,6 +97,8 @@ fn read_arrays(arrays: &Bound<'_, PyDict>) -> PyResult<EnsembleArrays> {
             .get_item(name)?
             .ok_or_else(|| PyValueError::new_err(format!("the array {name} is missing")))
     };
+    // Trees without categories do not have them.
+    let if_any = |name: &str| arrays.get_item(name);
     Ok(EnsembleArrays {
         columns: item("columns")?.extract()?,
         base: item("base")?.extract()?,
@@ -108,6 +115,8 @@ fn read_arrays(arrays: &Bound<'_, PyDict>) -> PyResult<EnsembleArrays> {
         term_centre: item("term_centre")?.extract()?,
         term_low: item("term_low")?.extract()?,
         term_high: item("term_high")?.extract()?,
+        categories: if_any("categories")?.map_or(Ok(Vec::new()), |found| found.extract())?,
+        category: if_any("category")?.map_or(Ok(Vec::new()), |found| found.extract())?,
     })
 }
 
@@ -158,6 +167,65 @@ fn fit_trees(
     fitted.map(PyTreeEnsemble).map_err(usage_error)
 }
 
+/// Fits one tree with linear leaves; see `drivelab.models.linear_leaf_tree`.
+///
+/// Returns the tree, what is known of each node as a dictionary of lists, and importances.
+#[pyfunction]
+#[pyo3(signature = (
+    features, rows, columns, targets, weights, categorical, *, quantile, max_depth,
+    min_samples_leaf, ridge, max_bins, folds, standard_errors, threads,
+))]
+#[allow(clippy::too_many_arguments)] // keyword arguments, one a parameter
+fn fit_linear_leaf_tree<'py>(
+    py: Python<'py>,
+    features: PyBuffer<f64>,
+    rows: usize,
+    columns: usize,
+    targets: PyBuffer<f64>,
+    weights: PyBuffer<f64>,
+    categorical: Vec<bool>,
+    quantile: Option<f64>,
+    max_depth: u32,
+    min_samples_leaf: u32,
+    ridge: f64,
+    max_bins: u32,
+    folds: u32,
+    standard_errors: f64,
+    threads: usize,
+) -> PyResult<(PyTreeEnsemble, Bound<'py, PyDict>, Vec<f64>)> {
+    let parameters = GuideParameters {
+        loss: quantile.map_or(Loss::Squared, Loss::Quantile),
+        max_depth,
+        min_samples_leaf,
+        ridge,
+        max_bins,
+        folds,
+        standard_errors,
+    };
+    let values = features.to_vec(py)?;
+    let (targets, weights) = (targets.to_vec(py)?, weights.to_vec(py)?);
+    let fitted = py.detach(|| {
+        let matrix = Matrix::new(&values, rows, columns)?;
+        fit_guide(
+            &matrix,
+            &targets,
+            &weights,
+            &categorical,
+            &parameters,
+            threads,
+        )
+    });
+    let fitted = fitted.map_err(usage_error)?;
+    let nodes = PyDict::new(py);
+    let words = || fitted.nodes.iter();
+    nodes.set_item("weight", words().map(|n| n.weight).collect::<Vec<_>>())?;
+    nodes.set_item("mean", words().map(|n| n.mean).collect::<Vec<_>>())?;
+    nodes.set_item("loss", words().map(|n| n.loss).collect::<Vec<_>>())?;
+    let by_interaction: Vec<bool> = words().map(|n| n.by_interaction).collect();
+    nodes.set_item("by_interaction", by_interaction)?;
+    Ok((PyTreeEnsemble(fitted.ensemble), nodes, fitted.importances))
+}
+
 /// One byte a row, 1 where any of `others` lies within the radius, else 0.
 #[pyfunction]
 #[pyo3(name = "any_within")]
@@ -188,5 +256,6 @@ fn py_any_within<'py>(
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTreeEnsemble>()?;
     module.add_function(wrap_pyfunction!(fit_trees, module)?)?;
+    module.add_function(wrap_pyfunction!(fit_linear_leaf_tree, module)?)?;
     module.add_function(wrap_pyfunction!(py_any_within, module)?)
 }

@@ -1,4 +1,4 @@
-//! Training rows prepared once: standardised columns and at most `max_bins` bins each.
+//! Training rows prepared once: standardised columns and at most so many bins each.
 //!
 //! With no more distinct values than bins every value has its own bin, and the search
 //! over bins is the exact search over all thresholds. With more, bins hold about equally
@@ -30,10 +30,14 @@ pub(crate) struct Binned {
 }
 
 impl Binned {
-    pub(crate) fn new(features: &Matrix<'_>, max_bins: usize) -> Result<Self, TreeError> {
+    /// Puts rows into at most `max_bins(column)` bins of each column.
+    pub(crate) fn new(
+        features: &Matrix<'_>,
+        max_bins: impl Fn(usize) -> usize,
+    ) -> Result<Self, TreeError> {
         let (rows, width) = (features.rows(), features.columns());
         let columns = (0..width)
-            .map(|column| Column::new(features, column, max_bins))
+            .map(|column| Column::new(features, column, max_bins(column)))
             .collect::<Result<Vec<_>, _>>()?;
         let mut bins = Vec::with_capacity(rows * width);
         let mut standardised = Vec::with_capacity(rows * width);
@@ -194,7 +198,7 @@ mod tests {
     #[test]
     fn few_values_have_a_bin_each() {
         let values = [4.0, 1.0, f64::NAN, 4.0, 2.0];
-        let binned = Binned::new(&Matrix::new(&values, 5, 1).unwrap(), 8).unwrap();
+        let binned = Binned::new(&Matrix::new(&values, 5, 1).unwrap(), |_| 8).unwrap();
         assert_eq!(binned.columns[0].lowest, vec![1.0, 2.0, 4.0]);
         assert_eq!(binned.bins, vec![2, 0, 3, 2, 1]);
         assert_eq!(binned.standardised[2], 0.0);
@@ -215,7 +219,7 @@ mod tests {
     fn neighbours_in_f64_are_still_parted() {
         let next = f64::from_bits(1.0f64.to_bits() + 1);
         let values = [1.0, next];
-        let binned = Binned::new(&Matrix::new(&values, 2, 1).unwrap(), 8).unwrap();
+        let binned = Binned::new(&Matrix::new(&values, 2, 1).unwrap(), |_| 8).unwrap();
         let threshold = binned.columns[0].threshold(0, 1);
         assert!(1.0 <= threshold && next > threshold);
     }
@@ -227,7 +231,7 @@ mod tests {
         ) {
             let values: Vec<f64> = values.into_iter().map(f64::from).collect();
             let matrix = Matrix::new(&values, values.len(), 1).unwrap();
-            let binned = Binned::new(&matrix, max_bins).unwrap();
+            let binned = Binned::new(&matrix, |_| max_bins).unwrap();
             let column = &binned.columns[0];
             prop_assert!(column.bins() <= max_bins);
             for (value, &bin) in values.iter().zip(&binned.bins) {

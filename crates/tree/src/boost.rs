@@ -107,7 +107,7 @@ pub fn fit(
 ) -> Result<Ensemble, TreeError> {
     parameters.check()?;
     let rows = check_data(features, targets)?;
-    let binned = Binned::new(features, parameters.max_bins as usize)?;
+    let binned = Binned::new(features, |_| parameters.max_bins as usize)?;
     let base = targets.iter().sum::<f64>() / f64::from(rows);
     let mut left_over: Vec<f64> = targets.iter().map(|target| target - base).collect();
     let initial = sum_of_squares(&left_over);
@@ -138,7 +138,7 @@ pub fn fit(
     Ensemble::from_arrays(all)
 }
 
-fn check_data(features: &Matrix<'_>, targets: &[f64]) -> Result<u32, TreeError> {
+pub(crate) fn check_data(features: &Matrix<'_>, targets: &[f64]) -> Result<u32, TreeError> {
     let rows = features.rows();
     let (Ok(count), Ok(_)) = (u32::try_from(rows), i32::try_from(features.columns())) else {
         return Err(TreeError::TooWide {

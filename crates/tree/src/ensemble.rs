@@ -14,8 +14,9 @@ const MOST_COLUMNS: u32 = 65_536;
 
 /// An ensemble in plain arrays, one entry a node (or a term), trees one after another.
 ///
-/// A row x goes left at a node when `x[feature] <= threshold`; a missing (NaN) one goes
-/// where `missing_left` says. A leaf answers
+/// A row x goes left at a node when `x[feature] <= threshold`, or, where the node has categories,
+/// when `x[feature]` is one of them; a missing (NaN) one goes where `missing_left` says. A leaf
+/// answers
 /// `value + Σ coefficient * (clamp(x[f], low, high) - centre)` over its terms; a term
 /// whose feature is missing adds nothing. The prediction is `base` plus every tree's leaf.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -50,6 +51,11 @@ pub struct EnsembleArrays {
     pub term_low: Vec<f64>,
     /// Values above count as this.
     pub term_high: Vec<f64>,
+    /// Number of categories that go left at a node, in the order of `category`; empty where
+    /// every split is by a threshold.
+    pub categories: Vec<u32>,
+    /// The values of these categories.
+    pub category: Vec<f64>,
 }
 
 /// A validated ensemble, ready to answer.
@@ -69,6 +75,7 @@ impl Ensemble {
     pub fn from_arrays(arrays: EnsembleArrays) -> Result<Self, TreeError> {
         check_lengths(&arrays)?;
         check_terms(&arrays)?;
+        check_categories(&arrays)?;
         check_nodes(&arrays)?;
         let evaluator = Evaluator::new(&arrays);
         Ok(Self { arrays, evaluator })
@@ -194,6 +201,33 @@ fn check_terms(arrays: &EnsembleArrays) -> Result<(), TreeError> {
                 "term {term} names a feature that is not there"
             )));
         }
+    }
+    Ok(())
+}
+
+fn check_categories(arrays: &EnsembleArrays) -> Result<(), TreeError> {
+    let (counts, nodes) = (&arrays.categories, arrays.feature.len());
+    if !counts.is_empty() && counts.len() != nodes {
+        return Err(malformed(format!(
+            "categories has {} entries for {nodes} nodes",
+            counts.len()
+        )));
+    }
+    let stated: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+    if stated != arrays.category.len() as u64 {
+        return Err(malformed(format!(
+            "the nodes state {stated} categories, there are {}",
+            arrays.category.len()
+        )));
+    }
+    if arrays.category.iter().any(|value| !value.is_finite()) {
+        return Err(malformed("a category is not finite"));
+    }
+    let leaf_with = |(&count, &feature): (&u32, &i32)| count > 0 && feature == LEAF;
+    if let Some(node) = counts.iter().zip(&arrays.feature).position(leaf_with) {
+        return Err(malformed(format!(
+            "node {node} is a leaf but has categories"
+        )));
     }
     Ok(())
 }

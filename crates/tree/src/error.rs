@@ -73,6 +73,22 @@ pub enum TreeError {
         /// What is allowed, in words.
         allowed: &'static str,
     },
+    /// A weight is negative, NaN or infinite, or all are 0.
+    #[error("{reason}; weights are finite, 0 or more, and one is above 0")]
+    Weights {
+        /// What is wrong with them.
+        reason: String,
+    },
+    /// A column of categories holds too many.
+    #[error("column {column} holds {categories} categories; at most {most} are allowed")]
+    Categories {
+        /// The column.
+        column: usize,
+        /// Different values found.
+        categories: usize,
+        /// Most that are allowed.
+        most: usize,
+    },
     /// Stored trees that do not describe an ensemble.
     #[error("these arrays are no tree ensemble: {reason}")]
     Malformed {

@@ -10,8 +10,9 @@
 //! of the columns. Nothing depends on other rows, so neither block nor thread shows in an
 //! answer.
 //!
-//! A tree of more than 8 leaves, one whose terms are not in the order of the columns, and every
-//! tree of an ensemble with more than 254 thresholds on a column is walked from its root.
+//! A tree of more than 8 leaves, one whose terms are not in the order of the columns, one that
+//! splits by categories, and every tree of an ensemble with more than 254 thresholds on a column is
+//! walked from its root.
 
 use crate::ensemble::{EnsembleArrays, LEAF};
 use crate::walk::Walked;
@@ -123,7 +124,11 @@ impl Evaluator {
             .thresholds
             .iter()
             .all(|of_column| of_column.len() < usize::from(MISSING));
-        if leaves > MOST_LEAVES || !ordered || !countable {
+        let by_category = arrays
+            .categories
+            .get(root..end)
+            .is_some_and(|counts| counts.iter().any(|&count| count > 0));
+        if leaves > MOST_LEAVES || !ordered || !countable || by_category {
             return Tree::Walked { root };
         }
         let first_split = self.splits.len();

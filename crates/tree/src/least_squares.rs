@@ -40,6 +40,13 @@ impl Layout {
         }
     }
 
+    /// Adds one row's sums as often as its weight says.
+    pub(crate) fn add_weighted(self, sums: &mut [f64], row_sums: &[f64], weight: f64) {
+        for (sum, of_row) in sums.iter_mut().zip(row_sums) {
+            *sum += weight * of_row;
+        }
+    }
+
     /// Adds what of a row's sums depends on its target, in the same places as `row_sums`.
     pub(crate) fn add_target(self, sums: &mut [f64], z: &[f64], target: f64) {
         let d = self.features;
@@ -181,6 +188,31 @@ impl Solver {
         }
         (intercept / sums[0], coefficients)
     }
+
+    /// Columns that count in each of the fits solved last.
+    pub(crate) fn ranks(&self) -> [usize; SIDES] {
+        let counted = |side: usize| {
+            let counts = |of_column: &&[f64; SIDES]| of_column[side] > 0.0;
+            self.inverse.iter().filter(counts).count()
+        };
+        [counted(0), counted(1)]
+    }
+
+    /// Scales sums of centred features so that their squares add up to what the last fit
+    /// explains by them: half of the inverse of its matrix, times `sums`.
+    pub(crate) fn whiten(&self, sums: &mut [f64]) {
+        let d = self.layout.features;
+        let mut rest = self.columns.as_slice();
+        for j in 0..d {
+            let (column, after) = rest.split_at(d + 1 - j);
+            let own = sums[j] * self.inverse[j][0];
+            for (later, entry) in sums[j + 1..].iter_mut().zip(&column[1..]) {
+                *later -= own * entry[0];
+            }
+            sums[j] *= self.inverse[j][0].sqrt();
+            rest = after;
+        }
+    }
 }
 
 /// Takes out of the columns after it what a column (below its diagonal) explains.
@@ -227,6 +259,32 @@ mod tests {
             assert!((slopes[0] - 11.0 / (5.0 + ridge)).abs() < 1e-12);
             assert!((intercept - (5.0 - 2.5 * slopes[0])).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn whitened_sums_give_what_the_fit_explains() {
+        let rows: Vec<_> = (0..20)
+            .map(|i| {
+                let x = f64::from(i % 6) - 2.0;
+                let w = f64::from(i * i % 7);
+                (vec![x, w], x * w + 0.3 * x)
+            })
+            .collect();
+        let (layout, sums) = sums_of(&rows);
+        let mut solver = Solver::new(layout, 0.0);
+        let mean = sums[4] / sums[0];
+        let left = solver.loss(&sums);
+        // Of the centred features with the target.
+        let mut products = [0.0; 2];
+        for (z, y) in &rows {
+            for (product, z) in products.iter_mut().zip(z) {
+                *product += z * (y - mean);
+            }
+        }
+        solver.whiten(&mut products);
+        let explained = products[0].powi(2) + products[1].powi(2);
+        let total = sums[SQUARES] - sums[0] * mean * mean;
+        assert!((total - left - explained).abs() < 1e-9 * total);
     }
 
     #[test]

@@ -15,10 +15,12 @@
 //!    Ensemble: flat arrays, validated, evaluated in batches
 //! ```
 //!
-//! Beside them [`any_within`]: whether a question lies near what was trained on.
+//! Beside boosting, [`fit_guide`] grows one tree to be read: its columns chosen by tests, least
+//! squares or quantiles in its leaves, weights, categories, pruned by cross-validation. And
+//! [`any_within`]: whether a question lies near what was trained on.
 //!
-//! Modelled: squared error, missing values, any number of threads with the same bytes.
-//! Left out: row weights, other losses, categorical features, pruning.
+//! Modelled: missing values, any number of threads with the same bytes.
+//! Left out: row weights, other losses than squares and categories in boosting.
 
 mod binning;
 mod boost;
@@ -26,6 +28,7 @@ mod ensemble;
 mod error;
 mod evaluate;
 mod grow;
+mod guide;
 mod least_squares;
 mod matrix;
 mod near;
@@ -35,5 +38,6 @@ mod walk;
 pub use boost::{BoostParameters, LeafModel, fit};
 pub use ensemble::{Ensemble, EnsembleArrays, LEAF};
 pub use error::TreeError;
+pub use guide::{GuideParameters, GuideTree, Loss, NodeWords, fit_guide};
 pub use matrix::Matrix;
 pub use near::any_within;

@@ -17,7 +17,7 @@ impl SplitMix64 {
     }
 
     /// A number below `bound` (> 0) by multiply and shift; its bias is below 2^-32.
-    fn below(&mut self, bound: u32) -> u32 {
+    pub(crate) fn below(&mut self, bound: u32) -> u32 {
         (((self.next() >> 32) * u64::from(bound)) >> 32) as u32
     }
 }

@@ -19,6 +19,9 @@ pub(crate) struct Walked {
     /// A leaf's constant and its range of terms, by node.
     leaves: Vec<(f64, u32, u32)>,
     terms: Vec<Term>,
+    /// By node, the range of the categories that go left; empty where no split has any.
+    categories: Vec<(u32, u32)>,
+    category: Vec<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,6 +49,13 @@ impl Walked {
             })
             .collect();
         let mut end = 0;
+        let categories = arrays.categories.iter().map(|&count| {
+            let start = end;
+            end += count;
+            (start, end)
+        });
+        let categories = categories.collect();
+        let mut end = 0;
         let leaves = (0..count)
             .map(|node| {
                 let start = end;
@@ -66,7 +76,18 @@ impl Walked {
             nodes,
             leaves,
             terms,
+            categories,
+            category: arrays.category.clone(),
         }
+    }
+
+    /// Whether a row goes left at a node by its category; none where a threshold decides.
+    fn by_category(&self, node: usize, x: f64) -> Option<bool> {
+        let &(start, end) = self
+            .categories
+            .get(node)
+            .filter(|range| range.0 < range.1)?;
+        Some(self.category[start as usize..end as usize].contains(&x))
     }
 
     /// The linear terms of a node.
@@ -81,7 +102,8 @@ impl Walked {
         let mut node = &self.nodes[at];
         while !node.leaf {
             let x = row[node.feature as usize];
-            let goes_left = x <= node.threshold || (node.missing_left && x.is_nan());
+            let below = self.by_category(at, x).unwrap_or(x <= node.threshold);
+            let goes_left = below || (node.missing_left && x.is_nan());
             at = if goes_left { node.left } else { node.right } as usize;
             node = &self.nodes[at];
         }

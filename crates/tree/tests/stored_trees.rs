@@ -11,7 +11,17 @@ fn documented_answer(arrays: &EnsembleArrays, row: &[f64]) -> f64 {
         let mut node = root as usize;
         while arrays.feature[node] != LEAF {
             let x = row[arrays.feature[node] as usize];
-            let left = x <= arrays.threshold[node] || (x.is_nan() && arrays.missing_left[node]);
+            let count = arrays
+                .categories
+                .get(node)
+                .map_or(0, |&count| count as usize);
+            let below = if count == 0 {
+                x <= arrays.threshold[node]
+            } else {
+                let first: u32 = arrays.categories[..node].iter().sum();
+                arrays.category[first as usize..][..count].contains(&x)
+            };
+            let left = below || (x.is_nan() && arrays.missing_left[node]);
             node = if left {
                 arrays.left[node]
             } else {
@@ -50,7 +60,29 @@ fn one_split() -> EnsembleArrays {
         term_centre: vec![1.0],
         term_low: vec![0.0],
         term_high: vec![5.0],
+        ..EnsembleArrays::default()
     }
+}
+
+/// Where x0 is 1 or 4 it goes left, all other values and missing ones right.
+fn one_parting() -> EnsembleArrays {
+    EnsembleArrays {
+        categories: vec![2, 0, 0],
+        category: vec![1.0, 4.0],
+        ..one_split()
+    }
+}
+
+#[test]
+fn categories_answer_as_documented() {
+    let ensemble = Ensemble::from_arrays(one_parting()).unwrap();
+    let nan = f64::NAN;
+    let rows = [1.0, 9.0, 4.0, nan, 2.0, 3.0, nan, 3.0, -7.0, nan];
+    let answers = ensemble
+        .predict(&Matrix::new(&rows, 5, 2).unwrap(), 1)
+        .unwrap();
+    assert_eq!(answers, vec![110.0, 110.0, 126.0, 126.0, 120.0]);
+    assert_eq!(ensemble.arrays(), &one_parting());
 }
 
 /// Puts the terms of every leaf into the opposite order.
@@ -140,7 +172,11 @@ fn an_ensemble_may_have_no_trees() {
 #[test]
 fn contradictions_are_refused() {
     type Damage = fn(&mut EnsembleArrays);
-    let damages: [(&str, Damage); 17] = [
+    let damages: [(&str, Damage); 21] = [
+        ("categories has", |a| a.categories.truncate(1)),
+        ("state 3 categories", |a| a.categories[0] = 3),
+        ("category is not finite", |a| a.category[1] = f64::NAN),
+        ("leaf but has categories", |a| a.categories.rotate_right(1)),
         ("threshold has", |a| a.threshold.truncate(1)),
         ("term_low has", |a| a.term_low.clear()),
         ("state 2 terms", |a| a.terms[2] = 2),
@@ -157,10 +193,14 @@ fn contradictions_are_refused() {
         ("splits on a feature", |a| a.feature[0] = 2),
         ("child outside its tree", |a| a.left[0] = 0),
         ("two parents", |a| a.right[0] = 1),
-        ("has no parent", |a| a.feature[0] = LEAF),
+        ("has no parent", |a| {
+            a.feature[0] = LEAF;
+            a.categories.clear();
+            a.category.clear();
+        }),
     ];
     for (expected, damage) in damages {
-        let mut arrays = one_split();
+        let mut arrays = one_parting();
         damage(&mut arrays);
         match Ensemble::from_arrays(arrays) {
             Err(TreeError::Malformed { reason }) => {
@@ -207,6 +247,7 @@ proptest! {
     fn any_arrays_are_refused_or_answer(
         roots in prop::collection::vec(0u32..8, 0..3),
         nodes in prop::collection::vec((-2i32..4, 0u32..8, 0u32..8, 0u32..2), 0..8),
+        categories in prop::collection::vec(0u32..3, 0..8),
         terms in prop::collection::vec(0u32..4, 0..4),
     ) {
         let arrays = EnsembleArrays {
@@ -225,6 +266,8 @@ proptest! {
             term_low: vec![-1.0; terms.len()],
             term_high: vec![1.0; terms.len()],
             term_feature: terms,
+            category: vec![0.5; categories.iter().sum::<u32>() as usize],
+            categories,
         };
         if let Ok(ensemble) = Ensemble::from_arrays(arrays) {
             let rows = [0.0, 1.0, f64::NAN, 9.0, -9.0, 0.5];
