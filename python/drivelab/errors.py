@@ -35,6 +35,10 @@ class ImpossibleValueError(UsageError):
         self.reason = reason
 
 
+class ParameterError(UsageError, ValueError):
+    """A parameter of an estimator is wrong: a `ValueError` too, as scikit-learn has it."""
+
+
 class CannotAnswerError(UsageError):
     """The question is sound, but this drive or model cannot answer it and says so."""
 
