@@ -155,42 +155,60 @@ fn an_interaction_is_seen() {
     assert!(leaves(&tree) >= 4);
 }
 
-/// Columns of pure noise: two, four, ten and very many values, three and eight categories.
-///
-/// Of 1,200 trees each column is chosen by 200, if none is preferred, with a standard
-/// deviation of √(1200 · 1/6 · 5/6) = 12.9. Allowed are 5 of them: what chance does to six columns
-/// once in 300,000 tries, and a bias of a third would not pass.
-#[test]
-fn columns_of_noise_are_chosen_equally_often() {
-    const TREES: u64 = 1200;
-    let mut chosen = [0.0; 6];
-    for seed in 0..TREES {
-        let draw = |row: u64, column: u64| noise((seed * 200 + row) * 7 + column);
+/// How often each column of pure noise is chosen, by the numbers of values of the columns.
+fn chosen_of_noise(trees: u64, columns: &[(f64, bool)], loss: Loss) -> Vec<f64> {
+    let mut chosen = vec![0.0; columns.len()];
+    for seed in 0..trees {
+        let place = |row: u64, column: usize| (seed * 200 + row) * 7 + column as u64;
         let rows: Vec<Vec<f64>> = (0..200)
             .map(|row| {
-                let levels = [2.0, 4.0, 10.0, 1e9, 3.0, 8.0];
-                (0..6)
-                    .zip(levels)
-                    .map(|(column, levels)| (levels * draw(row, column)).floor())
-                    .collect()
+                let draw = |(column, &(values, _)): (usize, &(f64, bool))| {
+                    (values * noise(place(row, column))).floor()
+                };
+                columns.iter().enumerate().map(draw).collect()
             })
             .collect();
-        let targets: Vec<f64> = (0..200)
-            .map(|row| normal((seed * 200 + row) * 7 + 6))
-            .collect();
+        let targets: Vec<f64> = (0..200).map(|row| normal(place(row, 6))).collect();
         let mut data = Data::new(&rows, &targets);
-        data.categorical = vec![false, false, false, false, true, true];
-        let tree = data.fit(&unpruned(1, 5)).unwrap();
+        data.categorical = columns.iter().map(|column| column.1).collect();
+        let parameters = GuideParameters {
+            loss,
+            ..unpruned(1, 5)
+        };
+        let tree = data.fit(&parameters).unwrap();
         let feature = tree.ensemble.arrays().feature[0];
         chosen[usize::try_from(feature).expect("noise is split too")] += 1.0;
     }
-    let expected = TREES as f64 / 6.0;
-    let deviation = (expected * 5.0 / 6.0).sqrt();
-    for (column, count) in chosen.iter().enumerate() {
-        assert!(
-            (count - expected).abs() < 5.0 * deviation,
-            "column {column} of {chosen:?}"
-        );
+    chosen
+}
+
+/// Columns of pure noise: two, four, ten and very many values, three and eight categories.
+///
+/// Of n trees each of k columns is chosen by n / k, if none is preferred, with a standard deviation
+/// of √(n / k (1 - 1 / k)): 12.9 of 200, 8.8 of 100. Allowed are 5 of them: what chance does to six
+/// columns once in 300,000 tries, and a column preferred by a third would not pass.
+#[test]
+fn columns_of_noise_are_chosen_equally_often() {
+    let number = [2.0, 4.0, 10.0, 1e9].map(|values| (values, false));
+    let category = [3.0, 8.0].map(|values| (values, true));
+    let all = [&number[..], &category].concat();
+    // A quantile fit balances the signs of both values of a column that has two: nothing is
+    // left to test.
+    let without_two = &all[1..];
+    for (columns, trees, loss) in [
+        (&all[..], 1200, Loss::Squared),
+        (without_two, 500, Loss::Quantile(0.5)),
+    ] {
+        let chosen = chosen_of_noise(trees, columns, loss);
+        let share = 1.0 / columns.len() as f64;
+        let expected = trees as f64 * share;
+        let deviation = (expected * (1.0 - share)).sqrt();
+        for (column, count) in chosen.iter().enumerate() {
+            assert!(
+                (count - expected).abs() < 5.0 * deviation,
+                "column {column} of {chosen:?}"
+            );
+        }
     }
 }
 
