@@ -100,6 +100,9 @@ class LinearLeafTree(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     parameters give the same tree, in any order of the rows. A weight counts as repetitions: a
     row of weight 2 gives the same tree as the row twice.
 
+    Every pair of columns is tested with its fit, so that time grows with the cube of their number:
+    for tens of columns, not for hundreds.
+
     Where a quantile is fitted, a column of only two numbers has nothing left for a test of its own
     (the fit balances the signs on both); pairs may still choose it. Name it among the
     categories to have it tested.

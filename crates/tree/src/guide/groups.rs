@@ -8,7 +8,7 @@ use crate::guide::rows::Rows;
 
 const QUARTERS: usize = 4;
 /// The half of missing values.
-pub(crate) const MISSING_HALF: usize = 2;
+const MISSING_HALF: usize = 2;
 
 /// Groups of every column, for one node at a time.
 pub(crate) struct Groups {
