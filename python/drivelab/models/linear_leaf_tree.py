@@ -90,7 +90,7 @@ class LinearLeafTree(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     See Also
     --------
     drivelab.models.tree_text.export_text : The tree and its equations as text.
-    drivelab.report.tree_figure.tree_picture : The tree as a picture.
+    drivelab.pages.tree_picture.tree_picture : The tree as a picture.
 
     Notes
     -----

@@ -9,8 +9,8 @@ import pytest
 
 from drivelab.models.linear_leaf_tree import LinearLeafTree
 from drivelab.models.tree_reading import Leaf, read_tree
-from drivelab.report.svg import ORANGE
-from drivelab.report.tree_figure import tree_picture
+from drivelab.pages.tree_picture import tree_picture
+from drivelab.report.drawing.svg import ORANGE
 
 
 @pytest.fixture(scope="module")

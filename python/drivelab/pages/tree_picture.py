@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.models.linear_leaf_tree import LinearLeafTree
 from drivelab.models.tree_reading import Leaf, Split, read_tree
-from drivelab.report.svg import BLUE, GREY, INK, ORANGE, PAPER, document
+from drivelab.report.drawing.svg import BLUE, GREY, INK, ORANGE, PAPER, document
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
