@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -54,16 +55,21 @@ def places(patch: str) -> dict[str, tuple[int, int]]:
 
 def drivelab(tree: Path, *words: str) -> str:
     """Run a command of the Drivelab in `tree`; give what it prints."""
+    return python(tree, "-c", DRIVELAB, *words)
+
+
+def python(tree: Path, *words: str) -> str:
+    """Run Python with the Drivelab in `tree`; give what it prints."""
     environment = {**os.environ, "PYTHONPATH": str(tree / "python")}
     done = subprocess.run(
-        [sys.executable, "-c", DRIVELAB, *words],
+        [sys.executable, *words],
         cwd=tree,
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
@@ -160,3 +166,32 @@ def test_a_figure_of_a_report_costs_a_function_and_its_name(tmp_path: Path) -> N
     assert "How many workloads stay below a mean latency" in page
     saved = (tree / "run" / "data" / "spread-of-means.csv").read_text().splitlines()
     assert len(saved) == 1 + 20
+
+
+def test_a_kind_of_workload_costs_a_file_and_its_name(tmp_path: Path) -> None:
+    patch = "workload-kind.patch"
+    sources = [name for name in places(patch) if name.startswith("python/")]
+    assert sources == [
+        "python/drivelab/workloads/bursts.py",
+        "python/drivelab/workloads/workload.py",
+    ]
+    tree = with_this_core(patched(patch, tmp_path / "tree", "python", "tests"))
+    # What every kind is held to holds it too; its example is one of theirs now.
+    tests = (
+        "tests/unit/workloads/test_workload.py",
+        "tests/unit/drives/simulated/test_every_kind.py",
+    )
+    told = python(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
+    assert " passed" in told
+
+
+def test_a_kind_of_drive_costs_a_folder_and_a_line(tmp_path: Path) -> None:
+    patch = "drive-kind.patch"
+    changed = {name: lines for name, lines in places(patch).items() if "/constant/" not in name}
+    assert changed == {"python/drivelab/drives/naming.py": (1, 0)}
+    tree = with_this_core(patched(patch, tmp_path / "tree", "python"))
+    design = ("--design", "huang2011:20", "--requests", "50", "--check", "0", "--no-sweeps")
+    drivelab(tree, "model", "constant:100us", *design, "--out", "run")
+    rows = list(csv.DictReader((tree / "run" / "measurements.csv").read_text().splitlines()))
+    assert len(rows) == 20
+    assert {float(row["latency_ns_mean"]) for row in rows} == {100_000.0}
