@@ -9,9 +9,9 @@ from typing import Any
 from drivelab._core import histogram_bin
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
+from drivelab.drives.open_drive import DriveKind
 from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.protocol import DriveKind
 from drivelab.errors import CannotAnswerError
 from drivelab.workloads.characteristics import Characteristics
 

@@ -14,8 +14,8 @@ from typing import Any
 from drivelab._core import histogram_bin
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
+from drivelab.drives.open_drive import DriveKind
 from drivelab.drives.operation_result import OperationResult
-from drivelab.drives.protocol import DriveKind
 from drivelab.drives.session import Purge, StepPlan, step_measurement
 from drivelab.errors import CannotAnswerError, RunError
 from drivelab.workloads.stimuli import Stimuli

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
-    from drivelab.drives.protocol import Drive, DriveKind
+    from drivelab.drives.open_drive import DriveKind
+    from drivelab.drives.protocol import Drive
     from drivelab.drives.real.fio.drive import FioDrive
     from drivelab.drives.real.preview import RealPreview
     from drivelab.drives.simulated.drive import SimulatedDrive

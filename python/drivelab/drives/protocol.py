@@ -3,67 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import TracebackType
-from typing import Any, Literal, Protocol, Self
+from typing import Protocol
 
 from drivelab.drives.measurement import Measurement
+from drivelab.drives.open_drive import NamedDrive, OpenDrive
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.session import DriveSession
 from drivelab.workloads.workload import Workload
-
-DriveKind = Literal["simulated", "closed_form", "real"]
-
-
-class NamedDrive(Protocol):
-    """What every drive says of itself, open or not."""
-
-    @property
-    def name(self) -> str:
-        """The one string that names it everywhere: ``sim:x25m``, ``/dev/sda``."""
-        ...
-
-    @property
-    def kind(self) -> DriveKind:
-        """What it is; results of different kinds are never shown as one another's."""
-        ...
-
-    @property
-    def capacity_bytes(self) -> int:
-        """Bytes that workloads may address."""
-        ...
-
-    @property
-    def block_bytes(self) -> int:
-        """Sizes and strides of requests are whole multiples of this, the logical block."""
-        ...
-
-
-class OpenDrive(NamedDrive, Protocol):
-    """A drive that is held open.
-
-    A context manager: leaving it closes the drive.
-    """
-
-    def identity(self) -> dict[str, Any]:
-        """Give everything that identifies the drive, JSON-able.
-
-        What was begun goes on only on a drive with the same identity. What may change between
-        two starts (free space, a kernel's version) goes under the key ``volatile``, which is
-        kept but not compared.
-        """
-        ...
-
-    def close(self) -> None:
-        """Give back what the drive holds; removes a file that was made for it."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
 
 
 class DriveLimits(NamedDrive, Protocol):
@@ -96,5 +42,20 @@ class Drive(DriveLimits, OpenDrive, Protocol):
         ------
         RunError
             When the drive, or the tool that asks it, fails.
+        """
+        ...
+
+    def session(self, *, seed: int = 0) -> DriveSession:
+        """Begin steps that go on from each other; the session is closed for the drive.
+
+        Parameters
+        ----------
+        seed
+            Key of all random numbers, with a step's place.
+
+        Raises
+        ------
+        CannotAnswerError
+            When the drive has no state that a step could leave.
         """
         ...

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from drivelab.drives.measurement import Measurement
+from drivelab.drives.open_drive import NamedDrive, OpenDrive
 from drivelab.drives.operation_result import OperationResult, added_up
-from drivelab.drives.protocol import NamedDrive, OpenDrive
 from drivelab.errors import UsageError
 from drivelab.workloads.stimuli import Stimuli
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab.drives.naming import kind_of, open_real, open_simulated
+from drivelab.drives.naming import kind_of, open_drive, open_real
 from drivelab.drives.real.block_devices import find_block_device
 from drivelab.drives.real.file_location import locate_file
 from drivelab.drives.real.purge import check_method
@@ -61,20 +61,18 @@ def open_session(
         can be named.
     """
     if kind_of(name) != "real":
-        from drivelab.drives.simulated.session import SimulatedSession
-
-        simulated = open_simulated(name, varies=varies)
+        drive = open_drive(name, varies=varies)
         if purge is not None:
             raise UsageError(f"--purge={purge} is for real drives; {name} is purged without it")
-        return SimulatedSession(simulated, seed=seed)
+        return drive.session(seed=seed)
     method = None if purge is None else check_method(purge, allow_destructive)
-    from drivelab.drives.real.fio.session import FioSession, UnmadeFile
+    from drivelab.drives.real.fio.session import UnmadeFile
 
     def ask(capacity_bytes: int, block_bytes: int, engine: str) -> None:
         if before_filling is not None:
             before_filling(UnmadeFile(name, capacity_bytes, block_bytes, engine))
 
-    drive = open_real(
+    real = open_real(
         name,
         allow_destructive=allow_destructive,
         size_bytes=size_bytes,
@@ -82,9 +80,9 @@ def open_session(
         before_filling=ask,
     )
     try:
-        return FioSession(drive, seed=seed, purge_method=method, write_cache=write_cache)
+        return real.session(seed=seed, purge_method=method, write_cache=write_cache)
     except BaseException:
-        drive.close()
+        real.close()
         raise
 
 

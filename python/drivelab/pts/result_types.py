@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final, get_args
 
-from drivelab.drives.protocol import DriveKind
+from drivelab.drives.open_drive import DriveKind
 from drivelab.pts.settings import EDITIONS
 
 # No drive has more or less of anything; variances and ratios of such numbers are numbers too.

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from drivelab.drives.protocol import OpenDrive
+from drivelab.drives.open_drive import OpenDrive
 
 #: Makes the runs that were there before there were others.
 CAMPAIGN_COMMAND: Final = "model"

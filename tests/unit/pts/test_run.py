@@ -9,7 +9,7 @@ import pytest
 from fake_session import FakeSession
 from fake_test_run import SETTLED, run_fake
 
-from drivelab.drives.protocol import DriveKind
+from drivelab.drives.open_drive import DriveKind
 from drivelab.errors import RunError, UsageError
 from drivelab.exhibits import LineFigure, Table
 from drivelab.pts.journal import read_record

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from drivelab.drives.plan import MeasurementPlan, StoppedBy
+    from drivelab.drives.session import DriveSession
     from drivelab.workloads.workload import Workload
 
 PREFIX: Final = "analytic:"
@@ -124,6 +125,13 @@ class AnalyticDrive(ClosedOnExit):
                 batches=LatencyBatches(requests, (float(latency_ns),), (duration_ns,), 0.0, 0.0),
                 stopped_by=stopped_by,
             )
+
+    def session(self, *, seed: int = 0) -> DriveSession:  # noqa: ARG002
+        """Refuse: an equation keeps nothing of what was done."""
+        raise CannotAnswerError(
+            f"{self.name} is a formula, and no step leaves anything in it; name "
+            f"sim:{self.name.removeprefix(PREFIX)}"
+        )
 
     def close(self) -> None:
         """Do nothing: equations hold nothing open."""

@@ -21,6 +21,7 @@ from drivelab.drives.simulated.asked import (
     planned_window,
     streams_of,
 )
+from drivelab.drives.simulated.session import SimulatedSession
 from drivelab.drives.simulated.simulation import (
     Simulation,
     operations,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from drivelab._core import Session
     from drivelab.drives.plan import MeasurementPlan, StoppedBy
     from drivelab.drives.presets.source import PresetSource
     from drivelab.workloads.workload import Workload
@@ -360,10 +360,10 @@ class SimulatedDrive(ClosedOnExit):
         """Memory that a session takes: the state it begins with, and what is done to it."""
         return _needed_bytes(self._core.state_bytes)
 
-    def core_session(self, seed: int) -> Session:
-        """Return a drive of its own in the native core, whose steps go on from each other."""
+    def session(self, *, seed: int = 0) -> SimulatedSession:
+        """Begin in the preset's condition, beside all measurements; `RunError` without memory."""
         self._workers(1)
-        return self._core.session(seed=seed)
+        return SimulatedSession(self, self.preset, self._core.session(seed=seed))
 
     def close(self) -> None:
         """Nothing to release."""

@@ -16,8 +16,9 @@ from drivelab.units import format_size
 from drivelab.workloads.stimuli import Stimuli
 
 if TYPE_CHECKING:
+    from drivelab._core import Session
+    from drivelab.drives.open_drive import OpenDrive
     from drivelab.drives.session import StepPlan
-    from drivelab.drives.simulated.drive import SimulatedDrive
     from drivelab.workloads.workload import Workload
 
 #: Idling is a step like any other to the random numbers: its key is far from those of steps.
@@ -27,31 +28,29 @@ _TOLD: Final = ("write_amplification_ratio", "variability_factor")
 
 
 class SimulatedSession(ClosedOnExit):
-    """A simulated drive that keeps what was done to it.
+    """A simulated drive that keeps what was done to it. Made by `SimulatedDrive.session`.
 
     Parameters
     ----------
     drive
         Which; its own measurements do not see what is done here.
-    seed
-        Key of all random numbers, with a step's place.
-
-    Raises
-    ------
-    RunError
-        When there is not enough memory for its state.
+    preset
+        What the drive is made of.
+    core
+        A drive of its own in the native core, whose steps go on from each other.
     """
 
     kind: Literal["simulated"] = "simulated"
     #: Everything of a simulated drive is its own.
     is_whole_device = True
 
-    def __init__(self, drive: SimulatedDrive, *, seed: int = 0) -> None:
+    def __init__(self, drive: OpenDrive, preset: dict[str, Any], core: Session) -> None:
         self._drive = drive
+        self._preset = preset
         self.name = drive.name
         self.capacity_bytes = drive.capacity_bytes
         self.block_bytes = drive.block_bytes
-        self._session = drive.core_session(seed)
+        self._session = core
 
     def identity(self) -> dict[str, Any]:
         """Return what decides how the drive behaves."""
@@ -59,7 +58,7 @@ class SimulatedSession(ClosedOnExit):
 
     def header(self) -> dict[str, str]:
         """Give what a report says of drive and host, by field in words."""
-        preset = self._drive.preset
+        preset = self._preset
         flash = preset.get("member_preset", preset)
         kinds = {"ssd": "solid-state drive", "hdd": "hard disk"}
         kind = kinds.get(flash["kind"], flash["kind"])

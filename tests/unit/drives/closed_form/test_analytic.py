@@ -26,6 +26,11 @@ def drive() -> AnalyticDrive:
     return AnalyticDrive.open("x25m-yoo2014")
 
 
+def test_an_equation_keeps_nothing_for_a_next_step(drive: AnalyticDrive) -> None:
+    with pytest.raises(CannotAnswerError, match="no step leaves anything in it; name sim:x25m-"):
+        drive.session()
+
+
 def test_measurements_carry_the_equations_latency(drive: AnalyticDrive) -> None:
     work = [(3, WRITE), (7, replace(READ, read_size=512 * 1024, read_random=0.0))]
     write, read = drive.measure(work, MeasurementPlan(requests=500))

@@ -27,7 +27,7 @@ def stimulus(read_ratio: float = 0.0, **others: object) -> Stimulus:
 
 
 def opened(name: str, seed: int = 0) -> SimulatedSession:
-    return SimulatedSession(SimulatedDrive.open(name), seed=seed)
+    return SimulatedDrive.open(name).session(seed=seed)
 
 
 @pytest.fixture

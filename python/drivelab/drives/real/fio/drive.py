@@ -28,11 +28,14 @@ from drivelab.drives.real.fio.job import MAX_BUFFER_BYTES
 from drivelab.drives.real.fio.measurement import FioSetup, measure_with_fio
 from drivelab.drives.real.fio.passes import check_pass, pass_with_fio
 from drivelab.drives.real.fio.program import FioProgram, find_fio
+from drivelab.drives.real.fio.session import FioSession
 from drivelab.drives.real.made_file import Written
+from drivelab.drives.real.purge import PurgeMethod
 from drivelab.drives.real.side_file import file_key
 from drivelab.drives.real.target import Target, writing
 from drivelab.drives.real.target_device import open_target_device
 from drivelab.drives.real.target_file import TargetFile, UnfilledFile, open_target_file
+from drivelab.drives.real.write_cache import CacheState
 from drivelab.errors import CannotAnswerError, RunError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
@@ -169,6 +172,16 @@ class FioDrive(ClosedOnExit):
                 else:
                     measured = measure_with_fio(setup, index, requests, plan)
             yield measured
+
+    def session(
+        self,
+        *,
+        seed: int = 0,
+        purge_method: PurgeMethod | None = None,
+        write_cache: CacheState | None = None,
+    ) -> FioSession:
+        """Begin with the drive as it is; `FioSession` says what the rest means."""
+        return FioSession(self, seed=seed, purge_method=purge_method, write_cache=write_cache)
 
     def close(self) -> None:
         """Close the target; a file that was made and is not kept is removed."""

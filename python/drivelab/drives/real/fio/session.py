@@ -16,10 +16,11 @@ from __future__ import annotations
 import contextlib
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
+from drivelab.drives.open_drive import OpenDrive
 from drivelab.drives.real.fio.engine import check_depth
 from drivelab.drives.real.fio.program import run_fio
 from drivelab.drives.real.fio.step import check_stimuli, milliseconds, senders, step_options
@@ -27,7 +28,7 @@ from drivelab.drives.real.fio.step_result import step_result
 from drivelab.drives.real.header import drive_header, host_header
 from drivelab.drives.real.made_file import Written
 from drivelab.drives.real.purge import purge_drive
-from drivelab.drives.real.target import writing
+from drivelab.drives.real.target import Target, writing
 from drivelab.drives.real.write_cache import switch_write_cache
 from drivelab.drives.session import step_measurement
 from drivelab.errors import CannotAnswerError, RunError, UsageError
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from drivelab.drives.real.fio.drive import FioDrive
+    from drivelab.drives.real.fio.program import FioProgram
     from drivelab.drives.real.purge import PurgeMethod
     from drivelab.drives.real.write_cache import CacheState, Switched
     from drivelab.drives.session import Purge, StepPlan
@@ -51,8 +52,26 @@ _SECONDS_A_THREAD: Final = 0.05
 _SLOWEST_BYTES_PER_SECOND: Final = 100_000.0
 
 
+class OpenedWithFio(OpenDrive, Protocol):
+    """An open drive that fio measures; see `drivelab.drives.real.fio.drive.FioDrive`."""
+
+    target: Target
+    program: FioProgram
+    engine: str
+    slack_seconds: float
+
+    @property
+    def file(self) -> dict[str, int | None] | None:
+        """Which file it is; ``None`` of a device."""
+        ...
+
+    def leave(self, *, only_found: bool = False) -> Path | None:
+        """Let a file that was made stay; see `DriveSession.leave`."""
+        ...
+
+
 class FioSession(ClosedOnExit):
-    """A real drive that keeps what is done to it. Made by `drivelab.drives.sessions`; close it.
+    """A real drive that keeps what is done to it. Made by `FioDrive.session`; close it.
 
     Parameters
     ----------
@@ -70,7 +89,7 @@ class FioSession(ClosedOnExit):
 
     def __init__(
         self,
-        drive: FioDrive,
+        drive: OpenedWithFio,
         *,
         seed: int = 0,
         purge_method: PurgeMethod | None = None,
