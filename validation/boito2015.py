@@ -10,6 +10,7 @@ from drivelab.drives.presets.values import fitted_figures
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.drives.simulated.passes import one_of_each
 from drivelab.drives.simulated.published import percent_text
+from drivelab.profile.measured_pass import MeasuredPass
 from drivelab.workloads.whole_pass import (
     BOITO2015_FILES,
     BOITO2015_INTERVALS,
@@ -22,7 +23,6 @@ from validation.variability import CLASSES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.profile.measured_pass import MeasuredPass
 
 # One execution of all tests in hours, table 1.
 _HOURS: Final = {

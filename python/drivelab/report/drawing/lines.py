@@ -28,6 +28,7 @@ from drivelab.report.drawing.line_styles import (
     CLOUD_STYLE,
     FIT_STYLE,
     MEAN_STYLE,
+    AreaStyle,
     LineStyle,
     drive_style,
     series_style,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from drivelab.exhibits import Line, LineFigure
-    from drivelab.report.drawing.line_styles import AreaStyle, LineStyle
 
     Margins = tuple[float, float, float, float]
 
