@@ -107,8 +107,8 @@ def run_test(
         leave=session.leave,
     )
     with run:
-        # Refuses what another version wrote.
-        read_record(run.store)
+        # Refuses what another version wrote, and a result that could not be written in the end.
+        _folder(path, read_record(run.store)).check({RESULT: "result"})
         shared = shared_states or SharedStates(path / FOLDER)
         bench = Bench(session, run, settings, States(path), shared, progress=progress)
 
@@ -205,15 +205,18 @@ def _of_keys(values: Any, wanted: dict[str, Any]) -> dict[str, Any]:
 def save_result(path: Path, record: Record) -> dict[str, Any]:
     """Write a record's result beside its journal, and give it."""
     result = result_of(record)
-    folder = OutputFolder.of_run(path, run_of(record.header))
     try:
-        folder.write(RESULT, "result", sealed_json(result, indent=1))
+        _folder(path, record).write(RESULT, "result", sealed_json(result, indent=1))
     except OSError as error:
         raise RunError(
             f"{path / RESULT} cannot be written: {error.strerror or error}; everything measured "
             "is kept: make room and run the same command again"
         ) from error
     return result
+
+
+def _folder(path: Path, record: Record) -> OutputFolder:
+    return OutputFolder.of_run(path, run_of(record.header))
 
 
 def run_header(

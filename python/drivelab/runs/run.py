@@ -31,7 +31,7 @@ from drivelab.runs.kind import RunKind
 from drivelab.runs.pause import Pause
 from drivelab.runs.same_run import refuse_other_run
 from drivelab.runs.stopping import how_to_go_on, told_when_stopped
-from drivelab.store import RunStore
+from drivelab.store import RunStore, holds_more_than_a_journal
 
 Answer = TypeVar("Answer")
 Entry = dict[str, Any]
@@ -282,8 +282,9 @@ def _opened(
         try:
             refuse_other_run(kind, path, store.header, header)
         except UsageError:
-            # What was stopped before its first result is no run yet.
-            if store.done() or command_of(store.header) != kind.command:
+            # What was stopped before its first result is no run yet, unless something tells of it.
+            is_begun = store.done() or holds_more_than_a_journal(path)
+            if is_begun or command_of(store.header) != kind.command:
                 raise
             store.begin_again(header)
     except BaseException:

@@ -15,7 +15,14 @@ folder around it and its lock; `removal` deletes it.
 """
 
 from drivelab.store.database import LAYOUT, EmptyRunError, damaged
-from drivelab.store.folder import DATABASE, LOCK, check_inside, is_held, is_run
+from drivelab.store.folder import (
+    DATABASE,
+    LOCK,
+    check_inside,
+    holds_more_than_a_journal,
+    is_held,
+    is_run,
+)
 from drivelab.store.removal import refuse_no_run, remove_run
 from drivelab.store.run_store import Failure, RunStore
 
@@ -28,6 +35,7 @@ __all__ = [
     "RunStore",
     "check_inside",
     "damaged",
+    "holds_more_than_a_journal",
     "is_held",
     "is_run",
     "refuse_no_run",

@@ -27,6 +27,13 @@ def is_run(path: Path) -> bool:
     return (path / DATABASE).is_file()
 
 
+def holds_more_than_a_journal(path: Path) -> bool:
+    """Tell whether anything was made of a run: a table, a report, a saved state."""
+    return any(
+        not (entry.name == LOCK or entry.name.startswith(DATABASE)) for entry in path.iterdir()
+    )
+
+
 def is_held(path: Path) -> bool:
     """Tell whether a process is measuring into a run right now."""
     try:

@@ -186,6 +186,16 @@ def test_what_was_stopped_before_its_first_result_is_no_run_yet(tmp_path: Path) 
         opened(tmp_path / "run")
 
 
+def test_a_run_without_results_of_which_something_tells_stays_the_one_it_is(tmp_path: Path) -> None:
+    with opened(tmp_path / "run"):
+        pass
+    (tmp_path / "run" / "result.json").write_text("{}")
+    with pytest.raises(UsageError, match=r"holds another trial: drive\.name was"):
+        opened(tmp_path / "run", name="other")
+    with opened(tmp_path / "run") as run:
+        assert run.store.header["drive"] != {"name": "other"}
+
+
 def _raised(error: Exception) -> None:
     raise error
 
