@@ -110,8 +110,10 @@ def _other_summary(path: Path, store: RunStore, size_bytes: int) -> RunSummary:
         pass
     action = last.get("action")
     ended = isinstance(action, dict) and action.get("kind") == "end"
+    # A profile ends when enough is known, and says so in its answer alone.
+    ended |= (path / "profile.json").is_file()
     asked = header.get(str(header["kind"]), {})
-    state: State = "complete" if ended or header["kind"] != "pts" else "incomplete"
+    state: State = "complete" if ended else "incomplete"
     drive, settings = header.get("drive", {}), asked.get("settings", {})
     return RunSummary(
         path,

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 _KINDS: Final = {".csv": "table", ".svg": "drawing", ".html": PAGE_KIND, ".json": "profile"}
-_NAMES: Final = (
+#: What a profile writes beside its journal.
+FILES: Final = (
     *("ratios.csv", "ratio_intervals.csv", "access_times.csv", "passes.csv", "decisions.csv"),
     *("profile.svg", PAGE, "profile.json"),
 )
@@ -39,7 +40,7 @@ def _tables(found: Profile, answers: Sequence[Decision]) -> Iterator[Table]:
 
 def check_files(folder: OutputFolder) -> None:
     """Refuse a profile whose files somebody changed, before more is measured."""
-    found = (name for name in _NAMES if (folder.path / name).exists())
+    found = (name for name in FILES if (folder.path / name).exists())
     folder.check({name: _KINDS[Path(name).suffix] for name in found})
 
 

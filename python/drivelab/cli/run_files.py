@@ -49,6 +49,7 @@ def export(args: argparse.Namespace) -> dict[str, Any]:
 def remove(args: argparse.Namespace) -> dict[str, Any]:
     """Delete the run; give what ``runs remove --json`` prints (docs/json.md)."""
     from drivelab.campaign.export import EXPORT
+    from drivelab.cli.profile_files import FILES
     from drivelab.models.of_run import MODEL
     from drivelab.outputs import is_changed
     from drivelab.pts.states import state_files
@@ -58,7 +59,7 @@ def remove(args: argparse.Namespace) -> dict[str, Any]:
     refuse_no_run(args.run)
     if not args.yes:
         _ask(args.run)
-    named = {EXPORT, MODEL, *report_files(args.run), *state_files(args.run)}
+    named = {EXPORT, MODEL, *FILES, *report_files(args.run), *state_files(args.run)}
     made = {name for name in named if not is_changed(args.run / name)}
     files = remove_run(args.run, made)
     return {"run": str(args.run), "files": files}

@@ -458,6 +458,16 @@ def test_runs_of_other_commands_are_listed_shown_and_removed(
     assert f"measured    {one['measured']}\n" in text(capsys, "show", "tested")
     with pytest.raises(UsageError, match=r"^tested is a run of `drivelab pts`; choose another --"):
         refuse_other_run(PROFILE, Path("tested"), RunStore.open(Path("tested")).header, {})
+    small = ("--interval", "8KiB:16KiB:8KiB", "--file-size", "1MiB", "--repetitions", "1")
+    assert cli.main(["profile", "sim:x25m", *small, "--out", "profiled"]) == 0
+    capsys.readouterr()
+    (Path("profiled") / "profile.json").rename("aside")
+    assert answer(capsys, "show", "profiled")["state"] == "incomplete"
+    Path("aside").rename(Path("profiled") / "profile.json")
+    assert answer(capsys, "show", "profiled")["state"] == "complete"
+    removed = answer(capsys, "remove", "profiled", "--yes")["files"]
+    assert {"profile.json", "profile.svg", "ratios.csv", "report.html"} < set(removed)
+    assert not Path("profiled").exists()
     assert answer(capsys, "remove", "tested", "--yes")["files"] == [
         "result.json",
         "run.lock",
