@@ -35,7 +35,7 @@ def add_drive_options(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=whole_number(1, 1024),
         metavar="N",
-        help="threads; results do not depend on it [as many as there are cores]",
+        help="worker threads; results are the same for any number [one per core]",
     )
     add_no_variability(group)
     group = parser.add_argument_group("real drives")

@@ -236,6 +236,7 @@ def _told_of(args: argparse.Namespace, plan: ProfileSettings) -> dict[str, Any]:
     from drivelab.cli.profile_files import check_files, values_of, write_files
     from drivelab.cli.profile_text import profile_text
     from drivelab.profile.run import run_profile
+    from drivelab.runs.stopping import how_to_go_on, told_when_stopped
 
     out = _folder(args)
     with _opened(args, plan) as drive:
@@ -262,7 +263,9 @@ def _told_of(args: argparse.Namespace, plan: ProfileSettings) -> dict[str, Any]:
     head["optimization_cost_ns"] = None if asked is None else asked.time_ns
     head["optimization_ratio"] = None if asked is None else asked.ratio
     answers = _answers(found, asked)
-    files = [] if folder is None else write_files(found, plan, head, answers, folder)
+    kept = "" if folder is None else f"; every pass is kept in {folder.path}; "
+    with told_when_stopped(lambda: kept and kept + how_to_go_on(args.command)):
+        files = [] if folder is None else write_files(found, plan, head, answers, folder)
     lines = [profile_text(found, plan, in_lines(head), answers)]
     lines += ["", *(f"wrote {in_lines(str(name))}" for name in files)] if files else []
     return {"values": values_of(found, plan, head, answers, files), "text": "\n".join(lines)}

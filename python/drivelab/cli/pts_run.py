@@ -97,14 +97,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="RUN",
-        help="folder of the run, or of one for each test of all and each of several drives "
-        "[runs/pts- with a name made of test, drive, edition, scale and seed]; a run that is there "
-        "goes on",
+        help="output folder; one subfolder per test or drive; an existing run resumes "
+        "[runs/pts- with a name made of test, drive, edition, scale and seed]",
     )
     add_at_once(parser)
     _add_settings(parser)
     parser.add_argument(
-        "--rule", choices=tuple(RULES), help="when rounds count as steady [pts: 5, 20 %% and 10 %%]"
+        "--rule",
+        choices=tuple(RULES),
+        help="steady-state rule [pts: 5 rounds, range at most 20 %%, slope at most 10 %%]",
     )
     group = parser.add_argument_group("of single tests")
     group.add_argument(
