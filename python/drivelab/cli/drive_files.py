@@ -155,7 +155,7 @@ def _checked(
     args: argparse.Namespace, path: Path, kind: str, inputs: Sequence[Path | None]
 ) -> Output:
     output = answer_to(args, kind, path)
-    check_files({".toml": output}, force=args.force, inputs=inputs)
+    check_files([((".toml",), output)], force=args.force, inputs=inputs)
     if not _NAME.fullmatch(path.stem):
         raise UsageError(f"{path.name} names no drive: use letters, digits, '.', '_' and '-'")
     return output

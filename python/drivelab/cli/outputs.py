@@ -16,7 +16,7 @@ from drivelab.whole_file import without_links
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 # Whatever else goes wrong lies in the path that was named.
 _FAILURES: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
@@ -86,7 +86,7 @@ def _question(words: Sequence[str]) -> list[str]:
 
 
 def check_files(
-    wanted: Mapping[str, Output | None],
+    wanted: Iterable[tuple[Sequence[str], Output | None]],
     *,
     force: bool,
     inputs: Iterable[Path | None] = (),
@@ -96,7 +96,7 @@ def check_files(
     Parameters
     ----------
     wanted
-        The files, by the ending that each has to have; `None` where none is asked for.
+        The endings that each file may have, and the file; `None` where none is asked for.
     force, inputs
         As `drivelab.outputs.check_outputs` takes them.
 
@@ -106,11 +106,12 @@ def check_files(
         When a name does not end so, is a folder, nothing can be made in its folder, or what is
         there may not be replaced.
     """
-    outputs = [(suffix, output) for suffix, output in wanted.items() if output is not None]
-    for suffix, output in outputs:
+    outputs = [(endings, output) for endings, output in wanted if output is not None]
+    for endings, output in outputs:
         path = output.path
-        if path.suffix != suffix:
-            raise UsageError(f"{path} does not end in {suffix}, which is what is written there")
+        if path.suffix not in endings:
+            ending = " or ".join(endings)
+            raise UsageError(f"{path} does not end in {ending}, which is what is written there")
         if path.is_dir():
             raise UsageError(f"{path} is a folder; name a file")
         # Where a link leads to, that folder counts.

@@ -210,11 +210,11 @@ def _check(args: argparse.Namespace) -> None:
                 )
     from drivelab.drives.presets.source import preset_file
 
-    wanted = {
-        suffix: None if path is None else answer_to(args, _KINDS[name], path)
+    wanted = [
+        ((suffix,), None if path is None else answer_to(args, _KINDS[name], path))
         for suffix, name in _SUFFIXES.items()
         for path in [getattr(args, name)]
-    }
+    ]
     _refuse_to_lose_a_state(args)
     inputs = [args.scenario, args.firmware, preset_file(args.drive)]
     check_files(wanted, force=args.force, inputs=inputs)

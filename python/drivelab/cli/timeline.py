@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +33,9 @@ MAX_OPERATIONS: Final = 4096
 MAX_ROWS: Final = 400
 _SECTOR_BYTES: Final = 512
 _DRAWING: Final = "timeline"
+_ENDINGS: Final = (".svg", ".html")
 _STAGES: Final = "table of stages"
+_FILES: Final = ("svg", "html", "csv")
 _OF_A_RUN: Final = ("from", "scenario", "seed")
 
 
@@ -42,7 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "drive", metavar="DRIVE", help="a simulated SSD: a preset, with or without sim:, or a file"
     )
     add_record(parser, required=False)
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE.svg", help="the drawing")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="the drawing (FILE.svg), or a page with it, its facts and its numbers (FILE.html)",
+    )
     parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="the stages as a table")
     group = parser.add_argument_group("a span of a run")
     group.add_argument(
@@ -76,17 +85,12 @@ def run(args: argparse.Namespace) -> int:
         else:
             values, table, drawing = _span_of_a_run(args, drive)
     if args.output:
-        from drivelab.report.drawing.lanes import lane_document
-        from drivelab.timeline.figure import timing_diagram
-
-        drawn = lane_document(timing_diagram(table, **drawing), drive.name)
+        drawn = _drawn(drawing, table, drive, args.output.suffix)
         write_file(answer_to(args, _DRAWING, args.output), drawn, force=args.force)
     if args.csv:
         write_file(answer_to(args, _STAGES, args.csv), table.csv(), force=args.force)
-    values |= {
-        "svg": str(args.output) if args.output else None,
-        "csv": str(args.csv) if args.csv else None,
-    }
+    files = {path.suffix: str(path) for path in (args.output, args.csv) if path}
+    values |= {kind: files.get(f".{kind}") for kind in _FILES}
     if args.json:
         print(json.dumps(values, indent=2))
     else:
@@ -94,9 +98,35 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+@dataclass(frozen=True)
+class _Drawing:
+    """What is drawn; of a run also the span, and below the title the workload."""
+
+    title: str
+    span: tuple[int, int] | None = None
+    note: str = ""
+
+
+def _drawn(drawing: _Drawing, table: Table, drive: SimulatedDrive, ending: str) -> str:
+    from drivelab.timeline.figure import timing_diagram
+
+    figure = timing_diagram(table, title=drawing.title, span=drawing.span, note=drawing.note)
+    if ending == ".svg":
+        from drivelab.report.drawing.lanes import lane_document
+
+        return lane_document(figure, drive.name)
+    from drivelab.report.page import render
+    from drivelab.timeline.exhibits import timeline_report
+
+    report = timeline_report(
+        figure, table, drive=drive.name, condition=drive.condition, span=drawing.span
+    )
+    return render(report).html
+
+
 def _one_request(
     args: argparse.Namespace, drive: SimulatedDrive
-) -> tuple[dict[str, Any], Table, dict[str, Any]]:
+) -> tuple[dict[str, Any], Table, _Drawing]:
     from drivelab.timeline.figure import describe
     from drivelab.timeline.stages import duration_ns, stages
 
@@ -119,12 +149,12 @@ def _one_request(
         "operations": operations,
     }
     title = describe(args.op, args.record, len(operations), end_ns)
-    return values, table, {"title": title}
+    return values, table, _Drawing(title)
 
 
 def _span_of_a_run(
     args: argparse.Namespace, drive: SimulatedDrive
-) -> tuple[dict[str, Any], Table, dict[str, Any]]:
+) -> tuple[dict[str, Any], Table, _Drawing]:
     from drivelab.cli.simulate_text import stream_text
     from drivelab.drives.simulated.asked import streams_of
     from drivelab.exhibits.quantities import listed
@@ -179,7 +209,7 @@ def _span_of_a_run(
         what = summary or f"streams {names}"
     shown = len({row["operation"] for row in table.records()})
     title = describe_span(shown, (from_ns, to_ns))
-    return values, table, {"title": title, "note": what, "span": (from_ns, to_ns)}
+    return values, table, _Drawing(title, (from_ns, to_ns), what)
 
 
 def _check_options(args: argparse.Namespace) -> None:
@@ -204,13 +234,18 @@ def _check_options(args: argparse.Namespace) -> None:
 
 def _check_outputs(args: argparse.Namespace) -> None:
     if not (args.output or args.csv or args.json):
-        raise UsageError("nothing to write: give -o FILE.svg, --csv FILE.csv or --json")
+        raise UsageError(
+            "nothing to write: give -o FILE.svg or FILE.html, --csv FILE.csv or --json"
+        )
     from drivelab.drives.presets.source import preset_file
 
-    wanted = {
-        ".svg": None if args.output is None else answer_to(args, _DRAWING, args.output),
-        ".csv": None if args.csv is None else answer_to(args, _STAGES, args.csv),
-    }
+    wanted = [
+        (endings, None if path is None else answer_to(args, kind, path))
+        for endings, kind, path in (
+            (_ENDINGS, _DRAWING, args.output),
+            ((".csv",), _STAGES, args.csv),
+        )
+    ]
     check_files(wanted, force=args.force, inputs=[args.scenario, preset_file(args.drive)])
 
 
@@ -231,5 +266,5 @@ def _text(values: Mapping[str, Any]) -> str:
         start, end = (format_duration_ns(values[name]) for name in ("from_ns", "to_ns"))
         when = f"from {start} to {end} of the run"
     lines = [f"{values['drive']}: {len(operations)} flash operations on {len(units)} units, {when}"]
-    lines += [f"wrote {values[kind]}" for kind in ("svg", "csv") if values[kind]]
+    lines += [f"wrote {values[kind]}" for kind in _FILES if values[kind]]
     return "\n".join(lines)

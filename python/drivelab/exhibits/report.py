@@ -64,7 +64,8 @@ class Report:
     origin
         Column and cell that lead each row of every saved table.
     folder
-        Where the tables lie beside the page; empty for the page's own folder.
+        Where the tables lie beside the page; empty for the page's own folder, None where they are
+        in the page alone.
     ending
         The last sentence of the page.
     """
@@ -79,5 +80,5 @@ class Report:
     badge: tuple[str, str] = field(default=("", ""), kw_only=True)
     statement: str = field(default="", kw_only=True)
     origin: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)
-    folder: str = field(default="data", kw_only=True)
+    folder: str | None = field(default="data", kw_only=True)
     ending: str = field(default="", kw_only=True)

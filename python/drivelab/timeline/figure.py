@@ -29,7 +29,8 @@ _KINDS: Final = (
     ("wait_channel", "waits for the channel", "barred"),
     ("wait_operation", "waits for other data", "crossed"),
 )
-_WORDS: Final = {name: words for name, words, _ in _KINDS}
+#: What a stage or wait is called.
+WORDS: Final = {name: words for name, words, _ in _KINDS}
 _COLLECTION: Final = "for collection"
 _CAUSES: Final = {"wear": "wear levelling", "map": "map on the flash", "fold": "folding"}
 
@@ -145,7 +146,7 @@ def _bars(
                 clock.at(number(row["end_ns"])),
                 kind,
                 framed=row["cause"] != "host",
-                text=_said(row, _WORDS[kind], clock),
+                text=_said(row, WORDS[kind], clock),
                 label=str(int(number(row["page"])) - first) if has_label else "",
             )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import io
 import itertools
 import json
 import re
 import xml.etree.ElementTree as ET
+import zlib
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -319,6 +321,38 @@ def test_command_writes_drawing_table_and_json(small, tmp_path: Path, capsys) ->
     assert "2 flash operations on 2 units, over after 1.09 ms" in capsys.readouterr().out
 
 
+def test_page_holds_the_table_that_csv_writes(small, tmp_path: Path, capsys) -> None:
+    page, csv = tmp_path / "t.html", tmp_path / "t.csv"
+    words = ["timeline", small("x25m-yoo2014"), "--op", "write", "--record", "8KiB"]
+    assert cli.main([*words, "-o", str(page), "--csv", str(csv), "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert (values["svg"], values["html"], values["csv"]) == (None, str(page), str(csv))
+    text = page.read_text()
+    packed = re.search(r'id="data">([^<]+)<', text)[1]
+    assert json.loads(zlib.decompress(base64.b64decode(packed)))["csv"] == {
+        "timeline": csv.read_text()
+    }
+    assert "lie beside this file" not in text
+    # The same question again replaces the page, another one does not.
+    assert cli.main([*words, "-o", str(page)]) == 0
+    assert f"wrote {page}" in capsys.readouterr().out
+    assert cli.main([*words[:-1], "4KiB", "-o", str(page)]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert page.read_text() == text
+
+
+def test_page_of_a_span_says_the_workload_above_the_lanes(small, tmp_path: Path) -> None:
+    path = tmp_path / "span.html"
+    words = ["timeline", small("bench-64gib"), *SPAN, "-o", str(path)]
+    assert cli.main(words) == 0
+    text = path.read_text()
+    workload = "50 % writes: 4 KiB random reads, 4 KiB random writes, queue depth 8"
+    workload = workload.replace("50 %", "50\N{NO-BREAK SPACE}%").replace("4 KiB", "4\xa0KiB")
+    assert f'<p class="setting">{workload}</p>' in text
+    assert text.index(workload) < text.index("<svg")
+    assert "A short span of one run" in text
+
+
 def test_prefix_of_the_drive_may_be_left_out(small, capsys) -> None:
     path = small("x25m-yoo2014")
     answers = set()
@@ -333,8 +367,8 @@ def test_prefix_of_the_drive_may_be_left_out(small, capsys) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--record", "4k"], "nothing to write: give -o FILE.svg"),
-        (["--record", "4k", "-o", "x.png"], "x.png does not end in .svg"),
+        (["--record", "4k"], "nothing to write: give -o FILE.svg or FILE.html, --csv"),
+        (["--record", "4k", "-o", "x.png"], "x.png does not end in .svg or .html, which"),
         (["--record", "4k", "--csv", "x.svg"], "x.svg does not end in .csv"),
         (["--record", "4k", "-o", "none/x.svg"], "there is no folder none"),
         (["--record", "0", "--json"], "a record of 0 bytes cannot be drawn"),

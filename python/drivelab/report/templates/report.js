@@ -17,7 +17,7 @@
   }, () => {
     for (const button of document.querySelectorAll("button.csv")) {
       button.disabled = true;
-      button.title = "This browser is too old for it; the numbers lie beside this file, in data/";
+      button.title = "This browser is too old for it; the end of the page says where the numbers are";
     }
   });
 
