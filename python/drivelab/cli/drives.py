@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.outputs import add_force
-from drivelab.cli.terminal import in_lines, show
+from drivelab.cli.terminal import aligned, in_lines, show
 
 if TYPE_CHECKING:
     import argparse
@@ -158,7 +158,8 @@ def _text(presets: list[dict[str, Any]], kernel: str, devices: list[dict[str, An
     from drivelab.units import format_size
 
     lines: list[str] = []
-    starts = _columns([[each["drive"], format_size(each["capacity_bytes"])] for each in presets])
+    rows = [[each["drive"], format_size(each["capacity_bytes"])] for each in presets]
+    starts = [f"  {line}" for line in aligned(rows, left=2)]
     for heading, belongs in _GROUPS.items():
         group = [
             f"{start}  {each['summary']}"
@@ -182,11 +183,3 @@ def _text(presets: list[dict[str, Any]], kernel: str, devices: list[dict[str, An
         lines += [f"      made of: {member}" for member in device["members"]]
         lines += [f"      not written: {reason}" for reason in device["write_refusals"]]
     return "\n".join(lines)
-
-
-def _columns(rows: list[list[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    ]

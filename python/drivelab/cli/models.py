@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from drivelab.cli.terminal import aligned
+
 if TYPE_CHECKING:
     import argparse
 
@@ -30,12 +32,5 @@ def accuracy_text(model: PerformanceModel) -> str:
     from drivelab.models.exhibits.accuracy_words import accuracy_cells, accuracy_meaning
 
     rows = accuracy_cells(model)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            f"{cell:<{width}}" if place < 2 else f"{cell:>{width}}"
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    lines = [line.rstrip() for line in aligned(rows, left=2)]
     return "\n".join([*lines, *accuracy_meaning(model)])

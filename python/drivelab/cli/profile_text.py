@@ -6,6 +6,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from drivelab.cli.terminal import aligned
 from drivelab.runs.starts import beside_text
 from drivelab.units import format_duration_ns
 
@@ -118,15 +119,10 @@ def _table(found: Profile) -> list[str]:
             bounds = ratios.bounds.get(size)
             row.append("" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}")
         rows.append(row)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    ]
     note = "* measured in both orders; sequential over random throughput"
     if not all(each.issuperset(sizes) for each in measured.values()):
         note += ", estimated at the others"
-    return [*(line.rstrip() for line in lines), note]
+    return [*(line.rstrip() for line in aligned(rows, left=0)), note]
 
 
 def _shown(sizes: Sequence[int], measured: set[int]) -> list[int]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from drivelab.cli.terminal import aligned
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -46,14 +48,14 @@ def _standings(answer: Mapping[str, Any]) -> list[str]:
         )
         counts = tuple(str(one[name]) for name in ("wins", "losses", "undecided"))
         rows.append((one["label"], value_text(one["mean"]), interval, *counts))
-    return [title, *_aligned(rows)]
+    return [title, *aligned(rows, left=1)]
 
 
 def _courses(answer: Mapping[str, Any]) -> list[str]:
     """Write what a test over time came to on each drive, in the order in which they are named."""
     (course,) = _COURSES.keys() & answer.keys()
     title, rows_of = _COURSES[course]
-    return [title, *_aligned(rows_of(answer[course], answer.get("minute")))]
+    return [title, *aligned(rows_of(answer[course], answer.get("minute")), left=1)]
 
 
 def _saturation(drives: Sequence[Mapping[str, Any]], minute: str) -> list[Sequence[str]]:
@@ -115,13 +117,3 @@ def _known(value: float | None) -> str:
     from drivelab.exhibits.number_text import value_text
 
     return _UNKNOWN if value is None else value_text(value)
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Set rows below each other, names to the left and the rest to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        f"{row[0]:<{widths[0]}}  "
-        + "  ".join(f"{text:>{width}}" for text, width in zip(row[1:], widths[1:], strict=True))
-        for row in rows
-    ]

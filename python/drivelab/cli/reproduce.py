@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.outputs import add_force, output_errors
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import aligned, show
 from drivelab.errors import DrivelabError, RunError, UsageError
 from drivelab.outputs import OutputFolder
 
@@ -161,7 +161,7 @@ def _columns(table: Table) -> list[str]:
         [_cell(cell, name) for cell, name in zip(row, table.columns, strict=True)]
         for row in table.rows
     ]
-    upright, turned = _upright(rows), _aligned(list(zip(*rows, strict=True)))
+    upright, turned = _upright(rows), _indented(list(zip(*rows, strict=True)))
     width = max(map(len, upright))
     return upright if width <= max(_COLUMNS, *map(len, turned)) else turned
 
@@ -171,15 +171,11 @@ def _upright(rows: list[list[str]]) -> list[str]:
     heads = [_wrapped(head) for head in rows[0]]
     height = max(map(len, heads))
     heads = [[""] * (height - len(head)) + head for head in heads]
-    return _aligned([*zip(*heads, strict=True), *rows[1:]])
+    return _indented([*zip(*heads, strict=True), *rows[1:]])
 
 
-def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [
-        "  " + "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True))
-        for line in lines
-    ]
+def _indented(lines: Sequence[Sequence[str]]) -> list[str]:
+    return [f"  {line}" for line in aligned(lines, left=0)]
 
 
 def _wrapped(text: str) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.cli.arguments import add_json
 from drivelab.cli.drive_options import characteristics_json
 from drivelab.cli.outputs import add_force
-from drivelab.cli.terminal import columns, in_lines, show
+from drivelab.cli.terminal import aligned, columns, in_lines, show
 
 if TYPE_CHECKING:
     import argparse
@@ -163,7 +163,7 @@ def _list_text(answer: Mapping[str, Any]) -> str:
         )
         if not known:
             problems.append(one["problem"])
-    table = _aligned(rows)
+    table = _table(rows)
     width = columns()
     if width is not None and max(map(len, table)) > width:
         table = _labelled(rows[1:])
@@ -220,7 +220,7 @@ def _show_text(answer: Mapping[str, Any]) -> str:
             for one in answer["failures"]
         ]
         head = ("index", "failed at", "workload", "why")
-        text += ["", *_aligned([head, *rows]), "the same command tries them again"]
+        text += ["", *_table([head, *rows]), "the same command tries them again"]
     return "\n".join(text)
 
 
@@ -272,9 +272,5 @@ def _when(text: str | None) -> str:
     return "?" if text is None else f"{datetime.fromisoformat(text).astimezone():%Y-%m-%d %H:%M}"
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    return [line.rstrip() for line in aligned(rows, left=len(rows[0]))]
