@@ -209,9 +209,9 @@ try:
         drive.session(seed=0)
     elif sys.argv[1] == "worker":
         one = (0.0, 1, 4096, 4096, 0.0, 0.0, 4096, 4096)
-        measuring = drive.measure([0], [one], seed=0, warmup_requests=0, warmup_ns=0, requests=9,
-            duration_ns=None, half_width_ratio=None, max_requests=9, workers=2, range_bytes=None)
-        next(measuring)
+        streams = [_core.Stream.of_characteristics(one)]
+        work = [(0, streams, (0, 0, 9, None, None, 9))]
+        next(drive.measure(work, seed=0, workers=2))
     else:
         drive.prepare()
 except RunError as error:
