@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 
 from drivelab._core import Stream
 from drivelab.errors import UsageError
@@ -39,6 +39,11 @@ class WholePass:
     first_requests
         Stop after so many requests of that order, at least one: a partial pass. ``None``
         transfers the whole file.
+
+    Raises
+    ------
+    UsageError
+        Names what is impossible and what is allowed.
     """
 
     kind: ClassVar[Literal["whole_pass"]] = "whole_pass"
@@ -49,6 +54,21 @@ class WholePass:
     file_bytes: int
     start_bytes: int = 0
     first_requests: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.direction not in get_args(Direction):
+            allowed = " or ".join(get_args(Direction))
+            raise UsageError(f"direction is {self.direction!r}; allowed: {allowed}")
+        if not isinstance(self.is_random, bool):
+            raise UsageError(f"is_random is {self.is_random!r}; allowed: true or false")
+        for name in ("request_bytes", "file_bytes", "start_bytes", "first_requests"):
+            value = getattr(self, name)
+            if value is None and name == "first_requests":
+                continue
+            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63:
+                raise UsageError(f"{name} is {value!r}; allowed: a whole number from 0")
+        # Sizes and places are checked where requests are made of them.
+        self.streams()
 
     @property
     def whole_requests(self) -> int:

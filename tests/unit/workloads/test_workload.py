@@ -117,3 +117,21 @@ def test_it_is_described_in_a_line(name: str, line: str, footprint: int | None) 
 def test_what_is_no_workload_is_refused(data: object) -> None:
     with pytest.raises(UsageError):
         workload_of_json(data)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"direction": "sideways"}, "direction is 'sideways'; allowed: read or write"),
+        ({"is_random": 1}, "is_random is 1; allowed: true or false"),
+        ({"request_bytes": "4k"}, "request_bytes is '4k'; allowed: a whole number"),
+        ({"request_bytes": 0}, "request_size is 0 bytes; allowed: a multiple of 512"),
+        ({"start_bytes": -512}, "start_bytes is -512; allowed: a whole number from 0"),
+        ({"file_bytes": 5}, "has 5 bytes; allowed: multiples of 512"),
+        ({"rounds": 2}, "this is no pass over a file"),
+    ],
+)
+def test_an_impossible_pass_is_refused_as_it_is_read(values: dict[str, object], said: str) -> None:
+    told = {**workload_json(WORKLOADS["pass"]), **values}
+    with pytest.raises(UsageError, match=said):
+        workload_of_json(told)

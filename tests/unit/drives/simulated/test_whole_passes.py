@@ -90,7 +90,7 @@ def test_a_partial_pass_stops_in_the_order_of_the_whole_file() -> None:
 
 
 def test_what_a_partial_pass_did_not_send_goes_on_like_its_later_half(small) -> None:
-    part = WholePass("read", False, 100, 100_000, first_requests=100)
+    part = WholePass("read", False, 512, 512_000, first_requests=100)
     # 60 requests took 6000 ns, the 40 behind them 8000: the 900 others take 200 ns each.
     told = MeasuredPass(0, replace(part, first_requests=100), 14_000, None, 60, (6_000, 13_000))
     assert told.access_time_ns == (14_000 + 900 * 200) / 1000
@@ -102,13 +102,13 @@ def test_what_a_partial_pass_did_not_send_goes_on_like_its_later_half(small) -> 
 
 
 def test_what_a_cache_absorbed_is_the_time_that_the_beginning_did_not_take() -> None:
-    each = WholePass("write", False, 100, 10_000)
+    each = WholePass("write", False, 512, 51_200)
     # The first 30 requests take a tenth of the others' 1000 ns for ten: 27 of them were absorbed.
     marks = (100, 200, 300, *range(1300, 8300, 1000))
     told = MeasuredPass(0, each, marks[-1], None, 10, marks)
-    assert told.absorbed_bytes == pytest.approx(2700)
+    assert told.absorbed_bytes == pytest.approx(27 * 512)
     # Nine tenths of it after the third mark.
-    assert told.filling_bytes == 3000
+    assert told.filling_bytes == 30 * 512
     steady = tuple(range(1000, 11_000, 1000))
     assert MeasuredPass(0, each, 10_000, None, 10, steady).absorbed_bytes == 0
     assert MeasuredPass(0, each, 10_000, None, 10, steady).filling_bytes == 0
