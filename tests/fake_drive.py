@@ -58,6 +58,13 @@ class FakeDrive(ClosedOnExit):
         finally:
             self.closed_answers += 1
 
+    @property
+    def file(self) -> None:
+        return None
+
+    def leave(self, *, only_found: bool = False) -> None:
+        return None
+
     def close(self) -> None:
         pass
 

@@ -251,7 +251,7 @@ def _told_of(args: argparse.Namespace, plan: ProfileSettings) -> dict[str, Any]:
             )
         except BaseException:
             # Another command may be the one that goes on with it.
-            _leave_found(drive)
+            drive.leave(only_found=True)
             raise
     found, folder = profiled.found, profiled.folder
     head = {
@@ -362,17 +362,10 @@ def _opened(args: argparse.Namespace, plan: ProfileSettings) -> Drive:
             drive.check(each)
     except BaseException:
         # A file may be that of a profile which was stopped.
-        _leave_found(drive)
+        drive.leave(only_found=True)
         drive.close()
         raise
     return drive
-
-
-def _leave_found(drive: Drive) -> None:
-    from drivelab.drives.real.fio.drive import FioDrive
-
-    if isinstance(drive, FioDrive):
-        drive.leave(only_found=True)
 
 
 def describe_drive(drive: Drive) -> dict[str, Any]:

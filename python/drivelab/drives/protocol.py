@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from drivelab.drives.measurement import Measurement
@@ -42,6 +43,19 @@ class Drive(DriveLimits, OpenDrive, Protocol):
         ------
         RunError
             When the drive, or the tool that asks it, fails.
+        """
+        ...
+
+    @property
+    def file(self) -> dict[str, int | None] | None:
+        """Which file it is: one may be made anew for another start; ``None`` of anything else."""
+        ...
+
+    def leave(self, *, only_found: bool = False) -> Path | None:
+        """Let a file made for the drive stay, for whoever goes on; give its path.
+
+        It is removed when that one is closed. ``None`` where none would be removed; with
+        `only_found` also where the file is new.
         """
         ...
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.real.fio.drive import FioDrive
 from drivelab.errors import RunError
 from drivelab.outputs import OutputFolder
 from drivelab.profile.journal import PROFILE, entry_of, stored_passes
@@ -101,8 +100,7 @@ def run_profile(
         "plan": plan.to_json(),
         "origin": origin,
     }
-    real = drive if isinstance(drive, FioDrive) else None
-    file = {} if real is None else {"file": real.file}
+    file = {"file": drive.file} if drive.kind == "real" else {}
     with Run(
         PROFILE,
         path,
@@ -110,7 +108,7 @@ def run_profile(
         is_real=drive.kind == "real",
         start={**origin, "beside": list(beside), **file},
         command=command,
-        leave=None if real is None else real.leave,
+        leave=drive.leave,
     ) as run:
         folder = None if path is None else OutputFolder.of_run(path, run_of(run.store.header))
         if folder is not None:

@@ -126,6 +126,13 @@ class AnalyticDrive(ClosedOnExit):
                 stopped_by=stopped_by,
             )
 
+    @property
+    def file(self) -> None:
+        """No file of this machine."""
+
+    def leave(self, *, only_found: bool = False) -> None:
+        """Nothing is made."""
+
     def session(self, *, seed: int = 0) -> DriveSession:  # noqa: ARG002
         """Refuse: an equation keeps nothing of what was done."""
         raise CannotAnswerError(

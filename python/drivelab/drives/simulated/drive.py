@@ -360,6 +360,13 @@ class SimulatedDrive(ClosedOnExit):
         """Memory that a session takes: the state it begins with, and what is done to it."""
         return _needed_bytes(self._core.state_bytes)
 
+    @property
+    def file(self) -> None:
+        """No file of this machine."""
+
+    def leave(self, *, only_found: bool = False) -> None:
+        """Nothing is made."""
+
     def session(self, *, seed: int = 0) -> SimulatedSession:
         """Begin in the preset's condition, beside all measurements; `RunError` without memory."""
         self._workers(1)
