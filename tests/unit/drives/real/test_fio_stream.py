@@ -172,7 +172,7 @@ def test_designs_are_sent_as_they_are(drive: FioDrive, fio_logs: list[bytes]) ->
     odd = False
     for index, workload in enumerate(small):
         fio_logs.clear()
-        measure(drive, index, workload, MeasurementPlan(seed=3, warmup_requests=0, requests=50))
+        measure(drive, index, workload, MeasurementPlan(seed=3, warmup_requests=0, requests=200))
         sent = accesses_of(fio_logs)
         assert sorted(sent) == sorted(generated(workload, index, len(sent)))
         odd = odd or workload.queue_depth & (workload.queue_depth - 1) != 0
