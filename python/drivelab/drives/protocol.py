@@ -60,7 +60,7 @@ class Drive(DriveLimits, OpenDrive, Protocol):
         ...
 
     def session(self, *, seed: int = 0) -> DriveSession:
-        """Begin steps that go on from each other; the session is closed for the drive.
+        """Begin steps that go on from each other; closing the session closes the drive.
 
         Parameters
         ----------

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from drivelab import _core
+from drivelab.models.ensemble_regressor import EnsembleRegressor
 
 
-class BoostedLinearTrees(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class BoostedLinearTrees(EnsembleRegressor):
     """Gradient-boosted regression trees whose leaves are ridge regressions.
 
     Splits are chosen by how much linear fits on both sides gain over one linear fit, so
@@ -130,26 +130,3 @@ class BoostedLinearTrees(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             seed=seed,
         )
         return self
-
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
-        """Predict one value a row.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Finite, or NaN where missing.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        features = validate_data(
-            self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
-        )
-        return np.frombuffer(self.ensemble_.predict(features, *features.shape)).copy()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

@@ -10,21 +10,20 @@ from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import (
     _check_sample_weight,
-    check_is_fitted,
     validate_data,
 )
 
 from drivelab import _core
 from drivelab.errors import ParameterError, UsageError
+from drivelab.models.ensemble_regressor import EnsembleRegressor
 
 LOSSES: Final = ("squared_error", "quantile")
 _NO_LIMIT: Final = 2**32 - 1
 
 
-class LinearLeafTree(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class LinearLeafTree(EnsembleRegressor):
     """A regression tree that can be read: a linear function in every leaf (GUIDE).
 
     The column of a split is the one whose values the signs of a node's residuals follow most, by
@@ -188,31 +187,6 @@ class LinearLeafTree(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         counted = targets[weights > 0]
         self.target_range_ = (float(counted.min()), float(counted.max()))
         return self
-
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
-        """Predict one value a row.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Finite, or NaN where missing.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        features = validate_data(
-            self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
-        )
-        rows, columns = features.shape
-        answers = self.ensemble_.predict(features, rows, columns, self._threads())
-        return np.frombuffer(answers).copy()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _checked_parameters(self) -> dict[str, Any]:
         """Return what the core takes; it checks ranges, but not what is no number."""
