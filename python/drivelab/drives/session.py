@@ -52,7 +52,9 @@ Operations = tuple[OperationResult | None, OperationResult | None]
 
 @dataclass(frozen=True)
 class StepPlan:
-    """When a step ends: whichever is first, and where what is sent ends by itself, with that.
+    """When a step ends: at `seconds` or `total_bytes`, whichever comes first.
+
+    A workload that ends by itself, such as a pass or a trace, ends the step too.
 
     Attributes
     ----------

@@ -18,7 +18,8 @@ class RunKind:
     Attributes
     ----------
     command
-        Of Drivelab, which makes them. It is the header's ``kind``, which a campaign's has not.
+        The command of Drivelab that makes such runs: the header's ``kind``. Headers of campaigns
+        have no ``kind``.
     what
         Such a run in words: ``campaign``.
     one, many

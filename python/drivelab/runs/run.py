@@ -256,10 +256,10 @@ class Run(ClosedOnExit):
             self.store.add_failure(position, message, dict(asked))
 
     def _kept(self) -> str:
-        """Leave the drive to a run that goes on; say what is kept, and how it does."""
+        """Say what is kept and how to go on; a file made for the drive stays until then."""
         if self._store is None:
             return f"nothing was kept; --out FOLDER keeps every {self.kind.one}"
-        # It is in the state that those results brought it to.
+        # The drive's state is part of what is kept.
         file = None if self._leave is None else self._leave(only_found=not self.stored)
         left = "" if file is None else f", and {file} until the {self.kind.what} is complete"
         of = "" if self._total is None else f" of {self._total}"

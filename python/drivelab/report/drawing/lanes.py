@@ -1,6 +1,6 @@
 """Who works when: a lane each, and bars along a common time.
 
-Bars are told apart by colour and hatching, and say what they are where they are pointed at.
+Bars differ by colour and hatching; pointing at one shows what it is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Series over a common axis: convergence, the measurement window, a 2-D plot, a time series.
 
-Lines of data are told apart by colour, marker and dash; the mean and the 90 % and 110 % lines
+Lines of data differ by colour, marker and dash; the mean and the 90 % and 110 % lines
 are thin, dashed and named where they end, the least-squares line is dotted. A small figure has
 its title inside and stands beside others.
 """
