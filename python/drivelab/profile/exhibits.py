@@ -130,9 +130,10 @@ def _sizes(found: Profile) -> Table:
     saved = interval_table(found)
     return Table(
         "sizes",
-        ("direction", "request size", "sequential / random throughput", "95 % from", "to"),
+        ("direction", "request size (KiB)", "sequential / random throughput", "95 % from", "to"),
         tuple(
-            (direction, format_size(round(number(size))), *ratios)
+            # In MiB neighbours would look alike.
+            (direction, f"{number(size) / 1024:,g}", *ratios)
             for direction, size, *ratios in saved.rows
         ),
         saved=(saved,),
