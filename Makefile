@@ -82,6 +82,7 @@ test-faults: build ## kills, full disks, five minutes of fuzzing and other long 
 	.venv/bin/pytest -q -m faults
 
 validate: build ## run what Drivelab claims and write VALIDATION.md
+	@$(UV) sync --locked --quiet --group fuzz
 	.venv/bin/python -m validation
 
 reference-results: build ## what `pts compare` sets drives beside: PRESETS="...", or all up to 128 GB
