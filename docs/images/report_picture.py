@@ -17,8 +17,8 @@ PICTURE = Path(__file__).with_name("report.png")
 LARGEST_BYTES = 200 * 1024
 LEFT_OUT = """
     #identity, #words, #accuracy, #intervals, #percentiles, #effects, #importance, #workloads,
-    footer, .warnings, .statement, .summary, #summary h2, #summary h3, figcaption, .csv,
-    #sweeps > p, #sweeps figure:not(:nth-of-type(2)), #predictions .legend,
+    footer, .warnings, .statement, .summary, #summary h2, #summary > h3, figcaption, .csv,
+    #sweeps, #summary .findings, #predictions .legend,
     #predictions .panel:nth-child(n + 4) { display: none; }
     h2 { margin-top: 22px; }
     figure { margin-bottom: 4px; }

@@ -23,6 +23,11 @@ class Caution:
     seen: str = ""
     advice: str = ""
 
+    def text(self) -> str:
+        """Return it as running text."""
+        name = f"{self.name}." if self.name else ""
+        return " ".join(part for part in (name, self.seen, self.advice) if part)
+
 
 @dataclass(frozen=True)
 class Cautions:

@@ -7,9 +7,10 @@ that, so that runs can be read one after the other.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.campaign.exhibits.cautions import measurement_cautions
+from drivelab.campaign.exhibits.cautions import figure_cautions, measurement_cautions
 from drivelab.campaign.exhibits.identity import Identity, identity
 from drivelab.campaign.exhibits.plan_words import plan_words
 from drivelab.campaign.exhibits.sweep_figures import DriveSweeps, missing_reason
@@ -19,7 +20,7 @@ from drivelab.exhibits import Caution, Cell, Table
 from drivelab.exhibits.metric_axes import geometric_mean
 from drivelab.exhibits.quantities import METRICS, listed
 from drivelab.models.exhibits.accuracy import accuracy, scores
-from drivelab.models.exhibits.cautions import model_cautions
+from drivelab.models.exhibits.cautions import model_cautions, model_figure_cautions
 from drivelab.report.drawing.line_styles import MOST_LINES
 
 if TYPE_CHECKING:
@@ -90,7 +91,12 @@ def digest(run: RunData, path: Path) -> Digest:
         identity=identity(run.header, run.starts),
         workloads=len(run.measurements),
         sweeps=DriveSweeps(run.name, run.kind, table, missing_reason(run)),
-        cautions=(*measurement_cautions(run, table), *model_cautions(run)),
+        cautions=(
+            *measurement_cautions(run),
+            *chain.from_iterable(figure_cautions(run, table).values()),
+            *model_cautions(run),
+            *chain.from_iterable(model_figure_cautions(run).values()),
+        ),
         accuracy=accuracy(run),
         judged=scores(run),
         best={

@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,11 @@ from made_run import evaluated, header, made_run, measurement, run_of
 
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import RunError
+from drivelab.exhibits import Cards, Caution, Exhibit, Multiples, Table, Text
 from drivelab.exhibits.quantities import share_text, workload_text
 from drivelab.models.evaluate import MODEL_KEYS, ModelKey
 from drivelab.models.exhibits import summary
-from drivelab.models.exhibits.cautions import model_cautions
+from drivelab.models.exhibits.cautions import model_cautions, model_figure_cautions
 from drivelab.models.exhibits.effects import importance
 from drivelab.models.exhibits.run_data import RunData
 from drivelab.outputs import OutputFolder
@@ -191,6 +193,56 @@ def test_the_page_says_where_its_numbers_come_from(kind: str, word: str, banner:
         assert table.rows[0][:2] == ("sim:made", kind)
 
 
+def exhibits_of(run: RunData) -> dict[str, dict[str, Exhibit]]:
+    return {
+        page.anchor: {
+            getattr(one, "name", str(place)): one for place, one in enumerate(page.exhibits)
+        }
+        for page in campaign_report(run).pages
+    }
+
+
+def test_a_picture_comes_first_and_hashes_last() -> None:
+    report = campaign_report(whole_run())
+    anchors = [page.anchor for page in report.pages]
+    assert (anchors[0], anchors[-2:]) == ("summary", ["words", "identity"])
+    # What drive, a picture, three numbers, how sure.
+    said, picture, cards, sure = report.pages[0].exhibits
+    assert [type(one) for one in (said, cards, sure)] == [Text, Cards, Text]
+    assert isinstance(picture, Multiples)
+    assert picture.name == "sweep-4"
+    names = [getattr(one, "name", "") for page in report.pages[1:] for one in page.exhibits]
+    assert "sweep-4" not in names
+    assert "sweep-5" in names
+
+
+def test_without_curves_another_picture_comes_first() -> None:
+    found = exhibits_of(made_run(12))
+    assert "percentiles" in found["summary"]
+    # Nothing else stood there.
+    assert "percentiles" not in found
+
+
+def test_a_caution_stands_at_the_exhibit_that_it_limits() -> None:
+    found = exhibits_of(made_run(40, requests=900, sweeps=True))
+    percentiles = found["percentiles"]["percentiles"]
+    assert isinstance(percentiles, Multiples)
+    assert percentiles.caution.startswith("Short. ")
+    first, *others = campaign_report(made_run(40, requests=900, sweeps=True)).pages
+    assert "Short" not in [caution.name for caution in first.cautions]
+    assert not any(page.cautions for page in others)
+    table = found["workloads"]["workload-table"]
+    assert isinstance(table, Table)
+    assert table.caution == ""
+
+
+def test_a_caution_of_an_exhibit_that_is_not_there_limits_everything() -> None:
+    # Too few requests for any percentile.
+    report = campaign_report(made_run(40, requests=8))
+    assert "percentiles" not in exhibits_of(made_run(40, requests=8))["percentiles"]
+    assert "Short" in [caution.name for caution in report.pages[0].cautions]
+
+
 def test_a_long_run_lists_the_first_workloads_and_holds_all() -> None:
     run = made_run(SHOWN_ROWS + 5)
     report = page_of(run)
@@ -219,14 +271,17 @@ def predicting(
 
 def test_the_summary_names_range_accuracy_and_what_matters() -> None:
     run = made_run(300)
-    sentences = summary.summary(run, importance(run))
     best = run.accuracy[run.best("latency_ns_mean")]
-    assert "under 300 workloads" in sentences[0]
-    assert share_text(best.mre) in sentences[2]
-    assert sentences[3].endswith("knowing more helps here.")
-    with_check = summary.summary(made_run(60, check=20), importance(run))
-    assert with_check[3].startswith("On 20 more workloads, spread over the whole ranges")
-    assert "for mean latency, queue depth and" in sentences[4]
+    assert summary.what_was_tried(run).startswith("The drive sim:made (74.5 GiB) was simulated")
+    assert "under 300 workloads" in summary.what_was_tried(run)
+    cards = summary.first_numbers(run).cards
+    assert [card.name for card in cards] == ["Mean latency", "Bandwidth", "Throughput"]
+    assert share_text(best.mre) in cards[0].said
+    sentences = summary.how_sure(run, importance(run))
+    assert sentences[0].endswith("knowing more helps here.")
+    with_check = summary.how_sure(made_run(60, check=20), importance(run))
+    assert with_check[0].startswith("On 20 more workloads, spread over the whole ranges")
+    assert "for mean latency, queue depth and" in sentences[1]
 
 
 def test_the_summary_leaves_out_what_does_not_stand_out() -> None:
@@ -234,8 +289,8 @@ def test_the_summary_leaves_out_what_does_not_stand_out() -> None:
     found = importance(run)
     place = found.columns.index("mre_shuffled")
     flat = [(*row[:place], row[place - 1], *row[place + 1 :]) for row in found.rows]
-    assert len(summary.summary(run, found)) == 5
-    assert len(summary.summary(run, replace(found, rows=tuple(flat)))) == 4
+    assert len(summary.how_sure(run, found)) == 2
+    assert len(summary.how_sure(run, replace(found, rows=tuple(flat)))) == 1
 
 
 def test_the_summary_names_only_what_differs() -> None:
@@ -243,8 +298,8 @@ def test_the_summary_names_only_what_differs() -> None:
         measurement(place, Characteristics(read_size=512 * (1 + place % 2))) for place in range(120)
     ]
     run = run_of(same)
-    first = summary.summary(run, importance(run))[0]
-    assert first.endswith("under 120 workloads, 2 of them distinct, which differ in request size.")
+    words = summary.what_was_tried(run)
+    assert words.endswith("under 120 workloads, 2 of them distinct, which differ in request size.")
 
 
 @pytest.mark.parametrize(
@@ -258,7 +313,7 @@ def test_a_share_in_percent(share: float, text: str) -> None:
 def test_warnings_for_wrong_predictions_and_what_was_not_varied() -> None:
     same = [measurement(place, Characteristics()) for place in range(120)]
     run = run_of(same, evaluation=evaluated(same, predicting(same, 3.0)))
-    found = " ".join(f"{one.name}: {one.seen}" for one in model_cautions(run))
+    found = " ".join(f"{one.name}: {one.seen}" for one in every_model_caution(run))
     off = [
         f"1 in {label} (the worst, 3.0\N{MULTIPLICATION SIGN}, is number 119)" for label in LABELS
     ]
@@ -269,19 +324,23 @@ def test_warnings_for_wrong_predictions_and_what_was_not_varied() -> None:
     assert "write size (never in effect)" in found
 
 
+def every_model_caution(run: RunData) -> list[Caution]:
+    return [*model_cautions(run), *chain.from_iterable(model_figure_cautions(run).values())]
+
+
 @pytest.mark.parametrize(("factor", "seen"), [(1.99, False), (2.01, True)])
 def test_far_off_counts_from_a_factor_of_two(factor: float, seen: bool) -> None:
     run = made_run(100)
     for one in (factor, 1 / factor):
         made = evaluated(run.training, predicting(run.training, one))
-        names = [caution.name for caution in model_cautions(replace(run, evaluation=made))]
+        names = [caution.name for caution in every_model_caution(replace(run, evaluation=made))]
         assert ("Far off" in names) == seen
 
 
 def test_good_models_give_no_warning() -> None:
     run = made_run(300)
     exact = evaluated(run.measurements, predicting(run.measurements))
-    assert model_cautions(replace(run, evaluation=exact)) == []
+    assert every_model_caution(replace(run, evaluation=exact)) == []
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.campaign.exhibits.bursts import FOUND, UNTIL, room_found
 from drivelab.campaign.exhibits.series import FEWEST_BATCHES, STEP_SHARE, drift, step_down
-from drivelab.campaign.exhibits.sweeps import QUEUE_DEPTH, lines_of, saturation
+from drivelab.campaign.exhibits.sweeps import (
+    PATTERN_LATENCY,
+    QUEUE_DEPTH,
+    lines_of,
+    saturation,
+)
 from drivelab.campaign.exhibits.workloads import repeatability
 from drivelab.exhibits import Caution
 from drivelab.exhibits.quantities import METRICS, TIMES, latency_text, share_text
@@ -37,16 +42,8 @@ IN_ORDER: Final = 0.05
 BUSY: Final = 0.95
 
 
-def measurement_cautions(run: CampaignData, sweeps: Table) -> list[Caution]:
-    """Return the warnings about how a run was measured, the gravest first.
-
-    Parameters
-    ----------
-    run
-        The run.
-    sweeps
-        As `drivelab.campaign.exhibits.sweeps.sweep_table` makes it.
-    """
+def measurement_cautions(run: CampaignData) -> list[Caution]:
+    """Return the warnings that limit every number of a run, the gravest first."""
     found = [*_failed(run), *_unfinished(run)]
     steps = [(one, step) for one in run.measurements if (step := _step(one)) is not None]
     stepped = {one.index for one, _ in steps}
@@ -56,8 +53,25 @@ def measurement_cautions(run: CampaignData, sweeps: Table) -> list[Caution]:
         if one.index not in stepped and (moved := _drift(one)) is not None
     ]
     found += [*_throttled(run, steps), *_unsteady(run, drifts), *_bursts(run)]
-    found += [*_half_widths(run), *_repeats(run), *_short(run)]
-    return [*found, *_one_place(run), *_saturated(sweeps), *_busy(run)]
+    return [*found, *_repeats(run), *_busy(run)]
+
+
+def figure_cautions(run: CampaignData, sweeps: Table) -> dict[str, list[Caution]]:
+    """Return the warnings that limit one exhibit, by its name.
+
+    Parameters
+    ----------
+    run
+        The run.
+    sweeps
+        As `drivelab.campaign.exhibits.sweeps.sweep_table` makes it.
+    """
+    return {
+        f"sweep-{QUEUE_DEPTH}": [*_saturated(sweeps)],
+        f"sweep-{PATTERN_LATENCY}": [*_one_place(run)],
+        "percentiles": [*_short(run)],
+        "workload-table": [*_half_widths(run)],
+    }
 
 
 def _failed(run: CampaignData) -> Iterator[Caution]:

@@ -21,8 +21,13 @@ FAR_OFF: Final = 2.0
 
 
 def model_cautions(run: RunData) -> list[Caution]:
-    """Return the warnings about the models, the gravest first."""
-    return [*_inaccurate(run), *_far_off(run), *_few(run), *_not_varied(run)]
+    """Return the warnings that limit every answer of the models, the gravest first."""
+    return [*_inaccurate(run), *_not_varied(run)]
+
+
+def model_figure_cautions(run: RunData) -> dict[str, list[Caution]]:
+    """Return the warnings that limit one exhibit, by its name."""
+    return {"accuracy-bars": [*_few(run)], "predicted": [*_far_off(run)]}
 
 
 def _inaccurate(run: RunData) -> Iterator[Caution]:

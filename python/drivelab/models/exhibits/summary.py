@@ -1,4 +1,4 @@
-"""What a run says in words: the summary, its first numbers, the terms of the trade."""
+"""What a run says first: which drive it is, its first numbers, how sure they are; and terms."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from drivelab.exhibits.quantities import (
 )
 from drivelab.models.exhibits.cautions import fixed_characteristics
 from drivelab.models.predictors import ESTIMATORS
+from drivelab.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,22 +23,27 @@ if TYPE_CHECKING:
     from drivelab.models.exhibits.run_data import RunData
 
 
-def summary(run: RunData, importance: Table) -> list[str]:
-    """Return the paragraph's sentences for a person who has not read any paper."""
+def what_was_tried(run: RunData) -> str:
+    """Say which drive it is, and under how many workloads it was tried."""
     adjective = PROVENANCE[run.kind].adjective
     count = len(run.designed)
     keys = {one.characteristics.key() for one in run.designed}
     distinct = "" if len(keys) == count else f", {len(keys):,} of them distinct"
-    sentences = [
-        f"The drive {run.name} was {adjective} under {count:,} workloads{distinct}"
+    return (
+        f"The drive {run.name}{_capacity(run)} was {adjective} under {count:,} workloads{distinct}"
         f"{_differing(run)}."
-    ]
-    sentences.append(_ranges(run))
-    sentences.append(_accuracy(run))
-    sentences.append(_between(run))
-    sentences.append(_basic_against_extended(run))
-    sentences.append(_what_matters(run, importance))
+    )
+
+
+def how_sure(run: RunData, importance: Table) -> list[str]:
+    """Say in sentences how far the first numbers reach, and what they hang on."""
+    sentences = [_between(run), _basic_against_extended(run), _what_matters(run, importance)]
     return [sentence for sentence in sentences if sentence]
+
+
+def _capacity(run: RunData) -> str:
+    capacity = run.header["drive"].get("capacity_bytes")
+    return f" ({format_size(capacity)})" if capacity else ""
 
 
 def _differing(run: RunData) -> str:
@@ -53,31 +59,6 @@ def _differing(run: RunData) -> str:
     return f", which differ {listed(parts)}" if parts else ""
 
 
-def _ranges(run: RunData) -> str:
-    parts = []
-    for metric in run.metrics():
-        item = METRICS[metric]
-        values = [float(getattr(measurement, metric)) for measurement in run.designed]
-        label = item.label.lower()
-        parts.append(f"{label} from {item.text(min(values))} to {item.text(max(values))}")
-    return f"Over these the drive gave a {listed(parts)}."
-
-
-def _accuracy(run: RunData) -> str:
-    best = [run.best(metric) for metric in run.metrics()]
-    one = len({key.estimator for key in best}) == 1
-    parts = []
-    for key in best:
-        model = "" if one else f" ({ESTIMATORS[key.estimator].label})"
-        label = METRICS[key.metric].label.lower()
-        parts.append(f"{share_text(run.accuracy[key].mre)} for {label}{model}")
-    model = f" ({ESTIMATORS[best[0].estimator].label})" if one else ""
-    return (
-        f"Asked about a workload that it has not seen, the best model{model} is off, on average, "
-        f"by {listed(parts)}."
-    )
-
-
 def _between(run: RunData) -> str:
     if run.evaluation.check is None or run.check is None:
         return ""
@@ -87,8 +68,8 @@ def _between(run: RunData) -> str:
         for metric in run.metrics()
     ]
     return (
-        f"On {len(run.check.measurements):,} more workloads, spread over the whole ranges, it is "
-        f"off by {listed(parts)}."
+        f"On {len(run.check.measurements):,} more workloads, spread over the whole ranges, "
+        f"predictions are off by {listed(parts)}."
     )
 
 
@@ -154,8 +135,8 @@ def first_numbers(run: RunData) -> Cards:
         item, key = METRICS[metric], run.best(metric)
         values = [float(getattr(measurement, metric)) for measurement in run.designed]
         said = (
-            f"Predictions are off by {share_text(run.accuracy[key].mre)} on average "
-            f"({ESTIMATORS[key.estimator].label})"
+            f"Predictions for workloads that the model has not seen are off by "
+            f"{share_text(run.accuracy[key].mre)} on average ({ESTIMATORS[key.estimator].label})"
         )
         cards.append(Card(item.label, item.text(min(values)), item.text(max(values)), said))
     return Cards(tuple(cards))

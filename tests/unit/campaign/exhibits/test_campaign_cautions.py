@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from drivelab.campaign.exhibits.cautions import (
     NOISY,
     WIDE,
     Caution,
+    figure_cautions,
     measurement_cautions,
 )
 from drivelab.campaign.exhibits.sweeps import sweep_table
@@ -31,7 +33,8 @@ PER_BATCH = 300
 
 
 def cautions(run: RunData) -> dict[str, Caution]:
-    found = measurement_cautions(run, sweep_table(run.measurements))
+    limits = figure_cautions(run, sweep_table(run.measurements)).values()
+    found = [*measurement_cautions(run), *chain.from_iterable(limits)]
     for one in found:
         # Said of simulated drives too.
         assert "measured" not in f"{one.seen} {one.advice}"
