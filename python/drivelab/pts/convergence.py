@@ -34,23 +34,23 @@ def convergence_figure(
     return LineFigure(name, title, _ROUND, axis, tuple(lines))
 
 
-def window_exhibits(name: str, settled: Settled, note: str = "") -> list[Exhibit]:
+def window_exhibits(name: str, settled: Settled, adjective: str, note: str = "") -> list[Exhibit]:
     """Show the measurement window of everything tracked, and its steady-state table.
 
-    `note` says more of the rounds.
+    `adjective` says what the numbers are, measured or simulated, `note` more of the rounds.
     """
     exhibits: list[Exhibit] = []
     for place, tracked in enumerate(settled.tracked, start=1):
         if tracked.name in settled.windows:
             number = f"-{place}" if len(settled.tracked) > 1 else ""
             window = settled.windows[tracked.name]
-            exhibits.append(_window_figure(f"{name}-window{number}", tracked, window))
+            exhibits.append(_window_figure(f"{name}-window{number}", tracked, window, adjective))
     if exhibits:
         exhibits.append(steady_table(f"{name}-steady-state", settled, note))
     return exhibits
 
 
-def _window_figure(name: str, tracked: Tracked, window: Window) -> LineFigure:
+def _window_figure(name: str, tracked: Tracked, window: Window, adjective: str) -> LineFigure:
     rounds = tuple(float(number) for number in range(window.first_round, window.last_round + 1))
     ends = (rounds[0], rounds[-1])
     guides = ((1.1, "110 % of the mean"), (1.0, "mean"), (0.9, "90 % of the mean"))
@@ -60,7 +60,7 @@ def _window_figure(name: str, tracked: Tracked, window: Window) -> LineFigure:
         _ROUND,
         Axis(f"{tracked.name} ({tracked.unit})"),
         (
-            Line("measured", rounds, window.values),
+            Line(adjective, rounds, window.values),
             *(Line(text, ends, (share * window.mean,) * 2, role="guide") for share, text in guides),
             Line(
                 "least-squares fit",
@@ -73,7 +73,7 @@ def _window_figure(name: str, tracked: Tracked, window: Window) -> LineFigure:
 
 
 def steady_table(name: str, settled: Settled, note: str = "") -> Table:
-    """Set what was allowed beside what was measured, a row for everything tracked."""
+    """Set what was allowed beside what came out, a row for everything tracked."""
     rows = []
     for tracked in settled.tracked:
         window = settled.windows.get(tracked.name)
@@ -102,9 +102,9 @@ def steady_table(name: str, settled: Settled, note: str = "") -> Table:
             "rounds",
             "mean",
             "data excursion allowed",
-            "data excursion measured",
+            "data excursion",
             "slope excursion allowed",
-            "slope excursion measured",
+            "slope excursion",
             "least-squares fit",
             "correlation coefficient",
             "steady",

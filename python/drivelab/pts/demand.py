@@ -177,7 +177,7 @@ def pages(record: Record, name: str, title: str) -> list[Page]:
             [(tracked.name, tracked.of_round)],
             Axis("throughput (IOPS)"),
         )
-        judged = window_exhibits(f"{name}-preconditioning", settling)
+        judged = window_exhibits(f"{name}-preconditioning", settling, record.adjective)
         shown.append(Page(f"{title} - preconditioning", (figure, *judged)))
     settled = recorded(record, _STEPS_A_ROUND, _tracked())
     if not settled.rounds:
@@ -194,7 +194,7 @@ def pages(record: Record, name: str, title: str) -> list[Page]:
     shown += [
         Page(
             f"{title} - steady-state convergence and measurement window",
-            (convergence, *window_exhibits(name, settled)),
+            (convergence, *window_exhibits(name, settled, record.adjective)),
         ),
         Page(
             f"{title} - demand variation and demand intensity",

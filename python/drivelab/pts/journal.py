@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.session import Purge
 from drivelab.errors import RunError, UsageError
+from drivelab.exhibits.quantities import PROVENANCE
 from drivelab.pts.applied_settings import Extent
 from drivelab.pts.settings import Settings
 from drivelab.runs.header import command_of
@@ -205,6 +206,11 @@ class Record:
     def is_simulated(self) -> bool:
         """Whether the drive was."""
         return bool(self.header["drive"]["kind"] == "simulated")
+
+    @property
+    def adjective(self) -> str:
+        """What its numbers are: measured, or simulated."""
+        return PROVENANCE[str(self.header["drive"]["kind"])].adjective
 
     def of_phase(self, phase: str, section: str = "") -> list[Step]:
         """Give the steps of a phase, in order."""

@@ -61,7 +61,7 @@ def report_of(record: Record) -> Report:
     efficiency = efficiency_page(sections, is_simulated=record.is_simulated)
     result = _result(record, test, sections)
     return Report(
-        title=f"{test.title} ({EDITIONS[record.settings.edition]})",
+        title=f"{test.title} ({EDITIONS[record.settings.edition]}) of {result['drive']['name']}",
         header=header_fields(record, test),
         stamp=record.settings.stamp,
         pages=(
@@ -138,7 +138,7 @@ def _summary(record: Record, sections: list[Section], figures: list[Figure]) -> 
     )
     results = Table(
         "results",
-        ("of", "value", "unit"),
+        ("result", "value", "unit"),
         tuple((figure.name, figure.value, figure.unit) for figure in figures),
         title="Results",
         note="A value that stands as a dash was not reached." if _has_gap(figures) else "",

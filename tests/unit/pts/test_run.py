@@ -53,7 +53,7 @@ def test_a_settled_drive_is_steady_in_rounds_one_to_five(tmp_path: Path) -> None
 def test_the_report_is_made_of_the_stored_run_alone(tmp_path: Path) -> None:
     out = run(tmp_path / "run", FakeSession(**SETTLED))
     report = build(tmp_path / "run")
-    assert report.title == "IOPS test (PTS-C)"
+    assert report.title == f"IOPS test (PTS-C) of {out.result['drive']['name']}"
     assert report.result == out.result
     names = [exhibit.name for page in report.pages for exhibit in page.exhibits]
     assert len(names) == len(set(names))

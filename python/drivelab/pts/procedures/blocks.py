@@ -88,7 +88,10 @@ def _pages(record: Record) -> list[Page]:
     table, lines, _ = iops_exhibits("blocks", cells, settled.window_words)
     return [
         Page("Block sizes - steady-state convergence", (convergence,)),
-        Page("Block sizes - measurement window", tuple(window_exhibits("blocks", settled))),
+        Page(
+            "Block sizes - measurement window",
+            tuple(window_exhibits("blocks", settled, record.adjective)),
+        ),
         Page("Block sizes - table and 2-D plot", (table, lines)),
     ]
 

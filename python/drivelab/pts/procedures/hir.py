@@ -136,7 +136,7 @@ def _pages(record: Record) -> list[Page]:
     )
     pages = [
         Page("HIR - preconditioning", (trace, judged)),
-        Page("HIR - measurement window", tuple(window_exhibits("hir", settled))),
+        Page("HIR - measurement window", tuple(window_exhibits("hir", settled, record.adjective))),
     ]
     waits = _measured(record)
     if waits:

@@ -83,7 +83,9 @@ def _pages(record: Record) -> list[Page]:
     table, lines, columns = iops_exhibits("iops", cells, settled.window_words)
     return [
         Page("IOPS - steady-state convergence", (convergence,)),
-        Page("IOPS - measurement window", tuple(window_exhibits("iops", settled))),
+        Page(
+            "IOPS - measurement window", tuple(window_exhibits("iops", settled, record.adjective))
+        ),
         Page("IOPS - table and 2-D plot", (table, lines)),
         Page("IOPS - 3-D columns", (columns,)),
     ]

@@ -101,7 +101,10 @@ def _pages(record: Record) -> list[Page]:
     )
     return [
         Page("Latency - steady-state convergence", tuple(figures)),
-        Page("Latency - measurement window", tuple(window_exhibits("latency", settled))),
+        Page(
+            "Latency - measurement window",
+            tuple(window_exhibits("latency", settled, record.adjective)),
+        ),
         Page("Latency - tables", (means, _table(cells, settled))),
         Page("Latency - mean, 3-D", (columns[0],)),
         Page("Latency - maximum, 3-D", (columns[1],)),

@@ -89,7 +89,7 @@ def _pages(record: Record) -> list[Page]:
             )
             for word, mix in (("write", 0), ("read", 100))
         ]
-        window = window_exhibits(name, settled)
+        window = window_exhibits(name, settled, record.adjective)
         pages.append(Page(f"Throughput - {block}, convergence", tuple(figures)))
         pages.append(Page(f"Throughput - {block}, measurement window", tuple(window)))
         results |= by_cell(cell_results(settled.window_rounds))

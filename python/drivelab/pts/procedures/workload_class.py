@@ -179,8 +179,11 @@ def _pages(record: Record) -> list[Page]:
     return [
         Page(f"{of.title} - what it is made of", (_made_of(of), _weights(of))),
         Page(f"{of.title} - steady-state convergence", (convergence,)),
-        Page(f"{of.title} - measurement window", tuple(window_exhibits("class", settled))),
-        Page(f"{of.title} - results", (_results(of, settled, is_simulated=record.is_simulated),)),
+        Page(
+            f"{of.title} - measurement window",
+            tuple(window_exhibits("class", settled, record.adjective)),
+        ),
+        Page(f"{of.title} - results", (_results(of, settled, record),)),
         *_response_pages(of, named),
     ]
 
@@ -257,7 +260,7 @@ def _held_words(of: WorkloadClass, shares: Sequence[float]) -> str:
     return f" Shares were held to {100 * off:.2g} % of all requests."
 
 
-def _results(of: WorkloadClass, settled: Settled, *, is_simulated: bool) -> Table:
+def _results(of: WorkloadClass, settled: Settled, record: Record) -> Table:
     shares = _measured_shares(settled) if of.is_at_once else []
     measured = [f"{100 * share:.4g} %" for share in shares] or [""] * len(of.parts)
     named: list[tuple[str, str | None, str | None, CellResult]] = [
@@ -285,13 +288,13 @@ def _results(of: WorkloadClass, settled: Settled, *, is_simulated: bool) -> Tabl
     words = _FIGURE_WORDS[of.streams_run]
     if of.shares and shares:
         words += _held_words(of, shares)
-        words += "" if is_simulated else _HELD_BY_FIO
+        words += "" if record.is_simulated else _HELD_BY_FIO
     return Table(
         "class-results",
         (
             "stimulus",
             "share of requests",
-            *(("measured",) if shares else ()),
+            *((record.adjective,) if shares else ()),
             "IOPS",
             "MB/s",
             "mean (ms)",

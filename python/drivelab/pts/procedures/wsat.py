@@ -259,7 +259,10 @@ def _pages(record: Record) -> list[Page]:
                 _table(record, steps, settled),
             ),
         ),
-        Page("WSAT - steady state", tuple(window_exhibits("wsat", settled, _window_note(settled)))),
+        Page(
+            "WSAT - steady state",
+            tuple(window_exhibits("wsat", settled, record.adjective, _window_note(settled))),
+        ),
         *histogram_page(record, "wsat", "WSAT"),
     ]
 
