@@ -65,7 +65,7 @@ def write_files(
     between += [f"Linux {head['kernel']}"] if head["kernel"] else []
     note += f"; {', '.join(between)}" if between else "; simulated time"
     heading = f"{head['drive']} ({head['kind']})"
-    texts["profile.svg"] = grid_document(profile_figures(found), heading, note)
+    texts["profile.svg"] = grid_document(profile_figures(found, head["kind"]), heading, note)
     report = profile_report(found, answers, drive=head["drive"], kind=head["kind"], note=note)
     texts[PAGE] = render(report).html
     files = [str(folder.path / name) for name in (*texts, "profile.json")]

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
-from drivelab.exhibits import Axis, Line, LineFigure, Multiples, Page, Report, Table, Text, number
-from drivelab.exhibits.quantities import PROVENANCE
+from drivelab.exhibits import (
+    Axis,
+    Card,
+    Cards,
+    Cell,
+    Line,
+    LineFigure,
+    Multiples,
+    Page,
+    Report,
+    Table,
+    Text,
+    number,
+)
+from drivelab.exhibits.quantities import PROVENANCE, TIMES, share_text
+from drivelab.profile.decision import Answer
 from drivelab.profile.tables import (
     ORDERS,
     access_time_table,
@@ -19,13 +33,13 @@ from drivelab.units import format_size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.exhibits import Cell
     from drivelab.profile.decision import Decision
     from drivelab.profile.profile import Profile
 
     Row = dict[str, Cell]
 
 _SIZES: Final = Axis("request size (bytes)", "log2")
+_ANSWERS: Final[tuple[Cell, ...]] = get_args(Answer)
 # Ratios beyond this are read on a logarithmic axis.
 _LARGE_RATIO: Final = 10.0
 
@@ -47,16 +61,18 @@ def profile_report(
         What was measured, in a sentence.
     """
     provenance = PROVENANCE[kind]
+    times, worth = profile_figures(found, kind)
     return Report(
         drive,
         pages=(
-            Page("What order is worth", (Text((note,)), *profile_figures(found)), anchor="figures"),
+            Page("What order is worth", (worth, _first_numbers(found), times), anchor="figures"),
             *(
                 [Page("Whether an optimisation pays", (_answers(answers),), anchor="pays")]
                 if answers
                 else []
             ),
             Page("All sizes", (_sizes(found),), anchor="sizes"),
+            Page(f"How it was {provenance.adjective}", (Text((note,)),), anchor="identity"),
         ),
         tables=(ratio_table(found), pass_table(found)),
         subject="profile",
@@ -66,15 +82,15 @@ def profile_report(
     )
 
 
-def profile_figures(found: Profile) -> tuple[Multiples, Multiples]:
-    """Show the access times of each direction, and its ratios."""
+def profile_figures(found: Profile, kind: str) -> tuple[Multiples, Multiples]:
+    """Show the access times of each direction, and its ratios; `kind` is the drive's."""
     times, ratios = access_time_table(found), interval_table(found)
     directions = list(dict.fromkeys(str(cell) for cell in ratios.column("direction")))
     return (
         Multiples(
             "times",
             "Access times",
-            tuple(_times(times, direction) for direction in directions),
+            tuple(_times(times, direction, PROVENANCE[kind].adjective) for direction in directions),
             columns=2,
             saved=(times,),
         ),
@@ -88,8 +104,32 @@ def profile_figures(found: Profile) -> tuple[Multiples, Multiples]:
     )
 
 
-def _times(times: Table, direction: str) -> LineFigure:
-    """Show access times in order and at random, and those that were measured where not all were."""
+def _first_numbers(found: Profile) -> Cards:
+    """Give, of each direction, from where to where its ratios go and how sure they are."""
+    cards = []
+    for direction, ratios in found.ratios.items():
+        half_width = ratios.half_width_ratio
+        sure = (
+            "nothing was repeated, so nobody knows how sure this is"
+            if half_width is None
+            else f"each is known to within {share_text(half_width)}, median over the sizes"
+        )
+        cards.append(
+            Card(
+                f"{direction.title()}s in order over {direction}s at random",
+                f"{ratios.least:.2f}{TIMES}",
+                f"{ratios.most:.2f}{TIMES}",
+                f"{ratios.mean:.2f}{TIMES} in the mean over the sizes; {sure}",
+            )
+        )
+    return Cards(tuple(cards))
+
+
+def _times(times: Table, direction: str, adjective: str) -> LineFigure:
+    """Show access times in order and at random, and those that were measured where not all were.
+
+    `adjective` says what the latter are, measured or simulated.
+    """
     lines, measured = [], []
     for order in ORDERS.values():
         rows = times.records(direction=direction, order=order)
@@ -100,7 +140,7 @@ def _times(times: Table, direction: str) -> LineFigure:
     if len(measured) < sum(len(line.x) for line in lines):
         x = tuple(number(row["request_bytes"]) for row in measured)
         lines.append(
-            Line("measured", x, tuple(number(row["measured_ns"]) for row in measured), "mean")
+            Line(adjective, x, tuple(number(row["measured_ns"]) for row in measured), "mean")
         )
     return LineFigure(f"times-{direction}", f"{direction.title()}s", _SIZES, y, tuple(lines))
 
@@ -136,6 +176,9 @@ def _sizes(found: Profile) -> Table:
             (direction, f"{number(size) / 1024:,g}", *ratios)
             for direction, size, *ratios in saved.rows
         ),
+        keys=tuple(
+            (float(place), *map(_key, cells)) for place, (_, *cells) in enumerate(saved.rows)
+        ),
         saved=(saved,),
     )
 
@@ -158,6 +201,10 @@ def _answers(answers: Sequence[Decision]) -> Table:
             )
             for direction, optimisation, size, becomes, *others in saved.rows
         ),
+        keys=tuple(
+            (float(place), float(place), *map(_key, others), float(_ANSWERS.index(answer)))
+            for place, (_, _, *others, answer) in enumerate(saved.rows)
+        ),
         saved=(saved,),
     )
 
@@ -165,3 +212,8 @@ def _answers(answers: Sequence[Decision]) -> Table:
 def _line(label: str, rows: Sequence[Row], column: str) -> Line:
     x = tuple(number(row["request_bytes"]) for row in rows)
     return Line(label, x, tuple(number(row[column]) for row in rows), "trace")
+
+
+def _key(cell: Cell) -> float | None:
+    """Give what a cell is sorted by; where it is empty, by nothing."""
+    return float(cell) if isinstance(cell, int | float) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from textwrap import fill
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -26,6 +27,12 @@ MOST_TICKS: Final = 14
 _PERCENTILES: Final = (50.0, 90.0, 99.0, 99.9, 99.99)
 _LETTER_INCHES: Final = 0.072
 _LABEL_LETTER_INCHES: Final = 0.078
+# Between the texts of two ticks.
+_GAP_INCHES: Final = 0.09
+# Of letters of the drawings' font, over its size; a digit has 0.64.
+_WIDTHS: Final = {" ": 0.32, ".": 0.32, ",": 0.32, "i": 0.28, "M": 0.86, "%": 0.95}
+# Doublings beyond the first and the last value.
+_DOUBLING_AIR: Final = 0.4
 # Their texts are set smaller.
 _MANY_TICKS: Final = 8
 
@@ -150,6 +157,24 @@ def logarithmic_axis(
         getattr(axes, f"set_{which}ticks")(ticks, [text(tick) for tick in ticks])
 
 
+def plot_inches(axes: Axes) -> float:
+    """Give how wide the frame is."""
+    return float(axes.bbox.width / axes.figure.dpi)
+
+
+def stand_apart(texts: Sequence[str], step_inches: float) -> bool:
+    """Tell whether texts of ticks this far from each other do not touch."""
+    points = tick_points(len(texts))
+    wide = [sum(_WIDTHS.get(letter, 0.64) for letter in text) * points / 72 for text in texts]
+    longest = max(((one + other) / 2 for one, other in pairwise(wide)), default=0.0)
+    return longest + _GAP_INCHES <= step_inches
+
+
+def tick_points(count: int) -> int:
+    """Give how large the texts of so many ticks are."""
+    return 8 if count > _MANY_TICKS else 9
+
+
 def _category_axis(axes: Axes, which: str, axis: Axis) -> None:
     count = len(axis.categories)
     getattr(axes, f"set_{which}ticks")(range(count), axis.categories)
@@ -168,15 +193,21 @@ def _doubling_axis(
 ) -> None:
     text = axis_text(axis)
     first, last = math.floor(math.log2(shown[0])), math.ceil(math.log2(shown[-1]))
-    ticks = [2.0**power for power in range(first, last + 1)]
-    if len(ticks) > most_ticks:
-        ticks = ticks[:: math.ceil(len(ticks) / most_ticks)]
+    every = [2.0**power for power in range(first, last + 1)]
+    ticks = every[:: math.ceil(len(every) / most_ticks)]
+    if which == "x":
+        air = 2 * _DOUBLING_AIR
+        inches = plot_inches(axes) / (math.log2(shown[-1] / shown[0]) + air)
+        step = math.ceil(len(every) / most_ticks)
+        while step < len(every) and not stand_apart([text(tick) for tick in ticks], step * inches):
+            step += 1
+            ticks = every[::step]
     getattr(axes, f"set_{which}scale")("log", base=2)
     getattr(axes, f"set_{which}ticks")(
-        ticks, [text(tick) for tick in ticks], fontsize=8 if len(ticks) > _MANY_TICKS else 9
+        ticks, [text(tick) for tick in ticks], fontsize=tick_points(len(ticks))
     )
     getattr(axes, f"set_{which}ticks")([], minor=True)
-    getattr(axes, f"set_{which}lim")(shown[0] / 2**0.4, shown[-1] * 2**0.4)
+    getattr(axes, f"set_{which}lim")(shown[0] / 2**_DOUBLING_AIR, shown[-1] * 2**_DOUBLING_AIR)
 
 
 def _linear_axis(

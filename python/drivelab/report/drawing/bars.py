@@ -5,22 +5,23 @@ Bars lie, so that each carries its name and its value: nothing depends on a colo
 
 from __future__ import annotations
 
-import math
 import re
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
+from matplotlib.ticker import MaxNLocator
+
 from drivelab.exhibits import Table
-from drivelab.exhibits.number_text import number_text, value_text
+from drivelab.exhibits.number_text import value_text
 from drivelab.exhibits.quantities import share_text
 from drivelab.plain_text import escaped_lines
-from drivelab.report.drawing.axes import axis_label, axis_text
+from drivelab.report.drawing.axes import axis_label, axis_text, plot_inches, stand_apart
 from drivelab.report.drawing.line_styles import AreaStyle
 from drivelab.report.drawing.looks import WIDE_INCHES, Drawn, Panel, identifier
 from drivelab.report.drawing.svg import BLUE, GREEN, INK, ORANGE, panel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
 
@@ -34,6 +35,8 @@ _LETTER_INCHES: Final = 0.074
 _TITLE_LETTER_INCHES: Final = 0.092
 # Half a number of the axis stands beyond its end.
 _RIGHT_INCHES: Final = 0.3
+# The axis ends there, over the largest value, which is written behind its bar.
+_BEYOND: Final = 1.32
 # A longer name is written in several lines.
 _LONGEST_LINE: Final = 22
 _PLACES: Final = re.compile(r"(?<=[\s/_:,-])")
@@ -113,7 +116,7 @@ def _draw(axes: Axes, figure: BarFigure, group: int, title: str, names: Sequence
     ends += [interval[1] for interval in intervals if interval is not None]
     ends += figure.guides[group : group + 1]
     most = max(ends, default=1.0) or 1.0
-    axes.set_xlim(0, most * 1.32)
+    axes.set_xlim(0, most * _BEYOND)
     rows = zip(names, values, intervals, _colors(figure), strict=True)
     for place, (name, value, interval, color) in enumerate(rows):
         if value is None:
@@ -168,15 +171,24 @@ def _draw_interval(axes: Axes, place: int, value: float, interval: Interval) -> 
     )
 
 
+def _locator(axes: Axes, most: float, text: Callable[[float], str]) -> MaxNLocator:
+    """Give what places as many numbers as stand apart, at most six."""
+    end = most * _BEYOND
+    for count in range(5, 1, -1):
+        locator = MaxNLocator(nbins=count, steps=(1, 2, 2.5, 5, 10))
+        ticks = [float(tick) for tick in locator.tick_values(0, end) if 0 <= tick <= end]
+        step = ticks[1] - ticks[0] if len(ticks) > 1 else end
+        if stand_apart([text(tick) for tick in ticks], step / end * plot_inches(axes)):
+            break
+    return locator
+
+
 def _set_axes(axes: Axes, figure: BarFigure, names: Sequence[str], most: float) -> None:
     # Drawn anew as ticks are, so that `panel` does not meet them.
     axes.set_yticks(range(len(names)), list(map(escaped_lines, names)), fontsize=8.5)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
-    # As many numbers as stand apart.
-    room = axes.bbox.width / axes.figure.dpi
-    longest = _LETTER_INCHES * len(number_text(math.ceil(1.32 * most))) + 0.2
-    axes.locator_params(axis="x", nbins=min(5, max(2, int(room / longest))))
     text = axis_text(figure.y) if figure.y.quantity != "number" else "{:,.6g}".format
+    axes.xaxis.set_major_locator(_locator(axes, most, text))
     axes.xaxis.set_major_formatter(lambda value, _: text(value))
     axes.set_xlabel(axis_label(figure.y))
