@@ -17,6 +17,7 @@ from drivelab.drives.measurement import Measurement
 from drivelab.drives.open_drive import DriveKind
 from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.session import Purge, StepPlan, step_measurement
+from drivelab.drives.stream_result import streams_of_reads_and_writes
 from drivelab.errors import CannotAnswerError, RunError
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
@@ -123,11 +124,12 @@ class FakeSession(ClosedOnExit):
             self._answer(stimulus, iops, seconds)
             for stimulus, iops in zip(stimuli, rates, strict=True)
         ]
+        duration_ns = max(int(seconds * 1e9), 1)
         return step_measurement(
             step,
             work,
-            max(int(seconds * 1e9), 1),
-            done,
+            duration_ns,
+            streams_of_reads_and_writes(work, duration_ns, done),
             plan=plan,
             extra={"energy_joules": 2.0 * seconds},
         )

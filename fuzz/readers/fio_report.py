@@ -12,6 +12,7 @@ from drivelab.drives.real.fio.program import _split, message_of
 from drivelab.drives.real.fio.result import check_segment
 from drivelab.drives.real.fio.step_result import step_result
 from drivelab.drives.session import StepPlan, step_measurement
+from drivelab.drives.stream_result import streams_of_reads_and_writes
 from drivelab.errors import RunError
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
@@ -43,7 +44,9 @@ def _check(data: bytes) -> None:
         end_at_once=streams > 1,
     )
     if duration_ns:
-        step = step_measurement(0, _sent(len(done)), duration_ns, done, plan=StepPlan())
+        sent = _sent(len(done))
+        by_stream = streams_of_reads_and_writes(sent, duration_ns, done)
+        step = step_measurement(0, sent, duration_ns, by_stream, plan=StepPlan())
         told = json.loads(json.dumps(step.to_json()))
         assert Measurement.from_json(told) == step
 

@@ -10,6 +10,7 @@ from drivelab._core import histogram_bin
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.session import StepPlan, step_measurement
+from drivelab.drives.stream_result import StreamResult
 from drivelab.pts.journal import Action, read_record
 from drivelab.pts.settings import Settings
 from drivelab.workloads.stimuli import Stimuli
@@ -45,10 +46,11 @@ def _seeds() -> list[bytes]:
         latency_ns_max=80_000,
         histogram={histogram_bin(80_000): 10},
     )
-    one = (done, None)
     told: dict[str, Any] = {"plan": StepPlan(seconds=60), "extra": {"energy_joules": 3.5}}
+    one = StreamResult("stream 0", 60_000_000_000, done)
+    two = dataclasses.replace(one, name="stream 1")
     result = step_measurement(0, Stimuli((stimulus,)), 60_000_000_000, [one], **told)
-    both = step_measurement(1, Stimuli((stimulus, stimulus)), 60_000_000_000, [one, one], **told)
+    both = step_measurement(1, Stimuli((stimulus, stimulus)), 60_000_000_000, [one, two], **told)
     run = Action("run", "rounds", round=1, stimulus=stimulus, seconds=60.0)
     entries = [
         {"action": Action("purge", "purge").to_json(), "result": PURGE},

@@ -427,14 +427,14 @@ class Session:
     def run(
         self,
         streams: list[Stream],
+        window: WindowTuple,
         *,
         place: int,
-        duration_ns: int | None,
         total_bytes: int | None,
     ) -> dict[str, Any]:
-        """Send streams at the same time; where there are several, ``streams`` is what each did.
+        """Send streams at the same time until the first of window, bytes and their own end is over.
 
-        Random numbers are keyed by the session's seed and the place.
+        ``streams`` is what each did. Random numbers are keyed by the session's seed and the place.
         """
 
     def idle(self, nanoseconds: int, place: int) -> None:

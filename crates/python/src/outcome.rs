@@ -63,6 +63,7 @@ pub fn outcome_dict<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'
     dict.set_item("extra", extra)?;
     dict.set_item("batches", batches_dict(py, &outcome.batches)?)?;
     dict.set_item("stopped_by", outcome.closed_by.map(stopped_by))?;
+    dict.set_item("streams", streams_list(py, outcome, stream_dict)?)?;
     Ok(dict)
 }
 
@@ -139,9 +140,9 @@ pub fn simulated_dict<'py>(
     dict.set_item("counted_requests", outcome.measured_requests)?;
     dict.set_item("drained_requests", outcome.drained_requests)?;
     let names = outcome.part_names;
-    let streams = outcome.streams.iter();
-    let streams = streams.map(|stream| stream_dict(py, names, stream));
-    let streams = PyList::new(py, streams.collect::<PyResult<Vec<_>>>()?)?;
+    let streams = streams_list(py, outcome, |py, stream| {
+        whole_stream_dict(py, names, stream)
+    })?;
     dict.set_item("streams", streams)?;
     if let Some(series) = &outcome.series {
         dict.set_item("series", series_dict(py, series, &outcome.streams)?)?;
@@ -197,25 +198,46 @@ fn member_dict<'py>(py: Python<'py>, member: &Outcome) -> PyResult<Bound<'py, Py
     Ok(dict)
 }
 
-/// By operation what was counted; an operation without requests is left out.
-fn stream_dict<'py>(
+/// Every stream, as `told` tells it.
+fn streams_list<'py>(
+    py: Python<'py>,
+    outcome: &Outcome,
+    told: impl Fn(Python<'py>, &StreamOutcome) -> PyResult<Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let streams = outcome.streams.iter().map(|stream| told(py, stream));
+    PyList::new(py, streams.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// What a stream did: its name, and by operation what was counted, `None` without requests.
+fn stream_dict<'py>(py: Python<'py>, stream: &StreamOutcome) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", &stream.name)?;
+    for kind in CommandKind::ALL {
+        let counted = &stream.commands[kind.index()].counted;
+        let operation = operation_dict(py, counted.bytes, &counted.latency)?;
+        dict.set_item(kind.name(), operation)?;
+    }
+    Ok(dict)
+}
+
+/// The same with all that it submitted, and by operation that has requests where the latencies
+/// went.
+fn whole_stream_dict<'py>(
     py: Python<'py>,
     names: PartNames,
     stream: &StreamOutcome,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let operations = PyDict::new(py);
+    let parts = PyDict::new(py);
     for kind in CommandKind::ALL {
         let command = &stream.commands[kind.index()];
-        let counted = &command.counted;
-        if let Some(operation) = operation_dict(py, counted.bytes, &counted.latency)? {
-            operation.set_item("parts", parts_dict(py, names, &command.split)?)?;
-            operations.set_item(kind.name(), operation)?;
+        if command.counted.latency.count() > 0 {
+            parts.set_item(kind.name(), parts_dict(py, names, &command.split)?)?;
         }
     }
     let dict = PyDict::new(py);
-    dict.set_item("name", &stream.name)?;
+    dict.set_item("result", stream_dict(py, stream)?)?;
     dict.set_item("submitted_requests", stream.submitted)?;
-    dict.set_item("operations", operations)?;
+    dict.set_item("parts", parts)?;
     Ok(dict)
 }
 

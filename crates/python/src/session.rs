@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::errors::usage_error;
 use crate::outcome::outcome_dict;
 use crate::simulated::stoppable;
-use crate::stream::{Streams, by_stream, streams_of};
+use crate::stream::{Streams, WindowTuple, streams_of, window_of_tuple};
 
 /// A drive whose steps go on from each other.
 #[pyclass(frozen, module = "drivelab._core")]
@@ -60,23 +60,22 @@ impl Session {
         self.with(py, drive::Session::purge)
     }
 
-    #[pyo3(signature = (streams, *, place, duration_ns, total_bytes))]
+    #[pyo3(signature = (streams, window, *, place, total_bytes))]
     fn run<'py>(
         &self,
         py: Python<'py>,
         streams: Streams<'py>,
+        window: WindowTuple,
         place: u64,
-        duration_ns: Option<u64>,
         total_bytes: Option<u64>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let streams = streams_of(&streams);
-        let plan = Plan::until(&streams, duration_ns.map(Nanos), total_bytes);
+        let plan = Plan::until(&streams, window_of_tuple(window), total_bytes);
         let outcome = self.with(py, |session| session.run(&streams, plan, self.seed, place))?;
         let told = outcome_dict(py, &outcome)?;
         if let Some(energy) = &outcome.energy {
             told.set_item("energy_joules", energy.joules())?;
         }
-        told.set_item("streams", by_stream(py, &outcome)?)?;
         Ok(told)
     }
 

@@ -24,7 +24,7 @@ use crate::outcome::{outcome_dict, simulated_dict};
 use crate::preset::{BaseTexts, configuration, of_flash};
 use crate::session::Session;
 use crate::simulate::{self, Asked, States};
-use crate::stream::{Streams, WindowTuple, by_stream, streams_of, window_of_tuple};
+use crate::stream::{Streams, WindowTuple, streams_of, window_of_tuple};
 
 /// How often signals are looked for during long work.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
@@ -282,11 +282,7 @@ impl Measuring {
         loop {
             let result = py.detach(|| self.measuring.wait(SIGNAL_INTERVAL));
             match result {
-                Some(Ok(outcome)) => {
-                    let told = outcome_dict(py, &outcome)?;
-                    told.set_item("streams", by_stream(py, &outcome)?)?;
-                    return Ok(Some(told));
-                }
+                Some(Ok(outcome)) => return outcome_dict(py, &outcome).map(Some),
                 Some(Err(error)) => return Err(simulation_error(error)),
                 None if self.measuring.is_done() => return Ok(None),
                 None => py.check_signals()?,

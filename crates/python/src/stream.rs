@@ -1,18 +1,14 @@
 //! Streams: the one form in which Python hands workloads to the core.
 
-use drivelab_request::{
-    Command, CommandKind, Content, Direction, HalfWidth, Nanos, SECTOR_BYTES, WindowPlan,
-};
-use drivelab_sim::host::Outcome;
+use drivelab_request::{Command, CommandKind, Content, HalfWidth, Nanos, SECTOR_BYTES, WindowPlan};
 use drivelab_workload::{
     Key, MAX_REQUEST_BYTES, Requests, Source, Stimulus, Stream, WholePass, WriteMode,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 
 use crate::closed_form::direction_named;
 use crate::errors::usage_error;
-use crate::histogram::operation_dict;
 use crate::workload::{CharacteristicsTuple, Columns, columns, from_tuple, to_tuple};
 
 /// `WholePass` of the Python side: direction, whether its order is random, bytes of a request,
@@ -247,24 +243,6 @@ impl From<Stream> for PyStream {
     fn from(stream: Stream) -> Self {
         Self { stream }
     }
-}
-
-/// What reads and writes of each stream did, where there are several.
-pub fn by_stream<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
-    if outcome.streams.len() < 2 {
-        return Ok(list);
-    }
-    for stream in &outcome.streams {
-        let dict = PyDict::new(py);
-        for direction in Direction::ALL {
-            let part = &stream.commands[direction.index()].counted;
-            let told = operation_dict(py, part.bytes, &part.latency)?;
-            dict.set_item(direction.name(), told)?;
-        }
-        list.append(dict)?;
-    }
-    Ok(list)
 }
 
 /// The window that a tuple stands for.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use drivelab_request::Nanos;
+use drivelab_request::{Command, CommandKind, Nanos, WindowPlan};
 use drivelab_sim::drive::Session;
 use drivelab_sim::host::{MOST_STREAMS, Outcome, Plan, SimError, StreamOutcome};
 use drivelab_sim::preset::DriveConfig;
@@ -41,6 +41,13 @@ fn stimulus(read_ratio: f64) -> Stimulus {
     }
 }
 
+fn lasting(duration: Nanos) -> WindowPlan {
+    WindowPlan {
+        duration: Some(duration),
+        ..WindowPlan::default()
+    }
+}
+
 /// A step of one stimulus, for a time.
 fn step(
     session: &mut Session,
@@ -49,7 +56,7 @@ fn step(
     place: u64,
 ) -> Result<Outcome, SimError> {
     let streams = [Stream::closed("stimulus", stimulus(read_ratio))];
-    let plan = Plan::until(&streams, Some(duration), None);
+    let plan = Plan::until(&streams, lasting(duration), None);
     session.run(&streams, plan, 1, place)
 }
 
@@ -91,7 +98,7 @@ fn a_purged_drive_answers_reads_from_nowhere() {
     ));
     session.purge().unwrap();
     let reads = [Stream::closed("reads", stimulus(1.0))];
-    let plan = Plan::until(&reads, None, Some(100 * 4096));
+    let plan = Plan::until(&reads, WindowPlan::default(), Some(100 * 4096));
     // Nothing takes time on this drive but its flash.
     let outcome = session.run(&reads, plan, 1, 0).unwrap();
     assert_eq!(
@@ -164,7 +171,7 @@ fn streams_of_a_step_run_at_the_same_time() {
     };
     let both = [pages.clone(), Stream::closed("log", log)];
     let told_by = |streams: &[Stream]| {
-        let plan = Plan::until(streams, Some(SECOND), None);
+        let plan = Plan::until(streams, lasting(SECOND), None);
         session("").run(streams, plan, 1, 0).unwrap()
     };
     let outcome = told_by(&both);
@@ -201,7 +208,7 @@ fn threads_are_told_as_their_stream() {
         Stream::closed("log", log),
         Stream::closed("pages", stimulus(1.0)),
     ];
-    let mut plan = Plan::until(&streams, Some(Nanos(100_000_000)), None);
+    let mut plan = Plan::until(&streams, lasting(Nanos(100_000_000)), None);
     plan.series_interval = Some(Nanos(10_000_000));
     plan.log_requests = Some(1_000);
     let outcome = session("").run(&streams, plan, 1, 0).unwrap();
@@ -237,10 +244,34 @@ fn streams_of_a_step_have_random_numbers_of_their_own() {
     assert!(stimulus.loops(1, 0, MAX_THREADS).is_err());
 }
 
+/// Whichever comes first: its window, the bytes, or what is left after the warm-up.
+#[test]
+fn a_step_ends_at_the_first_of_its_ends() {
+    let flushes = (0..10).map(|at| Command::flush(Nanos(at * 1_000)));
+    let listed = [Stream::timed("flushes", flushes.collect::<Vec<_>>())];
+    let counted = |warmup_requests, requests| {
+        let window = WindowPlan {
+            warmup_requests,
+            requests,
+            ..WindowPlan::default()
+        };
+        let outcome = session("").run(&listed, Plan::until(&listed, window, None), 1, 0);
+        let outcome = outcome.unwrap();
+        let flushes = &outcome.streams[0].commands[CommandKind::Flush.index()];
+        assert_eq!(flushes.counted.latency.count(), outcome.measured_requests);
+        outcome.measured_requests
+    };
+    assert_eq!(
+        [(0, None), (3, None), (3, Some(5)), (3, Some(9))]
+            .map(|(warmup, requests)| counted(warmup, requests)),
+        [10, 7, 5, 7]
+    );
+}
+
 #[test]
 fn a_step_of_no_or_too_many_streams_is_refused() {
     let many = vec![Stream::closed("one of many", stimulus(0.5)); MOST_STREAMS + 1];
-    let plan = Plan::until(&many, Some(SECOND), None);
+    let plan = Plan::until(&many, lasting(SECOND), None);
     let refused = session("").run(&many, plan, 1, 0).unwrap_err();
     assert!(matches!(refused, SimError::Streams { count: 65 }));
     assert!(session("").run(&[], plan, 1, 0).is_err());

@@ -45,6 +45,8 @@ class Measurement(drives_measurement.Measurement):
         95 % half-width of the mean latency over that mean; None where it is not known.
     read, write
         The same of one direction; None where nothing was asked of it.
+    streams
+        What each stream did, by name, of workloads that have several; else empty.
     extra
         What only some drives know, such as ``write_amplification_ratio``.
     stopped_by
@@ -81,7 +83,7 @@ class Measurement(drives_measurement.Measurement):
 
         return (
             f"<Measurement of {self.drive}, {PROVENANCE[self.drive_kind].adjective}: "
-            f"{workload_text(self.characteristics)}: "
+            f"{workload_text(self.workload)}: "
             f"{format_duration_ns(self.latency_ns_mean)} mean latency>"
         )
 
@@ -219,7 +221,7 @@ class Measurements:
             texts = {name: metric.text(getattr(one, name)) for name, metric in METRICS.items()}
             mean, *rates = texts.values()
             tail = latency_text(one.percentile_ns(99))
-            rows.append([workload_text(one.characteristics), mean, tail, *rates])
+            rows.append([workload_text(one.workload), mean, tail, *rates])
         left = len(self) - _ROWS_SHOWN
         more = f", the first {_ROWS_SHOWN} shown" if left > 0 else ""
         note = f"{len(self):,} workloads {self._adjective()} on {self.drive}{more}"

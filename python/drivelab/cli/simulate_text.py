@@ -9,10 +9,10 @@ from drivelab.drives.simulated.simulation import PERCENTILES
 from drivelab.exhibits.quantities import NOTHING, listed, workload_text
 from drivelab.units import format_duration_ns, format_size
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.trace import PLURALS
 
 COLUMNS: Final = 80
 _LABEL: Final = 10
-_NAMES: Final = {"read": "reads", "write": "writes", "trim": "trims", "flush": "flushes"}
 # Channels with more units than fit on a line are told by their ends and their mean.
 _UNIT_CELL: Final = 4
 _MOST_CHANNEL_LINES: Final = 16
@@ -63,7 +63,7 @@ def stream_text(plan: Values) -> str:
     """
     if plan["workload"] is None:
         counts = {name: count for name, count in plan["listed"].items() if count}
-        kinds = [_NAMES[name] if count > 1 else name for name, count in counts.items()]
+        kinds = [PLURALS[name] if count > 1 else name for name, count in counts.items()]
         parts = [f"{count:,} {kind}" for count, kind in zip(counts.values(), kinds, strict=True)]
         said = f"{listed(parts)}, each at its time"
     else:
@@ -169,7 +169,7 @@ def _courses(series: Values, *, alone: bool) -> Iterator[str]:
         if not alone:
             yield stream
         for operation, course in operations.items():
-            label = _NAMES[operation] if alone else f"  {_NAMES[operation]}"
+            label = PLURALS[operation] if alone else f"  {PLURALS[operation]}"
             parts = [course[at : at + width] for at in range(0, len(course), width)]
             yield _course(label, [_mean_iops(part) for part in parts], _iops_between)
             yield _course("", [_mean_latency(part) for part in parts], _durations_between)
@@ -360,7 +360,7 @@ def _table(
         if not alone:
             yield stream["name"]
         for operation, values in operations.items():
-            labels = (_NAMES[operation], f"{_NAMES[operation]} %")
+            labels = (PLURALS[operation], f"{PLURALS[operation]} %")
             for label, row in zip(labels, cells(values), strict=False):
                 yield _row(label if alone else f"  {label}", row, widths)
 

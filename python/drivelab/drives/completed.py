@@ -6,7 +6,7 @@ from drivelab.drives.operation_result import OperationResult, percentile_ns
 
 
 class Completed:
-    """Rates and latencies over the requests of both directions.
+    """Rates and latencies over all requests: reads and writes, and what else there is.
 
     Attributes
     ----------
@@ -22,17 +22,17 @@ class Completed:
 
     @property
     def operations(self) -> tuple[OperationResult, ...]:
-        """The directions that did something."""
+        """What requests of each kind did, where there were any."""
         return tuple(part for part in (self.read, self.write) if part is not None)
 
     @property
     def requests(self) -> int:
-        """Completed requests of both directions."""
+        """Completed requests of every kind."""
         return sum(part.requests for part in self.operations)
 
     @property
     def bytes(self) -> int:
-        """Bytes moved in both directions."""
+        """Bytes that they moved, or trimmed."""
         return sum(part.bytes for part in self.operations)
 
     @property
@@ -48,12 +48,12 @@ class Completed:
 
     @property
     def bandwidth_bytes_per_second(self) -> float:
-        """Bytes moved in both directions over the duration."""
+        """These bytes over the duration."""
         return self.bytes * 1e9 / self.duration_ns
 
     @property
     def iops(self) -> float:
-        """Requests of both directions a second."""
+        """Requests of every kind a second."""
         return self.requests * 1e9 / self.duration_ns
 
     @property

@@ -9,6 +9,7 @@ from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.completed import Completed
 from drivelab.drives.operation_result import OperationResult, object_of, reason_of, whole
 from drivelab.drives.plan import StoppedBy
+from drivelab.drives.stream_result import StreamResult, names_of_streams
 from drivelab.errors import RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics, shown
 from drivelab.workloads.stimuli import Stimuli
@@ -29,8 +30,9 @@ class Measurement(Completed):
     duration_ns
         From the first counted request to the last completion, in the drive's time.
     read, write
-        What each direction did, of all streams; ``None`` where nothing was asked of it. One is
-        there, but of stimuli for a time in which nothing completed.
+        What reads and writes of all streams did; ``None`` where there were none. Something is
+        there, one of them or what a stream did, but of stimuli for a time in which nothing
+        completed.
     extra
         What only some drives know, such as ``write_amplification_ratio``, ``energy_joules``, and
         of steps of real ones ``began_unix_seconds``.
@@ -41,8 +43,9 @@ class Measurement(Completed):
         What closed the window: ``requests`` (also the end of a pass), ``seconds``, ``bytes``,
         ``half_width`` (reached as asked) or ``max_requests`` (not reached).
     streams
-        Where several stimuli ran at the same time, what each of them did in the same duration;
-        empty of a single one.
+        What each stream of the workload did in that duration, trims and flushes too, where there
+        are several, or they have names or lists of their own: see
+        `drivelab.workloads.workload.told_by_stream`. Else empty, and of runs of older versions.
     """
 
     index: int
@@ -53,7 +56,7 @@ class Measurement(Completed):
     extra: dict[str, float] = field(default_factory=dict)
     batches: LatencyBatches | None = None
     stopped_by: StoppedBy = "requests"
-    streams: tuple[Measurement, ...] = ()
+    streams: tuple[StreamResult, ...] = ()
 
     def __post_init__(self) -> None:
         if self.stopped_by not in get_args(StoppedBy):
@@ -61,10 +64,16 @@ class Measurement(Completed):
                 f"measurement {self.index} was stopped by {shown(self.stopped_by)}; allowed: "
                 + ", ".join(get_args(StoppedBy))
             )
-        if self.read is None and self.write is None and not isinstance(self.workload, Stimuli):
+        if not self.operations and not isinstance(self.workload, Stimuli):
             raise RunError(f"measurement {self.index} completed no request")
         if self.duration_ns < 1:
             raise RunError(f"measurement {self.index} took {self.duration_ns} ns")
+
+    @property
+    def operations(self) -> tuple[OperationResult, ...]:
+        """What reads and writes did, and trims and flushes of each stream."""
+        beside = (part for each in self.streams for part in (each.trim, each.flush))
+        return (*super().operations, *(part for part in beside if part is not None))
 
     @property
     def characteristics(self) -> Characteristics:
@@ -99,7 +108,9 @@ class Measurement(Completed):
             "stopped_by": self.stopped_by,
         }
         if self.streams:
-            values["streams"] = [each.results_json() for each in self.streams]
+            # A stream has nothing of its own here; that it says so is as old as journals are.
+            shared: dict[str, Any] = {"extra": {}, "batches": None, "stopped_by": self.stopped_by}
+            values["streams"] = [{**each.to_json(), **shared} for each in self.streams]
         return values
 
     @classmethod
@@ -139,7 +150,7 @@ class Measurement(Completed):
                 extra={str(name): float(value) for name, value in values["extra"].items()},
                 batches=None if batches is None else LatencyBatches.from_json(batches),
                 stopped_by=values.get("stopped_by", "seconds") if is_step else values["stopped_by"],
-                streams=_streams_of(index, workload, values.get("streams", ())),
+                streams=_streams_of(workload, values.get("streams", ())),
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise UsageError(f"this is no measurement: {reason_of(error)}") from error
@@ -147,11 +158,11 @@ class Measurement(Completed):
             raise UsageError(f"this is no measurement: {error}") from error
 
 
-def _streams_of(index: int, workload: Workload, told: Any) -> tuple[Measurement, ...]:
-    stimuli = workload.stimuli if isinstance(workload, Stimuli) else ()
-    if len(told) != (len(stimuli) if len(stimuli) > 1 else 0):
-        raise ValueError(f"{len(stimuli)} stimuli were sent, and {len(told)} have a result")
-    return tuple(
-        Measurement.of_results(index, Stimuli((stimulus,)), each)
-        for stimulus, each in zip(stimuli, told, strict=False)
-    )
+def _streams_of(workload: Workload, told: Any) -> tuple[StreamResult, ...]:
+    # Older versions told them of several stimuli alone.
+    if not told and not (isinstance(workload, Stimuli) and len(workload.stimuli) > 1):
+        return ()
+    names = names_of_streams(workload)
+    if len(told) != len(names):
+        raise ValueError(f"{len(names)} streams were sent, and {len(told)} have a result")
+    return tuple(map(StreamResult.from_json, names, told))

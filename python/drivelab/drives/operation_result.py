@@ -1,10 +1,10 @@
-"""What the requests of one direction did."""
+"""What the requests of one kind did, such as reads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from drivelab._core import HISTOGRAM_BINS, histogram_percentile
 from drivelab.errors import RunError, UsageError
@@ -13,12 +13,12 @@ from drivelab.workloads.characteristics import shown
 
 @dataclass(frozen=True)
 class OperationResult:
-    """What the requests of one direction did.
+    """What the requests of one kind did: reads, writes or trims.
 
     Attributes
     ----------
     requests, bytes
-        Completed requests, at least one, and the bytes that they moved.
+        Completed requests, at least one, and the bytes that they moved, or trimmed.
     latency_ns_mean, latency_ns_min, latency_ns_max
         Exact, in ns.
     histogram
@@ -30,6 +30,9 @@ class OperationResult:
     RunError
         When the numbers contradict each other: such a result is never stored.
     """
+
+    #: The least that one or more requests can have moved.
+    least_bytes: ClassVar[int] = 1
 
     requests: int
     bytes: int
@@ -44,7 +47,7 @@ class OperationResult:
         counted = sum(counts)
         claims = (
             (self.requests >= 1, f"{self.requests} requests completed"),
-            (self.bytes >= 1, f"{self.requests} requests moved {self.bytes} bytes"),
+            (self.bytes >= self.least_bytes, f"{self.requests} requests moved {self.bytes} bytes"),
             # A mean may be rounded past the ends; half a nanosecond is more than any rounding.
             (
                 low >= 0 and low - 0.5 <= mean <= high + 0.5,
@@ -104,6 +107,13 @@ class OperationResult:
             raise UsageError(f"this is no operation's result: {reason_of(error)}") from error
         except RunError as error:
             raise UsageError(f"this is no operation's result: {error}") from error
+
+
+@dataclass(frozen=True)
+class FlushResult(OperationResult):
+    """What flushes did: they concern the whole drive, and move no bytes."""
+
+    least_bytes: ClassVar[int] = 0
 
 
 def added_up(parts: Sequence[OperationResult | None]) -> OperationResult | None:

@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.open_drive import NamedDrive, OpenDrive
-from drivelab.drives.operation_result import OperationResult, added_up
+from drivelab.drives.operation_result import added_up
 from drivelab.errors import UsageError
 from drivelab.workloads.stimuli import Stimuli
+from drivelab.workloads.workload import told_by_stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from drivelab.drives.operation_result import OperationResult
     from drivelab.drives.plan import StoppedBy
+    from drivelab.drives.stream_result import StreamResult
     from drivelab.workloads.workload import Workload
 
 #: ``done``: the drive is as it left the factory. ``unavailable``: it has no such command, or none
@@ -44,10 +47,6 @@ class Purge:
     outcome: PurgeOutcome
     method: str
     reason: str = ""
-
-
-#: What reads and writes did.
-Operations = tuple[OperationResult | None, OperationResult | None]
 
 
 @dataclass(frozen=True)
@@ -84,9 +83,9 @@ def step_measurement(
     step: int,
     work: Workload,
     duration_ns: int,
-    done: Sequence[Operations],
+    streams: Sequence[StreamResult],
     *,
-    whole: Operations | None = None,
+    whole: tuple[OperationResult | None, OperationResult | None] | None = None,
     plan: StepPlan,
     ended: StoppedBy = "seconds",
     extra: dict[str, float] | None = None,
@@ -101,10 +100,10 @@ def step_measurement(
         What was sent.
     duration_ns
         Of the drive's time.
-    done
-        What reads and writes of each stimulus did.
+    streams
+        What each of its streams did.
     whole
-        What all of them did, where that is known better than by adding up.
+        What reads and writes of all of them did, where that is known better than by adding up.
     plan
         What was to end it.
     ended
@@ -112,13 +111,12 @@ def step_measurement(
     extra
         See `Measurement.extra`.
     """
-    read, write = (
-        tuple(added_up(parts) for parts in zip(*done, strict=True)) if whole is None else whole
+    read, write = whole or (
+        added_up([each.read for each in streams]),
+        added_up([each.write for each in streams]),
     )
     moved = sum(part.bytes for part in (read, write) if part is not None)
     is_moved = plan.total_bytes is not None and moved >= plan.total_bytes
-    stimuli = work.stimuli if isinstance(work, Stimuli) and len(done) > 1 else ()
-    at_once = zip(stimuli, done, strict=False)
     return Measurement(
         index=step,
         workload=work,
@@ -127,10 +125,7 @@ def step_measurement(
         write=write,
         extra={} if extra is None else extra,
         stopped_by="bytes" if is_moved else ended,
-        streams=tuple(
-            Measurement(step, Stimuli((stimulus,)), duration_ns, *each, stopped_by="seconds")
-            for stimulus, each in at_once
-        ),
+        streams=tuple(streams) if told_by_stream(work) else (),
     )
 
 

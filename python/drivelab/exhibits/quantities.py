@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from drivelab.units import format_duration_ns, format_iops, format_rate, format_size
+from drivelab.workloads.characteristics import Characteristics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from drivelab.workloads.characteristics import Characteristics
+    from drivelab.workloads.workload import Workload
 
 #: Behind a factor, such as 1.5 times.
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
@@ -109,8 +110,10 @@ def in_effect(workload: Characteristics) -> dict[str, float]:
     return {name: value for name, value in workload.canonical().items() if value is not None}
 
 
-def workload_text(workload: Characteristics) -> str:
+def workload_text(workload: Workload) -> str:
     """Say a workload in words, such as ``4 KiB random reads, queue depth 1``."""
+    if not isinstance(workload, Characteristics):
+        return workload.describe()
     values = in_effect(workload)
     parts = []
     if "read_size" in values:

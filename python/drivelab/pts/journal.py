@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.session import Purge
+from drivelab.drives.stream_result import StreamResult
 from drivelab.errors import RunError, UsageError
 from drivelab.exhibits.quantities import PROVENANCE
 from drivelab.pts.applied_settings import Extent
@@ -131,7 +132,20 @@ class Step:
         if not self.action.beside:
             return (self,)
         parts = zip(self.action.stimuli, self.result.streams, strict=True)
-        return tuple(replace(self, stimulus=stimulus, result=each) for stimulus, each in parts)
+        return tuple(
+            replace(self, stimulus=stimulus, result=self._by_itself(stimulus, each))
+            for stimulus, each in parts
+        )
+
+    def _by_itself(self, stimulus: Stimulus, did: StreamResult) -> Measurement:
+        return Measurement(
+            self.position,
+            Stimuli((stimulus,)),
+            did.duration_ns,
+            did.read,
+            did.write,
+            stopped_by=self.result.stopped_by,
+        )
 
     @property
     def iops(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from drivelab._core import Stream
 from drivelab.errors import UsageError
@@ -14,7 +14,8 @@ from drivelab.units import format_duration_ns
 #: size in bytes; a flush concerns the whole drive, and its offset and size are 0.
 Request = tuple[int, str, int, int]
 
-_NOUNS = {"read": "reads", "write": "writes", "trim": "trims", "flush": "flushes"}
+#: What several requests of a kind are called.
+PLURALS: Final = {"read": "reads", "write": "writes", "trim": "trims", "flush": "flushes"}
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Trace:
         """Say in a line what is sent."""
         counts = Counter(action for _, action, _, _ in self.requests)
         parts = [
-            f"{count:,} {_NOUNS[action] if count > 1 else action}"
+            f"{count:,} {PLURALS[action] if count > 1 else action}"
             for action, count in counts.items()
         ]
         lasting = format_duration_ns(self.requests[-1][0])

@@ -31,6 +31,17 @@ Workload = Characteristics | WholePass | Stimuli | Scenario | Trace
 KINDS: Final[dict[str, type[Workload]]] = {each.kind: each for each in get_args(Workload)}
 
 
+def told_by_stream(workload: Workload) -> bool:
+    """Tell whether what each of its streams did is part of what a drive did under it.
+
+    One stream without a name of its own is the whole; one of a scenario has a name, and a list may
+    trim and flush.
+    """
+    streams = workload.streams()
+    is_listed = any(each.described()["source"] == "listed" for each in streams)
+    return len(streams) > 1 or is_listed or isinstance(workload, Scenario)
+
+
 def workload_json(workload: Workload) -> dict[str, Any]:
     """Give a workload as JSON: its attributes under their names, and its kind."""
     return {"kind": workload.kind, **workload.to_json()}

@@ -11,6 +11,7 @@ import pytest
 from drivelab._core import histogram_bin, histogram_range
 from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.session import StepPlan, step_measurement
+from drivelab.drives.stream_result import StreamResult
 from drivelab.pts.cells import LEVELS, percentile_ms
 from drivelab.pts.journal import Action, Step
 from drivelab.workloads.stimuli import Stimuli
@@ -28,7 +29,7 @@ def step_of(latencies: list[int]) -> Step:
     )
     stimulus = Stimulus.of_size(4096, 1.0, 2**20)
     work, plan = Stimuli((stimulus,)), StepPlan(seconds=1)
-    done = step_measurement(0, work, 10**9, [(part, None)], plan=plan)
+    done = step_measurement(0, work, 10**9, [StreamResult("stream 0", 10**9, part)], plan=plan)
     return Step(0, Action("run", "rounds"), stimulus, done)
 
 

@@ -40,19 +40,19 @@ impl Plan {
         }
     }
 
-    /// Counts from the beginning until so much time has passed, or so many bytes were transferred
-    /// in both directions and of all streams: as many requests as that takes where each stream
-    /// sends as many as every other. Streams that end by themselves end it too.
+    /// Counts in `window`, and no longer than until so many bytes were transferred in both
+    /// directions and of all streams: as many requests as that takes where each stream sends as
+    /// many as every other. Streams that end by themselves end it too.
     #[must_use]
-    pub fn until(streams: &[Stream], duration: Option<Nanos>, total_bytes: Option<u64>) -> Self {
+    pub fn until(streams: &[Stream], window: WindowPlan, total_bytes: Option<u64>) -> Self {
         let means = streams.iter().map(Stream::mean_bytes).sum::<f64>();
         let per_request = means / streams.len().max(1) as f64;
         let requests_for = |bytes: u64| ((bytes as f64 / per_request).ceil() as u64).max(1);
-        let ends = [total_bytes.map(requests_for), commands_of(streams)];
+        let left = commands_of(streams).map(|all| all.saturating_sub(window.warmup_requests));
+        let ends = [window.requests, total_bytes.map(requests_for), left];
         Self::of(WindowPlan {
             requests: ends.into_iter().flatten().min(),
-            duration,
-            ..WindowPlan::default()
+            ..window
         })
     }
 }

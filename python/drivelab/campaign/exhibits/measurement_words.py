@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from drivelab.campaign.exhibits.bursts import FOUND, UNTIL, room_found
 from drivelab.exhibits.quantities import PROVENANCE, workload_text
 from drivelab.units import format_duration_ns, format_iops, format_rate
+from drivelab.workloads.trace import PLURALS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from drivelab.drives.measurement import Measurement
     from drivelab.drives.operation_result import OperationResult
+    from drivelab.drives.stream_result import StreamResult
 
 
 def measurement_rows(
@@ -32,7 +34,7 @@ def measurement_rows(
     rows = [
         (PROVENANCE[kind].adjective, name),
         *([("variability", variability)] if variability in ("on", "off") else []),
-        ("workload", workload_text(measurement.characteristics)),
+        ("workload", workload_text(measurement.workload)),
         ("latency", _latency_text(measurement)),
         *_confidence_rows(measurement),
         ("bandwidth", format_rate(measurement.bandwidth_bytes_per_second)),
@@ -41,6 +43,7 @@ def measurement_rows(
     if measurement.read is not None and measurement.write is not None:
         rows += [("reads", _direction_text(measurement.read))]
         rows += [("writes", _direction_text(measurement.write))]
+    rows += [(stream.name, _stream_text(stream)) for stream in measurement.streams]
     rows.append(
         (
             "counted",
@@ -95,6 +98,14 @@ def _confidence_rows(measurement: Measurement) -> list[tuple[str, str]]:
 
 def _direction_text(result: OperationResult) -> str:
     return f"{result.requests:,} requests, latency {_latency_text(result)}"
+
+
+def _stream_text(stream: StreamResult) -> str:
+    return "; ".join(
+        f"{done.requests:,} {PLURALS[name] if done.requests > 1 else name}, "
+        f"latency {_latency_text(done)}"
+        for name, done in stream.by_operation.items()
+    )
 
 
 def _latency_text(result: Measurement | OperationResult) -> str:

@@ -27,6 +27,7 @@ from drivelab.drives.simulated.simulation import (
     operations,
     series_json,
     stream_json,
+    streams_told,
     submitted_requests,
 )
 from drivelab.errors import CannotAnswerError, RunError, UsageError
@@ -35,6 +36,7 @@ from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.whole_pass import WholePass
+from drivelab.workloads.workload import told_by_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -406,7 +408,6 @@ def _measurement(index: int, workload: Workload, result: dict[str, Any]) -> Meas
     # A pass is over with its last request.
     stopped_by: StoppedBy = result["stopped_by"] or "requests"
     read, write = operations(result)
-    at_once = workload.stimuli if isinstance(workload, Stimuli) else ()
     return Measurement(
         index=index,
         workload=workload,
@@ -416,11 +417,5 @@ def _measurement(index: int, workload: Workload, result: dict[str, Any]) -> Meas
         extra=result["extra"],
         batches=None if batches is None else LatencyBatches.from_json(batches),
         stopped_by=stopped_by,
-        streams=tuple(
-            Measurement(
-                index, Stimuli((stimulus,)), duration_ns, *operations(each), stopped_by=stopped_by
-            )
-            # One alone is the whole.
-            for stimulus, each in zip(at_once, result["streams"], strict=False)
-        ),
+        streams=streams_told(result) if told_by_stream(workload) else (),
     )

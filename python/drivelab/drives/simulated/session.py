@@ -10,7 +10,7 @@ from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.session import Purge, step_measurement
 from drivelab.drives.simulated.asked import nanoseconds
-from drivelab.drives.simulated.simulation import operations
+from drivelab.drives.simulated.simulation import operations, streams_told
 from drivelab.errors import UsageError
 from drivelab.units import format_size
 from drivelab.workloads.stimuli import Stimuli
@@ -110,21 +110,20 @@ class SimulatedSession(ClosedOnExit):
         plan.check(work)
         told = self._session.run(
             work.streams(),
+            (0, 0, None, nanoseconds(plan.seconds), None, 0),
             place=step,
-            duration_ns=nanoseconds(plan.seconds),
             total_bytes=plan.total_bytes,
         )
         extra = {name: told["extra"][name] for name in _TOLD if name in told["extra"]}
         if "energy_joules" in told:
             extra["energy_joules"] = told["energy_joules"]
-        whole = operations(told)
         ends = plan.total_bytes is None and told["stopped_by"] == "requests"
         return step_measurement(
             step,
             work,
             max(1, told["duration_ns"]),
-            [operations(each) for each in told["streams"]] or [whole],
-            whole=whole,
+            streams_told(told),
+            whole=operations(told),
             plan=plan,
             ended="requests" if ends else "seconds",
             extra=extra,

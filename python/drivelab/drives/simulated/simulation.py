@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.drives.operation_result import OperationResult, percentile_ns
+from drivelab.drives.operation_result import OperationResult
+from drivelab.drives.stream_result import StreamResult
 from drivelab.errors import RunError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from drivelab.drives.completed import Completed
 
 PERCENTILES: Final = {
     "p50": 50.0,
@@ -64,9 +67,9 @@ def submitted_requests(told: Mapping[str, Any]) -> int:
     submitted: int = sum(stream["submitted_requests"] for stream in told["streams"])
     completed = sum(told[f"{part}_requests"] for part in ("warmup", "counted", "drained"))
     counted = sum(
-        sum(operation["histogram"].values())
+        0 if stream["result"][operation] is None else stream["result"][operation]["requests"]
         for stream in told["streams"]
-        for operation in stream["operations"].values()
+        for operation in ("read", "write", "trim", "flush")
     )
     if submitted != completed or counted != told["counted_requests"]:
         raise RunError(
@@ -87,6 +90,12 @@ def operations(
     return read, write
 
 
+def streams_told(told: Mapping[str, Any]) -> tuple[StreamResult, ...]:
+    """Return what each stream did, as the native core tells it."""
+    duration_ns = max(1, told["duration_ns"])
+    return tuple(StreamResult.of_core(each, duration_ns) for each in told["streams"])
+
+
 def stream_json(
     plan: Mapping[str, Any], told: Mapping[str, Any], duration_ns: int
 ) -> dict[str, Any]:
@@ -97,17 +106,19 @@ def stream_json(
     plan
         The stream as the scenario says it.
     told
-        As the native core tells it: by operation counts, latencies and their parts.
+        As the native core tells it: what it did, by operation the parts of its latencies, and
+        how many requests it submitted.
     duration_ns
         Of the window in which they were counted.
     """
+    result = StreamResult.of_core(told["result"], duration_ns)
     operations = {
-        operation: _operation_json(values, duration_ns)
-        for operation, values in told["operations"].items()
+        name: _operation_json(done, told["parts"][name], duration_ns)
+        for name, done in result.by_operation.items()
     }
     start, length = plan["range"] or (None, None)
     return {
-        "name": plan["name"],
+        "name": result.name,
         "source": plan["source"],
         "rate_iops": plan["rate_iops"],
         "range_offset_bytes": start,
@@ -119,11 +130,7 @@ def stream_json(
         "share": plan["share"],
         "content": plan["content"],
         "submitted_requests": told["submitted_requests"],
-        **_rates(
-            sum(each["requests"] for each in operations.values()),
-            sum(each["bytes"] for each in operations.values()),
-            duration_ns,
-        ),
+        **_rates(result, duration_ns),
         "operations": operations,
     }
 
@@ -169,35 +176,39 @@ def _within(
 def _interval_json(counts: Sequence[int], lasting_ns: int) -> dict[str, Any]:
     requests, moved_bytes, latency_sum_ns, latency_max_ns = counts
     return {
-        **_rates(requests, moved_bytes, lasting_ns),
+        **_rates_json(requests, moved_bytes, lasting_ns),
         "latency_ns_mean": latency_sum_ns / requests if requests else None,
         "latency_ns_max": latency_max_ns if requests else None,
     }
 
 
-def _operation_json(values: Mapping[str, Any], duration_ns: int) -> dict[str, Any]:
-    requests, histogram = values["requests"], values["histogram"]
-    low, high = values["latency_ns_min"], values["latency_ns_max"]
+def _operation_json(
+    done: OperationResult, parts: Mapping[str, tuple[int, int]], duration_ns: int
+) -> dict[str, Any]:
+    requests, kept = done.requests, done.to_json()
+    histogram = kept.pop("latency_ns_histogram")
     return {
-        **_rates(requests, values["bytes"], duration_ns),
-        "latency_ns_mean": values["latency_ns_mean"],
-        "latency_ns_min": low,
-        "latency_ns_max": high,
+        **_rates(done, duration_ns),
+        **kept,
         **{
-            f"latency_ns_{name}": percentile_ns(histogram, percent, low, high)
+            f"latency_ns_{name}": done.percentile_ns(percent)
             if percentile_is_supported(requests, percent)
             else None
             for name, percent in PERCENTILES.items()
         },
         "latency_parts": {
             part: {"latency_ns_mean": sum_ns / requests, "latency_ns_max": max_ns}
-            for part, (sum_ns, max_ns) in values["parts"].items()
+            for part, (sum_ns, max_ns) in parts.items()
         },
-        "latency_ns_histogram": {str(number): histogram[number] for number in sorted(histogram)},
+        "latency_ns_histogram": histogram,
     }
 
 
-def _rates(requests: int, moved_bytes: int, duration_ns: int) -> dict[str, Any]:
+def _rates(done: Completed | OperationResult, duration_ns: int) -> dict[str, Any]:
+    return _rates_json(done.requests, done.bytes, duration_ns)
+
+
+def _rates_json(requests: int, moved_bytes: int, duration_ns: int) -> dict[str, Any]:
     return {
         "requests": requests,
         "bytes": moved_bytes,

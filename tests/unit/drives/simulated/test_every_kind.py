@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from drivelab.api import measurements as api
 from drivelab.drives.closed_form.drive import AnalyticDrive
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.session import StepPlan
 from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.drives.stream_result import StreamResult
 from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.scenario import Scenario
@@ -51,7 +55,7 @@ def drive(tmp_path_factory) -> SimulatedDrive:
     return SimulatedDrive.open(f"sim:{path}")
 
 
-def requests_of(one: Measurement) -> int:
+def requests_of(one: Measurement | StreamResult) -> int:
     return sum(part.requests for part in (one.read, one.write) if part is not None)
 
 
@@ -77,10 +81,75 @@ def test_each_kind_is_measured_and_knows_of_no_other(drive: SimulatedDrive) -> N
 def test_of_several_stimuli_each_says_what_it_did(drive: SimulatedDrive) -> None:
     [both] = drive.measure([(0, EACH["stimuli"])], PLAN)
     pages, log = both.streams
-    assert (pages.workload, log.workload) == (Stimuli((WRITES,)), Stimuli((LOG,)))
+    assert (pages.name, log.name) == ("stream 0", "stream 1")
     assert requests_of(pages) + requests_of(log) == requests_of(both) == 200
     [one] = drive.measure([(0, Stimuli((WRITES,)))], PLAN)
     assert one.streams == ()
+
+
+MIXED = """requests = 400
+[[stream]]
+name = "database"
+queue_depth = 4
+write_ratio = 0.5
+writes_per_flush = 8
+range_bytes = 16_777_216
+[[stream]]
+name = "old files"
+rate_iops = 2_000
+write_ratio = 1.0
+writes_as = "trim"
+range_offset_bytes = 16_777_216
+range_bytes = 16_777_216
+"""
+
+
+def test_of_a_scenario_each_stream_says_what_it_did_as_simulate_does(
+    drive: SimulatedDrive,
+) -> None:
+    scenario = Scenario(MIXED)
+    [measured] = drive.measure([(0, scenario)], PLAN)
+    told = drive.simulate(scenario, seed=PLAN.seed).values["streams"]
+    assert [each.name for each in measured.streams] == ["database", "old files"]
+    for each, simulated in zip(measured.streams, told, strict=True):
+        assert each.requests == simulated["requests"]
+        assert each.iops == simulated["iops"]
+        assert each.by_operation.keys() == simulated["operations"].keys()
+        for name, done in each.by_operation.items():
+            kept = done.to_json()
+            assert kept == {key: simulated["operations"][name][key] for key in kept}
+    database, old = measured.streams
+    assert database.by_operation.keys() == {"read", "write", "flush"}
+    assert old.by_operation.keys() == {"trim"}
+    assert database.flush is not None
+    assert database.flush.bytes == 0
+    assert measured.requests == database.requests + old.requests == 400
+    assert Measurement.from_json(measured.to_json()) == measured
+    # What an older version stored says nothing of its streams.
+    before = {name: value for name, value in measured.to_json().items() if name != "streams"}
+    assert Measurement.from_json(before) == replace(measured, streams=())
+
+
+def test_a_trace_of_trims_and_flushes_alone_is_measured(drive: SimulatedDrive) -> None:
+    trace = Trace(((0, "trim", 0, 4096), (10, "trim", 8192, 4096), (100_000, "flush", 0, 0)))
+    [measured] = drive.measure([(0, trace)], PLAN)
+    [stream] = measured.streams
+    assert (measured.read, measured.write, stream.name) == (None, None, "trace")
+    assert (measured.requests, measured.bytes) == (3, 8192)
+    assert stream.trim is not None
+    assert (stream.trim.requests, stream.trim.bytes) == (2, 8192)
+    assert stream.flush is not None
+    assert stream.flush.requests == 1
+    assert measured.latency_ns_max == stream.latency_ns_max > 0
+    assert Measurement.from_json(measured.to_json()) == measured
+    of_api = api.Measurement.of(measured, drive.name, drive.kind)
+    assert "2 trims, latency" in of_api._repr_html_()
+    assert "1 flushes" not in of_api._repr_html_()
+    assert "2 trims and 1 flush recorded over" in repr(of_api)
+    with drive.session(seed=1) as session:
+        step = session.run(trace, StepPlan(), 0)
+    assert (step.requests, step.stopped_by) == (3, "requests")
+    assert [each.name for each in step.streams] == ["trace"]
 
 
 def test_a_scenario_that_is_measured_is_the_one_that_is_simulated(drive: SimulatedDrive) -> None:

@@ -31,6 +31,7 @@ from drivelab.drives.real.purge import purge_drive
 from drivelab.drives.real.target import Target, writing
 from drivelab.drives.real.write_cache import switch_write_cache
 from drivelab.drives.session import step_measurement
+from drivelab.drives.stream_result import streams_of_reads_and_writes
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.workloads.stimuli import Stimuli
 
@@ -204,7 +205,7 @@ class FioSession(ClosedOnExit):
             step,
             sent,
             duration_ns,
-            done,
+            streams_of_reads_and_writes(sent, duration_ns, done),
             plan=plan,
             extra={"began_unix_seconds": began},
         )
