@@ -8,16 +8,25 @@
 
 On simulated drives seconds are simulated ones: results depend neither on the machine nor on
 its load.
+
+A workload may end by itself: a pass, a trace, a scenario that says when. Then whatever comes first
+ends it, its own end or the plan's, and the plan need not have one. It is counted from its first
+request on, a scenario after its own warm-up: the plan's warm-up is for workloads without an end.
+Steps of a session end by the same rule (`drivelab.drives.session.StepPlan`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import shown
 from drivelab.workloads.content import CONTENTS, USUAL
+from drivelab.workloads.workload import ends_by_itself
+
+if TYPE_CHECKING:
+    from drivelab.workloads.workload import Workload
 
 StoppedBy = Literal["requests", "seconds", "half_width", "max_requests", "bytes"]
 
@@ -39,7 +48,8 @@ class MeasurementPlan:
 
     Without `half_width_ratio` the window closes at `requests` or `seconds`, whichever comes
     first. With it, the window closes when at least `requests` are counted and the half-width
-    is reached, at `max_requests`, or at `seconds`.
+    is reached, at `max_requests`, or at `seconds`. Without any of them it closes where the workload
+    ends by itself.
 
     Attributes
     ----------
@@ -50,7 +60,8 @@ class MeasurementPlan:
     warmup_seconds
         ... and so much of the drive's time has passed.
     requests
-        Requests counted; with `half_width_ratio` at least so many.
+        Requests counted; with `half_width_ratio` at least so many. ``None``, not the default, for
+        a whole pass or trace.
     seconds
         The drive's time in which requests are counted.
     half_width_ratio
@@ -66,7 +77,7 @@ class MeasurementPlan:
     Raises
     ------
     UsageError
-        When a value is impossible, or nothing ends a measurement.
+        When a value is impossible.
     """
 
     seed: int = 0
@@ -98,8 +109,6 @@ class MeasurementPlan:
                 f"seconds is {shown(seconds)}; allowed: more than 0, to {_MAX_SECONDS}"
             )
         if ratio is None:
-            if self.requests is None and seconds is None:
-                raise UsageError("nothing ends the measurement: give requests or seconds")
             return
         if not (_is_number(ratio) and 0 < ratio < 1):
             raise UsageError(
@@ -109,6 +118,12 @@ class MeasurementPlan:
             raise UsageError(
                 f"max_requests is {self.max_requests}; allowed: at least requests, {self.requests}"
             )
+
+    def check(self, workload: Workload) -> None:
+        """Raise `UsageError` where neither the plan nor the workload itself ends it."""
+        ends = (self.requests, self.seconds, self.half_width_ratio)
+        if ends == (None, None, None) and not ends_by_itself(workload):
+            raise UsageError("nothing ends the measurement: give requests or seconds")
 
     @classmethod
     def of_kind(cls, kind: str, *, seed: int = 0, **asked: Any) -> MeasurementPlan:

@@ -32,6 +32,9 @@ class Drive(DriveLimits, OpenDrive, Protocol):
         Nothing of the next measurement on a real drive starts before the caller asks for it,
         so that the caller can store one before the next begins.
 
+        Whatever comes first ends a measurement: what the plan says, or where a workload ends by
+        itself, as a pass, a trace and a scenario that says when do (see `drivelab.drives.plan`).
+
         Parameters
         ----------
         work
@@ -41,6 +44,8 @@ class Drive(DriveLimits, OpenDrive, Protocol):
 
         Raises
         ------
+        UsageError
+            When neither the plan nor a workload itself ends its measurement.
         RunError
             When the drive, or the tool that asks it, fails.
         """

@@ -14,7 +14,7 @@ from drivelab.drives.open_drive import NamedDrive, OpenDrive
 from drivelab.drives.operation_result import added_up
 from drivelab.errors import UsageError
 from drivelab.workloads.stimuli import Stimuli
-from drivelab.workloads.workload import told_by_stream
+from drivelab.workloads.workload import ends_by_itself, told_by_stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,14 +51,15 @@ class Purge:
 
 @dataclass(frozen=True)
 class StepPlan:
-    """When a step ends: at `seconds` or `total_bytes`, whichever comes first.
+    """When a step ends: at `seconds`, at `total_bytes` or where the workload ends by itself.
 
-    A workload that ends by itself, such as a pass or a trace, ends the step too.
+    Whatever comes first ends it, as it ends a measurement (`drivelab.drives.plan`): for a pass, a
+    trace or a scenario that says when, neither need be given.
 
     Attributes
     ----------
     seconds
-        Of the drive's time.
+        Of the drive's time; of a scenario after its warm-up.
     total_bytes
         Transferred in both directions; of a single stream.
     """
@@ -68,14 +69,15 @@ class StepPlan:
 
     def check(self, work: Workload) -> None:
         """Refuse what nothing ends, or whose streams would not end together; `UsageError`."""
-        streams = work.streams()
         if self.seconds is None and self.total_bytes is None:
-            if any(each.requests is None for each in streams):
+            if not ends_by_itself(work):
                 raise UsageError("nothing ends the step: give seconds or total_bytes")
-        elif len(streams) != 1 and self.total_bytes is not None:
+            return
+        streams = len(work.streams())
+        if streams != 1 and self.total_bytes is not None:
             noun = "stimuli" if isinstance(work, Stimuli) else "streams"
             raise UsageError(
-                f"{len(streams)} {noun} at the same time end by time: give seconds, not total_bytes"
+                f"{streams} {noun} at the same time end by time: give seconds, not total_bytes"
             )
 
 
@@ -164,9 +166,9 @@ class DriveSession(OpenDrive, Askable, Protocol):
         Parameters
         ----------
         work
-            What is sent. Real drives take stimuli, simulated ones any kind.
+            What is sent. Simulated drives take any kind, real ones all but scenarios and traces.
         plan
-            When it ends.
+            When it ends, unless it ends by itself before.
         step
             Its place in the session, the key of its random numbers: the same steps in the same
             order on the same simulated drive give the same results.

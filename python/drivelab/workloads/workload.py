@@ -31,6 +31,13 @@ Workload = Characteristics | WholePass | Stimuli | Scenario | Trace
 KINDS: Final[dict[str, type[Workload]]] = {each.kind: each for each in get_args(Workload)}
 
 
+def ends_by_itself(workload: Workload) -> bool:
+    """Tell whether it is over at some time: a pass, a list, a scenario that says when."""
+    if isinstance(workload, Scenario):
+        return workload.ends
+    return all(each.requests is not None for each in workload.streams())
+
+
 def told_by_stream(workload: Workload) -> bool:
     """Tell whether what each of its streams did is part of what a drive did under it.
 

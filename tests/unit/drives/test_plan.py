@@ -9,6 +9,8 @@ import pytest
 
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import UsageError
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.whole_pass import WholePass
 
 
 def test_round_trip_leaves_out_what_results_do_not_depend_on() -> None:
@@ -41,6 +43,15 @@ def test_most_requests_count_only_with_a_half_width() -> None:
     assert MeasurementPlan.from_json(plan.to_json()) == MeasurementPlan()
 
 
+def test_what_ends_by_itself_needs_no_end_in_the_plan() -> None:
+    plan = MeasurementPlan(requests=None)
+    plan.check(WholePass("read", False, 4096, 1 << 20))
+    with pytest.raises(UsageError, match="nothing ends the measurement: give requests or seconds"):
+        plan.check(Characteristics())
+    MeasurementPlan(requests=None, seconds=1.0).check(Characteristics())
+    MeasurementPlan(requests=None, half_width_ratio=0.1).check(Characteristics())
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -53,7 +64,6 @@ def test_most_requests_count_only_with_a_half_width() -> None:
         ({"seconds": 0}, "seconds is 0; allowed: more than 0"),
         ({"seconds": float("nan")}, "seconds is NaN"),
         ({"seconds": 10**400}, "seconds is"),
-        ({"requests": None}, "give requests or seconds"),
         ({"half_width_ratio": 0}, "half_width_ratio is 0; allowed"),
         ({"half_width_ratio": 1.0}, "half_width_ratio is 1.0; allowed"),
         ({"half_width_ratio": float("nan")}, "half_width_ratio is NaN"),

@@ -103,6 +103,7 @@ class AnalyticDrive(ClosedOnExit):
         Every request takes the same time: the half-width is 0, and reached at once.
         """
         for index, workload in work:
+            plan.check(workload)
             self.check(workload)
             direction, record_bytes = self._record_of(self._known(workload))
             latency_ns = self.closed_form.record(direction, record_bytes)["record_ns"]

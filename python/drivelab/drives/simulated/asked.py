@@ -10,6 +10,7 @@ from drivelab.workloads.scenario import Scenario
 if TYPE_CHECKING:
     from drivelab._core import Stream, WindowTuple
     from drivelab.drives.plan import MeasurementPlan
+    from drivelab.drives.session import StepPlan
     from drivelab.workloads.workload import Workload
 
 #: From the first request to the last of what ends by itself.
@@ -36,19 +37,26 @@ def streams_of(workload: Workload, content: str, range_bytes: int | None = None)
 
 
 def planned_window(workload: Workload, streams: list[Stream], plan: MeasurementPlan) -> WindowTuple:
-    """Return when counting begins and ends of a measurement: what ends by itself says so."""
-    if isinstance(workload, Scenario) and workload.ends:
-        return workload.window
-    if all(each.requests is not None for each in streams):
-        return _WHOLE
-    return (
-        plan.warmup_requests,
-        round(plan.warmup_seconds * 1e9),
-        plan.requests,
-        nanoseconds(plan.seconds),
-        plan.half_width_ratio,
-        plan.max_requests,
-    )
+    """Return when counting begins and ends of a measurement: see `drivelab.drives.plan`."""
+    warmup, warmup_ns, requests, duration_ns, *_ = _own_window(workload)
+    counts = [each.requests for each in streams]
+    if requests is None and None not in counts:
+        requests = sum(each or 0 for each in counts) - warmup
+    if requests is None and duration_ns is None and not (warmup or warmup_ns):
+        warmup, warmup_ns = plan.warmup_requests, round(plan.warmup_seconds * 1e9)
+    duration_ns = _first(duration_ns, nanoseconds(plan.seconds))
+    ratio = plan.half_width_ratio
+    if ratio is None:
+        return (warmup, warmup_ns, _first(requests, plan.requests), duration_ns, None, 0)
+    least = plan.requests if requests is None else min(requests, plan.requests or 1)
+    most = plan.max_requests if requests is None else min(requests, plan.max_requests)
+    return (warmup, warmup_ns, least, duration_ns, ratio, most)
+
+
+def step_window(workload: Workload, plan: StepPlan) -> WindowTuple:
+    """Return when counting begins and ends of a step, beside its bytes and the streams' own end."""
+    warmup, warmup_ns, requests, duration_ns, *_ = _own_window(workload)
+    return (warmup, warmup_ns, requests, _first(duration_ns, nanoseconds(plan.seconds)), None, 0)
 
 
 def asked_window(
@@ -69,12 +77,20 @@ def asked_window(
     requests, duration_ns
         End the run, whichever is first; one of them stands for both.
     """
-    own = workload.window if isinstance(workload, Scenario) else _WHOLE
-    own_warmup, warmup_ns, own_requests, own_duration_ns, *_ = own
+    own_warmup, warmup_ns, own_requests, own_duration_ns, *_ = _own_window(workload)
     if requests is None and duration_ns is None:
         requests, duration_ns = own_requests, own_duration_ns
     warmup = own_warmup if warmup_requests is None else warmup_requests
     return (warmup, warmup_ns, requests, duration_ns, None, 0)
+
+
+def _own_window(workload: Workload) -> WindowTuple:
+    return workload.window if isinstance(workload, Scenario) else _WHOLE
+
+
+def _first(*ends: int | None) -> int | None:
+    """Return the first of the ends that there are."""
+    return min((end for end in ends if end is not None), default=None)
 
 
 def own_interval_ns(workload: Workload) -> int | None:

@@ -155,10 +155,10 @@ class SimulatedDrive(ClosedOnExit):
 
         Random numbers are keyed by the plan's seed and the workload's index: results depend
         neither on the other workloads nor on the number of threads. Requests of characteristics
-        fall into the drive's first `range_bytes`, or anywhere. What ends by itself (a pass, a
-        trace, a scenario that says so) is counted as it says, all else as the plan does.
+        fall into the drive's first `range_bytes`, or anywhere.
         """
         for _, workload in work:
+            plan.check(workload)
             self.check(workload)
         asked = []
         for index, workload in work:

@@ -42,7 +42,9 @@ def one_of_each(
         for is_random in (False, True)
         for size in sizes
     ]
-    measured = list(drive.measure(list(enumerate(passes)), MeasurementPlan(seed=seed)))
+    measured = list(
+        drive.measure(list(enumerate(passes)), MeasurementPlan(seed=seed, requests=None))
+    )
     return measured[: len(sizes)], measured[len(sizes) :]
 
 

@@ -9,15 +9,17 @@ from drivelab._core import MOST_STREAMS
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.session import Purge, step_measurement
-from drivelab.drives.simulated.asked import nanoseconds
+from drivelab.drives.simulated.asked import step_window
 from drivelab.drives.simulated.simulation import operations, streams_told
 from drivelab.errors import UsageError
 from drivelab.units import format_size
 from drivelab.workloads.stimuli import Stimuli
+from drivelab.workloads.workload import ends_by_itself
 
 if TYPE_CHECKING:
     from drivelab._core import Session
     from drivelab.drives.open_drive import OpenDrive
+    from drivelab.drives.plan import StoppedBy
     from drivelab.drives.session import StepPlan
     from drivelab.workloads.workload import Workload
 
@@ -110,14 +112,15 @@ class SimulatedSession(ClosedOnExit):
         plan.check(work)
         told = self._session.run(
             work.streams(),
-            (0, 0, None, nanoseconds(plan.seconds), None, 0),
+            step_window(work, plan),
             place=step,
             total_bytes=plan.total_bytes,
         )
         extra = {name: told["extra"][name] for name in _TOLD if name in told["extra"]}
         if "energy_joules" in told:
             extra["energy_joules"] = told["energy_joules"]
-        ends = plan.total_bytes is None and told["stopped_by"] == "requests"
+        is_over = plan.total_bytes is None or ends_by_itself(work)
+        ended: StoppedBy = "requests" if is_over and told["stopped_by"] == "requests" else "seconds"
         return step_measurement(
             step,
             work,
@@ -125,7 +128,7 @@ class SimulatedSession(ClosedOnExit):
             streams_told(told),
             whole=operations(told),
             plan=plan,
-            ended="requests" if ends else "seconds",
+            ended=ended,
             extra=extra,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,9 @@ from drivelab.workloads.workload import KINDS, Workload
 
 MIB = 2**20
 SMALL = (Path(__file__).parents[3] / "small_drive.toml").read_text()
-PLAN = MeasurementPlan(seed=3, warmup_requests=10, requests=200)
+# More than what ends by itself has.
+PLAN = MeasurementPlan(seed=3, warmup_requests=10, requests=600)
+TO_THE_END = MeasurementPlan(seed=3, requests=None)
 WRITES = Stimulus.of_size(4096, 0.0, 64 * MIB, queue_depth=4)
 LOG = Stimulus.of_size(65536, 0.0, 8 * MIB, is_random=False, threads=2, range_start_bytes=64 * MIB)
 ENDS = """warmup_requests = 20
@@ -68,9 +71,9 @@ def test_each_kind_is_measured_and_knows_of_no_other(drive: SimulatedDrive) -> N
     counted = dict(zip(EACH, map(requests_of, together), strict=True))
     # A pass, a trace and a scenario that says when it is over are counted as they say.
     assert counted == {
-        "characteristics": 200,
+        "characteristics": 600,
         "whole_pass": 512,
-        "stimuli": 200,
+        "stimuli": 600,
         "scenario": 300,
         "trace": 50,
     }
@@ -82,7 +85,7 @@ def test_of_several_stimuli_each_says_what_it_did(drive: SimulatedDrive) -> None
     [both] = drive.measure([(0, EACH["stimuli"])], PLAN)
     pages, log = both.streams
     assert (pages.name, log.name) == ("stream 0", "stream 1")
-    assert requests_of(pages) + requests_of(log) == requests_of(both) == 200
+    assert requests_of(pages) + requests_of(log) == requests_of(both) == 600
     [one] = drive.measure([(0, Stimuli((WRITES,)))], PLAN)
     assert one.streams == ()
 
@@ -163,7 +166,56 @@ def test_a_scenario_that_is_measured_is_the_one_that_is_simulated(drive: Simulat
 def test_a_scenario_without_an_end_takes_the_plan_s(drive: SimulatedDrive) -> None:
     endless = Scenario(ENDS.replace("requests = 300", ""))
     [measured] = drive.measure([(0, endless)], PLAN)
-    assert requests_of(measured) == 200
+    assert requests_of(measured) == 600
+    for each in (endless, EACH["characteristics"], EACH["stimuli"]):
+        with pytest.raises(UsageError, match="nothing ends the measurement: give requests or sec"):
+            list(drive.measure([(0, each)], TO_THE_END))
+        with (
+            drive.session() as session,
+            pytest.raises(UsageError, match="nothing ends the step: give seconds or total_bytes"),
+        ):
+            session.run(each, StepPlan(), 0)
+
+
+OF_THEIR_OWN = {"whole_pass": 512, "scenario": 300, "trace": 50}
+
+
+@pytest.mark.parametrize("name", OF_THEIR_OWN)
+def test_whatever_comes_first_ends_it_the_workload_or_the_plan(
+    name: str, drive: SimulatedDrive
+) -> None:
+    workload, own = EACH[name], OF_THEIR_OWN[name]
+
+    def measured(**plan: Any) -> Measurement:
+        [one] = drive.measure([(0, workload)], MeasurementPlan(seed=3, **plan))
+        return one
+
+    def step(**plan: Any) -> Measurement:
+        with drive.session(seed=3) as session:
+            return session.run(workload, StepPlan(**plan), 0)
+
+    whole, stepped = measured(requests=None), step()
+    assert (whole.requests, whole.stopped_by) == (own, "requests")
+    assert (stepped.requests, stepped.stopped_by) == (own, "requests")
+    # An end that is later changes nothing.
+    assert measured(requests=10_000, seconds=60.0) == whole
+    assert step(seconds=60.0) == stepped
+    # A half is what the plan ends first.
+    seconds = whole.duration_ns / 2e9
+    for one in (measured(requests=None, seconds=seconds), step(seconds=seconds)):
+        assert 0 < one.requests < own
+        assert one.stopped_by == "seconds"
+    assert measured(requests=20).requests == 20
+    if len(workload.streams()) == 1:
+        assert step(total_bytes=20 * 4096).requests == 20
+        assert step(total_bytes=20 * 4096).stopped_by == "bytes"
+        assert step(total_bytes=1 << 30) == stepped
+    sure = measured(requests=5, half_width_ratio=0.9)
+    assert (sure.requests < own, sure.stopped_by) == (True, "half_width")
+    if name == "scenario":
+        # In the others requests are alike, and any half-width is reached.
+        unsure = measured(requests=5, half_width_ratio=1e-9)
+        assert (unsure.requests, unsure.stopped_by) == (own, "max_requests")
 
 
 def test_every_kind_can_be_simulated(drive: SimulatedDrive) -> None:
