@@ -140,6 +140,11 @@ class Characteristics:
             values.update({f"{direction}_{name}": None for name in blank})
         return values
 
+    @property
+    def mean_request_bytes(self) -> float:
+        """Bytes of a request, the mean of reads and writes."""
+        return (1 - self.write_ratio) * self.read_size + self.write_ratio * self.write_size
+
     def key(self) -> tuple[float | int | None, ...]:
         """Return what identifies the workload: equal for workloads that mean the same."""
         return tuple(self.canonical().values())

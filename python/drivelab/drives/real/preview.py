@@ -15,8 +15,8 @@ from typing import Final, Literal
 from drivelab.drives.real.block_devices import THIS_MACHINE, SystemRoots
 from drivelab.drives.real.direct_io import direct_block_bytes
 from drivelab.drives.real.file_location import FileLocation, locate_file
+from drivelab.drives.real.fio.asked import check_on_drive
 from drivelab.drives.real.fio.buffers import buffers_with
-from drivelab.drives.real.fio.drive import check_on_drive
 from drivelab.drives.real.fio.program import find_fio
 from drivelab.drives.real.opened_path import open_folder, open_in
 from drivelab.drives.real.ownership import BuffersOf, why_not_ours

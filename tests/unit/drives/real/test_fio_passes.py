@@ -72,6 +72,14 @@ def test_a_long_pass_goes_on_in_segments(
     assert measured.duration_ns == sum(row[1] for row in rows)
 
 
+def test_a_pass_ends_where_the_plan_does_if_that_comes_first(drive: FioDrive) -> None:
+    one = PASSES[1]
+    (part,) = drive.measure([(1, one)], MeasurementPlan(seed=3, requests=100))
+    assert (part.requests, part.stopped_by) == (100, "requests")
+    with pytest.raises(CannotAnswerError, match="is not counted to a half-width: leave half_width"):
+        list(drive.measure([(1, one)], MeasurementPlan(half_width_ratio=0.1)))
+
+
 def test_passes_come_one_by_one(drive: FioDrive, fio_logs: list[bytes]) -> None:
     answers = drive.measure(list(enumerate(PASSES[:2])), PLAN)
     assert next(answers).index == 0

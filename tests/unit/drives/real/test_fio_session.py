@@ -17,9 +17,11 @@ from drivelab.drives.session import StepPlan
 from drivelab.drives.sessions import open_session
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.scenario import Scenario
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 from drivelab.workloads.trace import Trace
+from drivelab.workloads.whole_pass import WholePass
 
 KIB, MIB = 2**10, 2**20
 CAPACITY = 16 * MIB
@@ -400,7 +402,41 @@ def test_the_header_says_what_the_kernel_knows(session: Any) -> None:
 
 
 def test_what_fio_cannot_do_in_a_step_is_refused_in_a_line(session: Any) -> None:
-    with pytest.raises(CannotAnswerError, match="a trace is no step of a session on"):
+    with pytest.raises(CannotAnswerError, match=r"a trace cannot be sent to .* a simulated one"):
         session.check(Trace(((0, "read", 0, 4096),)))
-    with pytest.raises(CannotAnswerError, match="takes stimuli: name a simulated one"):
-        session.run(Characteristics(), StepPlan(seconds=1), 0)
+    scenario = Scenario('requests = 1\n[[stream]]\nname = "one"\nqueue_depth = 1')
+    with pytest.raises(CannotAnswerError, match=r"a scenario cannot be sent to .* a simulated one"):
+        session.run(scenario, StepPlan(seconds=1), 0)
+    with pytest.raises(UsageError, match="nothing ends the step: give seconds or total_bytes"):
+        session.run(Characteristics(), StepPlan(), 0)
+    with pytest.raises(CannotAnswerError, match="queue_depth is 1024; real drives take at most"):
+        session.check(Characteristics(queue_depth=1024))
+    with pytest.raises(UsageError, match="allowed: a file of at most 16 MiB"):
+        session.check(WholePass("read", False, 4 * KIB, 2 * CAPACITY))
+
+
+def test_characteristics_are_a_step_too(session: Any) -> None:
+    mixed = Characteristics(write_ratio=0.5, queue_depth=4, write_size=8 * KIB)
+    by_bytes = session.run(mixed, StepPlan(total_bytes=3 * MIB), 4)
+    # 6 KiB are the mean.
+    assert (by_bytes.requests, by_bytes.stopped_by) == (512, "bytes")
+    assert (by_bytes.index, by_bytes.workload) == (4, mixed)
+    assert by_bytes.read is not None
+    assert by_bytes.write is not None
+    assert by_bytes.extra["began_unix_seconds"] > 1e9
+    assert Measurement.from_json(by_bytes.to_json()) == by_bytes
+    by_time = enough_of_each(lambda seconds: session.run(mixed, StepPlan(seconds=seconds), 5))
+    assert by_time.stopped_by == "seconds"
+    assert by_time.duration_ns >= 0.4e9
+
+
+def test_a_whole_pass_is_a_step_too(session: Any) -> None:
+    one = WholePass("write", is_random=True, request_bytes=4 * KIB, file_bytes=2 * MIB)
+    for plan in (StepPlan(), StepPlan(seconds=60), StepPlan(total_bytes=1 << 30)):
+        whole = session.run(one, plan, 6)
+        assert (whole.requests, whole.bytes, whole.stopped_by) == (512, 2 * MIB, "requests")
+    part = session.run(one, StepPlan(total_bytes=MIB), 6)
+    assert (part.requests, part.stopped_by) == (256, "bytes")
+    long = WholePass("read", is_random=False, request_bytes=512, file_bytes=CAPACITY)
+    cut = session.run(long, StepPlan(seconds=0.01), 7)
+    assert (cut.requests < long.requests, cut.stopped_by) == (True, "seconds")

@@ -20,13 +20,13 @@ from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.real.block_devices import THIS_MACHINE, SystemRoots
 from drivelab.drives.real.direct_io import direct_block_bytes
+from drivelab.drives.real.fio.asked import check_on_drive, requests_of
 from drivelab.drives.real.fio.buffers import buffers_with
 from drivelab.drives.real.fio.content import keeps_buffers
 from drivelab.drives.real.fio.engine import check_depth, find_engine
 from drivelab.drives.real.fio.files import FioFiles
-from drivelab.drives.real.fio.job import MAX_BUFFER_BYTES
 from drivelab.drives.real.fio.measurement import FioSetup, measure_with_fio
-from drivelab.drives.real.fio.passes import check_pass, pass_with_fio
+from drivelab.drives.real.fio.passes import check_pass_plan, pass_with_fio
 from drivelab.drives.real.fio.program import FioProgram, find_fio
 from drivelab.drives.real.fio.session import FioSession
 from drivelab.drives.real.made_file import Written
@@ -36,15 +36,12 @@ from drivelab.drives.real.target import Target, writing
 from drivelab.drives.real.target_device import open_target_device
 from drivelab.drives.real.target_file import TargetFile, UnfilledFile, open_target_file
 from drivelab.drives.real.write_cache import CacheState
-from drivelab.errors import CannotAnswerError, RunError
+from drivelab.errors import RunError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
-from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.whole_pass import WholePass
 from drivelab.workloads.workload import Workload
 
-# From 1024 on the latency log of fio 3.33 fails, and few queues of the kernel are deeper.
-MAX_QUEUE_DEPTH: Final = 1023
 # Requests in flight at the end of the run time: drives try for seconds to read a bad block.
 SLACK_SECONDS: Final = 15.0
 
@@ -155,7 +152,7 @@ class FioDrive(ClosedOnExit):
         The file of a pass is the part of the target that the pass names. Of an existing file or
         device it is transferred as it lies there; a file that Drivelab made was written when it was
         made. A random order is keyed by the plan's seed and the pass's index, as on a simulated
-        drive.
+        drive. A pass ends before its last request where the plan says, but not at a half-width.
 
         Raises
         ------
@@ -163,12 +160,15 @@ class FioDrive(ClosedOnExit):
             When fio fails, hangs, or answers what cannot be; or the file goes away.
         """
         for index, workload in work:
+            plan.check(workload)
             self.check(workload)
             requests = requests_of(workload, self.name)
             is_pass = isinstance(workload, WholePass)
+            if is_pass:
+                check_pass_plan(plan, self.name)
             with self._prepared(requests, USUAL if is_pass else plan.content) as setup:
                 if isinstance(workload, WholePass):
-                    measured = pass_with_fio(setup, index, workload, plan.seed)
+                    measured = pass_with_fio(setup, index, workload, plan)
                 else:
                     measured = measure_with_fio(setup, index, requests, plan)
             yield measured
@@ -245,73 +245,6 @@ def clear_caches(target: Target) -> None:
         raise RunError(
             f"{target.path} does not take what was written to it: {error.strerror}"
         ) from error
-
-
-def requests_of(workload: Workload, name: str) -> Characteristics:
-    """Give what a workload looks like to a real drive; `CannotAnswerError` for other kinds."""
-    if isinstance(workload, WholePass):
-        return workload.characteristics()
-    if isinstance(workload, Characteristics):
-        return workload
-    if isinstance(workload, Stimuli):
-        raise CannotAnswerError(f"{name} is asked for stimuli in a session, step by step")
-    raise CannotAnswerError(
-        f"a {workload.kind} cannot be sent to {name}, a real drive: measure it on a simulated one "
-        "(sim:NAME)"
-    )
-
-
-def check_on_drive(
-    workload: Workload,
-    name: str,
-    capacity_bytes: int,
-    block_bytes: int,
-    write_refusal: str | None,
-) -> None:
-    """Raise when a real drive of which this is known cannot be asked for `workload`.
-
-    Raises
-    ------
-    CannotAnswerError
-        When the drive may not be written, has larger blocks, or memory lacks.
-    UsageError
-        When no drive of this size could be asked for it.
-    """
-    if isinstance(workload, WholePass):
-        check_pass(workload, name, capacity_bytes)
-    requests = requests_of(workload, name)
-    check_possible(requests, capacity_bytes)
-    if requests.write_ratio > 0 and write_refusal is not None:
-        raise CannotAnswerError(f"no writes on {name}: {write_refusal}")
-    for characteristic, value in requests.canonical().items():
-        if characteristic.endswith(("_size", "_stride")) and (value or 0) % block_bytes:
-            raise CannotAnswerError(
-                f"{characteristic} {value} is no multiple of {block_bytes} bytes, the block of "
-                f"direct requests to {name}"
-            )
-
-
-def check_possible(workload: Characteristics, capacity_bytes: int) -> None:
-    """Raise when no real drive of `capacity_bytes` can be asked for `workload`.
-
-    Raises
-    ------
-    CannotAnswerError
-        When fio would need too much memory for it.
-    UsageError
-        When no drive of this size could be asked for it.
-    """
-    workload.validate(capacity_bytes)
-    if workload.queue_depth > MAX_QUEUE_DEPTH:
-        raise CannotAnswerError(
-            f"queue_depth is {workload.queue_depth}; real drives take at most {MAX_QUEUE_DEPTH}"
-        )
-    largest = max(workload.read_size, workload.write_size)
-    if workload.queue_depth * largest > MAX_BUFFER_BYTES:
-        raise CannotAnswerError(
-            f"{workload.queue_depth} requests of {largest} bytes in flight need more than "
-            f"{MAX_BUFFER_BYTES} bytes of memory"
-        )
 
 
 def open_real_drive(

@@ -118,10 +118,8 @@ def _rate(window: CompletionWindow, workload: Characteristics) -> float:
     """Give requests a second: seen, or at most expected."""
     if window.completed and window.now_ns:
         return window.completed * 1e9 / window.now_ns
-    write = workload.write_ratio
-    size = (1 - write) * workload.read_size + write * workload.write_size
     return min(
         _FIRST_RATE_OF_A_SLOT * workload.queue_depth,
         _FIRST_RATE,
-        _FIRST_BYTES_PER_SECOND / size,
+        _FIRST_BYTES_PER_SECOND / workload.mean_request_bytes,
     )

@@ -13,6 +13,7 @@ although fio's clock has whole milliseconds.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from drivelab._core import RequestStream
@@ -21,11 +22,14 @@ from drivelab.drives.operation_result import OperationResult, added_up
 from drivelab.drives.real.fio.job import Segment, buffer_seed
 from drivelab.drives.real.fio.measurement import FioSetup, run_segment
 from drivelab.drives.real.fio.pace import LONGEST_SECONDS, MOST_REQUESTS
-from drivelab.errors import UsageError
+from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.units import format_size
 from drivelab.workloads.content import USUAL
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.drives.plan import MeasurementPlan
     from drivelab.workloads.whole_pass import WholePass
 
 _DIRECTIONS: Final = ("read", "write")
@@ -42,7 +46,18 @@ def check_pass(one: WholePass, name: str, capacity_bytes: int) -> None:
         )
 
 
-def pass_with_fio(setup: FioSetup, index: int, one: WholePass, seed: int) -> Measurement:
+def check_pass_plan(plan: MeasurementPlan, name: str) -> None:
+    """Raise `CannotAnswerError` when a pass would be counted to a half-width."""
+    if plan.half_width_ratio is not None:
+        raise CannotAnswerError(
+            f"a pass over a file of {name}, a real drive, is not counted to a half-width: leave "
+            "half_width_ratio out, or measure it on a simulated one (sim:NAME)"
+        )
+
+
+def pass_with_fio(
+    setup: FioSetup, index: int, one: WholePass, plan: MeasurementPlan
+) -> Measurement:
     """Measure one pass.
 
     Parameters
@@ -50,33 +65,42 @@ def pass_with_fio(setup: FioSetup, index: int, one: WholePass, seed: int) -> Mea
     setup
         How and where.
     index
-        With `seed` the key of a random order.
+        With the plan's seed the key of a random order.
     one
         A pass that the drive accepts.
-    seed
-        See `index`.
+    plan
+        Ends it before its last request, at `requests` or `seconds`, where it has them.
 
     Raises
     ------
     RunError
         When fio fails, hangs, or sends other requests than those of the pass.
     """
-    stream = RequestStream.of_pass(one.as_tuple(), seed, index)
+    stream = RequestStream.of_pass(one.as_tuple(), plan.seed, index)
     workload = one.characteristics()
-    parts: dict[str, list[OperationResult]] = {name: [] for name in _DIRECTIONS}
-    while (left := one.requests - stream.position) > 0:
-        segment = Segment(min(left, MOST_REQUESTS), LONGEST_SECONDS)
-        data = (buffer_seed(seed, index, stream.position), USUAL)
-        completions, _ = run_segment(setup, workload, segment, stream, data)
+    most = one.requests if plan.requests is None else min(one.requests, plan.requests)
+    done: list[tuple[str, OperationResult]] = []
+    is_over = False
+    while (left := most - stream.position) > 0 and not is_over:
+        seconds = math.inf if plan.seconds is None else plan.seconds - _lasted_ns(done) / 1e9
+        segment = Segment(min(left, MOST_REQUESTS), min(LONGEST_SECONDS, seconds))
+        data = (buffer_seed(plan.seed, index, stream.position), USUAL)
+        completions, is_cut = run_segment(setup, workload, segment, stream, data)
         stream.complete(completions)
-        for direction, counted in ((name, completions.operation(name)) for name in _DIRECTIONS):
-            if counted is not None:
-                parts[direction].append(OperationResult(**counted))
-    done = [part for name in _DIRECTIONS for part in parts[name]]
+        counts = ((name, completions.operation(name)) for name in _DIRECTIONS)
+        done += [(name, OperationResult(**each)) for name, each in counts if each is not None]
+        is_over = is_cut and seconds <= LONGEST_SECONDS
+    read, write = (added_up([part for each, part in done if each == name]) for name in _DIRECTIONS)
     return Measurement(
         index=index,
         workload=one,
-        duration_ns=sum(round(part.latency_ns_mean * part.requests) for part in done),
-        read=added_up(parts["read"]),
-        write=added_up(parts["write"]),
+        duration_ns=_lasted_ns(done),
+        read=read,
+        write=write,
+        stopped_by="seconds" if is_over else "requests",
     )
+
+
+def _lasted_ns(done: Sequence[tuple[str, OperationResult]]) -> int:
+    """Say how long requests took together, one at a time."""
+    return sum(round(part.latency_ns_mean * part.requests) for _, part in done)

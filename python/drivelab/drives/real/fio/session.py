@@ -1,4 +1,7 @@
-"""A real drive, step after step: each step of a session is one fio.
+"""A real drive, step after step: each step of stimuli is one fio.
+
+Characteristics and whole passes are measured as by themselves (`FioDrive.measure`), from the state
+that the step before left.
 
 ::
 
@@ -14,16 +17,18 @@ cache; that one belongs to `drivelab.drives.real.write_cache`.
 from __future__ import annotations
 
 import contextlib
+import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.open_drive import OpenDrive
-from drivelab.drives.real.fio.engine import check_depth
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.real.fio.asked import check_step, requests_of
 from drivelab.drives.real.fio.program import run_fio
-from drivelab.drives.real.fio.step import check_stimuli, milliseconds, senders, step_options
+from drivelab.drives.real.fio.step import milliseconds, step_options
 from drivelab.drives.real.fio.step_result import step_result
 from drivelab.drives.real.header import drive_header, host_header
 from drivelab.drives.real.made_file import Written
@@ -32,11 +37,11 @@ from drivelab.drives.real.target import Target, writing
 from drivelab.drives.real.write_cache import switch_write_cache
 from drivelab.drives.session import step_measurement
 from drivelab.drives.stream_result import streams_of_reads_and_writes
-from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.errors import RunError, UsageError
 from drivelab.workloads.stimuli import Stimuli
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from drivelab.drives.real.fio.program import FioProgram
@@ -64,6 +69,12 @@ class OpenedWithFio(OpenDrive, Protocol):
     @property
     def file(self) -> dict[str, int | None] | None:
         """Which file it is; ``None`` of a device."""
+        ...
+
+    def measure(
+        self, work: Sequence[tuple[int, Workload]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
+        """Measure one workload after the other; see `FioDrive.measure`."""
         ...
 
     def leave(self, *, only_found: bool = False) -> Path | None:
@@ -149,7 +160,9 @@ class FioSession(ClosedOnExit):
         return purge
 
     def run(self, work: Workload, plan: StepPlan, step: int) -> Measurement:
-        """Send stimuli, several as a fio job each; see `DriveSession.run`.
+        """Send stimuli, several as a fio job each, characteristics or a whole pass.
+
+        See `DriveSession.run`.
 
         Raises
         ------
@@ -158,9 +171,31 @@ class FioSession(ClosedOnExit):
         RunError
             When fio fails, hangs, or answers what cannot be; or the drive goes away.
         """
-        sent = _stimuli_of(work, self.name)
-        plan.check(sent)
-        self.check(sent)
+        plan.check(work)
+        self.check(work)
+        began = time.time()
+        found = (
+            self._sent(work, plan, step)
+            if isinstance(work, Stimuli)
+            else self._measured(work, plan, step)
+        )
+        # By which a log of the drive's power is joined to it.
+        return replace(found, extra={**found.extra, "began_unix_seconds": began})
+
+    def _measured(self, work: Workload, plan: StepPlan, step: int) -> Measurement:
+        requests = None
+        if plan.total_bytes is not None:
+            mean_bytes = requests_of(work, self.name).mean_request_bytes
+            requests = max(1, math.ceil(plan.total_bytes / mean_bytes))
+        until = MeasurementPlan(
+            seed=self._seed, warmup_requests=0, requests=requests, seconds=plan.seconds
+        )
+        [found] = self._drive.measure([(step, work)], until)
+        # A whole pass that is over before has not moved so many.
+        is_moved = requests is not None and found.requests >= requests
+        return replace(found, stopped_by="bytes") if is_moved else found
+
+    def _sent(self, sent: Stimuli, plan: StepPlan, step: int) -> Measurement:
         stimuli, shares = sent.stimuli, sent.shares
         seconds, total_bytes = plan.seconds, plan.total_bytes
         drive = self._drive
@@ -176,7 +211,6 @@ class FioSession(ClosedOnExit):
             shares=shares,
             mark=target.mark,
         )
-        began = time.time()
         try:
             with contextlib.ExitStack() as writes:
                 for content in sorted({each.content for each in stimuli if each.read_ratio < 1}):
@@ -200,15 +234,8 @@ class FioSession(ClosedOnExit):
             target.check_present()
             raise
         target.check_present()
-        # By which a log of the drive's power is joined to it.
-        return step_measurement(
-            step,
-            sent,
-            duration_ns,
-            streams_of_reads_and_writes(sent, duration_ns, done),
-            plan=plan,
-            extra={"began_unix_seconds": began},
-        )
+        by_stream = streams_of_reads_and_writes(sent, duration_ns, done)
+        return step_measurement(step, sent, duration_ns, by_stream, plan=plan)
 
     def idle(self, seconds: float) -> None:
         """Leave the drive alone for so much time."""
@@ -247,7 +274,7 @@ class FioSession(ClosedOnExit):
 
     def check(self, work: Workload) -> None:
         """Raise `UsageError` when the drive cannot be asked for it, or not by fio."""
-        check_on_target(
+        check_step(
             self.name,
             self.capacity_bytes,
             self.block_bytes,
@@ -288,48 +315,4 @@ class UnmadeFile:
 
     def check(self, work: Workload) -> None:
         """Raise `UsageError` when the file could not be asked for it."""
-        check_on_target(self.name, self.capacity_bytes, self.block_bytes, work, engine=self.engine)
-
-
-def check_on_target(
-    name: str,
-    capacity_bytes: int,
-    block_bytes: int,
-    work: Workload,
-    *,
-    engine: str,
-    write_refusal: str | None = None,
-) -> None:
-    """Raise `UsageError` when fio cannot send a step to a target of such a size."""
-    sent = _stimuli_of(work, name)
-    for stimulus in sent.stimuli:
-        end = stimulus.range_start_bytes + stimulus.range_bytes
-        if end > capacity_bytes:
-            raise UsageError(
-                f"the stimulus goes to {end} bytes of {name}; allowed: at most {capacity_bytes}"
-            )
-        if stimulus.read_ratio < 1 and write_refusal is not None:
-            raise CannotAnswerError(f"no writes on {name}: {write_refusal}")
-        for size, _ in stimulus.sizes:
-            if size % block_bytes:
-                raise CannotAnswerError(
-                    f"a request of {size} bytes is no multiple of {block_bytes} bytes, the block "
-                    f"of direct requests to {name}"
-                )
-        if stimulus.range_start_bytes % block_bytes:
-            raise CannotAnswerError(
-                f"the range begins at {stimulus.range_start_bytes}, no multiple of {block_bytes} "
-                f"bytes, the block of direct requests to {name}"
-            )
-    for sender in senders(sent.stimuli, sent.shares):
-        check_depth(engine, name, sender.stimulus.queue_depth)
-    check_stimuli(sent.stimuli)
-
-
-def _stimuli_of(work: Workload, name: str) -> Stimuli:
-    if isinstance(work, Stimuli):
-        return work
-    raise CannotAnswerError(
-        f"a {work.kind} is no step of a session on {name}, a real drive, which takes stimuli: name "
-        "a simulated one (sim:NAME)"
-    )
+        check_step(self.name, self.capacity_bytes, self.block_bytes, work, engine=self.engine)

@@ -1,0 +1,125 @@
+"""What fio can be asked for: workloads by themselves, and steps of a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from drivelab.drives.real.fio.engine import check_depth
+from drivelab.drives.real.fio.job import MAX_BUFFER_BYTES
+from drivelab.drives.real.fio.passes import check_pass
+from drivelab.drives.real.fio.step import check_stimuli, senders
+from drivelab.errors import CannotAnswerError, UsageError
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.stimuli import Stimuli
+from drivelab.workloads.whole_pass import WholePass
+
+if TYPE_CHECKING:
+    from drivelab.workloads.workload import Workload
+
+# From 1024 on the latency log of fio 3.33 fails, and few queues of the kernel are deeper.
+MAX_QUEUE_DEPTH: Final = 1023
+
+
+def requests_of(workload: Workload, name: str) -> Characteristics:
+    """Give what a workload looks like to a real drive; `CannotAnswerError` for other kinds."""
+    if isinstance(workload, WholePass):
+        return workload.characteristics()
+    if isinstance(workload, Characteristics):
+        return workload
+    if isinstance(workload, Stimuli):
+        raise CannotAnswerError(f"{name} is asked for stimuli in a session, step by step")
+    raise CannotAnswerError(
+        f"a {workload.kind} cannot be sent to {name}, a real drive: measure it on a simulated one "
+        "(sim:NAME)"
+    )
+
+
+def check_on_drive(
+    workload: Workload,
+    name: str,
+    capacity_bytes: int,
+    block_bytes: int,
+    write_refusal: str | None,
+) -> None:
+    """Raise when a real drive of which this is known cannot be asked for `workload`.
+
+    Raises
+    ------
+    CannotAnswerError
+        When the drive may not be written, has larger blocks, or memory lacks.
+    UsageError
+        When no drive of this size could be asked for it.
+    """
+    if isinstance(workload, WholePass):
+        check_pass(workload, name, capacity_bytes)
+    requests = requests_of(workload, name)
+    check_possible(requests, capacity_bytes)
+    if requests.write_ratio > 0 and write_refusal is not None:
+        raise CannotAnswerError(f"no writes on {name}: {write_refusal}")
+    for characteristic, value in requests.canonical().items():
+        if characteristic.endswith(("_size", "_stride")) and (value or 0) % block_bytes:
+            raise CannotAnswerError(
+                f"{characteristic} {value} is no multiple of {block_bytes} bytes, the block of "
+                f"direct requests to {name}"
+            )
+
+
+def check_possible(workload: Characteristics, capacity_bytes: int) -> None:
+    """Raise when no real drive of `capacity_bytes` can be asked for `workload`.
+
+    Raises
+    ------
+    CannotAnswerError
+        When fio would need too much memory for it.
+    UsageError
+        When no drive of this size could be asked for it.
+    """
+    workload.validate(capacity_bytes)
+    if workload.queue_depth > MAX_QUEUE_DEPTH:
+        raise CannotAnswerError(
+            f"queue_depth is {workload.queue_depth}; real drives take at most {MAX_QUEUE_DEPTH}"
+        )
+    largest = max(workload.read_size, workload.write_size)
+    if workload.queue_depth * largest > MAX_BUFFER_BYTES:
+        raise CannotAnswerError(
+            f"{workload.queue_depth} requests of {largest} bytes in flight need more than "
+            f"{MAX_BUFFER_BYTES} bytes of memory"
+        )
+
+
+def check_step(
+    name: str,
+    capacity_bytes: int,
+    block_bytes: int,
+    work: Workload,
+    *,
+    engine: str,
+    write_refusal: str | None = None,
+) -> None:
+    """Raise as `check_on_drive` when fio cannot send a step of a session, which stimuli may be."""
+    if not isinstance(work, Stimuli):
+        check_on_drive(work, name, capacity_bytes, block_bytes, write_refusal)
+        check_depth(engine, name, requests_of(work, name).queue_depth)
+        return
+    for stimulus in work.stimuli:
+        end = stimulus.range_start_bytes + stimulus.range_bytes
+        if end > capacity_bytes:
+            raise UsageError(
+                f"the stimulus goes to {end} bytes of {name}; allowed: at most {capacity_bytes}"
+            )
+        if stimulus.read_ratio < 1 and write_refusal is not None:
+            raise CannotAnswerError(f"no writes on {name}: {write_refusal}")
+        for size, _ in stimulus.sizes:
+            if size % block_bytes:
+                raise CannotAnswerError(
+                    f"a request of {size} bytes is no multiple of {block_bytes} bytes, the block "
+                    f"of direct requests to {name}"
+                )
+        if stimulus.range_start_bytes % block_bytes:
+            raise CannotAnswerError(
+                f"the range begins at {stimulus.range_start_bytes}, no multiple of {block_bytes} "
+                f"bytes, the block of direct requests to {name}"
+            )
+    for sender in senders(work.stimuli, work.shares):
+        check_depth(engine, name, sender.stimulus.queue_depth)
+    check_stimuli(work.stimuli)
