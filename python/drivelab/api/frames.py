@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from drivelab.api.measurements import Measurements
 from drivelab.errors import UsageError
-from drivelab.workloads.characteristics import FIELDS, Characteristics, shown
+from drivelab.workloads.characteristics import FIELDS, Characteristics
 from drivelab.workloads.csv_design import column_places, value_of_cell, workload_of_cells
+from drivelab.workloads.given import shown
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from drivelab.drives.operation_result import number, object_of, reason_of, whole
 from drivelab.errors import RunError, UsageError
+from drivelab.workloads.given import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MOST_BATCHES: Final = 64
 
@@ -85,26 +90,21 @@ class LatencyBatches:
     @classmethod
     def from_json(cls, data: object) -> LatencyBatches:
         """Read what `to_json` wrote; anything else is a `UsageError`."""
-        if not isinstance(data, dict):
-            raise UsageError(f"latency batches are an object; found {type(data).__name__}")
+        values = object_of(data, "what batches of latencies say")
         try:
-            half_width = data["half_width_ns"]
+            half_width = values["half_width_ns"]
             return cls(
-                requests_per_batch=_whole(data["requests_per_batch"]),
-                means_ns=tuple(float(mean) for mean in data["means_ns"]),
-                ends_ns=tuple(_whole(end) for end in data["ends_ns"]),
-                correlation=float(data["correlation"]),
-                half_width_ns=None if half_width is None else float(half_width),
+                requests_per_batch=whole(values["requests_per_batch"]),
+                means_ns=tuple(map(number, _listed(values["means_ns"]))),
+                ends_ns=tuple(map(whole, _listed(values["ends_ns"]))),
+                correlation=number(values["correlation"]),
+                half_width_ns=None if half_width is None else number(half_width),
             )
-        except KeyError as error:
-            raise UsageError(f"these are no latency batches: {error.args[0]} is missing") from error
-        except (TypeError, ValueError, OverflowError, RunError) as error:
-            raise UsageError(
-                f"these are no latency batches: {' '.join(str(error).split())[:100]}"
-            ) from error
+        except (KeyError, TypeError, OverflowError, RunError) as error:
+            raise UsageError(f"these are no latency batches: {reason_of(error)}") from error
 
 
-def _whole(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{type(value).__name__} is no whole number")
+def _listed(value: object) -> Sequence[object]:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"{shown(value)} is no list")
     return value

@@ -7,11 +7,18 @@ from typing import Any, get_args
 
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.completed import Completed
-from drivelab.drives.operation_result import OperationResult, object_of, reason_of, whole
+from drivelab.drives.operation_result import (
+    OperationResult,
+    number,
+    object_of,
+    reason_of,
+    whole,
+)
 from drivelab.drives.plan import StoppedBy
 from drivelab.drives.stream_result import StreamResult, names_of_streams
 from drivelab.errors import RunError, UsageError
-from drivelab.workloads.characteristics import Characteristics, shown
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.given import shown
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.workload import Workload, workload_json, workload_of_json
 
@@ -147,12 +154,15 @@ class Measurement(Completed):
                 duration_ns=whole(values["duration_ns"]),
                 read=parts["read"],
                 write=parts["write"],
-                extra={str(name): float(value) for name, value in values["extra"].items()},
+                extra={
+                    str(name): number(value)
+                    for name, value in object_of(values["extra"], "extra").items()
+                },
                 batches=None if batches is None else LatencyBatches.from_json(batches),
                 stopped_by=values.get("stopped_by", "seconds") if is_step else values["stopped_by"],
                 streams=_streams_of(workload, values.get("streams", ())),
             )
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise UsageError(f"this is no measurement: {reason_of(error)}") from error
         except RunError as error:
             raise UsageError(f"this is no measurement: {error}") from error
@@ -160,9 +170,11 @@ class Measurement(Completed):
 
 def _streams_of(workload: Workload, told: Any) -> tuple[StreamResult, ...]:
     # Older versions told them of several stimuli alone.
-    if not told and not (isinstance(workload, Stimuli) and len(workload.stimuli) > 1):
+    if told == () and not (isinstance(workload, Stimuli) and len(workload.stimuli) > 1):
         return ()
     names = names_of_streams(workload)
+    if not isinstance(told, list):
+        raise TypeError(f"{shown(told)} is no list of streams")
     if len(told) != len(names):
         raise ValueError(f"{len(names)} streams were sent, and {len(told)} have a result")
     return tuple(map(StreamResult.from_json, names, told))

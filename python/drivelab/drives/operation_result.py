@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from drivelab._core import HISTOGRAM_BINS, histogram_percentile
 from drivelab.errors import RunError, UsageError
-from drivelab.workloads.characteristics import shown
+from drivelab.workloads.given import is_number, is_whole, shown
 
 
 @dataclass(frozen=True)
@@ -95,15 +95,17 @@ class OperationResult:
             return cls(
                 requests=whole(values["requests"]),
                 bytes=whole(values["bytes"]),
-                latency_ns_mean=float(values["latency_ns_mean"]),
+                latency_ns_mean=number(values["latency_ns_mean"]),
                 latency_ns_min=whole(values["latency_ns_min"]),
                 latency_ns_max=whole(values["latency_ns_max"]),
                 histogram={
-                    int(number): whole(count)
-                    for number, count in values["latency_ns_histogram"].items()
+                    int(place): whole(count)
+                    for place, count in object_of(
+                        values["latency_ns_histogram"], "a histogram"
+                    ).items()
                 },
             )
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise UsageError(f"this is no operation's result: {reason_of(error)}") from error
         except RunError as error:
             raise UsageError(f"this is no operation's result: {error}") from error
@@ -160,9 +162,16 @@ def percentile_ns(
 
 def whole(value: object) -> int:
     """Take a whole number of JSON; `TypeError` for anything else."""
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not is_whole(value):
         raise TypeError(f"{shown(value)} is no whole number")
     return value
+
+
+def number(value: object) -> float:
+    """Take a number of JSON; `TypeError` for anything else."""
+    if not is_number(value):
+        raise TypeError(f"{shown(value)} is no number")
+    return float(value)
 
 
 def reason_of(error: Exception) -> str:
@@ -176,5 +185,5 @@ def reason_of(error: Exception) -> str:
 def object_of(data: object, what: str) -> dict[str, Any]:
     """Take an object of JSON; `UsageError` for anything else."""
     if not isinstance(data, dict):
-        raise UsageError(f"{what} is an object; found {type(data).__name__}")
+        raise UsageError(f"{what} is an object; found {shown(data)}")
     return data

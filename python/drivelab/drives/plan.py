@@ -17,12 +17,12 @@ Steps of a session end by the same rule (`drivelab.drives.session.StepPlan`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab.errors import UsageError
-from drivelab.workloads.characteristics import shown
 from drivelab.workloads.content import CONTENTS, USUAL
+from drivelab.workloads.given import attributes_of, is_number, is_whole, shown
 from drivelab.workloads.workload import ends_by_itself
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class MeasurementPlan:
     def __post_init__(self) -> None:
         _check_count("seed", self.seed, 0)
         _check_count("warmup_requests", self.warmup_requests, 0)
-        if not _is_number(self.warmup_seconds) or not 0 <= self.warmup_seconds <= _MAX_SECONDS:
+        if not is_number(self.warmup_seconds) or not 0 <= self.warmup_seconds <= _MAX_SECONDS:
             raise UsageError(
                 f"warmup_seconds is {shown(self.warmup_seconds)}; allowed: 0 to {_MAX_SECONDS}"
             )
@@ -104,13 +104,13 @@ class MeasurementPlan:
             if getattr(self, name) is not None:
                 _check_count(name, getattr(self, name), 1)
         seconds, ratio = self.seconds, self.half_width_ratio
-        if seconds is not None and not (_is_number(seconds) and 0 < seconds <= _MAX_SECONDS):
+        if seconds is not None and not (is_number(seconds) and 0 < seconds <= _MAX_SECONDS):
             raise UsageError(
                 f"seconds is {shown(seconds)}; allowed: more than 0, to {_MAX_SECONDS}"
             )
         if ratio is None:
             return
-        if not (_is_number(ratio) and 0 < ratio < 1):
+        if not (is_number(ratio) and 0 < ratio < 1):
             raise UsageError(
                 f"half_width_ratio is {shown(ratio)}; allowed: more than 0 and below 1"
             )
@@ -181,23 +181,13 @@ class MeasurementPlan:
     @classmethod
     def from_json(cls, data: object) -> MeasurementPlan:
         """Read what `to_json` wrote; anything else is a `UsageError`."""
-        if not isinstance(data, dict):
-            raise UsageError(f"a measurement plan is an object; found {type(data).__name__}")
-        values = dict(data)
+        names = [each.name for each in fields(cls)]
+        values = dict(attributes_of(data, "a measurement plan", names, ()))
         if values.get("max_requests", 0) is None:
             del values["max_requests"]
-        try:
-            return cls(**values)
-        except TypeError as error:
-            raise UsageError(
-                f"this is no measurement plan: {' '.join(str(error).split())}"
-            ) from error
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+        return cls(**values)
 
 
 def _check_count(name: str, value: object, low: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= _MAX_SEED:
+    if not is_whole(value) or not low <= value <= _MAX_SEED:
         raise UsageError(f"{name} is {shown(value)}; allowed: {low} to {_MAX_SEED}")

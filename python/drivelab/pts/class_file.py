@@ -16,8 +16,8 @@ from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
 from drivelab.pts.workload_class import USUAL_ORDER, Order, Stream, WorkloadClass, parts_of
 from drivelab.units import format_size, parse_size
-from drivelab.workloads.characteristics import shown
 from drivelab.workloads.content import CONTENTS
+from drivelab.workloads.given import shown
 from drivelab.workloads.stimulus import Stimulus
 
 SUFFIX: Final = ".toml"

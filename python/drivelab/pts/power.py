@@ -29,7 +29,7 @@ from drivelab.errors import DamagedError, UsageError
 from drivelab.exhibits import Page, Table
 from drivelab.store import check_inside
 from drivelab.whole_file import write_whole
-from drivelab.workloads.characteristics import shown
+from drivelab.workloads.given import shown
 
 if TYPE_CHECKING:
     from drivelab.pts.journal import Record, Step

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from drivelab._core import MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES, SECTOR_BYTES, Stream
 from drivelab.errors import UsageError
 from drivelab.units import format_size, parse_size
+from drivelab.workloads.given import is_number, is_whole, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -223,21 +223,19 @@ FIELDS: Final = tuple(field.name for field in fields(Characteristics))
 
 def _object(data: object) -> Mapping[str, Any]:
     if not isinstance(data, dict):
-        raise UsageError(
-            f"a workload is an object with {', '.join(FIELDS)}; found {type(data).__name__}"
-        )
+        raise UsageError(f"a workload is an object with {', '.join(FIELDS)}; found {shown(data)}")
     return data
 
 
 def _check_ratio(name: str, value: object) -> None:
-    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
+    plain = is_number(value)
     # The comparison is false for NaN.
     if not (plain and 0 <= value <= 1):  # type: ignore[operator]
         raise UsageError(f"{name} is {shown(value)}; allowed: a ratio from 0 to 1")
 
 
 def _check_queue_depth(name: str, value: object) -> None:
-    if not _is_integer(value) or not 1 <= value <= MAX_QUEUE_DEPTH:
+    if not is_whole(value) or not 1 <= value <= MAX_QUEUE_DEPTH:
         raise UsageError(f"{name} is {shown(value)}; allowed: 1 to {MAX_QUEUE_DEPTH}")
 
 
@@ -265,22 +263,8 @@ def _check_limit(name: str, value: int, limit: int, capacity_bytes: int) -> None
         )
 
 
-def _is_integer(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _is_whole_sectors(value: object, low: int, high: int) -> bool:
-    return _is_integer(value) and value % SECTOR_BYTES == 0 and low <= value <= high
-
-
-def shown(value: object) -> str:
-    """Return the value as an error shows it: short, on one line."""
-    if isinstance(value, float) and math.isnan(value):
-        return "NaN"
-    if isinstance(value, int) and abs(value) >= 10**30:
-        return "a number of more than 30 digits"
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return is_whole(value) and value % SECTOR_BYTES == 0 and low <= value <= high
 
 
 _CHECKS: Final[dict[str, Callable[[str, object], None]]] = {

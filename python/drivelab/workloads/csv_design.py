@@ -20,7 +20,8 @@ from typing import Final
 
 from drivelab.errors import UsageError
 from drivelab.units import parse_size
-from drivelab.workloads.characteristics import FIELDS, Characteristics, shown
+from drivelab.workloads.characteristics import FIELDS, Characteristics
+from drivelab.workloads.given import shown
 from drivelab.workloads.listed import ListedDesign
 
 SUFFIX: Final = ".csv"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from typing import Final, Literal, get_args
 
 from drivelab.errors import UsageError
-from drivelab.workloads.characteristics import shown
+from drivelab.workloads.given import shown
 
 PartName = Literal["training", "calibration", "check", "sweeps"]
 PART_NAMES: Final[tuple[PartName, ...]] = get_args(PartName)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from drivelab import _core
 from drivelab.errors import UsageError
+from drivelab.workloads.given import attributes_of, check_items, shown
 
 if TYPE_CHECKING:
     from drivelab._core import Stream, WindowTuple
@@ -36,6 +37,9 @@ class Scenario:
     files: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise UsageError(f"text is {shown(self.text)}; allowed: a scenario in TOML")
+        check_items("files", self.files, _is_file, "pairs of a name and a text")
         _ = self._checked
 
     @cached_property
@@ -87,9 +91,14 @@ class Scenario:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Scenario:
         """Read what `to_json` wrote; `UsageError` for anything else."""
-        text, files = data.get("text"), data.get("files", {})
-        if not isinstance(text, str) or not isinstance(files, dict):
-            raise UsageError("this is no scenario; it has a text and files by their names")
-        if not all(isinstance(each, str) for each in (*files, *files.values())):
-            raise UsageError("this is no scenario; its files have names and texts")
-        return cls(text, tuple(files.items()))
+        values = attributes_of(data, "a scenario", ["text", "files"], ["text"])
+        files = values.get("files", {})
+        if not isinstance(files, dict):
+            raise UsageError(f"files is {shown(files)}; allowed: texts by their names")
+        return cls(values["text"], tuple(files.items()))
+
+
+def _is_file(pair: object) -> bool:
+    return (
+        isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(each, str) for each in pair)
+    )

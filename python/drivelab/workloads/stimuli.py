@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from drivelab._core import Stream
 from drivelab.errors import UsageError
 from drivelab.units import format_size
+from drivelab.workloads.given import attributes_of, check_items, is_number
 from drivelab.workloads.stimulus import Stimulus
 
 
@@ -37,6 +38,8 @@ class Stimuli:
     def __post_init__(self) -> None:
         if not self.stimuli:
             raise UsageError("there is no stimulus; allowed: one or more")
+        check_items("stimuli", self.stimuli, lambda each: isinstance(each, Stimulus), "stimuli")
+        check_items("shares", self.shares, is_number, "numbers, one for each stimulus")
         shares = self.shares
         if shares and (
             len(shares) != len(self.stimuli) or not all(0 < share <= 1 for share in shares)
@@ -73,11 +76,11 @@ class Stimuli:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Stimuli:
         """Read what `to_json` wrote; `UsageError` for impossible values."""
-        try:
-            stimuli = tuple(Stimulus.from_json(each) for each in data["stimuli"])
-            return cls(stimuli, tuple(float(share) for share in data.get("shares", ())))
-        except (KeyError, TypeError, ValueError) as error:
-            raise UsageError(f"these are no stimuli: {' '.join(str(error).split())}") from error
+        values = attributes_of(data, "a workload of stimuli", ["stimuli", "shares"], ["stimuli"])
+        stimuli, shares = values["stimuli"], values.get("shares", [])
+        check_items("stimuli", stimuli, lambda each: isinstance(each, dict), "stimuli")
+        check_items("shares", shares, is_number, "numbers, one for each stimulus")
+        return cls(tuple(map(Stimulus.from_json, stimuli)), tuple(map(float, shares)))
 
 
 def _described(one: Stimulus) -> str:

@@ -11,12 +11,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import MISSING, asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from drivelab._core import MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES, SECTOR_BYTES
 from drivelab.errors import UsageError
 from drivelab.workloads.content import CONTENTS, USUAL
+from drivelab.workloads.given import (
+    END,
+    attributes_of,
+    check_items,
+    is_number,
+    is_whole,
+    shown,
+)
 
 if TYPE_CHECKING:
     from drivelab._core import StimulusTuple
@@ -24,6 +32,9 @@ if TYPE_CHECKING:
 #: Shares are given in per cent or as fractions; their sum may be off by rounding.
 _SUM_TOLERANCE: Final = 1e-6
 _MOST_THREADS: Final = 1024
+_SIZES: Final = "pairs of bytes and a share"
+_ZONES: Final = "pairs of a share of accesses and of the range"
+_WHOLE: Final = ("range_bytes", "threads", "queue_depth", "range_start_bytes", "begin_bytes")
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,7 @@ class Stimulus:
     is_forced: bool = False
 
     def __post_init__(self) -> None:
+        self._check_types()
         self._check_sizes()
         self._check_zones()
         if not 0 <= self.read_ratio <= 1:
@@ -137,11 +149,28 @@ class Stimulus:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Stimulus:
-        """Read what `to_json` wrote."""
-        values = dict(data)
-        for name in ("sizes", "zones"):
-            values[name] = tuple(tuple(each) for each in data[name])
+        """Read what `to_json` wrote; `UsageError` for anything else."""
+        every = fields(cls)
+        required = [each.name for each in every if each.default is MISSING]
+        values = dict(attributes_of(data, "a stimulus", [each.name for each in every], required))
+        for name, allowed in (("sizes", _SIZES), ("zones", _ZONES)):
+            if name in values:
+                check_items(name, values[name], lambda each: isinstance(each, list), allowed)
+                values[name] = tuple(tuple(each) for each in values[name])
         return cls(**values)
+
+    def _check_types(self) -> None:
+        check_items("sizes", self.sizes, _is_size, _SIZES)
+        check_items("zones", self.zones, _is_zone, _ZONES)
+        if not is_number(self.read_ratio):
+            raise UsageError(f"read_ratio is {shown(self.read_ratio)}; allowed: 0 to 1")
+        for name in _WHOLE:
+            value = getattr(self, name)
+            if not is_whole(value) or not -END < value < END:
+                raise UsageError(f"{name} is {shown(value)}; allowed: a whole number")
+        for name in ("is_random", "is_forced"):
+            if not isinstance(getattr(self, name), bool):
+                raise UsageError(f"{name} is {shown(getattr(self, name))}; allowed: true or false")
 
     def _check_sizes(self) -> None:
         for size, _ in self.sizes:
@@ -168,6 +197,14 @@ class Stimulus:
         _check_shares("ranges of the zones", [part for _, part in self.zones])
         if len(self.zones) > 1 and not self.is_random:
             raise UsageError("accesses in order have no zones; allowed: one zone, or random ones")
+
+
+def _is_size(pair: object) -> bool:
+    return _is_zone(pair) and is_whole(pair[0])
+
+
+def _is_zone(pair: object) -> TypeGuard[tuple[float, float]]:
+    return isinstance(pair, tuple) and len(pair) == 2 and all(map(is_number, pair))
 
 
 def _check_shares(what: str, shares: list[float]) -> None:

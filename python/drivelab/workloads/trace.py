@@ -9,11 +9,16 @@ from typing import Any, ClassVar, Final, Literal
 from drivelab._core import Stream
 from drivelab.errors import UsageError
 from drivelab.units import format_duration_ns
+from drivelab.workloads.given import END, attributes_of, check_items
 
 #: ns from the beginning, what is asked (``read``, ``write``, ``trim``, ``flush``), offset and
 #: size in bytes; a flush concerns the whole drive, and its offset and size are 0.
 Request = tuple[int, str, int, int]
 
+_ALLOWED: Final = (
+    "requests (ns from the beginning; read, write, trim or flush; offset and size in bytes)"
+)
+_SIZE_END: Final = 1 << 32
 #: What several requests of a kind are called.
 PLURALS: Final = {"read": "reads", "write": "writes", "trim": "trims", "flush": "flushes"}
 
@@ -40,7 +45,8 @@ class Trace:
     def __post_init__(self) -> None:
         if not self.requests:
             raise UsageError("the trace holds no request; allowed: one or more")
-        # Before anything else looks at them.
+        check_items("the trace", self.requests, _is_request, _ALLOWED)
+        # The core looks at sectors and names.
         self.streams()
         before = 0
         for place, (at_ns, *_) in enumerate(self.requests):
@@ -53,10 +59,7 @@ class Trace:
 
     def streams(self) -> list[Stream]:
         """Return it as a drive takes it: one list."""
-        try:
-            return [Stream.of_requests(list(self.requests), "trace")]
-        except (TypeError, OverflowError) as error:
-            raise UsageError(f"this is no trace: {' '.join(str(error).split())}") from error
+        return [Stream.of_requests(list(self.requests), "trace")]
 
     @property
     def footprint_bytes(self) -> int:
@@ -80,9 +83,20 @@ class Trace:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Trace:
         """Read what `to_json` wrote; `UsageError` for anything else."""
-        try:
-            return cls(
-                tuple((at, action, where, size) for at, action, where, size in data["requests"])
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise UsageError(f"this is no trace: {' '.join(str(error).split())}") from error
+        requests = attributes_of(data, "a trace", ["requests"], ["requests"])["requests"]
+        check_items("requests", requests, lambda each: isinstance(each, list), _ALLOWED)
+        return cls(tuple(tuple(each) for each in requests))
+
+
+def _is_request(request: object) -> bool:
+    if not isinstance(request, tuple) or len(request) != 4:
+        return False
+    at_ns, action, offset, size = request
+    # There may be millions.
+    return (
+        type(at_ns) is type(offset) is type(size) is int
+        and isinstance(action, str)
+        and 0 <= at_ns < END
+        and 0 <= offset < END
+        and 0 <= size < _SIZE_END
+    )

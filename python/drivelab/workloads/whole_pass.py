@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 
-from drivelab._core import Stream
+from drivelab._core import MAX_REQUEST_BYTES, SECTOR_BYTES, Stream
 from drivelab.errors import UsageError
 from drivelab.units import format_size
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.given import END, attributes_of, is_whole, shown
 
 if TYPE_CHECKING:
     from drivelab._core import PassTuple
@@ -58,16 +59,26 @@ class WholePass:
     def __post_init__(self) -> None:
         if self.direction not in get_args(Direction):
             allowed = " or ".join(get_args(Direction))
-            raise UsageError(f"direction is {self.direction!r}; allowed: {allowed}")
+            raise UsageError(f"direction is {shown(self.direction)}; allowed: {allowed}")
         if not isinstance(self.is_random, bool):
-            raise UsageError(f"is_random is {self.is_random!r}; allowed: true or false")
+            raise UsageError(f"is_random is {shown(self.is_random)}; allowed: true or false")
         for name in ("request_bytes", "file_bytes", "start_bytes", "first_requests"):
             value = getattr(self, name)
             if value is None and name == "first_requests":
                 continue
-            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63:
-                raise UsageError(f"{name} is {value!r}; allowed: a whole number from 0")
-        # Sizes and places are checked where requests are made of them.
+            if not is_whole(value) or not 0 <= value < END:
+                raise UsageError(f"{name} is {shown(value)}; allowed: a whole number from 0")
+        size = self.request_bytes
+        if size % SECTOR_BYTES or not SECTOR_BYTES <= size <= MAX_REQUEST_BYTES:
+            raise UsageError(
+                f"request_bytes is {size}; allowed: a multiple of {SECTOR_BYTES} from "
+                f"{SECTOR_BYTES} to {MAX_REQUEST_BYTES}"
+            )
+        if size > self.file_bytes:
+            raise UsageError(
+                f"request_bytes is {size}; allowed: at most file_bytes, {self.file_bytes}"
+            )
+        # The file's place is checked where requests are made of it.
         self.streams()
 
     @property
@@ -112,10 +123,9 @@ class WholePass:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> WholePass:
         """Read what `to_json` wrote; `UsageError` for anything else."""
-        try:
-            return cls(**data)
-        except TypeError as error:
-            raise UsageError(f"this is no pass over a file: {error}") from error
+        every = fields(cls)
+        required = [each.name for each in every if each.default is MISSING]
+        return cls(**attributes_of(data, "a pass", [each.name for each in every], required))
 
     def characteristics(self) -> Characteristics:
         """Return the workload that it looks like to a drive, one request at a time."""

@@ -150,6 +150,24 @@ def test_foreign_json_is_refused(data: object) -> None:
         Measurement.from_json(data)
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"read": 5}, "an operation's result is an object; found 5"),
+        ({"extra": None}, "extra is an object; found None"),
+        ({"extra": {"a": None}}, "None is no number"),
+        ({"batches": 5}, "is an object; found 5"),
+        ({"batches": {**BATCHES.to_json(), "means_ns": None}}, "None is no list"),
+        ({"streams": 5}, "5 is no list of streams"),
+        ({"streams": [{}, {}]}, "1 streams were sent, and 2 have a result"),
+    ],
+)
+def test_what_is_no_measurement_is_said_in_a_line(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said) as refused:
+        Measurement.from_json({**MIXED.to_json(), **change})
+    assert "NoneType" not in str(refused.value)
+
+
 def test_half_width_over_the_mean() -> None:
     assert MIXED.half_width_ratio == pytest.approx(940 / 94_000)
     assert replace(MIXED, batches=None).half_width_ratio is None

@@ -125,13 +125,85 @@ def test_what_is_no_workload_is_refused(data: object) -> None:
         ({"direction": "sideways"}, "direction is 'sideways'; allowed: read or write"),
         ({"is_random": 1}, "is_random is 1; allowed: true or false"),
         ({"request_bytes": "4k"}, "request_bytes is '4k'; allowed: a whole number"),
-        ({"request_bytes": 0}, "request_size is 0 bytes; allowed: a multiple of 512"),
+        ({"request_bytes": 0}, "request_bytes is 0; allowed: a multiple of 512"),
         ({"start_bytes": -512}, "start_bytes is -512; allowed: a whole number from 0"),
-        ({"file_bytes": 5}, "has 5 bytes; allowed: multiples of 512"),
-        ({"rounds": 2}, "this is no pass over a file"),
+        ({"file_bytes": 5}, "request_bytes is 65536; allowed: at most file_bytes, 5"),
+        ({"start_bytes": 3}, "the range starts at 3 .*; allowed: multiples of 512"),
+        ({"request_bytes": 1 << 62}, "allowed: a multiple of 512 from 512 to 67108864"),
+        ({"rounds": 2}, "'rounds' is no attribute of a pass; allowed: direction, is_random, req"),
     ],
 )
 def test_an_impossible_pass_is_refused_as_it_is_read(values: dict[str, object], said: str) -> None:
     told = {**workload_json(WORKLOADS["pass"]), **values}
     with pytest.raises(UsageError, match=said):
         workload_of_json(told)
+
+
+A_STIMULUS = READS.to_json()
+REQUESTS = r"allowed: (a list of )?requests \(ns from the beginning; read, write, trim or"
+SIZES = "allowed: (a list of )?pairs of bytes and a share"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"kind": "trace"}, "a trace lacks requests"),
+        ({"kind": "trace", "requests": None}, f"requests is None; {REQUESTS}"),
+        ({"kind": "trace", "requests": [5]}, f"requests has 5 at place 0; {REQUESTS}"),
+        ({"kind": "trace", "requests": [[0, "read", 0]]}, f"the trace has .* place 0; {REQUESTS}"),
+        ({"kind": "trace", "requests": [[0.5, "read", 0, 512]]}, REQUESTS),
+        ({"kind": "trace", "requests": [[0, None, 0, 512]]}, REQUESTS),
+        ({"kind": "trace", "requests": [[-1, "read", 0, 512]]}, REQUESTS),
+        ({"kind": "trace", "requests": [[0, "read", 0, 1 << 70]]}, REQUESTS),
+        (
+            {"kind": "trace", "requests": [[0, "rd", 0, 512]]},
+            'no action "rd"; allowed: read',
+        ),
+        ({"kind": "stimuli"}, "a workload of stimuli lacks stimuli"),
+        ({"kind": "stimuli", "stimuli": None}, "stimuli is None; allowed: a list of stimuli"),
+        ({"kind": "stimuli", "stimuli": [None]}, "stimuli has None at place 0; allowed: stimuli"),
+        ({"kind": "stimuli", "stimuli": [{}]}, "a stimulus lacks read_ratio, sizes, range_bytes"),
+        (
+            {"kind": "stimuli", "stimuli": [A_STIMULUS], "shares": ["x"]},
+            "shares has 'x' at place 0; allowed: numbers, one for each stimulus",
+        ),
+        (
+            {"kind": "stimuli", "stimuli": [A_STIMULUS], "shares": 5},
+            "shares is 5; allowed: a list of numbers, one for each stimulus",
+        ),
+        *(
+            ({"kind": "stimuli", "stimuli": [{**A_STIMULUS, **change}]}, said)
+            for change, said in [
+                ({"sizes": None}, f"sizes is None; {SIZES}"),
+                ({"sizes": [[4096]]}, rf"sizes has \(4096,\) at place 0; {SIZES}"),
+                ({"sizes": [["a", 1.0]]}, SIZES),
+                ({"zones": [[None, 1]]}, "zones has .*; allowed: pairs of a share of accesses"),
+                ({"read_ratio": None}, "read_ratio is None; allowed: 0 to 1"),
+                ({"threads": "4"}, "threads is '4'; allowed: a whole number"),
+                ({"range_bytes": 1 << 70}, "range_bytes is .*; allowed: a whole number"),
+                ({"is_random": "yes"}, "is_random is 'yes'; allowed: true or false"),
+                ({"bogus": 1}, "'bogus' is no attribute of a stimulus; allowed: read_ratio, sizes"),
+            ]
+        ),
+        ({"kind": "scenario", "text": None}, "text is None; allowed: a scenario in TOML"),
+        ({"kind": "scenario", "text": BESIDE, "files": 5}, "files is 5; allowed: texts by their"),
+        ({"kind": "whole_pass"}, "a pass lacks direction, is_random, request_bytes, file_bytes"),
+    ],
+)
+def test_what_is_wrong_is_said_in_the_words_of_workloads(data: object, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as refused:
+        workload_of_json(data)
+    text = str(refused.value)
+    assert len(text.splitlines()) == 1
+    assert not any(word in text for word in ("NoneType", "tuple", "__init__", "object is not"))
+
+
+def test_what_a_program_gives_is_looked_at_too() -> None:
+    with pytest.raises(UsageError, match=f"the trace has None at place 1; {REQUESTS}"):
+        Trace(((0, "read", 0, 512), None))
+    with pytest.raises(UsageError, match=r"stimuli is .*; allowed: a list of stimuli"):
+        Stimuli(READS)
+    with pytest.raises(UsageError, match="shares has 'a' at place 0; allowed: numbers"):
+        Stimuli((READS,), ("a",))
+    with pytest.raises(UsageError, match="files is None; allowed: a list of pairs of a name and"):
+        Scenario(BESIDE, None)

@@ -146,8 +146,8 @@ def test_ratios_are_times_of_a_random_pass_over_one_in_order(small) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"request_bytes": 1000}, "request_size is 1000 bytes; allowed: a multiple of 512"),
-        ({"request_bytes": 2 * MIB}, "allowed here: at most 1048576"),
+        ({"request_bytes": 1000}, "request_bytes is 1000; allowed: a multiple of 512"),
+        ({"request_bytes": 2 * MIB}, "allowed: at most file_bytes, 1048576"),
         ({"file_bytes": MIB + 1}, "allowed: multiples of 512"),
         ({"direction": "sideways"}, "sideways"),
     ],

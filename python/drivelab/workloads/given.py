@@ -1,0 +1,85 @@
+"""What is given for a workload, by a program or a file, before anything counts with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeGuard
+
+from drivelab.errors import UsageError
+
+#: The core's whole numbers end here.
+END = 1 << 63
+
+
+def shown(value: object) -> str:
+    """Return the value as an error shows it: short, on one line."""
+    if isinstance(value, float) and math.isnan(value):
+        return "NaN"
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return "a number of more than 30 digits"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Tell whether it is a whole number."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether it is a number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def attributes_of(
+    data: object, what: str, names: Sequence[str], required: Sequence[str]
+) -> dict[str, Any]:
+    """Take attributes by name.
+
+    Parameters
+    ----------
+    data
+        What was read.
+    what
+        Of what they are: ``a stimulus``.
+    names, required
+        Those that there are, and those without a default.
+
+    Raises
+    ------
+    UsageError
+        When it is no object, one is unknown or one is missing.
+    """
+    if not isinstance(data, dict):
+        raise UsageError(f"{what} is an object with {', '.join(names)}; found {shown(data)}")
+    for name in data:
+        if name not in names:
+            raise UsageError(
+                f"{shown(name)} is no attribute of {what}; allowed: {', '.join(names)}"
+            )
+    missing = [name for name in required if name not in data]
+    if missing:
+        raise UsageError(f"{what} lacks {', '.join(missing)}")
+    return data
+
+
+def check_items(name: str, value: object, is_one: Callable[[Any], bool], allowed: str) -> None:
+    """Raise `UsageError` unless it is a list whose items all are what they must be.
+
+    Parameters
+    ----------
+    name
+        Of the attribute.
+    value
+        A list or a tuple.
+    is_one
+        Tells whether an item is what is allowed.
+    allowed
+        What items are, in words, of several: ``stimuli``.
+    """
+    if not isinstance(value, (list, tuple)):
+        raise UsageError(f"{name} is {shown(value)}; allowed: a list of {allowed}")
+    for place, item in enumerate(value):
+        if not is_one(item):
+            raise UsageError(f"{name} has {shown(item)} at place {place}; allowed: {allowed}")
