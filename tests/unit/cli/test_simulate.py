@@ -335,8 +335,8 @@ def test_what_completes_as_the_window_ends_has_no_interval_of_its_own() -> None:
 
 
 def test_a_lost_request_fails_the_run() -> None:
-    operation = {"histogram": {7: 5}}
-    stream = {"submitted_requests": 8, "operations": {"read": operation}}
+    result = {"read": {"requests": 5}, "write": None, "trim": None, "flush": None}
+    stream = {"submitted_requests": 8, "result": result}
     told = {"warmup_requests": 2, "counted_requests": 5, "drained_requests": 1, "streams": [stream]}
     assert submitted_requests(told) == 8
     for key, value in (("drained_requests", 0), ("counted_requests", 6)):
