@@ -115,7 +115,7 @@ class Measurement(Completed):
             "stopped_by": self.stopped_by,
         }
         if self.streams:
-            # A stream has nothing of its own here; that it says so is as old as journals are.
+            # A stream has no values of its own for these; journals have always had the keys.
             shared: dict[str, Any] = {"extra": {}, "batches": None, "stopped_by": self.stopped_by}
             values["streams"] = [{**each.to_json(), **shared} for each in self.streams]
         return values

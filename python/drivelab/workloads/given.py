@@ -1,4 +1,4 @@
-"""What is given for a workload, by a program or a file, before anything counts with it."""
+"""Checks of the values that a program or a file gives for a workload."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def check_step(
     engine: str,
     write_refusal: str | None = None,
 ) -> None:
-    """Raise as `check_on_drive` when fio cannot send a step of a session, which stimuli may be."""
+    """Raise when fio cannot send a step of a session: as `check_on_drive`, and of stimuli too."""
     if not isinstance(work, Stimuli):
         check_on_drive(work, name, capacity_bytes, block_bytes, write_refusal)
         check_depth(engine, name, requests_of(work, name).queue_depth)
