@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from made_run import made_run
 
-from drivelab.campaign.export import measurements_csv
+from drivelab.campaign.kind import campaign_rows
 from drivelab.cli.main import main
 from drivelab.csv_text import csv_text
 from drivelab.pages.campaign import campaign_report
 from drivelab.report.page import render
+from drivelab.runs.export import measurements_csv
 from drivelab.workloads.csv_design import csv_design
 
 SMALL = Path(__file__).parents[1] / "small_drive.toml"
@@ -66,7 +67,7 @@ def test_empty_cells_and_bytes_that_are_no_text() -> None:
 def test_measurements_of_a_drive_with_such_a_name(name: str, tmp_path: Path) -> None:
     """`measurements.csv` had the name as it is."""
     measurements = made_run(10, reserved=0).measurements
-    text = measurements_csv(measurements, {"name": name, "kind": "real"})
+    text = measurements_csv(campaign_rows(measurements), {"name": name, "kind": "real"})
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert {row["drive"] for row in rows} == {f"'{name}"}
     # And is a design nevertheless.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from drivelab.campaign.columns import Column
+    from drivelab.runs.columns import Column
     from drivelab.workloads.parts import Parts
 
 # Of a table that a notebook shows.
@@ -233,8 +233,8 @@ class Measurements:
         return PROVENANCE[self.drive_kind].adjective
 
     def _columns(self) -> list[Column]:
-        from drivelab.campaign.columns import scalar_columns
+        from drivelab.campaign.kind import campaign_rows
+        from drivelab.runs.columns import scalar_columns
 
-        return scalar_columns(
-            self._found, {"name": self.drive, "kind": self.drive_kind}, self._parts
-        )
+        rows = campaign_rows(self._found, self._parts)
+        return scalar_columns(rows, {"name": self.drive, "kind": self.drive_kind})

@@ -11,14 +11,15 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from drivelab.campaign.export import write_measurements
-from drivelab.campaign.header import CAMPAIGN, campaign_header
+from drivelab.campaign.header import campaign_header
+from drivelab.campaign.kind import CAMPAIGN
 from drivelab.campaign.order import measuring_order
-from drivelab.campaign.stored import stored_indices, stored_measurements
+from drivelab.campaign.stored import stored_indices
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive, DriveLimits
 from drivelab.errors import UsageError
 from drivelab.runs.executor import DriveExecutor, Executor, Failed, Work
+from drivelab.runs.export import write_measurements
 from drivelab.runs.failures import FailureRule, OnFailure
 from drivelab.runs.header import this_start
 from drivelab.runs.progress import Progress
@@ -132,7 +133,7 @@ def run_campaign(
 
     with run:
         run.carry_out(everything)
-        write_measurements(stored_measurements(run.store), path, run.store.header)
+        write_measurements(CAMPAIGN.rows(run.store), path, run.store.header)
     return RunStore.open(path)
 
 

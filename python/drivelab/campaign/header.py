@@ -11,18 +11,10 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
 from drivelab.errors import UsageError
 from drivelab.runs.header import CAMPAIGN_COMMAND, command_of, drive_header
-from drivelab.runs.kind import RunKind
 from drivelab.store import RunStore, damaged
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 
-CAMPAIGN: Final = RunKind(
-    CAMPAIGN_COMMAND,
-    "campaign",
-    one="measurement",
-    many="measurements",
-    compared=("drive", "design", "plan"),
-)
 # What readers of a header count on.
 _KEYS: Final[dict[str, set[str]]] = {
     "drive": {"name", "kind", "capacity_bytes", "identity"},
@@ -83,9 +75,9 @@ def stored_header(store: RunStore) -> dict[str, Any]:
         When the database is damaged.
     """
     command = command_of(store.header)
-    if command != CAMPAIGN.command:
+    if command != CAMPAIGN_COMMAND:
         raise UsageError(
-            f"{store.path} is a run of `drivelab {command}`, not of `drivelab {CAMPAIGN.command}`; "
+            f"{store.path} is a run of `drivelab {command}`, not of `drivelab {CAMPAIGN_COMMAND}`; "
             f"see `drivelab {command} --help`"
         )
     for name, keys in _KEYS.items():

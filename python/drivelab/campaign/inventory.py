@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from drivelab.campaign.header import CAMPAIGN, stored_header
+from drivelab.campaign.header import stored_header
 from drivelab.campaign.stored import stored_indices
 from drivelab.errors import RunError, UsageError
-from drivelab.runs.header import command_of
+from drivelab.runs.header import CAMPAIGN_COMMAND, command_of
 from drivelab.store import RunStore, is_held, is_run
 
 State = Literal["complete", "incomplete", "measuring", "damaged", "unreadable"]
@@ -77,7 +77,7 @@ def summarise(path: Path) -> RunSummary:
     size_bytes = folder_size_bytes(path)
     try:
         with RunStore.open(path) as store:
-            if command_of(store.header) != CAMPAIGN.command:
+            if command_of(store.header) != CAMPAIGN_COMMAND:
                 return _other_summary(path, store, size_bytes)
             header = stored_header(store)
             measured, failures = len(stored_indices(store)), len(store.failures())

@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 def describe(measurement: Measurement) -> dict[str, Any]:
     """Give what ``--json`` prints about a measurement (docs/json.md)."""
-    from drivelab.campaign.columns import PERCENTILES
+    from drivelab.runs.columns import PERCENTILES
 
     values = measurement.to_json()
     del values["index"], values["characteristics"]

@@ -128,7 +128,7 @@ def _folder_of(run: Path, args: argparse.Namespace) -> OutputFolder:
 def check_run_files(run: Path) -> None:
     """Refuse a run whose report or result somebody changed, before hours of measuring."""
     from drivelab.outputs import OutputFolder
-    from drivelab.pts.journal import TEST
+    from drivelab.pts.kind import TEST
     from drivelab.report.saved import refuse_folder
     from drivelab.runs.header import command_of, run_of
     from drivelab.store import RunStore, is_run

@@ -16,44 +16,41 @@ if TYPE_CHECKING:
 
 def export(args: argparse.Namespace) -> dict[str, Any]:
     """Write the tables; give what ``runs export --json`` prints (docs/json.md)."""
-    from drivelab.campaign.export import KIND, measurements_csv, measurements_parquet
-    from drivelab.campaign.header import stored_header
-    from drivelab.campaign.stored import stored_measurements
+    from drivelab.cli.run_kinds import kind_of_run
     from drivelab.outputs import Output, check_outputs
+    from drivelab.runs.export import KIND, measurements_csv, measurements_parquet
     from drivelab.runs.header import run_of
     from drivelab.store import RunStore
-    from drivelab.workloads.parts import Parts
 
     targets = [path for path in (args.csv, args.parquet) if path is not None]
     if not targets:
         raise UsageError("nothing to write: give --csv FILE, --parquet FILE or both")
     with RunStore.open(args.run) as store:
-        header = stored_header(store)
+        header, kind = store.header, kind_of_run(store)
         outputs = [Output(path, KIND, run_of(header)) for path in targets]
         check_outputs(outputs, force=args.force)
-        measurements = stored_measurements(store)
-    parts = Parts.from_json(header["design"]["parts"])
+        rows = kind.rows(store)
     for output in outputs:
         if output.path is args.csv:
-            content: str | bytes = measurements_csv(measurements, header["drive"], parts)
+            content: str | bytes = measurements_csv(rows, header["drive"])
         else:
-            content = measurements_parquet(measurements, header)
+            content = measurements_parquet(rows, kind, header)
         write_file(output, content, force=args.force)
     return {
         "run": str(args.run),
-        "rows": len(measurements),
+        "rows": len(rows.measurements),
         "files": [str(path) for path in targets],
     }
 
 
 def remove(args: argparse.Namespace) -> dict[str, Any]:
     """Delete the run; give what ``runs remove --json`` prints (docs/json.md)."""
-    from drivelab.campaign.export import EXPORT
     from drivelab.cli.profile_files import FILES
     from drivelab.models.of_run import MODEL
     from drivelab.outputs import is_changed
     from drivelab.pts.states import state_files
     from drivelab.report.saved import report_files
+    from drivelab.runs.export import EXPORT
     from drivelab.store import refuse_no_run, remove_run
 
     refuse_no_run(args.run)

@@ -1,8 +1,7 @@
 """The runs of this machine: list them, show one, export its measurements, remove it.
 
-A run is a folder made by `drivelab model`, or by `drivelab profile` or `drivelab pts`, whose
-measurements these commands export themselves. Every action takes --json; `drivelab runs ACTION
---help` explains one.
+A run is a folder made by `drivelab model`, `drivelab profile` or `drivelab pts`. Every action takes
+--json; `drivelab runs ACTION --help` explains one.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_run(added)
     add_json(added)
     added = action("export", "write a run's measurements as a table")
-    _add_run(added, "a folder made by `drivelab model`")
+    _add_run(added)
     added.add_argument("--csv", type=Path, metavar="FILE", help="one row a measurement")
     added.add_argument(
         "--parquet", type=Path, metavar="FILE", help="the same columns, typed, and the histograms"
@@ -57,8 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(added)
 
 
-def _add_run(parser: argparse.ArgumentParser, what: str = "a run's folder") -> None:
-    parser.add_argument("run", metavar="RUN", type=Path, help=what)
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", metavar="RUN", type=Path, help="a run's folder")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,14 +89,14 @@ def listed(args: argparse.Namespace) -> dict[str, Any]:
 
 def shown(args: argparse.Namespace) -> dict[str, Any]:
     """Give what ``runs show --json`` prints (docs/json.md)."""
-    from drivelab.campaign.header import CAMPAIGN, stored_header
+    from drivelab.campaign.header import stored_header
     from drivelab.campaign.inventory import summarise
-    from drivelab.runs.header import command_of
+    from drivelab.runs.header import CAMPAIGN_COMMAND, command_of
     from drivelab.store import RunStore
     from drivelab.workloads.characteristics import Characteristics
 
     with RunStore.open(args.run) as store:
-        is_other = command_of(store.header) != CAMPAIGN.command
+        is_other = command_of(store.header) != CAMPAIGN_COMMAND
         header = store.header if is_other else stored_header(store)
         starts, failures = store.starts(), store.failures()
     return {
@@ -258,7 +257,7 @@ def _workload_text(values: Mapping[str, Any]) -> str:
 
 
 def _made_text(answer: Mapping[str, Any]) -> str:
-    return "\n".join(f"wrote {name}: {answer['rows']} measurements" for name in answer["files"])
+    return "\n".join(f"wrote {name}: {answer['rows']} rows" for name in answer["files"])
 
 
 def _removed_text(answer: Mapping[str, Any]) -> str:

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab.campaign.export import EXPORT, KIND, write_measurements
+from drivelab.campaign.kind import campaign_rows
 from drivelab.models import of_run
 from drivelab.outputs import OutputFolder
 from drivelab.pages.run import build_report
 from drivelab.report.saved import refuse_folder
+from drivelab.runs.export import EXPORT, KIND, write_measurements
 from drivelab.runs.header import run_of
+from drivelab.workloads.parts import Parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,6 +78,7 @@ def fit_and_report(store: RunStore, out: OutputFolder | None = None) -> Fitted:
     check_run_files(store.path, store.header, force=force)
     model, measurements = of_run.fit(store)
     drive = store.header["drive"]
+    rows = campaign_rows(measurements, Parts.from_json(store.header["design"]["parts"]))
     asked = store.header["plan"].get("half_width_ratio")
     reached = sum(one.stopped_by == "half_width" for one in measurements)
     model_path = store.path / of_run.MODEL
@@ -84,7 +87,7 @@ def fit_and_report(store: RunStore, out: OutputFolder | None = None) -> Fitted:
         model=model,
         model_path=model_path,
         report_path=build_report(store.path, measurements, model=model, out=out),
-        measurements_path=write_measurements(measurements, store.path, store.header, force=force),
+        measurements_path=write_measurements(rows, store.path, store.header, force=force),
         drive_name=drive["name"],
         drive_kind=drive["kind"],
         half_width_ratio=asked,

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab._core import RequestStream
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import UsageError
-from drivelab.profile.measured_pass import MeasuredPass
+from drivelab.profile.measured_pass import MeasuredPass, evenly
+from drivelab.profile.tables import ORDERS
+from drivelab.runs.columns import Column, Rows
 from drivelab.runs.kind import RunKind
 from drivelab.store import RunStore, damaged
 from drivelab.workloads.whole_pass import WholePass
@@ -34,16 +36,6 @@ def _without_half_width(header: Mapping[str, Any]) -> dict[str, Any]:
     plan = dict(header.get("plan") or {})
     plan.pop("half_width_ratio", None)
     return {**header, "plan": plan}
-
-
-PROFILE: Final = RunKind(
-    "profile",
-    "profile",
-    one="pass",
-    many="passes",
-    compared=("drive", "plan"),
-    as_compared=_without_half_width,
-)
 
 
 def entry_of(measurement: Measurement) -> dict[str, Any]:
@@ -114,3 +106,32 @@ def stored_passes(store: RunStore) -> dict[int, MeasuredPass]:
         if found[place].index != place:
             raise damaged(store.path, f"pass {place} is stored as another")
     return found
+
+
+def _stored_rows(store: RunStore) -> Rows:
+    """Give a row for each pass; of its requests their time together is known alone."""
+    passes = list(stored_passes(store).values())
+    asked = [one.whole_pass for one in passes]
+    labels = [
+        Column("direction", "text", [one.direction for one in asked]),
+        Column("order", "text", [ORDERS[one.is_random] for one in asked]),
+        Column("request_bytes", "integer", [one.request_bytes for one in asked]),
+        Column("whole_requests", "integer", [one.whole_requests for one in asked]),
+        Column("access_time_ns", "real", [one.access_time_ns for one in passes]),
+    ]
+    measurements = [
+        evenly(one.index, one.whole_pass, one.duration_ns, factor=one.variability_factor)
+        for one in passes
+    ]
+    return Rows(measurements, labels, has_latencies=False)
+
+
+PROFILE: Final = RunKind(
+    "profile",
+    "profile",
+    one="pass",
+    many="passes",
+    compared=("drive", "plan"),
+    rows=_stored_rows,
+    as_compared=_without_half_width,
+)

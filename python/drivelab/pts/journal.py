@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -16,38 +15,15 @@ from drivelab.exhibits.quantities import PROVENANCE
 from drivelab.pts.applied_settings import Extent
 from drivelab.pts.settings import Settings
 from drivelab.runs.header import command_of
-from drivelab.runs.kind import RunKind
 from drivelab.runs.starts import drives_beside, has_new_file
 from drivelab.store import Failure, RunStore, is_run
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 
+#: Makes runs of tests.
+COMMAND: Final = "pts"
+
 ActionKind = Literal["purge", "run", "idle", "end"]
-
-
-def _as_of_today(header: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Add to a header what an older version did not say of the settings: the usual."""
-    told = header.get("pts")
-    if not isinstance(told, dict) or not isinstance(told.get("settings"), dict):
-        # Of something else: told by what differs.
-        return header
-    try:
-        settings = Settings.from_json(told["settings"]).to_json()
-    except (TypeError, UsageError):
-        return header
-    # What is not known here any more stays, and differs.
-    settings = {**told["settings"], **settings}
-    return {**header, "pts": {**told, "settings": json.loads(json.dumps(settings))}}
-
-
-TEST: Final = RunKind(
-    "pts",
-    "test",
-    one="step",
-    many="steps",
-    compared=("drive", "pts"),
-    as_compared=_as_of_today,
-)
 
 
 @dataclass(frozen=True)
@@ -256,7 +232,7 @@ def read_record(store: RunStore) -> Record:
         When the run is damaged, or of a version that is not understood.
     """
     header = store.header
-    if command_of(header) != TEST.command:
+    if command_of(header) != COMMAND:
         raise UsageError(f"{store.path} is no run of a test; `drivelab pts run` makes those")
     steps: list[Step] = []
     purges: list[Purge] = []
@@ -311,4 +287,4 @@ def test_of(path: Path) -> str | None:
         return None
     with RunStore.open(path) as store:
         header = store.header
-    return str(header["pts"]["test"]) if command_of(header) == TEST.command else None
+    return str(header["pts"]["test"]) if command_of(header) == COMMAND else None

@@ -12,7 +12,8 @@ from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.outputs import OutputFolder
 from drivelab.pts.applied_settings import AppliedSettings
 from drivelab.pts.bench import Bench
-from drivelab.pts.journal import TEST, Record, read_record
+from drivelab.pts.journal import Record, read_record
+from drivelab.pts.kind import TEST
 from drivelab.pts.progress import TestProgress
 from drivelab.pts.report import RESULT, result_of
 from drivelab.pts.settings import Settings

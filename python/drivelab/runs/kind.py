@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from drivelab.runs.columns import Rows
+from drivelab.store import RunStore
+
 
 def _as_it_is(header: Mapping[str, Any]) -> Mapping[str, Any]:
     return header
@@ -27,6 +30,8 @@ class RunKind:
     compared
         The parts of the header that have to agree before a run goes on; everything else in the
         header is for the reader.
+    rows
+        Gives what a run exports, a row for each of its measurements.
     as_compared
         Gives a header as it is compared: what an older version did not say, or what may change.
     """
@@ -36,4 +41,5 @@ class RunKind:
     one: str
     many: str
     compared: tuple[str, ...]
+    rows: Callable[[RunStore], Rows]
     as_compared: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _as_it_is

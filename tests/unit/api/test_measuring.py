@@ -12,8 +12,9 @@ import pyarrow as pa
 import pytest
 
 import drivelab as dl
-from drivelab.campaign.export import measurements_csv
+from drivelab.campaign.kind import campaign_rows
 from drivelab.cli import main as cli
+from drivelab.runs.export import measurements_csv
 
 SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 MIXED = dl.Characteristics(write_ratio=0.3, queue_depth=4, read_size="64KiB")
@@ -68,7 +69,7 @@ def test_one_in_a_list_is_a_list_of_one(small: dl.Drive) -> None:
 
 
 def test_tables_are_the_exported_one(measured: dl.Measurements, tmp_path: Path) -> None:
-    text = measurements_csv(list(measured), {"name": SMALL, "kind": "simulated"})
+    text = measurements_csv(campaign_rows(list(measured)), {"name": SMALL, "kind": "simulated"})
     (tmp_path / "measurements.csv").write_text(text)
     expected = pd.read_csv(tmp_path / "measurements.csv")
     frame = measured.to_pandas()

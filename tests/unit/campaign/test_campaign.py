@@ -13,13 +13,14 @@ import pytest
 from fake_drive import FakeDrive, workloads
 
 from drivelab.campaign.campaign import run_campaign
-from drivelab.campaign.export import measurements_csv
 from drivelab.campaign.finished import finished_run
+from drivelab.campaign.kind import campaign_rows
 from drivelab.campaign.order import measuring_order
 from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import CannotAnswerError, RunError, TerminatedError, UsageError
+from drivelab.runs.export import measurements_csv
 from drivelab.runs.failures import MOST_FAILURES_IN_A_ROW
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import Characteristics
@@ -345,7 +346,7 @@ def test_answer_to_another_question_is_never_stored(tmp_path: Path, wrong: str) 
 
 def test_export_holds_what_was_measured(tmp_path: Path) -> None:
     measurement = fake_drive.answer(3, Characteristics(queue_depth=4, read_size=4096), PLAN)
-    (row,) = csv.DictReader(measurements_csv([measurement], DRIVE).splitlines())
+    (row,) = csv.DictReader(measurements_csv(campaign_rows([measurement]), DRIVE).splitlines())
     latency_ns = 10_000 + 4000 + 4096 // 3 + 3
     assert (row["drive"], row["drive_kind"]) == ("fake:simulated", "simulated")
     assert int(row["index"]) == 3
@@ -363,6 +364,8 @@ def test_export_holds_what_was_measured(tmp_path: Path) -> None:
 def test_export_of_mixed_runs_has_every_column() -> None:
     plain = dataclasses.replace(fake_drive.answer(0, Characteristics(), PLAN), extra={})
     rich = fake_drive.answer(1, Characteristics(), PLAN)
-    first, second = csv.DictReader(measurements_csv([plain, rich], DRIVE).splitlines())
+    first, second = csv.DictReader(
+        measurements_csv(campaign_rows([plain, rich]), DRIVE).splitlines()
+    )
     assert (first["waf"], second["waf"]) == ("", "1.5")
     assert isinstance(plain, Measurement)

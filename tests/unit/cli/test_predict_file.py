@@ -128,11 +128,12 @@ def test_names_units_order_and_empty_cells(folder: Path, capsys) -> None:
 
 
 def test_the_table_of_a_run_is_a_file_of_workloads(folder: Path, capsys) -> None:
-    from drivelab.campaign.export import measurements_csv
+    from drivelab.campaign.kind import campaign_rows
+    from drivelab.runs.export import measurements_csv
 
     measured = measurements(grid_workloads(20, 8))
     drive = {"name": 'sim:"a, b".toml', "kind": "simulated"}
-    (folder / "in.csv").write_text(measurements_csv(measured, drive))
+    (folder / "in.csv").write_text(measurements_csv(campaign_rows(measured), drive))
     assert cli.main(["predict", "model.json", "--file", "in.csv"]) == 0
     rows = answered(capsys.readouterr().out)
     assert [int(row["queue_depth"]) for row in rows] == [

@@ -26,6 +26,8 @@ from drivelab.cli import terminal
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import RunError, UsageError
 from drivelab.profile.journal import PROFILE
+from drivelab.pts.class_file import load_class
+from drivelab.pts.journal import read_record
 from drivelab.runs.same_run import refuse_other_run
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import FIELDS
@@ -180,7 +182,7 @@ def test_show_tells_everything(capsys) -> None:
 def test_csv_is_that_of_the_run(capsys) -> None:
     run = make_run(Path("run"))
     assert text(capsys, "export", "run", "--csv", "deep/out.csv") == (
-        "wrote deep/out.csv: 20 measurements\n"
+        "wrote deep/out.csv: 20 rows\n"
     )
     assert Path("deep/out.csv").read_bytes() == (run / "measurements.csv").read_bytes()
 
@@ -269,6 +271,66 @@ def test_columns_of_every_kind_with_blanks() -> None:
         parquet_table([("a", "date", [])], [])
     with pytest.raises(UsageError, match="two columns are named texts"):
         parquet_table([columns[0], columns[0]], [])
+
+
+def rows_of(path: str) -> list[dict[str, str]]:
+    with Path(path).open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_test_is_exported_as_a_campaign_is(capsys) -> None:
+    run_fake(Path("tested"), "throughput")
+    with RunStore.open(Path("tested")) as store:
+        record = read_record(store)
+    made = answer(capsys, "export", "tested", "--csv", "a.csv", "--parquet", "a.parquet")
+    assert made == {"run": "tested", "rows": len(record.steps), "files": ["a.csv", "a.parquet"]}
+    rows = rows_of("a.csv")
+    assert list(rows[0])[:5] == ["drive", "drive_kind", "index", "phase", "section"]
+    for row, step in zip(rows, record.steps, strict=True):
+        assert (row["index"], row["phase"]) == (str(step.position), step.action.phase)
+        assert row["round"] == (str(step.action.round) if step.action.round else "")
+        assert float(row["iops"]) == step.iops
+        assert int(row["latency_ns_p99"]) == step.result.percentile_ns(99)
+    table = duckdb.sql("SELECT * FROM 'a.parquet'")
+    assert [name for name in table.columns if "_bin_" not in name] == list(rows[0])
+    assert "read_latency_bin_requests" in table.columns
+    kept = dict(duckdb.sql("SELECT key, value FROM parquet_kv_metadata('a.parquet')").fetchall())
+    assert json.loads(kept[b"drivelab.pts"])["test"] == "throughput"
+
+
+def test_streams_of_a_step_are_rows_of_one_index(capsys) -> None:
+    run_fake(Path("tested"), "class", workload_class=load_class("oltp").to_json())
+    with RunStore.open(Path("tested")) as store:
+        record = read_record(store)
+    answer(capsys, "export", "tested", "--csv", "a.csv")
+    indices = [int(row["index"]) for row in rows_of("a.csv")]
+    assert indices == [part.position for step in record.steps for part in step.streams]
+    assert len(set(indices)) < len(indices)
+
+
+def test_a_profile_is_exported_without_latencies_that_nobody_kept(capsys) -> None:
+    small = ("--interval", "8KiB:16KiB:8KiB", "--file-size", "1MiB", "--repetitions", "1")
+    assert cli.main(["profile", "sim:x25m", *small, "--out", "profiled", "--json"]) == 0
+    passes = json.loads(capsys.readouterr().out)["passes"]
+    made = answer(capsys, "export", "profiled", "--csv", "a.csv", "--parquet", "a.parquet")
+    assert made["rows"] == passes
+    rows, told = rows_of("a.csv"), rows_of("profiled/passes.csv")
+    assert not [name for name in rows[0] if "latency" in name]
+    for name in ("index", "direction", "order", "request_bytes", "requests", "duration_ns"):
+        assert [row[name] for row in rows] == [row[name] for row in told]
+    for row in rows:
+        sent = row["direction"]
+        assert int(row[f"{sent}_requests"]) * int(row["request_bytes"]) == int(row[f"{sent}_bytes"])
+        assert row["drive_kind"] == "simulated"
+    assert duckdb.sql("SELECT * FROM 'a.parquet'").columns == list(rows[0])
+
+
+def test_a_run_of_another_version_is_not_exported(capsys) -> None:
+    with RunStore.open_to_append(Path("later"), {"kind": "weather", "drive": {}}) as store:
+        store.append({}, 0)
+    code, line = refusal(capsys, "export", "later", "--csv", "a.csv")
+    assert code == 2
+    assert "later is a run of `drivelab weather`, which this version does not have" in line
 
 
 @pytest.mark.parametrize("option", ["--csv", "--parquet"])

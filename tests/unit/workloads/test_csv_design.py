@@ -10,10 +10,11 @@ import pytest
 from fake_drive import FakeDrive, workloads
 
 from drivelab.campaign.campaign import run_campaign
-from drivelab.campaign.export import measurements_csv
+from drivelab.campaign.kind import campaign_rows
 from drivelab.drives.naming import open_drive
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import UsageError
+from drivelab.runs.export import measurements_csv
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 from drivelab.workloads.design import parse_design
 from drivelab.workloads.parts import Parts
@@ -216,7 +217,9 @@ def test_a_simulated_runs_export_is_a_design(tmp_path: Path) -> None:
     plan = MeasurementPlan(requests=500)
     with open_drive(f"sim:{SMALL}") as drive:
         measurements = list(drive.measure(list(enumerate(asked)), plan))
-    export = measurements_csv(measurements, {"name": "sim:small", "kind": "simulated"})
+    export = measurements_csv(
+        campaign_rows(measurements), {"name": "sim:small", "kind": "simulated"}
+    )
     path = tmp_path / "export.CSV"
     path.write_text(export)
     assert list(parse_design(str(path)).listed) == asked

@@ -1,0 +1,66 @@
+"""A campaign as a kind of run: what it keeps, and the rows that it exports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from drivelab.campaign.header import stored_header
+from drivelab.campaign.stored import stored_measurements
+from drivelab.drives.measurement import Measurement
+from drivelab.runs.columns import Column, Kind, Rows
+from drivelab.runs.header import CAMPAIGN_COMMAND
+from drivelab.runs.kind import RunKind
+from drivelab.store import RunStore
+from drivelab.workloads.characteristics import FIELDS
+from drivelab.workloads.parts import Parts
+
+_RATIOS: Final = ("write_ratio", "read_random", "write_random")
+
+
+def campaign_rows(measurements: Sequence[Measurement], parts: Parts | None = None) -> Rows:
+    """Label measurements with the characteristics of their workloads, and what each is for.
+
+    Parameters
+    ----------
+    measurements
+        In the order of the rows.
+    parts
+        What the measurements are for; empty cells without them.
+    """
+
+    def part_of(one: Measurement) -> str | None:
+        return None if parts is None else parts.part_of(one.index)
+
+    labels = [Column("part", "text", [part_of(one) for one in measurements])]
+    for name in FIELDS:
+        cells = list(map(partial(_characteristic, name), measurements))
+        labels.append(Column(*_named(name), cells))
+    return Rows(measurements, labels)
+
+
+def _stored_rows(store: RunStore) -> Rows:
+    parts = Parts.from_json(stored_header(store)["design"]["parts"])
+    return campaign_rows(stored_measurements(store), parts)
+
+
+def _named(characteristic: str) -> tuple[str, Kind]:
+    if characteristic in _RATIOS:
+        return characteristic, "real"
+    ending = "_bytes" if characteristic.endswith(("_size", "_stride")) else ""
+    return f"{characteristic}{ending}", "integer"
+
+
+def _characteristic(name: str, measurement: Measurement) -> float | int | None:
+    return measurement.characteristics.canonical()[name]
+
+
+CAMPAIGN: Final = RunKind(
+    CAMPAIGN_COMMAND,
+    "campaign",
+    one="measurement",
+    many="measurements",
+    compared=("drive", "design", "plan"),
+    rows=_stored_rows,
+)

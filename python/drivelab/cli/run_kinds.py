@@ -1,0 +1,44 @@
+"""The kinds of runs that commands make, by the command; what a stored run is of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from drivelab.campaign.kind import CAMPAIGN
+from drivelab.errors import UsageError
+from drivelab.profile.journal import PROFILE
+from drivelab.pts.kind import TEST
+from drivelab.runs.header import command_of
+from drivelab.store import damaged
+
+if TYPE_CHECKING:
+    from drivelab.runs.kind import RunKind
+    from drivelab.store import RunStore
+
+RUN_KINDS: Final = {kind.command: kind for kind in (CAMPAIGN, TEST, PROFILE)}
+
+
+def kind_of_run(store: RunStore) -> RunKind:
+    """Give what a stored run is of.
+
+    Raises
+    ------
+    UsageError
+        When a command made it that this version does not have.
+    RunError
+        When its header does not say what every run of its kind says.
+    """
+    command = command_of(store.header)
+    if command not in RUN_KINDS:
+        known = ", ".join(f"`drivelab {name}`" for name in RUN_KINDS)
+        raise UsageError(
+            f"{store.path} is a run of `drivelab {command}`, which this version does not have; it "
+            f"has runs of {known}"
+        )
+    kind, header = RUN_KINDS[command], store.header
+    for name in kind.compared:
+        if not isinstance(header.get(name), dict):
+            raise damaged(store.path, f"its {name} is not there")
+    if not {"name", "kind"} <= header["drive"].keys():
+        raise damaged(store.path, "its drive is not there")
+    return kind
