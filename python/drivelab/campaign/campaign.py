@@ -24,7 +24,9 @@ from drivelab.runs.failures import FailureRule, OnFailure
 from drivelab.runs.header import this_start
 from drivelab.runs.progress import Progress
 from drivelab.runs.run import Run
+from drivelab.runs.stopping import stays_until_complete
 from drivelab.store import RunStore
+from drivelab.told import tell
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 from drivelab.workloads.selection import Accepts
@@ -112,6 +114,7 @@ def run_campaign(
         start=start,
         command=command,
         total=len(workloads),
+        leave=drive.leave,
     )
 
     def everything(run: Run) -> None:
@@ -134,6 +137,10 @@ def run_campaign(
     with run:
         run.carry_out(everything)
         write_measurements(CAMPAIGN.rows(run.store), path, run.store.header)
+        # What failed is tried again, on the same file.
+        file = drive.leave() if run.store.failures() else None
+        if file is not None:
+            tell(stays_until_complete(file, CAMPAIGN.what))
     return RunStore.open(path)
 
 

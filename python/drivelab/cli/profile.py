@@ -236,23 +236,18 @@ def _told_of(args: argparse.Namespace, plan: ProfileSettings) -> dict[str, Any]:
     from drivelab.cli.profile_files import check_files, values_of, write_files
     from drivelab.cli.profile_text import profile_text
     from drivelab.profile.run import run_profile
-    from drivelab.runs.stopping import how_to_go_on, told_when_stopped
+    from drivelab.runs.stopping import found_file_stays, how_to_go_on, told_when_stopped
 
     out = _folder(args)
-    with _opened(args, plan) as drive:
-        try:
-            profiled = run_profile(
-                drive,
-                plan,
-                out,
-                beside=beside(args),
-                command=args.command,
-                before=check_files,
-            )
-        except BaseException:
-            # Another command may be the one that goes on with it.
-            drive.leave(only_found=True)
-            raise
+    with _opened(args, plan) as drive, found_file_stays(drive.leave):
+        profiled = run_profile(
+            drive,
+            plan,
+            out,
+            beside=beside(args),
+            command=args.command,
+            before=check_files,
+        )
     found, folder = profiled.found, profiled.folder
     head = {
         **describe_drive(drive),

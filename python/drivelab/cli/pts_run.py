@@ -254,6 +254,7 @@ def _run(
     from drivelab.pts.run import finished, refuse_impossible, run_test
     from drivelab.pts.shared_states import USUAL_BYTES, SharedStates, usual_folder
     from drivelab.runs.header import this_start
+    from drivelab.runs.stopping import found_file_stays
 
     check_run_files(path)
     outcome = finished(
@@ -273,21 +274,16 @@ def _run(
     def refuse(drive: Askable) -> None:
         refuse_impossible(test, drive, settings)
 
-    with _open(args, settings, refuse) as session:
-        try:
-            return run_test(
-                test,
-                session,
-                settings,
-                path,
-                shared_states=states,
-                origin=origin,
-                command=args.command,
-            )
-        except BaseException:
-            # Another command may be the one that goes on with it.
-            session.leave(only_found=True)
-            raise
+    with _open(args, settings, refuse) as session, found_file_stays(session.leave):
+        return run_test(
+            test,
+            session,
+            settings,
+            path,
+            shared_states=states,
+            origin=origin,
+            command=args.command,
+        )
 
 
 def _open(

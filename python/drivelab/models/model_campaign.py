@@ -13,6 +13,7 @@ from drivelab.drives.protocol import Drive, DriveLimits
 from drivelab.errors import UsageError
 from drivelab.models.evaluate import refuse_too_few
 from drivelab.runs.failures import OnFailure
+from drivelab.runs.stopping import found_file_stays
 from drivelab.store import RunStore
 from drivelab.workloads.design import Design
 from drivelab.workloads.run_parts import with_check_and_sweeps
@@ -70,7 +71,7 @@ def run_model_campaign(
     )
     if finished is not None:
         return finished
-    with opened() as drive:
+    with opened() as drive, found_file_stays(drive.leave):
         selection = campaign_selection(design, drive, seed=plan.seed, check=check, sweeps=sweeps)
         return run_campaign(
             drive,

@@ -30,7 +30,7 @@ from drivelab.runs.header import command_of
 from drivelab.runs.kind import RunKind
 from drivelab.runs.pause import Pause
 from drivelab.runs.same_run import refuse_other_run
-from drivelab.runs.stopping import how_to_go_on, told_when_stopped
+from drivelab.runs.stopping import how_to_go_on, stays_until_complete, told_when_stopped
 from drivelab.store import RunStore, holds_more_than_a_journal
 
 Answer = TypeVar("Answer")
@@ -261,7 +261,7 @@ class Run(ClosedOnExit):
             return f"nothing was kept; --out FOLDER keeps every {self.kind.one}"
         # The drive's state is part of what is kept.
         file = None if self._leave is None else self._leave(only_found=not self.stored)
-        left = "" if file is None else f", and {file} until the {self.kind.what} is complete"
+        left = "" if file is None else f", and {stays_until_complete(file, self.kind.what)}"
         of = "" if self._total is None else f" of {self._total}"
         return (
             f"{self.stored}{of} {self.kind.many} are kept in {self.store.path}{left}; "

@@ -223,7 +223,10 @@ def test_a_made_file_stays_for_the_profile_that_goes_on(
         assert code == 1
         return told
 
-    said = f"3 passes are kept in {tmp_path / 'p'}, and {file} until the profile is complete; go on"
+    said = (
+        f"3 passes are kept in {tmp_path / 'p'}, and {file} stays until the profile is complete "
+        f"(to remove it: rm {file} {file}.drivelab.json); go on"
+    )
     assert said in stopped()
     assert file.exists()
     # A mistake does not take it away.

@@ -170,8 +170,8 @@ def test_a_file_made_for_a_test_that_stops_is_left_to_it(tmp_path: Path, kind: D
     drive = FakeSession(kind, fails=lambda step: KeyboardInterrupt() if step == 40 else None)
     with pytest.raises(KeyboardInterrupt, match="40 steps are kept") as stopped:
         run(tmp_path / "run", drive)
-    said = "and made.bin until the test is complete; " in str(stopped.value)
-    assert said == (kind == "real")
+    said = "and made.bin stays until the test is complete (to remove it: rm made.bin made.bin.d"
+    assert (said in str(stopped.value)) == (kind == "real")
 
 
 def test_a_file_to_which_nothing_was_done_is_not_left(

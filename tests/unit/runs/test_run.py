@@ -17,13 +17,21 @@ from drivelab.campaign.campaign import run_campaign
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import CannotAnswerError, RunError, UsageError
+from drivelab.runs.columns import Rows
 from drivelab.runs.executor import DriveExecutor, Executor, Failed, Work
 from drivelab.runs.failures import FailureRule
 from drivelab.runs.kind import RunKind
 from drivelab.runs.run import Run
 from drivelab.store import RunStore
 
-KIND = RunKind("try", "trial", one="answer", many="answers", compared=("drive",))
+KIND = RunKind(
+    "try",
+    "trial",
+    one="answer",
+    many="answers",
+    compared=("drive",),
+    rows=lambda _: Rows([], []),
+)
 PLAN = MeasurementPlan(requests=10)
 WORK: list[Work] = list(enumerate(workloads(12)))
 

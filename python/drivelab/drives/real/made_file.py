@@ -105,6 +105,11 @@ class MadeFile:
         self._has_written = self._is_over = False
 
     @property
+    def can_be_known_again(self) -> bool:
+        """Whether its file system tells a file from a later one of the same inode."""
+        return self.side.generation is not None
+
+    @property
     def mark(self) -> Mark:
         """What fio is to write by."""
         return Mark(self._content.tag.hex(), self._content.randseed)

@@ -23,6 +23,7 @@ import hashlib
 import json
 import os
 import secrets
+import shlex
 import stat
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -206,6 +207,11 @@ def _power_of_two(number: int) -> int:
 def side_path(path: Path) -> Path:
     """Name the side file of `path`."""
     return path.with_name(path.name + SUFFIX)
+
+
+def removing(path: Path) -> str:
+    """Give the shell's command that removes a file that was made, with its side file."""
+    return shlex.join(["rm", str(path), str(side_path(path))])
 
 
 def hidden_name(name: str, key: bytes, purpose: str) -> str:

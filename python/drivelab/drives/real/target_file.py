@@ -177,9 +177,13 @@ class TargetFile(ClosedOnExit):
     def leave(self, *, only_found: bool = False) -> Path | None:
         """Let a file that would be removed stay for whoever opens it next; give its path.
 
-        With `only_found` one that is new is removed all the same.
+        With `only_found` one that is new is removed all the same, and always one that could not be
+        known again: nothing could be written to it.
         """
-        if not self._remove or not self.path.exists() or (only_found and not self.was_there):
+        own = self._own
+        if own is None or not own.can_be_known_again or not self._remove:
+            return None
+        if not self.path.exists() or (only_found and not self.was_there):
             return None
         self._remove = False
         return self.path

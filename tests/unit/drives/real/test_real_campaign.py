@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,22 @@ from fake_drive import FakeDrive, workloads
 from drivelab.campaign.campaign import run_campaign
 from drivelab.cli import main as cli
 from drivelab.drives import naming
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.naming import open_drive
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.errors import UsageError
+from drivelab.drives.real.fio.drive import FioDrive
+from drivelab.drives.real.side_file import generation_of
+from drivelab.errors import RunError, UsageError
 from drivelab.store import RunStore, is_run
 from drivelab.workloads.design import parse_design
+from drivelab.workloads.workload import Workload
 
 WORKLOADS = 6
 SCRIPT = """
 import signal, sys
 from pathlib import Path
 from drivelab.cli.main import _on_terminate
+from drivelab.drives.real.side_file import generation_of
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.naming import open_drive
 from drivelab.campaign.campaign import run_campaign
@@ -51,6 +58,14 @@ def stored(run: Path) -> list[dict[str, Any]]:
         return []
 
 
+def is_told_from_later_ones(folder: Path) -> bool:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        return generation_of(descriptor) is not None
+    finally:
+        os.close(descriptor)
+
+
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_campaign_goes_on_after_its_end(
     require_tool: Callable[[str], Path], drive_folder: Path, tmp_path: Path, end: signal.Signals
@@ -69,8 +84,11 @@ def test_a_campaign_goes_on_after_its_end(
         process.wait(timeout=60)
     kept = stored(run)
     assert 2 <= len(kept) < WORKLOADS
-    # Only a kill that cannot be caught leaves the file, with what it takes to know it again.
-    assert path.exists() == side.exists() == (end == signal.SIGKILL)
+    # The file stays for going on, with what it takes to know it again, if the file system tells.
+    is_known = is_told_from_later_ones(drive_folder)
+    assert path.exists() == side.exists() == (is_known or end == signal.SIGKILL)
+    told = f"{path} stays until the campaign is complete (to remove it: rm {path} {side})"
+    assert (told in said.read_text()) == (is_known and end != signal.SIGKILL)
     subprocess.run(command, check=True, timeout=120)
     complete = stored(run)
     assert [entry["index"] for entry in complete] == list(range(WORKLOADS))
@@ -96,13 +114,56 @@ def test_a_finished_campaign_does_not_make_its_file_again(
         progress=False,
     ).close()
 
-    def open_drive(*_: object, **__: object) -> None:
+    def opens(*_: object, **__: object) -> None:
         pytest.fail("the drive is opened")
 
-    monkeypatch.setattr(naming, "open_drive", open_drive)
+    monkeypatch.setattr(naming, "open_drive", opens)
     words = ["model", str(path), "--design", "huang2011:12", "--out", str(run), "--json"]
     words += ["--no-sweeps"]
     assert cli.main(words) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["drive"], answer["kind"], answer["workloads"]) == (str(path), "real", 12)
     assert (run / "report.html").exists()
+
+
+def test_a_file_stays_for_what_failed_and_is_to_be_tried_again(
+    require_tool: Callable[[str], Path],
+    drive_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    require_tool("fio")
+    if not is_told_from_later_ones(drive_folder):
+        pytest.skip("the file system does not tell a file from a later one")
+    path, run = drive_folder / "failing.bin", tmp_path / "run"
+    measure = FioDrive.measure
+
+    def fails_once(
+        self: FioDrive, work: Sequence[tuple[int, Workload]], plan: MeasurementPlan
+    ) -> Iterator[Measurement]:
+        for each in work:
+            if each[0] == 1:
+                raise RunError("the drive was busy")
+            yield from measure(self, [each], plan)
+
+    def campaign() -> None:
+        plan = MeasurementPlan(warmup_requests=0, requests=100)
+        with open_drive(str(path), size_bytes=2**20) as drive:
+            run_campaign(
+                drive,
+                workloads(3),
+                plan,
+                run,
+                design_name="test",
+                on_failure="continue",
+                progress=False,
+            ).close()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(FioDrive, "measure", fails_once)
+        campaign()
+    assert f"{path} stays until the campaign is complete (to remove it" in capsys.readouterr().err
+    assert path.exists()
+    campaign()
+    assert not path.exists()
