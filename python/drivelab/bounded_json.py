@@ -39,7 +39,7 @@ def parse_json(text: str | bytes, *, same_names: bool = False) -> Any:
     Raises
     ------
     UnreadableJsonError
-        Says on one line, with a verb, what is wrong: ``is not JSON (...)``.
+        Says on one line, with a verb, what is wrong: ``is not JSON from line 2, column 5 on``.
     """
     try:
         text = text.decode() if isinstance(text, bytes) else text
@@ -55,7 +55,10 @@ def parse_json(text: str | bytes, *, same_names: bool = False) -> Any:
             object_pairs_hook=None if same_names else _once_each,
         )
     except json.JSONDecodeError as error:
-        raise UnreadableJsonError(f"is not JSON ({error})") from error
+        if not text.strip():
+            raise UnreadableJsonError("is empty") from error
+        where = f"line {error.lineno}, column {error.colno}"
+        raise UnreadableJsonError(f"is not JSON from {where} on") from error
 
 
 def end_of_json(text: str, start: int) -> int:

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, overload
 from drivelab.api.frames import workloads_of
 from drivelab.api.html_tables import rows_html
 from drivelab.api.measurements import Measurement, Measurements
+from drivelab.api.path_text import path_text
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.core_panic import panics_told
 from drivelab.drives.asked import plan_for, refuse_without_effect
 from drivelab.drives.naming import open_drive
-from drivelab.errors import RunError
+from drivelab.errors import RunError, UsageError
 from drivelab.units import format_size, parse_size
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.given import shown
 
 if TYPE_CHECKING:
     from drivelab.api.frames import ManyWorkloads, Workloads
@@ -73,9 +75,13 @@ def drive(
     ...
     drivelab.errors.UsageError: there is no drive 'sim:x52m'; did you mean sim:x25m ...
     """
-    name = os.fspath(name)
+    name = path_text(name, "a drive", "sim:x25m")
+    if not isinstance(variability, bool):
+        raise UsageError(f"variability is {shown(variability)}; allowed: True, False")
     size_bytes = parse_size(size) if isinstance(size, str) else size
-    allowed = None if allow_destructive is None else os.fspath(allow_destructive)
+    allowed = None
+    if allow_destructive is not None:
+        allowed = path_text(allow_destructive, "what may be overwritten", "./bench.bin")
     asked = {
         "size": size_bytes,
         "keep": keep,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from drivelab.api.frames import workload_rows
 from drivelab.api.html_tables import table_html
 from drivelab.api.measurements import Measurements
+from drivelab.api.path_text import path_text
 from drivelab.api.run import Run
 from drivelab.errors import UsageError
 from drivelab.store import RunStore
@@ -84,7 +85,7 @@ class Model:
         """
         from drivelab.models.of_run import load_model
 
-        return cls(load_model(Path(path)))
+        return cls(load_model(Path(path_text(path, "a model", "runs/x25m"))))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as one JSON file, which `Model.load` and `drivelab predict` read.
@@ -94,7 +95,7 @@ class Model:
         DrivelabError
             When the file cannot be written.
         """
-        self._fitted.save(Path(path))
+        self._fitted.save(Path(path_text(path, "a file", "model.json")))
 
     @property
     def drive(self) -> str | None:

@@ -15,6 +15,7 @@ from drivelab.api.drive import Drive
 from drivelab.api.frames import workloads_of
 from drivelab.api.html_tables import rows_html
 from drivelab.api.measurements import Measurements
+from drivelab.api.path_text import path_text
 from drivelab.campaign.header import stored_header
 from drivelab.campaign.stored import stored_measurements
 from drivelab.core_panic import panics_told
@@ -23,6 +24,7 @@ from drivelab.drives.naming import kind_of, open_drive
 from drivelab.errors import UsageError
 from drivelab.store import RunStore, is_run
 from drivelab.workloads.design import DEFAULT_DESIGN, Design, parse_design
+from drivelab.workloads.given import is_whole, shown
 from drivelab.workloads.listed import ListedDesign
 from drivelab.workloads.parts import Parts
 from drivelab.workloads.run_parts import default_check
@@ -105,7 +107,10 @@ def run(
     """
     from drivelab.models.model_campaign import run_model_campaign
 
-    name = drive.name if isinstance(drive, Drive) else drive
+    name = drive.name if isinstance(drive, Drive) else path_text(drive, "a drive", "sim:x25m")
+    folder = None if out is None else Path(path_text(out, "the folder of a run", "runs/x25m"))
+    if check is not None and not (is_whole(check) and check >= 0):
+        raise UsageError(f"check is {shown(check)}; allowed: a whole number from 0 on")
     asked = {
         "seconds": seconds,
         "requests": requests,
@@ -119,7 +124,7 @@ def run(
     refuse_without_effect(name, asked | {"on_failure": on_failure})
     plan = plan_for(name, seed=seed, asked=asked)
     chosen = _design(design)
-    path = Path(tempfile.mkdtemp(prefix="drivelab-")) / "run" if out is None else Path(out)
+    path = Path(tempfile.mkdtemp(prefix="drivelab-")) / "run" if folder is None else folder
     try:
         with panics_told():
             run_model_campaign(
@@ -171,11 +176,11 @@ class Run:
     >>> dl.Run("runs/none")
     Traceback (most recent call last):
     ...
-    drivelab.errors.UsageError: runs/none does not exist; a run is a folder made by `drivelab model`
+    drivelab.errors.UsageError: runs/none does not exist; a run is a folder made by ...
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = Path(path_text(path, "the folder of a run", "runs/x25m"))
         with RunStore.open(self.path) as store:
             self.header: dict[str, Any] = stored_header(store)
 

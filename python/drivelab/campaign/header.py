@@ -15,6 +15,11 @@ from drivelab.store import RunStore, damaged
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 
+# What tells of runs of other commands.
+_INSTEAD: Final = {
+    "pts": "`drivelab pts report {path}` reports it",
+    "profile": "its report is {path}/report.html",
+}
 # What readers of a header count on.
 _KEYS: Final[dict[str, set[str]]] = {
     "drive": {"name", "kind", "capacity_bytes", "identity"},
@@ -76,9 +81,10 @@ def stored_header(store: RunStore) -> dict[str, Any]:
     """
     command = command_of(store.header)
     if command != CAMPAIGN_COMMAND:
+        instead = _INSTEAD.get(command, "see `drivelab {command} --help`")
         raise UsageError(
             f"{store.path} is a run of `drivelab {command}`, not of `drivelab {CAMPAIGN_COMMAND}`; "
-            f"see `drivelab {command} --help`"
+            + instead.format(path=store.path, command=command)
         )
     for name, keys in _KEYS.items():
         part = store.header.get(name)

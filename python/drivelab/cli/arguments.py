@@ -8,9 +8,12 @@ from collections.abc import Callable
 from typing import Any, Final, NoReturn, TypeVar
 
 from drivelab.errors import DrivelabError, UsageError
+from drivelab.near_names import meant
 from drivelab.units import parse_duration, parse_size
 
 Value = TypeVar("Value")
+# What argparse says of them.
+_MISSING: Final = re.compile(r"the following arguments are required: (.+)", re.DOTALL)
 
 _DRIVE_HELP: Final = (
     "sim:PRESET or sim:FILE.toml (simulated), {}a block device or a file path (real); "
@@ -41,7 +44,20 @@ class CommandParser(argparse.ArgumentParser):
         UsageError
             Always.
         """
+        missing = _MISSING.fullmatch(message)
+        if missing is not None:
+            names = missing[1].split(", ")
+            is_or_are = "is" if len(names) == 1 else "are"
+            message = f"{' and '.join(names)} {is_or_are} missing"
         raise UsageError(f"{message} (see `{self.prog} --help`)")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(each) for each in action.choices]
+            raise argparse.ArgumentError(
+                action,
+                f"{value!r} is not allowed; {meant(str(value), known)}it takes {', '.join(known)}",
+            )
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         # argparse drops "--" even where it stands for an option's value, and then finds none;
@@ -69,7 +85,12 @@ class CommandParser(argparse.ArgumentParser):
                 for option in parser._option_string_actions
                 if option.startswith("--") and option != "--help"
             )
-            parser.error(f"unknown argument {unknown[0]!r}; the options are {', '.join(options)}")
+            word = unknown[0]
+            if not word.startswith("-"):
+                parser.error(f"{word!r} is one word too many")
+            near = meant(word.partition("=")[0], options).strip()
+            instead = near or f"the options are {', '.join(options)}"
+            parser.error(f"there is no option {word!r}; {instead}")
         return parsed
 
 

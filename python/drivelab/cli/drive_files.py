@@ -136,8 +136,9 @@ def imported(args: argparse.Namespace) -> dict[str, Any]:
 
 def _preset(name: str) -> PresetSource:
     from drivelab._core import preset_names
-    from drivelab.drives.naming import kind_of, meant
+    from drivelab.drives.naming import kind_of
     from drivelab.drives.presets.source import SUFFIX, read_preset
+    from drivelab.near_names import meant
 
     reference = name.removeprefix("sim:").removeprefix("analytic:")
     names = preset_names()

@@ -26,6 +26,7 @@ from typing import Final, NoReturn
 
 from drivelab.core_panic import panic_error
 from drivelab.errors import DrivelabError, PanicError, TerminatedError, UsageError
+from drivelab.near_names import meant
 from drivelab.plain_text import PlainStream
 
 EXIT_FAILED: Final = 1
@@ -257,6 +258,8 @@ def _hear_signals() -> None:
 
 
 def _dispatch(arguments: list[str]) -> int:
+    if arguments[:1] == ["help"] and arguments[1:2] and arguments[1] in COMMANDS:
+        arguments = [*arguments[1:], "--help"]
     if not arguments or arguments[0] in {"-h", "--help", "help"}:
         print(tour(), end="")
         return 0
@@ -268,7 +271,9 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     if name not in COMMANDS:
         kind = "option" if name.startswith("-") else "command"
-        raise UsageError(f"no {kind} {name!r}; the commands are {', '.join(COMMANDS)}")
+        raise UsageError(
+            f"no {kind} {name!r}; {meant(name, COMMANDS)}the commands are {', '.join(COMMANDS)}"
+        )
     return _run(COMMANDS[name], rest)
 
 

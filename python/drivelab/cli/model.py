@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     from drivelab.pages.fitted import fit_and_report
 
     if args.endurance is not None:
-        raise UsageError("--endurance is for --dry-run")
+        raise UsageError("--endurance has no effect without --dry-run: add that, or leave it out")
     path = args.out or default_run(args.drive, args.design, args.seed)
     _check_files(path)
     with _campaign(args, path) as store:

@@ -77,6 +77,8 @@ def runs_of(path: Path) -> list[Path]:
         return [path]
     children = sorted(path.iterdir()) if path.is_dir() else []
     found = [child for child in children if test_of(child) is not None]
+    if not path.exists():
+        raise UsageError(f"{path} does not exist; name the folder of a `drivelab pts run`")
     if not found:
         raise UsageError(f"{path} is no run of `drivelab pts run`, and holds none")
     return found

@@ -82,12 +82,17 @@ def _one(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 
 def _several(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    from drivelab.campaign.header import stored_header
     from drivelab.outputs import OutputFolder
     from drivelab.pages.digest import refuse_uncomparable
     from drivelab.pages.several_runs import build_comparison, default_folder
     from drivelab.report.saved import refuse_folder
+    from drivelab.store import RunStore
 
     refuse_uncomparable(args.runs)
+    for each in args.runs:
+        with RunStore.open(each) as store:
+            stored_header(store)
     path = args.out or default_folder(args.runs)
     of = f"the comparison of {', '.join(str(each.resolve()) for each in args.runs)}"
     out = OutputFolder(path, of, force=args.force)

@@ -46,7 +46,7 @@ def refuse_without_effect(
     real = kind_of(drive_name) == "real"
     for name, use in (_VIRTUAL_ONLY if real else _REAL_ONLY).items():
         if asked.get(name) not in (None, False):
-            raise UsageError(f"{word(name)} is for {use} ({drive_name})")
+            raise UsageError(f"{word(name)} has no effect on {drive_name}: it is for {use}")
 
 
 def plan_for(
@@ -71,7 +71,8 @@ def plan_for(
     kind = kind_of(drive_name)
     if kind == "closed_form" and asked.get("content") is not None:
         raise UsageError(
-            f"{word('content')} is for drives that store data; a formula does not ({drive_name})"
+            f"{word('content')} has no effect on {drive_name}: it is for drives that store data, "
+            "and a formula does not"
         )
     plan = MeasurementPlan.of_kind(kind, seed=seed, **asked)
     # On simulated drives a half-width is counted to unless something else is asked for.

@@ -6,7 +6,6 @@ A new kind of drive is a line in `OPENERS`; whatever has no prefix is a path of 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.errors import CannotAnswerError, UsageError
+from drivelab.near_names import nearest
 
 if TYPE_CHECKING:
     from drivelab.drives.open_drive import DriveKind
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 _PRESET_SUFFIX: Final = ".toml"
 _FILE_EXAMPLE: Final = "bench.bin"
-#: So many drives are guessed from a name that is none.
-_NEAREST: Final = 3
+_EXAMPLE: Final = "sim:x25m"
 
 
 @dataclass(frozen=True)
@@ -240,19 +239,22 @@ def _refuse_what_is_no_path(name: str) -> None:
 
 def _suggestion(name: str) -> str:
     """Name the drives whose names are close, and say how to see all of them."""
-    known = [preset.name for preset in list_presets()]
-    prefix = next((prefix for prefix in OPENERS if name.startswith(prefix)), "sim:")
-    asked = name if ":" in name else f"{prefix}{name}"
-    return (
-        f"{meant(asked, known)}`drivelab drives` lists all; {prefix}FILE.toml and files, named by "
-        f"a path such as ./{_FILE_EXAMPLE}, are drives too"
+    given, colon, asked = name.rpartition(":")
+    prefix = next(iter(nearest(given + colon, OPENERS, 1)), "sim:")
+    # What comes before the colon is all alike, and would make every name a near one.
+    known = [preset.name.removeprefix(prefix) for preset in list_presets()]
+    near = nearest(asked, (one for one in known if ":" not in one))
+    guess = f"did you mean {' or '.join(f'{prefix}{one}' for one in near)}? " if near else ""
+    if not asked:
+        guess = f"a simulated one is {_EXAMPLE}; "
+    files = (
+        f"{prefix}FILE.toml and files, named by a path such as ./{_FILE_EXAMPLE}, are drives too"
     )
-
-
-def meant(asked: str, known: Sequence[str]) -> str:
-    """Ask whether the nearest of what is known was meant; empty where nothing is near."""
-    near = difflib.get_close_matches(asked.lower(), known, n=_NEAREST)
-    return f"did you mean {' or '.join(near)}? " if near else ""
+    if os.path.lexists(asked) and asked != name:
+        files = f"a preset's file ends in {_PRESET_SUFFIX}, and a file to measure is ./{asked}"
+    elif name and ":" not in name and not near:
+        files = f"./{name} is a file to measure, and made when it does not exist"
+    return f"{guess}`drivelab drives` lists all; {files}"
 
 
 def list_presets() -> Iterator[PresetDrive]:

@@ -131,8 +131,8 @@ def refuse_too_few(distinct: int) -> None:
     """Raise `UsageError` when that many distinct workloads are too few for a model."""
     if distinct < FOLDS:
         raise UsageError(
-            f"a model needs measurements of at least {FOLDS} distinct workloads, to check it on "
-            f"some that it has not seen; there are {distinct}"
+            f"a model needs measurements of at least {FOLDS} distinct workloads to train on, so "
+            f"that some can check it; there are {distinct}"
         )
 
 

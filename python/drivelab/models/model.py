@@ -30,6 +30,7 @@ from drivelab.models.measured import METRICS, rows_by_part
 from drivelab.models.predictors import ESTIMATORS
 from drivelab.models.reserved import interval_scores, with_check
 from drivelab.models.trained import BoolArray, TrainedWorkloads
+from drivelab.near_names import meant
 from drivelab.units import format_size
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 from drivelab.workloads.parts import Parts
@@ -134,7 +135,9 @@ class PerformanceModel(ModelContents):
             ("estimator", estimator, tuple(ESTIMATORS)),
         ):
             if name is not None and name not in allowed:
-                raise UsageError(f"{name!r} is no {what}; allowed: {', '.join(allowed)}")
+                raise UsageError(
+                    f"{name!r} is no {what}; {meant(name, allowed)}allowed: {', '.join(allowed)}"
+                )
         allowed_features = None if features is None else {features}
         return best_model(self.evaluation.cross_validated, metric, allowed_features, estimator)
 

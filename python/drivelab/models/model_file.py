@@ -79,6 +79,11 @@ def read(path: Path) -> dict[str, Any]:
         if status.st_size > _LARGEST_BYTES:
             raise UsageError(f"{path} is too large for a Drivelab model")
         data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"{path} does not exist; a model is a run's folder, or its model.json, as `drivelab "
+            "model` makes them"
+        ) from error
     except OSError as error:
         raise UsageError(f"cannot read the model {path}: {error.strerror or error}") from error
     except ValueError as error:
@@ -91,7 +96,7 @@ def read(path: Path) -> dict[str, Any]:
             "model again from its run: drivelab report RUN"
         ) from error
     except MismatchError as error:
-        raise UsageError(f"{path} is no readable Drivelab model: {error}") from error
+        raise UsageError(f"{path} is no Drivelab model that can be read: {error}") from error
     except UnreadableJsonError as error:
         raise UsageError(f"{path} is no Drivelab model: it {error}") from error
 
@@ -167,8 +172,8 @@ def _inputs(features: FeatureSet) -> dict[str, list[str]]:
 
 
 def _check_format(root: Node) -> None:
-    if root.of("format").value != FORMAT:
-        root.of("format").refuse(f"{FORMAT!r}")
+    if not isinstance(root.value, dict) or root.value.get("format") != FORMAT:
+        raise MismatchError("it holds something else; a model is what `drivelab model` writes")
     _check_version(root.of("format_version").integer(1, 2**31))
 
 

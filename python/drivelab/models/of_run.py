@@ -10,7 +10,7 @@ from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import UsageError
 from drivelab.models.model import PerformanceModel
-from drivelab.store import RunStore
+from drivelab.store import RunStore, is_run
 from drivelab.workloads.parts import Parts
 
 #: Where a run's folder keeps its models.
@@ -48,6 +48,10 @@ def load_model(path: Path) -> PerformanceModel:
     """
     if path.is_dir():
         if not (path / MODEL).is_file():
+            if is_run(path):
+                # Of another command there is none to make.
+                with RunStore.open(path) as store:
+                    stored_header(store)
             raise UsageError(
                 f"{path} has no {MODEL}; `drivelab model` makes a run, `drivelab report` writes "
                 "its model again"

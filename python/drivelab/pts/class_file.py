@@ -14,6 +14,7 @@ from drivelab._core import MAX_REQUEST_BYTES, SECTOR_BYTES
 from drivelab.bounded_toml import UnreadableTomlError, parse_toml
 from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
+from drivelab.near_names import meant
 from drivelab.pts.workload_class import USUAL_ORDER, Order, Stream, WorkloadClass, parts_of
 from drivelab.units import format_size, parse_size
 from drivelab.workloads.content import CONTENTS
@@ -44,11 +45,14 @@ def class_text(name: str) -> str:
         When there is no such class or file; lists the classes.
     """
     if name.endswith(SUFFIX):
-        instead = f"the classes of the package are {', '.join(class_names())}"
+        instead = (
+            f"{meant(Path(name).stem, class_names())}`drivelab pts classes` lists the package's"
+        )
         return read_text_file(Path(name), "a class of workloads", _MOST_BYTES, instead)
     if name not in class_names():
         raise UsageError(
-            f"there is no workload class {shown(name)}; there are {', '.join(class_names())}, and "
+            f"there is no workload class {shown(name)}; {meant(name, class_names())}there are "
+            f"{', '.join(class_names())}, and "
             "files of your own, named by a path that ends in .toml"
         )
     return (_folder() / f"{name}{SUFFIX}").read_text("utf-8")

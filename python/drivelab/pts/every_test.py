@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from drivelab.errors import UsageError
+from drivelab.near_names import meant
 from drivelab.pts.procedures import (
     blocks,
     dirth,
@@ -49,5 +50,5 @@ def test_named(name: str) -> PtsTest:
         For a name that is none; lists them.
     """
     if name not in TESTS:
-        raise UsageError(f"no test {name!r}; the tests are {', '.join(TESTS)}")
+        raise UsageError(f"no test {name!r}; {meant(name, TESTS)}the tests are {', '.join(TESTS)}")
     return TESTS[name]

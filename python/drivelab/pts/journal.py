@@ -233,7 +233,10 @@ def read_record(store: RunStore) -> Record:
     """
     header = store.header
     if command_of(header) != COMMAND:
-        raise UsageError(f"{store.path} is no run of a test; `drivelab pts run` makes those")
+        raise UsageError(
+            f"{store.path} is a run of `drivelab {command_of(header)}`, not of `drivelab pts run`; "
+            f"`drivelab runs show {store.path}` says what it holds"
+        )
     steps: list[Step] = []
     purges: list[Purge] = []
     is_complete = False

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from drivelab.errors import UsageError
+from drivelab.near_names import meant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,5 +63,7 @@ def reproduce(paper: str, folder: Path | None = None) -> Reproduction:
         For a paper that is not known; lists the known ones.
     """
     if paper not in PAPERS:
-        raise UsageError(f"no paper {paper!r}; the papers are {', '.join(PAPERS)}")
+        raise UsageError(
+            f"no paper {paper!r}; {meant(paper, PAPERS)}the papers are {', '.join(PAPERS)}"
+        )
     return PAPERS[paper](folder)

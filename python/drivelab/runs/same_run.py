@@ -6,15 +6,25 @@ Numbers of two drives, or of two plans, in one run would be worthless.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from drivelab.errors import UsageError
 from drivelab.runs.header import command_of
 from drivelab.runs.kind import RunKind
+from drivelab.units import format_duration_ns, format_size
 
 _MOST_DIFFERENCES_TOLD: Final = 3
+# Parts of names that say nothing to people.
+_CLEAR: Final = {"plan", "pts", "settings", "identity", "parts"}
+# Of numbers, last in a name, and how they are written.
+_UNITS: Final[dict[str, Callable[[Any], str]]] = {
+    "bytes": format_size,
+    "ns": format_duration_ns,
+    "seconds": lambda seconds: f"{seconds:g} s",
+    "ratio": lambda ratio: f"{100 * ratio:g} %",
+}
 # Characters of a value that are told.
 _LONGEST_VALUE: Final = 40
 
@@ -55,7 +65,7 @@ def refuse_differing(
         differing = [key for key in differing if not key.endswith("_sha256")]
     if differing:
         told = [
-            "{} was {} and is now {}".format(key, *_short(before.get(key), now.get(key)))
+            "{}: {} before, {} now".format(_words(key), *_short(key, before.get(key), now.get(key)))
             for key in differing[:_MOST_DIFFERENCES_TOLD]
         ]
         raise UsageError(
@@ -74,9 +84,33 @@ def flattened(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             yield from flattened(inner, f"{name}.{key}" if name else str(key))
 
 
-def _short(*values: Any) -> list[str]:
-    """Write values as JSON, long ones from shortly before they differ."""
-    texts = [json.dumps(value, sort_keys=True) for value in values]
+def _words(key: str) -> str:
+    """Write a dotted name for people, without what is clear and without the unit."""
+    parts = [part for part in key.split(".") if part not in _CLEAR]
+    words = " ".join(parts).replace("_", " ").replace("sha256", "SHA-256")
+    for unit in ("bytes", "ns", "seconds"):
+        words = words.removesuffix(f" {unit}")
+    is_size = key.endswith("_bytes") and not words.endswith(("size", "capacity"))
+    return f"{words} size" if is_size else words
+
+
+def _text(key: str, value: Any) -> str:
+    """Write a value for people."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    for unit, write in _UNITS.items():
+        if is_number and key.endswith(f"_{unit}"):
+            return write(value)
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _short(key: str, *values: Any) -> list[str]:
+    """Write values, long ones from shortly before they differ."""
+    texts = [_text(key, value) for value in values]
+    if len(set(texts)) == 1:
+        # Rounded, they look alike.
+        texts = [json.dumps(value) for value in values]
     if max(map(len, texts)) <= _LONGEST_VALUE:
         return texts
     pairs = enumerate(zip(*texts, strict=False))

@@ -16,6 +16,7 @@ from drivelab.whole_file import without_links
 
 DATABASE: Final = "run.sqlite"
 LOCK: Final = "run.lock"
+_RUNS: Final = "a run is a folder made by `drivelab model`, `profile` or `pts run`"
 _NO_SPACE: Final = {errno.ENOSPC, errno.EDQUOT}
 # Whoever only asks whether a run is held holds it for a moment.
 _LOCK_TRIES: Final = 5
@@ -58,8 +59,10 @@ def check_inside(run: Path, path: Path) -> None:
 def no_run(path: Path) -> UsageError:
     """Give the error that there is no run to read."""
     if not path.exists():
-        return UsageError(f"{path} does not exist; a run is a folder made by `drivelab model`")
-    return UsageError(f"{path} is no run: it has no {DATABASE}, as `drivelab model` makes it")
+        return UsageError(f"{path} does not exist; {_RUNS}")
+    if not path.is_dir():
+        return UsageError(f"{path} is a file; {_RUNS}")
+    return UsageError(f"{path} is no run: it has no {DATABASE}; {_RUNS}")
 
 
 def make_folder(path: Path) -> None:

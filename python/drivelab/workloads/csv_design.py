@@ -9,7 +9,6 @@ Every mistake is told with the file, the line and what to do.
 from __future__ import annotations
 
 import csv
-import difflib
 import hashlib
 import io
 import re
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from drivelab.errors import UsageError
+from drivelab.near_names import meant
 from drivelab.units import parse_size
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 from drivelab.workloads.given import shown
@@ -138,10 +138,9 @@ def column_places(where: str, names: Sequence[str]) -> dict[str, int]:
 
 
 def _unknown(written: str) -> str:
-    near = difflib.get_close_matches(written.lower(), FIELDS, n=1)
-    meant = f"did you mean {near[0]}? " if near else ""
+    guess = meant(written, FIELDS, 1)
     return (
-        f"{shown(written)} is no column of workloads; {meant}allowed: {', '.join(FIELDS)}, sizes "
+        f"{shown(written)} is no column of workloads; {guess}allowed: {', '.join(FIELDS)}, sizes "
         "and strides also with _bytes; or a run's whole measurements.csv"
     )
 

@@ -14,6 +14,7 @@ from typing import Final, Literal, Protocol
 
 from drivelab._core import SECTOR_BYTES
 from drivelab.errors import UsageError
+from drivelab.near_names import meant
 from drivelab.workloads.csv_design import SUFFIX, csv_design
 from drivelab.workloads.huang2011 import huang2011
 from drivelab.workloads.huang2011_sweeps import huang2011_sweeps
@@ -110,7 +111,7 @@ def parse_design(text: str) -> Design:
     entry = DESIGNS.get(name)
     if entry is None:
         shown = name if len(name) <= 40 else f"{name[:37]}..."
-        raise UsageError(f"unknown design {shown!r}; valid: {valid}")
+        raise UsageError(f"unknown design {shown!r}; {meant(name, DESIGNS)}valid: {valid}")
     if colon and entry.counted == "never":
         raise UsageError(f"{name} is measured whole: leave :N out; valid: {valid}")
     if (colon and not _COUNT.fullmatch(written)) or (not colon and entry.counted == "always"):

@@ -237,7 +237,7 @@ def test_names_that_are_none_list_the_valid_ones(model: dl.Model) -> None:
         model.predict({"queue_depth": 1}, estimator="tree")
     with pytest.raises(dl.DrivelabError, match="85 % is no level"):
         model.predict({"queue_depth": 1}, level=0.85)
-    with pytest.raises(dl.DrivelabError, match="on_failure is for real drives"):
+    with pytest.raises(dl.DrivelabError, match="on_failure has no effect on"):
         dl.run(SMALL, "sobol:20", on_failure="continue")
     with pytest.raises(dl.DrivelabError, match="fitted to a run or to measurements"):
         dl.fit("runs/x25m")
@@ -250,7 +250,7 @@ def test_a_file_is_measured_and_removed(drive_folder: Path) -> None:
         one = drive.measure(dl.Characteristics(), seconds=0.1, warmup_seconds=0)
         assert one.drive_kind == "real"
         assert "<th>measured</th>" in one._repr_html_()
-        with pytest.raises(dl.DrivelabError, match="workers is for simulated drives"):
+        with pytest.raises(dl.DrivelabError, match="workers has no effect on"):
             drive.measure(dl.Characteristics(), workers=2)
     assert not path.exists()
 

@@ -273,19 +273,19 @@ def test_unfinished_run_or_existing_file_needs_the_drive(file_run: tuple[Path, s
         (
             {"plan": MeasurementPlan(seed=7, requests=10)},
             FakeDrive(),
-            "plan.seed was 0 and is now 7",
+            "seed: 0 before, 7 now",
         ),
-        ({"plan": MeasurementPlan(requests=11)}, FakeDrive(), "plan.requests was 10 and is now 11"),
-        ({"design_name": "other"}, FakeDrive(), 'design.name was "fake" and is now "other"'),
+        ({"plan": MeasurementPlan(requests=11)}, FakeDrive(), "requests: 10 before, 11 now"),
+        ({"design_name": "other"}, FakeDrive(), "design name: fake before, other now"),
         (
             {"parts": Parts(39, 1)},
             FakeDrive(),
-            "design.parts.calibration was 0 and is now 1",
+            "design calibration: 0 before, 1 now",
         ),
-        ({"count": 41}, FakeDrive(), "design.workloads was 40 and is now 41"),
-        ({}, FakeDrive(identity={"model": "x"}), 'drive.identity.model was "fake" and is now "x"'),
-        ({}, FakeDrive("closed_form"), 'drive.kind was "simulated" and is now "closed_form"'),
-        ({}, FakeDrive(identity={"model": "fake", "more": 1}), "drive.identity.more was null"),
+        ({"count": 41}, FakeDrive(), "design workloads: 40 before, 41 now"),
+        ({}, FakeDrive(identity={"model": "x"}), "drive model: fake before, x now"),
+        ({}, FakeDrive("closed_form"), "drive kind: simulated before, closed_form now"),
+        ({}, FakeDrive(identity={"model": "fake", "more": 1}), "drive more: none before, 1 now"),
     ],
 )
 def test_other_campaign_is_refused(tmp_path: Path, changes, drive, said) -> None:
@@ -302,7 +302,7 @@ def test_other_campaign_is_refused(tmp_path: Path, changes, drive, said) -> None
 def test_other_workloads_under_the_same_name_are_refused(tmp_path: Path) -> None:
     campaign(tmp_path / "run", FakeDrive(), count=2).close()
     others = [Characteristics(queue_depth=9), Characteristics(queue_depth=10)]
-    with pytest.raises(UsageError, match=r"design\.workloads_sha256"):
+    with pytest.raises(UsageError, match="design workloads SHA-256"):
         run_campaign(
             FakeDrive(), others, PLAN, tmp_path / "run", design_name="fake", progress=False
         )

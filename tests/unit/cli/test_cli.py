@@ -99,10 +99,10 @@ def test_version() -> None:
     [
         (["nonsense"], "no command 'nonsense'; the commands are drives, measure,"),
         (["--nonsense"], "no option '--nonsense'"),
-        (["probe", "--op", "erase"], "invalid choice: 'erase' (choose from"),
-        (["probe", "--opp", "read"], "unknown argument '--opp'; the options are --op"),
-        (["probe", "--o", "read"], "unknown argument '--o'; the options are --op"),
-        (["probe", "word"], "unknown argument 'word'"),
+        (["probe", "--op", "erase"], "'erase' is not allowed; it takes"),
+        (["probe", "--opp", "read"], "there is no option '--opp'; did you mean --op?"),
+        (["probe", "--o", "read"], "there is no option '--o'; "),
+        (["probe", "word"], "'word' is one word too many"),
         (["probe", "--op"], "expected one argument"),
     ],
 )

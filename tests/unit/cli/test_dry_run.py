@@ -252,9 +252,15 @@ def test_a_block_device_is_only_read(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["./bench.bin", "--endurance", "1TB"], "--endurance is for --dry-run"),
-        (["sim:x25m", "--dry-run", "--endurance", "1TB"], "--endurance is for real drives; a pre"),
-        (["./bench.bin", "--dry-run", "--workers", "2"], "--workers is for simulated drives"),
+        (["./bench.bin", "--endurance", "1TB"], "--endurance has no effect without --dry-run"),
+        (
+            ["sim:x25m", "--dry-run", "--endurance", "1TB"],
+            "it is for real drives; a preset says its own",
+        ),
+        (
+            ["./bench.bin", "--dry-run", "--workers", "2"],
+            "--workers has no effect on ./bench.bin",
+        ),
         (["./bench.bin", "--dry-run", "--size", "1KiB"], "--size must be a multiple of 4 KiB and"),
         (["nonsense", "--dry-run"], "there is no drive 'nonsense'"),
         (["/nowhere/bench.bin", "--dry-run"], "/nowhere is no folder"),

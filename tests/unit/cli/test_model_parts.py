@@ -39,10 +39,10 @@ def test_another_check_or_no_sweeps_is_another_campaign(tmp_path: Path, capsys) 
     assert cli.main([*words, "--check", "2", "--no-sweeps"]) == 0
     capsys.readouterr()
     assert cli.main([*words, "--check", "3", "--no-sweeps"]) == 2
-    assert "design.parts.check was 2 and is now 3" in capsys.readouterr().err
+    assert "design check: 2 before, 3 now" in capsys.readouterr().err
     assert cli.main([*words, "--check", "2"]) == 2
     # Some sweeps are in the design's sample.
-    assert "design.parts.sweeps was 0 and is now 7" in capsys.readouterr().err
+    assert "design sweeps: 0 before, 7 now" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

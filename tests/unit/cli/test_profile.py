@@ -453,7 +453,7 @@ def test_another_profile_or_drive_is_refused_in_the_same_folder(drive, capsys) -
     run(capsys, drive, *QUICK, "--out", "p")
     code, _, told = run(capsys, drive, *QUICK, "--out", "p", "--points", "3")
     assert code == 2
-    assert "plan.points was 2 and is now 3" in told
+    assert "points: 2 before, 3 now" in told
 
 
 @pytest.mark.parametrize(
@@ -474,7 +474,7 @@ def test_another_profile_or_drive_is_refused_in_the_same_folder(drive, capsys) -
         (["--optimization-cost", "50"], "50us, or 50x for the ratio"),
         (["--optimization-cost", "0"], "no ratio that an optimisation needs"),
         (["--optimization-cost", "0.99x"], "allowed: from 1x"),
-        (["--keep"], "--keep is for files on real drives"),
+        (["--keep"], "--keep has no effect on"),
         (["--file-size", "100GiB"], "allowed: at most the drive's"),
     ],
 )

@@ -277,7 +277,7 @@ def test_drives_on_the_same_hardware_are_not_measured_at_once(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["bench", "sim:x25m"], "invalid choice: 'bench'"),
+        (["bench", "sim:x25m"], "'bench' is not allowed; it takes"),
         (["iops", "analytic:x25m-yoo2014"], "is a formula and has no state to settle; test sim:x"),
         (["iops", "sim:nothing"], "there is no drive 'sim:nothing'"),
         (["iops", "sim:x25m", "--scale", "2"], "a share above 0 up to 100 %"),
@@ -288,7 +288,10 @@ def test_drives_on_the_same_hardware_are_not_measured_at_once(
         (["xsr", "sim:x25m", "--threads", "8"], "--threads has no effect on xsr, which says"),
         (["xsr", "sim:x25m", "--queue-depth", "8"], "--queue-depth has no effect on xsr"),
         (["xsr", "sim:x25m", "--rule", "white-paper"], "--rule has no effect on xsr"),
-        (["iops", "sim:x25m", "--keep"], "--keep is for files on real drives"),
+        (
+            ["iops", "sim:x25m", "--keep"],
+            "--keep has no effect on sim:x25m: it is for",
+        ),
         (["iops", "sim:x25m", "--client", "--enterprise"], "not allowed with argument"),
         (["iops", "sim:x25m", "--threads", "0"], "whole number from 1 to 1024"),
         (["dirth", "sim:x25m", "--block-size", "1000"], "sim:x25m cannot run dirth"),
@@ -368,7 +371,7 @@ def test_a_complete_run_on_a_file_is_of_its_size(
     capsys.readouterr()
     assert run(*words, "--size", "128MiB") == 2
     said = capsys.readouterr().err
-    assert "drive.capacity_bytes was 268435456 and is now 134217728; choose another" in said
+    assert "drive capacity: 256 MiB before, 128 MiB now; choose another" in said
     # The file that is there counts, whatever is asked for; what is no whole block is left out.
     for size, code in ((MIB, 2), (256 * MIB + 100, 0)):
         Path("f.bin").touch()
@@ -390,7 +393,9 @@ def test_reports_of_a_folder_leave_runs_of_other_kinds_alone(
     assert Path("runs/a/report.html").exists()
     capsys.readouterr()
     assert cli.main(["pts", "report", "runs/b"]) == 2
-    assert "runs/b is no run of a test" in capsys.readouterr().err
+    assert (
+        "runs/b is a run of `drivelab model`, not of `drivelab pts run`" in capsys.readouterr().err
+    )
     Path("runs/a/run.sqlite").write_bytes(b"no database")
     assert cli.main(["pts", "report", "runs"]) == 1
     assert "runs/a" in capsys.readouterr().err

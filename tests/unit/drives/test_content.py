@@ -96,7 +96,7 @@ def test_measuring_heeds_content(capsys: pytest.CaptureFixture[str], drive: str)
     plan = MeasurementPlan(content="zero")
     assert MeasurementPlan.from_json(plan.to_json()) == plan
     assert main(["measure", "analytic:x25m-yoo2014", "--content", "zero"]) == 2
-    assert "--content is for drives that store data" in capsys.readouterr().err
+    assert "it is for drives that store data" in capsys.readouterr().err
     with pytest.raises(UsageError, match="allowed: zero, database, random"):
         MeasurementPlan(content="text")
 

@@ -17,7 +17,10 @@ PACKAGE = ROOT / "python" / "drivelab"
 PYTHON_ORDER: list[set[str]] = [
     {"_core"},
     {"errors"},
-    {"units", "whole_file", "closed_on_exit", "told", "signals_later", "plain_text", "csv_text"},
+    {
+        *("units", "whole_file", "closed_on_exit", "told", "signals_later", "plain_text"),
+        *("csv_text", "near_names"),
+    },
     {"bounded_json", "bounded_toml", "core_panic"},
     {"memory", "sealed_json"},
     {"store"},

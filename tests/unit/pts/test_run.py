@@ -231,7 +231,7 @@ def rewrite(path: Path, into: Path, *left_out: str, **renamed: str) -> None:
     ("session", "asked", "told"),
     [
         (FakeSession(identity={"model": "other"}), {}, "drive.identity.model"),
-        (FakeSession(), {"seed": 4}, "pts.settings.seed was 3 and is now 4"),
+        (FakeSession(), {"seed": 4}, "seed: 3 before, 4 now"),
         (FakeSession(), {"edition": "enterprise"}, "pts.settings.edition"),
     ],
 )

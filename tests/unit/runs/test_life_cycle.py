@@ -153,7 +153,7 @@ def test_two_at_once_are_refused(tmp_path: Path, program: Program) -> None:
 def test_another_run_is_refused_in_the_same_folder(tmp_path: Path, program: Program) -> None:
     with pytest.raises(KeyboardInterrupt):
         program(tmp_path / "run", {5: KeyboardInterrupt()})
-    with pytest.raises(UsageError, match=r"holds another .*seed was 0 and is now 1"):
+    with pytest.raises(UsageError, match=r"holds another .*seed: 0 before, 1 now"):
         program(tmp_path / "run", {}, seed=1)
     others = [other for other in PROGRAMS if other is not program]
     for other in others:

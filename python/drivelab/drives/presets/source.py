@@ -14,6 +14,7 @@ from drivelab._core import preset_names, preset_text, resolve_preset
 from drivelab.bounded_toml import UnreadableTomlError, parse_toml
 from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
+from drivelab.near_names import meant
 
 SUFFIX: Final = ".toml"
 # A preset has some fifty lines; whatever is larger was given by mistake.
@@ -93,7 +94,7 @@ def preset_at(reference: str, text: str) -> PresetSource:
 
 
 def _read(path: Path) -> str:
-    instead = f"the package's presets are {', '.join(preset_names())}"
+    instead = f"{meant(path.stem, preset_names())}`drivelab drives` lists the package's presets"
     return read_text_file(path, "a preset", _MAX_PRESET_BYTES, instead)
 
 

@@ -58,7 +58,7 @@ _HELD_BY_FIO: Final = (
 def _class_of(settings: Settings) -> WorkloadClass:
     if settings.workload_class is None:
         raise UsageError(
-            f"which class? name it with --class: {', '.join(class_names())}, or a FILE.toml of "
+            f"a class has to be named, with --class: {', '.join(class_names())}, or a FILE.toml of "
             "your own"
         )
     return WorkloadClass.from_json(settings.workload_class)
