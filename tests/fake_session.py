@@ -105,7 +105,8 @@ class FakeSession(ClosedOnExit):
         Where shares are held, all wait for the one that has the least for its share.
         """
         assert isinstance(work, Stimuli)
-        plan.check(work)
+        streams = work.streams()
+        plan.check(work, streams)
         stimuli, shares = work.stimuli, work.shares
         seconds, total_bytes = plan.seconds, plan.total_bytes
         error = self._fails(step)
@@ -128,8 +129,9 @@ class FakeSession(ClosedOnExit):
         return step_measurement(
             step,
             work,
+            streams,
             duration_ns,
-            streams_of_reads_and_writes(work, duration_ns, done),
+            streams_of_reads_and_writes(streams, duration_ns, done),
             plan=plan,
             extra={"energy_joules": 2.0 * seconds},
         )

@@ -45,8 +45,8 @@ def _check(data: bytes) -> None:
     )
     if duration_ns:
         sent = _sent(len(done))
-        by_stream = streams_of_reads_and_writes(sent, duration_ns, done)
-        step = step_measurement(0, sent, duration_ns, by_stream, plan=StepPlan())
+        by_stream = streams_of_reads_and_writes(sent.streams(), duration_ns, done)
+        step = step_measurement(0, sent, sent.streams(), duration_ns, by_stream, plan=StepPlan())
         told = json.loads(json.dumps(step.to_json()))
         assert Measurement.from_json(told) == step
 

@@ -49,8 +49,9 @@ def _seeds() -> list[bytes]:
     told: dict[str, Any] = {"plan": StepPlan(seconds=60), "extra": {"energy_joules": 3.5}}
     one = StreamResult("stream 0", 60_000_000_000, done)
     two = dataclasses.replace(one, name="stream 1")
-    result = step_measurement(0, Stimuli((stimulus,)), 60_000_000_000, [one], **told)
-    both = step_measurement(1, Stimuli((stimulus, stimulus)), 60_000_000_000, [one, two], **told)
+    alone, twice = Stimuli((stimulus,)), Stimuli((stimulus, stimulus))
+    result = step_measurement(0, alone, alone.streams(), 60_000_000_000, [one], **told)
+    both = step_measurement(1, twice, twice.streams(), 60_000_000_000, [one, two], **told)
     run = Action("run", "rounds", round=1, stimulus=stimulus, seconds=60.0)
     entries = [
         {"action": Action("purge", "purge").to_json(), "result": PURGE},

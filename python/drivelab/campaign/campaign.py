@@ -93,6 +93,7 @@ def run_campaign(
     TerminatedError
         On SIGTERM and SIGHUP, likewise.
     """
+    plan = plan.holding(ends_by_itself=False)
     for workload in workloads:
         drive.check(workload)
     start = this_start(command)

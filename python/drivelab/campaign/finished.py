@@ -48,6 +48,7 @@ def finished_run(
     """
     if not is_run(path) or os.path.lexists(drive_name):
         return None
+    plan = plan.holding(ends_by_itself=False)
     wanted = {
         "drive.kind": "real",
         "drive.name": drive_name,

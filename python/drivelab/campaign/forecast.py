@@ -66,6 +66,7 @@ def forecast_from_plan(workloads: Sequence[Characteristics], plan: MeasurementPl
     plan
         How long each is measured.
     """
+    plan = plan.holding(ends_by_itself=False)
     counted = plan.requests if plan.half_width_ratio is None else plan.max_requests
     timed = plan.seconds
     seconds = None if timed is None else (plan.warmup_seconds + timed) * len(workloads)

@@ -172,7 +172,7 @@ def _streams_of(workload: Workload, told: Any) -> tuple[StreamResult, ...]:
     # Older versions told them of several stimuli alone.
     if told == () and not (isinstance(workload, Stimuli) and len(workload.stimuli) > 1):
         return ()
-    names = names_of_streams(workload)
+    names = names_of_streams(workload.streams())
     if not isinstance(told, list):
         raise TypeError(f"{shown(told)} is no list of streams")
     if len(told) != len(names):

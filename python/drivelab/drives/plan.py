@@ -10,27 +10,26 @@ On simulated drives seconds are simulated ones: results depend neither on the ma
 its load.
 
 A workload may end by itself: a pass, a trace, a scenario that says when. Then whatever comes first
-ends it, its own end or the plan's, and the plan need not have one. It is counted from its first
-request on, a scenario after its own warm-up: the plan's warm-up is for workloads without an end.
-Steps of a session end by the same rule (`drivelab.drives.session.StepPlan`).
+ends it, its own end or what was asked of the plan; an end that is the plan's by default, and
+nobody's choice, gives way to the workload's own (`MeasurementPlan.holding`). It is counted from its
+first request on, a scenario after its own warm-up: the plan's warm-up is for workloads without an
+end. Steps of a session end by the same rule (`drivelab.drives.session.StepPlan`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final, Literal
 
 from drivelab.errors import UsageError
 from drivelab.workloads.content import CONTENTS, USUAL
 from drivelab.workloads.given import attributes_of, is_number, is_whole, shown
-from drivelab.workloads.workload import ends_by_itself
-
-if TYPE_CHECKING:
-    from drivelab.workloads.workload import Workload
 
 StoppedBy = Literal["requests", "seconds", "half_width", "max_requests", "bytes"]
 
 MAX_REQUESTS: Final = 400_000
+#: Counted where nothing else ends a measurement.
+USUAL_REQUESTS: Final = 20_000
 _MAX_SEED: Final = 2**64 - 1
 _MAX_SECONDS: Final = 366 * 86400
 _LEAST_REQUESTS: Final = 5000
@@ -49,7 +48,7 @@ class MeasurementPlan:
     Without `half_width_ratio` the window closes at `requests` or `seconds`, whichever comes
     first. With it, the window closes when at least `requests` are counted and the half-width
     is reached, at `max_requests`, or at `seconds`. Without any of them it closes where the workload
-    ends by itself.
+    ends by itself, or at 20,000 requests of one that does not.
 
     Attributes
     ----------
@@ -60,8 +59,7 @@ class MeasurementPlan:
     warmup_seconds
         ... and so much of the drive's time has passed.
     requests
-        Requests counted; with `half_width_ratio` at least so many. ``None``, not the default, for
-        a whole pass or trace.
+        Requests counted; with `half_width_ratio` at least so many.
     seconds
         The drive's time in which requests are counted.
     half_width_ratio
@@ -73,6 +71,9 @@ class MeasurementPlan:
     content
         What written data looks like to a drive that compresses: ``zero``, ``database`` or
         ``random``.
+    is_usual
+        What ends it is the default of a kind of drive: a workload that ends by itself is measured
+        to its own end.
 
     Raises
     ------
@@ -83,12 +84,13 @@ class MeasurementPlan:
     seed: int = 0
     warmup_requests: int = 2000
     warmup_seconds: float = 0.0
-    requests: int | None = 20_000
+    requests: int | None = None
     seconds: float | None = None
     half_width_ratio: float | None = None
     max_requests: int = MAX_REQUESTS
     workers: int | None = None
     content: str = USUAL
+    is_usual: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         _check_count("seed", self.seed, 0)
@@ -119,11 +121,20 @@ class MeasurementPlan:
                 f"max_requests is {self.max_requests}; allowed: at least requests, {self.requests}"
             )
 
-    def check(self, workload: Workload) -> None:
-        """Raise `UsageError` where neither the plan nor the workload itself ends it."""
-        ends = (self.requests, self.seconds, self.half_width_ratio)
-        if ends == (None, None, None) and not ends_by_itself(workload):
-            raise UsageError("nothing ends the measurement: give requests or seconds")
+    def holding(self, *, ends_by_itself: bool) -> MeasurementPlan:
+        """Give the plan as it holds for a workload.
+
+        Parameters
+        ----------
+        ends_by_itself
+            Whether the workload does. Then nothing else ends it unless that was asked for.
+        """
+        has_end = (self.requests, self.seconds, self.half_width_ratio) != (None, None, None)
+        if has_end and not (self.is_usual and ends_by_itself):
+            return self
+        if ends_by_itself:
+            return replace(self, requests=None, seconds=None, half_width_ratio=None)
+        return replace(self, requests=USUAL_REQUESTS)
 
     @classmethod
     def of_kind(cls, kind: str, *, seed: int = 0, **asked: Any) -> MeasurementPlan:
@@ -142,6 +153,7 @@ class MeasurementPlan:
             Attributes of the plan by name; ``None`` counts as not asked for.
         """
         asked = {name: value for name, value in asked.items() if value is not None}
+        is_usual = not asked.keys() & {"requests", "seconds", "half_width_ratio", "max_requests"}
         defaults: dict[str, Any] = {"requests": None, "seconds": None}
         if kind == "real":
             defaults |= {"warmup_requests": 0}
@@ -159,8 +171,8 @@ class MeasurementPlan:
             defaults["half_width_ratio"] = _SIMULATED_HALF_WIDTH_RATIO
             defaults["requests"] = min(_LEAST_REQUESTS, asked.get("max_requests", MAX_REQUESTS))
         elif "seconds" not in asked:
-            defaults["requests"] = cls.requests
-        return cls(seed=seed, **{**defaults, **asked})
+            defaults["requests"] = USUAL_REQUESTS
+        return cls(seed=seed, is_usual=is_usual, **{**defaults, **asked})
 
     def to_json(self) -> dict[str, int | float | str | None]:
         """Return what results depend on, under names that carry the unit."""
@@ -181,7 +193,7 @@ class MeasurementPlan:
     @classmethod
     def from_json(cls, data: object) -> MeasurementPlan:
         """Read what `to_json` wrote; anything else is a `UsageError`."""
-        names = [each.name for each in fields(cls)]
+        names = [each.name for each in fields(cls) if each.compare]
         values = dict(attributes_of(data, "a measurement plan", names, ()))
         if values.get("max_requests", 0) is None:
             del values["max_requests"]

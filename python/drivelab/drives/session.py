@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from drivelab._core import Stream
     from drivelab.drives.operation_result import OperationResult
     from drivelab.drives.plan import StoppedBy
     from drivelab.drives.stream_result import StreamResult
@@ -67,23 +68,23 @@ class StepPlan:
     seconds: float | None = None
     total_bytes: int | None = None
 
-    def check(self, work: Workload) -> None:
+    def check(self, work: Workload, streams: Sequence[Stream]) -> None:
         """Refuse what nothing ends, or whose streams would not end together; `UsageError`."""
         if self.seconds is None and self.total_bytes is None:
-            if not ends_by_itself(work):
+            if not ends_by_itself(work, streams):
                 raise UsageError("nothing ends the step: give seconds or total_bytes")
             return
-        streams = len(work.streams())
-        if streams != 1 and self.total_bytes is not None:
+        if len(streams) != 1 and self.total_bytes is not None:
             noun = "stimuli" if isinstance(work, Stimuli) else "streams"
             raise UsageError(
-                f"{streams} {noun} at the same time end by time: give seconds, not total_bytes"
+                f"{len(streams)} {noun} at the same time end by time: give seconds, not total_bytes"
             )
 
 
 def step_measurement(
     step: int,
     work: Workload,
+    sent: Sequence[Stream],
     duration_ns: int,
     streams: Sequence[StreamResult],
     *,
@@ -98,8 +99,8 @@ def step_measurement(
     ----------
     step
         Its place in the session.
-    work
-        What was sent.
+    work, sent
+        What was sent, and the streams that it consists of.
     duration_ns
         Of the drive's time.
     streams
@@ -127,7 +128,7 @@ def step_measurement(
         write=write,
         extra={} if extra is None else extra,
         stopped_by="bytes" if is_moved else ended,
-        streams=tuple(streams) if told_by_stream(work) else (),
+        streams=tuple(streams) if told_by_stream(work, sent) else (),
     )
 
 

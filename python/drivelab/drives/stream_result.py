@@ -11,7 +11,7 @@ from drivelab.drives.operation_result import FlushResult, OperationResult, objec
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from drivelab.workloads.workload import Workload
+    from drivelab._core import Stream
 
 
 @dataclass(frozen=True)
@@ -92,17 +92,17 @@ _KINDS: Final[dict[str, type[OperationResult]]] = {
 
 
 def streams_of_reads_and_writes(
-    workload: Workload,
+    streams: Sequence[Stream],
     duration_ns: int,
     done: Sequence[tuple[OperationResult | None, OperationResult | None]],
 ) -> tuple[StreamResult, ...]:
     """Say what each stream did, in order, of which reads and writes are known."""
-    names = names_of_streams(workload)
+    names = names_of_streams(streams)
     return tuple(
         StreamResult(name, duration_ns, *each) for name, each in zip(names, done, strict=True)
     )
 
 
-def names_of_streams(workload: Workload) -> list[str]:
-    """Give what the streams of a workload are called, in order."""
-    return [stream.described()["name"] for stream in workload.streams()]
+def names_of_streams(streams: Sequence[Stream]) -> list[str]:
+    """Give what streams are called, in order."""
+    return [stream.described()["name"] for stream in streams]

@@ -128,7 +128,7 @@ def measured_passes(
 
     Nothing of the next begins on a real drive before it is asked for.
     """
-    for one in drive.measure(work, MeasurementPlan(seed=seed, requests=None)):
+    for one in drive.measure(work, MeasurementPlan(seed=seed)):
         yield MeasuredPass.of(one)
 
 

@@ -181,7 +181,7 @@ class Passes:
     def _measure(self, work: Sequence[tuple[int, WholePass]]) -> None:
         if not work:
             return
-        plan = MeasurementPlan(seed=self._plan.seed, requests=None)
+        plan = MeasurementPlan(seed=self._plan.seed)
         with closing(self._run.measure(work, plan, self._executor, entry_of=entry_of)) as answers:
             for one in answers:
                 if isinstance(one, Measurement):

@@ -17,7 +17,8 @@ with `kind`, `to_json`, `from_json`, `describe`, `footprint_bytes` and `streams`
 
 from __future__ import annotations
 
-from typing import Any, Final, get_args
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import Characteristics
@@ -26,25 +27,33 @@ from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.trace import Trace
 from drivelab.workloads.whole_pass import WholePass
 
+if TYPE_CHECKING:
+    from drivelab._core import Stream
+
 Workload = Characteristics | WholePass | Stimuli | Scenario | Trace
 
 KINDS: Final[dict[str, type[Workload]]] = {each.kind: each for each in get_args(Workload)}
 
 
-def ends_by_itself(workload: Workload) -> bool:
-    """Tell whether it is over at some time: a pass, a list, a scenario that says when."""
+def ends_by_itself(workload: Workload, streams: Sequence[Stream]) -> bool:
+    """Tell whether it is over at some time: a pass, a list, a scenario that says when.
+
+    Parameters
+    ----------
+    workload, streams
+        Any, and what it consists of: made once by whoever sends them, as they may be long.
+    """
     if isinstance(workload, Scenario):
         return workload.ends
-    return all(each.requests is not None for each in workload.streams())
+    return all(each.requests is not None for each in streams)
 
 
-def told_by_stream(workload: Workload) -> bool:
+def told_by_stream(workload: Workload, streams: Sequence[Stream]) -> bool:
     """Tell whether what each of its streams did is part of what a drive did under it.
 
     One stream without a name of its own is the whole; one of a scenario has a name, and a list may
-    trim and flush.
+    trim and flush. Parameters are those of `ends_by_itself`.
     """
-    streams = workload.streams()
     is_listed = any(each.described()["source"] == "listed" for each in streams)
     return len(streams) > 1 or is_listed or isinstance(workload, Scenario)
 

@@ -9,8 +9,6 @@ import pytest
 
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import UsageError
-from drivelab.workloads.characteristics import Characteristics
-from drivelab.workloads.whole_pass import WholePass
 
 
 def test_round_trip_leaves_out_what_results_do_not_depend_on() -> None:
@@ -43,13 +41,26 @@ def test_most_requests_count_only_with_a_half_width() -> None:
     assert MeasurementPlan.from_json(plan.to_json()) == MeasurementPlan()
 
 
-def test_what_ends_by_itself_needs_no_end_in_the_plan() -> None:
-    plan = MeasurementPlan(requests=None)
-    plan.check(WholePass("read", False, 4096, 1 << 20))
-    with pytest.raises(UsageError, match="nothing ends the measurement: give requests or seconds"):
-        plan.check(Characteristics())
-    MeasurementPlan(requests=None, seconds=1.0).check(Characteristics())
-    MeasurementPlan(requests=None, half_width_ratio=0.1).check(Characteristics())
+def ends(plan: MeasurementPlan, *, by_itself: bool) -> tuple[object, object, object]:
+    holding = plan.holding(ends_by_itself=by_itself)
+    return holding.requests, holding.seconds, holding.half_width_ratio
+
+
+def test_what_ends_by_itself_runs_to_its_end_unless_another_was_asked_for() -> None:
+    assert ends(MeasurementPlan(), by_itself=True) == (None, None, None)
+    assert ends(MeasurementPlan(), by_itself=False) == (20_000, None, None)
+    asked = MeasurementPlan(requests=7, seconds=1.0, half_width_ratio=0.1)
+    for by_itself in (True, False):
+        assert ends(asked, by_itself=by_itself) == (7, 1.0, 0.1)
+
+
+@pytest.mark.parametrize("kind", ["simulated", "closed_form", "real"])
+def test_what_ends_a_kind_by_default_gives_way_to_the_workloads_own_end(kind: str) -> None:
+    usual = MeasurementPlan.of_kind(kind, warmup_requests=3)
+    assert ends(usual, by_itself=True) == (None, None, None)
+    assert ends(usual, by_itself=False) == (usual.requests, usual.seconds, usual.half_width_ratio)
+    asked = MeasurementPlan.of_kind(kind, seconds=5.0)
+    assert ends(asked, by_itself=True) == (None, 5.0, None)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +78,7 @@ def test_what_ends_by_itself_needs_no_end_in_the_plan() -> None:
         ({"half_width_ratio": 0}, "half_width_ratio is 0; allowed"),
         ({"half_width_ratio": 1.0}, "half_width_ratio is 1.0; allowed"),
         ({"half_width_ratio": float("nan")}, "half_width_ratio is NaN"),
-        ({"half_width_ratio": 0.01, "max_requests": 19_999}, "at least requests, 20000"),
+        ({"half_width_ratio": 0.01, "requests": 9, "max_requests": 8}, "at least requests, 9"),
         ({"max_requests": 0}, "max_requests is 0; allowed: 1 to"),
         ({"workers": 0}, "workers is 0; allowed: 1 to"),
     ],
@@ -85,7 +96,7 @@ def test_impossible_plans_are_refused(change: dict[str, Any], message: str) -> N
             {},
             MeasurementPlan(requests=5000, half_width_ratio=0.01),
         ),
-        ("closed_form", {}, MeasurementPlan()),
+        ("closed_form", {}, MeasurementPlan(requests=20_000)),
         ("simulated", {"seconds": None, "requests": 7}, MeasurementPlan(requests=7)),
         ("simulated", {"seconds": 5.0}, MeasurementPlan(requests=None, seconds=5.0)),
         ("simulated", {"seconds": 5.0, "requests": 7}, MeasurementPlan(requests=7, seconds=5.0)),

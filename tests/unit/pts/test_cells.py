@@ -29,7 +29,9 @@ def step_of(latencies: list[int]) -> Step:
     )
     stimulus = Stimulus.of_size(4096, 1.0, 2**20)
     work, plan = Stimuli((stimulus,)), StepPlan(seconds=1)
-    done = step_measurement(0, work, 10**9, [StreamResult("stream 0", 10**9, part)], plan=plan)
+    done = step_measurement(
+        0, work, work.streams(), 10**9, [StreamResult("stream 0", 10**9, part)], plan=plan
+    )
     return Step(0, Action("run", "rounds"), stimulus, done)
 
 

@@ -102,8 +102,8 @@ class AnalyticDrive(ClosedOnExit):
 
         Every request takes the same time: the half-width is 0, and reached at once.
         """
+        plan = plan.holding(ends_by_itself=False)
         for index, workload in work:
-            plan.check(workload)
             self.check(workload)
             direction, record_bytes = self._record_of(self._known(workload))
             latency_ns = self.closed_form.record(direction, record_bytes)["record_ns"]

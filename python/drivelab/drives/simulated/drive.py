@@ -36,7 +36,7 @@ from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.whole_pass import WholePass
-from drivelab.workloads.workload import told_by_stream
+from drivelab.workloads.workload import ends_by_itself, told_by_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from drivelab.drives.plan import MeasurementPlan, StoppedBy
     from drivelab.drives.presets.source import PresetSource
+    from drivelab.drives.stream_result import StreamResult
     from drivelab.workloads.workload import Workload
 
 PREFIX = "sim:"
@@ -158,19 +159,20 @@ class SimulatedDrive(ClosedOnExit):
         fall into the drive's first `range_bytes`, or anywhere.
         """
         for _, workload in work:
-            plan.check(workload)
             self.check(workload)
-        asked = []
+        asked, told_apart = [], []
         for index, workload in work:
             streams = streams_of(workload, plan.content, range_bytes)
-            asked.append((index, streams, planned_window(workload, streams, plan)))
+            holding = plan.holding(ends_by_itself=ends_by_itself(workload, streams))
+            asked.append((index, streams, planned_window(workload, streams, holding)))
+            told_apart.append(told_by_stream(workload, streams))
         measuring = self._core.measure(asked, seed=plan.seed, workers=self._workers(plan.workers))
         try:
-            for index, workload in work:
+            for (index, workload), is_told in zip(work, told_apart, strict=True):
                 result = next(measuring, None)
                 if result is None:
                     raise RunError(f"{self.name} gave no result for measurement {index}")
-                yield _measurement(index, workload, result)
+                yield _measurement(index, workload, result, streams_told(result) if is_told else ())
         finally:
             # Threads measure ahead: what is not taken is given up.
             measuring.close()
@@ -402,7 +404,9 @@ def _only_finds_what_was_there(workload: Workload) -> bool:
     return isinstance(workload, WholePass) and workload.direction == "read"
 
 
-def _measurement(index: int, workload: Workload, result: dict[str, Any]) -> Measurement:
+def _measurement(
+    index: int, workload: Workload, result: dict[str, Any], streams: tuple[StreamResult, ...]
+) -> Measurement:
     batches = result["batches"]
     duration_ns = result["duration_ns"]
     # A pass is over with its last request.
@@ -417,5 +421,5 @@ def _measurement(index: int, workload: Workload, result: dict[str, Any]) -> Meas
         extra=result["extra"],
         batches=None if batches is None else LatencyBatches.from_json(batches),
         stopped_by=stopped_by,
-        streams=streams_told(result) if told_by_stream(workload) else (),
+        streams=streams,
     )

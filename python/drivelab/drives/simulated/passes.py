@@ -42,9 +42,7 @@ def one_of_each(
         for is_random in (False, True)
         for size in sizes
     ]
-    measured = list(
-        drive.measure(list(enumerate(passes)), MeasurementPlan(seed=seed, requests=None))
-    )
+    measured = list(drive.measure(list(enumerate(passes)), MeasurementPlan(seed=seed)))
     return measured[: len(sizes)], measured[len(sizes) :]
 
 

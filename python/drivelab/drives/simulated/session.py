@@ -109,9 +109,10 @@ class SimulatedSession(ClosedOnExit):
         Between two steps the write buffer drains: what a step finds is an idle drive.
         """
         self.check(work)
-        plan.check(work)
+        streams = work.streams()
+        plan.check(work, streams)
         told = self._session.run(
-            work.streams(),
+            streams,
             step_window(work, plan),
             place=step,
             total_bytes=plan.total_bytes,
@@ -119,11 +120,12 @@ class SimulatedSession(ClosedOnExit):
         extra = {name: told["extra"][name] for name in _TOLD if name in told["extra"]}
         if "energy_joules" in told:
             extra["energy_joules"] = told["energy_joules"]
-        is_over = plan.total_bytes is None or ends_by_itself(work)
+        is_over = plan.total_bytes is None or ends_by_itself(work, streams)
         ended: StoppedBy = "requests" if is_over and told["stopped_by"] == "requests" else "seconds"
         return step_measurement(
             step,
             work,
+            streams,
             max(1, told["duration_ns"]),
             streams_told(told),
             whole=operations(told),

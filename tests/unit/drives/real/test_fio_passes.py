@@ -17,7 +17,7 @@ from drivelab.workloads.whole_pass import WholePass
 
 KIB, MIB = 2**10, 2**20
 CAPACITY = 4 * MIB
-PLAN = MeasurementPlan(seed=3, requests=None)
+PLAN = MeasurementPlan(seed=3)
 
 
 def generated(one: WholePass, seed: int, index: int) -> tuple[bytes, list[int], list[int]]:

@@ -11,7 +11,7 @@ import pytest
 from drivelab.api import measurements as api
 from drivelab.drives.closed_form.drive import AnalyticDrive
 from drivelab.drives.measurement import Measurement
-from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.plan import USUAL_REQUESTS, MeasurementPlan
 from drivelab.drives.session import StepPlan
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.drives.stream_result import StreamResult
@@ -28,7 +28,7 @@ MIB = 2**20
 SMALL = (Path(__file__).parents[3] / "small_drive.toml").read_text()
 # More than what ends by itself has.
 PLAN = MeasurementPlan(seed=3, warmup_requests=10, requests=600)
-TO_THE_END = MeasurementPlan(seed=3, requests=None)
+TO_THE_END = MeasurementPlan(seed=3)
 WRITES = Stimulus.of_size(4096, 0.0, 64 * MIB, queue_depth=4)
 LOG = Stimulus.of_size(65536, 0.0, 8 * MIB, is_random=False, threads=2, range_start_bytes=64 * MIB)
 ENDS = """warmup_requests = 20
@@ -168,13 +168,28 @@ def test_a_scenario_without_an_end_takes_the_plan_s(drive: SimulatedDrive) -> No
     [measured] = drive.measure([(0, endless)], PLAN)
     assert requests_of(measured) == 600
     for each in (endless, EACH["characteristics"], EACH["stimuli"]):
-        with pytest.raises(UsageError, match="nothing ends the measurement: give requests or sec"):
-            list(drive.measure([(0, each)], TO_THE_END))
+        [usual] = drive.measure([(0, each)], TO_THE_END)
+        assert usual.requests == USUAL_REQUESTS
         with (
             drive.session() as session,
             pytest.raises(UsageError, match="nothing ends the step: give seconds or total_bytes"),
         ):
             session.run(each, StepPlan(), 0)
+
+
+@pytest.mark.parametrize("plan", [MeasurementPlan(), MeasurementPlan.of_kind("simulated")])
+def test_what_ends_by_itself_is_not_cut_by_a_plan_that_nobody_chose(
+    plan: MeasurementPlan, drive: SimulatedDrive
+) -> None:
+    # All writes of the trace take the same time: a half-width is reached at once.
+    many = USUAL_REQUESTS + 100
+    trace = Trace(tuple((at * 1_000_000, "write", at % 64 * 4096, 4096) for at in range(many)))
+    whole_pass = WholePass("read", False, 512, many * 512)
+    for each in (trace, whole_pass):
+        [one] = drive.measure([(0, each)], plan)
+        assert (one.requests, one.stopped_by) == (many, "requests")
+    [asked] = drive.measure([(0, trace)], MeasurementPlan(requests=USUAL_REQUESTS))
+    assert asked.requests == USUAL_REQUESTS
 
 
 OF_THEIR_OWN = {"whole_pass": 512, "scenario": 300, "trace": 50}

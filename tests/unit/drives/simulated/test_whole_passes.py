@@ -55,7 +55,7 @@ def small(tmp_path_factory) -> SimulatedDrive:
 
 
 def measured(drive: SimulatedDrive, passes: list[WholePass], **how) -> list[MeasuredPass]:
-    plan = MeasurementPlan(seed=3, requests=None, **how)
+    plan = MeasurementPlan(seed=3, **how)
     return [MeasuredPass.of(one) for one in drive.measure(list(enumerate(passes)), plan)]
 
 

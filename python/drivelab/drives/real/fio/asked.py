@@ -64,6 +64,20 @@ def check_on_drive(
             )
 
 
+def check_with_engine(
+    workload: Workload,
+    name: str,
+    capacity_bytes: int,
+    block_bytes: int,
+    *,
+    engine: str,
+    write_refusal: str | None,
+) -> None:
+    """Raise as `check_on_drive`, and where fio's I/O engine cannot keep so many requests."""
+    check_on_drive(workload, name, capacity_bytes, block_bytes, write_refusal)
+    check_depth(engine, name, requests_of(workload, name).queue_depth)
+
+
 def check_possible(workload: Characteristics, capacity_bytes: int) -> None:
     """Raise when no real drive of `capacity_bytes` can be asked for `workload`.
 
@@ -96,10 +110,11 @@ def check_step(
     engine: str,
     write_refusal: str | None = None,
 ) -> None:
-    """Raise when fio cannot send a step of a session: as `check_on_drive`, and of stimuli too."""
+    """Raise when fio cannot send a step of a session: as `check_with_engine`, of stimuli too."""
     if not isinstance(work, Stimuli):
-        check_on_drive(work, name, capacity_bytes, block_bytes, write_refusal)
-        check_depth(engine, name, requests_of(work, name).queue_depth)
+        check_with_engine(
+            work, name, capacity_bytes, block_bytes, engine=engine, write_refusal=write_refusal
+        )
         return
     for stimulus in work.stimuli:
         end = stimulus.range_start_bytes + stimulus.range_bytes

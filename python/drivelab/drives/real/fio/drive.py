@@ -20,7 +20,7 @@ from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.real.block_devices import THIS_MACHINE, SystemRoots
 from drivelab.drives.real.direct_io import direct_block_bytes
-from drivelab.drives.real.fio.asked import check_on_drive, requests_of
+from drivelab.drives.real.fio.asked import check_on_drive, check_with_engine, requests_of
 from drivelab.drives.real.fio.buffers import buffers_with
 from drivelab.drives.real.fio.content import keeps_buffers
 from drivelab.drives.real.fio.engine import check_depth, find_engine
@@ -139,10 +139,14 @@ class FioDrive(ClosedOnExit):
         UsageError
             When no drive of this size could be asked for it.
         """
-        check_on_drive(
-            workload, self.name, self.capacity_bytes, self._block_bytes, self.target.write_refusal
+        check_with_engine(
+            workload,
+            self.name,
+            self.capacity_bytes,
+            self._block_bytes,
+            engine=self.engine,
+            write_refusal=self.target.write_refusal,
         )
-        check_depth(self.engine, self.name, requests_of(workload, self.name).queue_depth)
 
     def measure(
         self, work: Sequence[tuple[int, Workload]], plan: MeasurementPlan
@@ -160,17 +164,17 @@ class FioDrive(ClosedOnExit):
             When fio fails, hangs, or answers what cannot be; or the file goes away.
         """
         for index, workload in work:
-            plan.check(workload)
             self.check(workload)
             requests = requests_of(workload, self.name)
             is_pass = isinstance(workload, WholePass)
+            holding = plan.holding(ends_by_itself=is_pass)
             if is_pass:
-                check_pass_plan(plan, self.name)
+                check_pass_plan(holding, self.name)
             with self._prepared(requests, USUAL if is_pass else plan.content) as setup:
                 if isinstance(workload, WholePass):
-                    measured = pass_with_fio(setup, index, workload, plan)
+                    measured = pass_with_fio(setup, index, workload, holding)
                 else:
-                    measured = measure_with_fio(setup, index, requests, plan)
+                    measured = measure_with_fio(setup, index, requests, holding)
             yield measured
 
     def session(

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from drivelab._core import Stream
     from drivelab.drives.real.fio.program import FioProgram
     from drivelab.drives.real.purge import PurgeMethod
     from drivelab.drives.real.write_cache import CacheState, Switched
@@ -171,11 +172,12 @@ class FioSession(ClosedOnExit):
         RunError
             When fio fails, hangs, or answers what cannot be; or the drive goes away.
         """
-        plan.check(work)
+        streams = work.streams()
+        plan.check(work, streams)
         self.check(work)
         began = time.time()
         found = (
-            self._sent(work, plan, step)
+            self._sent(work, streams, plan, step)
             if isinstance(work, Stimuli)
             else self._measured(work, plan, step)
         )
@@ -195,7 +197,9 @@ class FioSession(ClosedOnExit):
         is_moved = requests is not None and found.requests >= requests
         return replace(found, stopped_by="bytes") if is_moved else found
 
-    def _sent(self, sent: Stimuli, plan: StepPlan, step: int) -> Measurement:
+    def _sent(
+        self, sent: Stimuli, streams: Sequence[Stream], plan: StepPlan, step: int
+    ) -> Measurement:
         stimuli, shares = sent.stimuli, sent.shares
         seconds, total_bytes = plan.seconds, plan.total_bytes
         drive = self._drive
@@ -234,8 +238,8 @@ class FioSession(ClosedOnExit):
             target.check_present()
             raise
         target.check_present()
-        by_stream = streams_of_reads_and_writes(sent, duration_ns, done)
-        return step_measurement(step, sent, duration_ns, by_stream, plan=plan)
+        by_stream = streams_of_reads_and_writes(streams, duration_ns, done)
+        return step_measurement(step, sent, streams, duration_ns, by_stream, plan=plan)
 
     def idle(self, seconds: float) -> None:
         """Leave the drive alone for so much time."""
