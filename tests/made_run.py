@@ -178,7 +178,7 @@ def header(name: str = "sim:made", kind: str = "simulated") -> dict[str, Any]:
             "parts": Parts(300).to_json(),
             "population": "made by hand",
         },
-        "plan": MeasurementPlan(seed=7).to_json(),
+        "plan": MeasurementPlan(seed=7, requests=20_000).to_json(),
         "origin": {
             "drivelab_version": "0.1.0",
             "started_at": "2026-01-02T03:04:05+00:00",

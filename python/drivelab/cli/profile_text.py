@@ -32,7 +32,9 @@ def profile_text(
     lines += ["", *_table(found), ""]
     for direction, ratios in found.ratios.items():
         half_width = ratios.half_width_ratio
-        sure = "" if half_width is None else f", 95 % half-width {100 * half_width:.1f} % of it"
+        sure = (
+            "" if half_width is None else f", 95 % half-width {_half_width_text(half_width)} of it"
+        )
         if half_width is not None and plan.missed(half_width):
             sure += f" instead of {100 * plan.half_width_ratio:g} %"
         lines.append(
@@ -43,6 +45,11 @@ def profile_text(
     if answers:
         lines += ["", _asked(head), *_answers(answers), *_unsure(found, plan, answers)]
     return "\n".join(lines)
+
+
+def _half_width_text(half_width: float) -> str:
+    percent = 100 * half_width
+    return f"{percent:.1f} %" if percent >= 0.1 else "below 0.1 %"
 
 
 def _cautions(found: Profile, plan: ProfileSettings, head: Mapping[str, Any]) -> list[str]:

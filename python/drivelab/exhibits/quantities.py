@@ -101,6 +101,15 @@ def share_text(share: float) -> str:
     return f"{percent:.1f} %" if abs(percent) < 9.95 else f"{percent:,.0f} %"
 
 
+#: Nothing that was measured is called closer than this.
+_CLOSEST: Final = 0.001
+
+
+def within_text(share: float) -> str:
+    """Say how closely a number is known: ``within 1.2 %``, and never within nothing."""
+    return f"within {share_text(max(share, _CLOSEST))}"
+
+
 def in_effect(workload: Characteristics) -> dict[str, float]:
     """Return the characteristics that have an effect in a workload, by name.
 

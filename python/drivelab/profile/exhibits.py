@@ -18,7 +18,7 @@ from drivelab.exhibits import (
     Text,
     number,
 )
-from drivelab.exhibits.quantities import PROVENANCE, TIMES, share_text
+from drivelab.exhibits.quantities import PROVENANCE, TIMES, within_text
 from drivelab.profile.decision import Answer
 from drivelab.profile.tables import (
     ORDERS,
@@ -112,7 +112,7 @@ def _first_numbers(found: Profile) -> Cards:
         sure = (
             "nothing was repeated, so nobody knows how sure this is"
             if half_width is None
-            else f"each is known to within {share_text(half_width)}, median over the sizes"
+            else f"each is known to {within_text(half_width)}, median over the sizes"
         )
         cards.append(
             Card(

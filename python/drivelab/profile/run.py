@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import RunError
@@ -15,9 +16,9 @@ from drivelab.profile.measured import measured_profile
 from drivelab.profile.measured_pass import MeasuredPass
 from drivelab.runs.executor import DriveExecutor
 from drivelab.runs.header import drive_header, run_of, this_start
+from drivelab.runs.progress import Progress
 from drivelab.runs.run import Run
 from drivelab.runs.starts import drives_beside, has_new_file
-from drivelab.runs.status_line import StatusLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from drivelab.profile.settings import ProfileSettings
     from drivelab.runs.executor import Executor
     from drivelab.workloads.whole_pass import WholePass
-
-_TOLD_EVERY: Final = 10
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,8 @@ def run_profile(
             before(folder)
 
         def every_pass(run: Run) -> Profile:
-            return measured_profile(Passes(run, executor or DriveExecutor(drive), plan), plan)
+            with Passes(run, executor or DriveExecutor(drive), plan) as passes:
+                return measured_profile(passes, plan)
 
         found = run.carry_out(every_pass)
         is_told = run.is_kept and drive.kind == "real"
@@ -128,8 +128,10 @@ def run_profile(
     )
 
 
-class Passes:
+class Passes(ClosedOnExit):
     """Gives passes as a profile asks for them: as stored, or measured and kept.
+
+    It shows how far they are, until it is closed.
 
     Parameters
     ----------
@@ -145,7 +147,13 @@ class Passes:
         self._run = run
         self._executor = executor
         self._plan = plan
-        self._line = StatusLine()
+        self._progress = Progress(
+            0,
+            0,
+            "passes",
+            paused_seconds=lambda: run.paused_seconds,
+            may_grow=plan.is_auto or plan.is_full,
+        )
         self._asked = 0
         self._stored = stored_passes(run.store) if run.is_kept else {}
 
@@ -163,8 +171,16 @@ class Passes:
         if any(at in stored and stored[at].whole_pass != one for at, one in wanted.items()):
             return self._rest()
         self._asked += len(passes)
-        self._measure([(at, one) for at, one in wanted.items() if at not in stored])
+        missing = [(at, one) for at, one in wanted.items() if at not in stored]
+        self._progress.expect(
+            [one.requests for _, one in missing], found=len(wanted) - len(missing)
+        )
+        self._measure(missing)
         return [stored[at] for at in wanted]
+
+    def close(self) -> None:
+        """Show nothing more."""
+        self._progress.close()
 
     def _rest(self) -> list[MeasuredPass]:
         """Give all that are stored from a place on."""
@@ -176,6 +192,7 @@ class Passes:
                     "folder"
                 )
         self._asked = max(self._stored) + 1
+        self._progress.expect([], found=len(found))
         return found
 
     def _measure(self, work: Sequence[tuple[int, WholePass]]) -> None:
@@ -186,12 +203,5 @@ class Passes:
             for one in answers:
                 if isinstance(one, Measurement):
                     self._stored[one.index] = MeasuredPass.of(one)
-                    self._tell()
-
-    def _tell(self) -> None:
-        """Say how far the passes are that are asked for; more may be asked for then."""
-        done, line = len(self._stored), self._line
-        if line.is_terminal or (self._run.is_kept and done % _TOLD_EVERY == 0):
-            line.show(f"{done} of {self._asked} passes measured")
-        if done == self._asked:
-            line.clear()
+                    # What a pass takes is the time of its requests, one after the other.
+                    self._progress.advance(weight=self._stored[one.index].whole_pass.requests)

@@ -45,9 +45,8 @@ def class_text(name: str) -> str:
         When there is no such class or file; lists the classes.
     """
     if name.endswith(SUFFIX):
-        instead = (
-            f"{meant(Path(name).stem, class_names())}`drivelab pts classes` lists the package's"
-        )
+        guess = meant(Path(name).stem, class_names())
+        instead = f"{guess}the classes of the package are {', '.join(class_names())}"
         return read_text_file(Path(name), "a class of workloads", _MOST_BYTES, instead)
     if name not in class_names():
         raise UsageError(

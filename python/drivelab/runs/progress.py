@@ -2,7 +2,10 @@
 
 The time left is the steps left, each taken for the mean of those done since the job was
 started or went on. Steps may differ a thousandfold in what they cost; in random order the
-mean is right on average, and the more exact the more are done. Pauses do not count.
+mean is right on average, and the more exact the more are done. Where it is known how long steps
+are beside each other, a step counts as much as that says. Pauses do not count.
+
+A job may ask for more steps as it learns. The time left is then of those that it has asked for.
 
 Steps may come in bursts (a simulated drive's batches). The first of one brings the time of
 all of it, so the mean is that of the steps before.
@@ -11,10 +14,10 @@ all of it, so the mean is that of the steps before.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from types import TracebackType
-from typing import Final, Self
+from collections.abc import Callable, Sequence
+from typing import Final
 
+from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.runs.status_line import StatusLine
 from drivelab.units import format_time_left
 
@@ -23,7 +26,7 @@ DRAWN_EVERY_SECONDS: Final = 0.1
 MOST_BAR_COLUMNS: Final = 40
 
 
-class Progress:
+class Progress(ClosedOnExit):
     """A bar with the time left on a terminal, a line every ten seconds elsewhere.
 
     Parameters
@@ -38,6 +41,8 @@ class Progress:
         False shows nothing.
     paused_seconds
         How long the job has stood still since it was started.
+    may_grow
+        Whether more steps may be asked for, so that the time left is the least.
     """
 
     def __init__(
@@ -48,10 +53,13 @@ class Progress:
         *,
         shown: bool = True,
         paused_seconds: Callable[[], float] = lambda: 0.0,
+        may_grow: bool = False,
     ) -> None:
         self._total = total
         self._done = done
-        self._before = done
+        self._weight_left = float(total - done)
+        self._weight_done = 0.0
+        self._about = "at least" if may_grow else "about"
         self._failed = 0
         self._unit = unit
         self._paused_seconds = paused_seconds
@@ -60,14 +68,30 @@ class Progress:
         self._elapsed = 0.0
         self._mean_seconds: float | None = None
         self._line = StatusLine(shown=shown)
-        if self._line.is_terminal:
+        if self._line.is_terminal and total:
             self._draw()
 
-    def advance(self, *, failed: bool = False) -> None:
-        """Count one more step."""
-        if self._done > self._before:
-            self._mean_seconds = self._elapsed / (self._done - self._before)
+    def expect(self, weights: Sequence[float], *, found: int = 0) -> None:
+        """Count steps that are asked for beside the others.
+
+        Parameters
+        ----------
+        weights
+            How long each to be done is, beside the others.
+        found
+            Those that an earlier start did.
+        """
+        self._total += len(weights) + found
+        self._done += found
+        self._weight_left += sum(weights)
+
+    def advance(self, *, failed: bool = False, weight: float = 1.0) -> None:
+        """Count one more step; how long it is beside the others."""
+        if self._weight_done > 0:
+            self._mean_seconds = self._elapsed / self._weight_done
         self._done += 1
+        self._weight_done += weight
+        self._weight_left -= weight
         self._failed += failed
         self._elapsed = elapsed = time.monotonic() - self._started - self._paused_seconds()
         since = elapsed - self._told
@@ -85,18 +109,12 @@ class Progress:
             parts.append(f"{self._failed} failed")
         left = self._total - self._done
         if self._mean_seconds is not None and left:
-            parts.append(f"about {format_time_left(left * self._mean_seconds)} left")
+            seconds = self._weight_left * self._mean_seconds
+            parts.append(f"{self._about} {format_time_left(seconds)} left")
         return ", ".join(parts)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Leave what was shown last, and go on below it."""
         self._line.end()
 
     def _draw(self) -> None:

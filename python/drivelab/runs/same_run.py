@@ -60,9 +60,9 @@ def refuse_differing(
     # The design's seed is the plan's, and its workloads have a digest: told once.
     keys = (before.keys() | now.keys()) - {"design.seed", "design.distinct_workloads"}
     differing = sorted(key for key in keys if before.get(key) != now.get(key))
-    # The digest differs whenever name or seed do; alone it says that the design changed.
+    # A digest differs whenever what it is of does; alone it says that this changed.
     if len(differing) > 1:
-        differing = [key for key in differing if not key.endswith("_sha256")]
+        differing = [key for key in differing if not key.endswith(("_sha256", "_hash"))]
     if differing:
         told = [
             "{}: {} before, {} now".format(_words(key), *_short(key, before.get(key), now.get(key)))

@@ -74,7 +74,10 @@ def line(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ("model sim:x25m --endurance 1TB", "--endurance has no effect without --dry-run: add that"),
         ("pts run iop sim:x25m", "'iop' is not allowed; did you mean iops"),
         ("pts run class sim:x25m --class olpt", "no workload class 'olpt'; did you mean oltp? "),
-        ("pts run class sim:x25m --class mial.toml", "did you mean mail? `drivelab pts classes`"),
+        (
+            "pts run class sim:x25m --class mial.toml",
+            "did you mean mail? the classes of the package are",
+        ),
         ("pts run class sim:x25m", "a class has to be named, with --class: desktop-publishing"),
         ("pts report nosuch", "nosuch does not exist; name the folder of a `drivelab pts run`"),
         ("reproduce yoo2015", "no paper 'yoo2015'; did you mean yoo2014"),

@@ -42,7 +42,7 @@ def test_another_check_or_no_sweeps_is_another_campaign(tmp_path: Path, capsys) 
     assert "design check: 2 before, 3 now" in capsys.readouterr().err
     assert cli.main([*words, "--check", "2"]) == 2
     # Some sweeps are in the design's sample.
-    assert "design sweeps: 0 before, 7 now" in capsys.readouterr().err
+    assert "design sweeps: 0 before, 7" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

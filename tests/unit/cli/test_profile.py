@@ -283,7 +283,7 @@ def test_a_refused_profile_does_not_stand_in_the_way(drive, tmp_path, capsys) ->
     other = ("--interval", "4KiB:16KiB:4KiB", "--interval", "16KiB:64KiB:8KiB")
     code, _, told = run(capsys, drive, "--file-size", "1MiB", *other, *out)
     assert code == 2
-    was, now = (part.split("...")[1] for part in told.split(" and is now "))
+    was, now = (part.split("...")[1] for part in told.split(" before, "))
     assert ('"gap_bytes": 16384' in was, '"gap_bytes": 8192' in now) == (True, True)
 
 

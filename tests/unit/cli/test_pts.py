@@ -345,9 +345,9 @@ def test_a_complete_run_is_of_its_drive_and_says_that_nothing_was_run(
     # Another drive under the same name.
     varying = text.replace('name = "small"', 'name = "small"\nvariability.sigma = 0.2')
     Path("small.toml").write_text(varying)
-    for more, differs in (((), "config_hash was"), (("--no-variability",), "variability was null")):
+    for more, differs in (((), "preset variability sigma"), (("--no-variability",), "variability")):
         assert run(*words, *more) == 2
-        assert f"run holds another test: drive.identity.{differs}" in capsys.readouterr().err
+        assert f"run holds another test: drive {differs}: " in capsys.readouterr().err
     assert Path("run/result.json").read_bytes() == result
     Path("small.toml").unlink()
     assert run(*words) == 2
@@ -377,7 +377,7 @@ def test_a_complete_run_on_a_file_is_of_its_size(
         Path("f.bin").touch()
         os.truncate("f.bin", size)
         assert run(*words) == run(*words, "--size", "256MiB") == code
-        assert ("is now 1048576" in capsys.readouterr().err) == bool(code)
+        assert ("before, 1 MiB now" in capsys.readouterr().err) == bool(code)
     assert len(fakes) == 1
 
 
@@ -393,9 +393,7 @@ def test_reports_of_a_folder_leave_runs_of_other_kinds_alone(
     assert Path("runs/a/report.html").exists()
     capsys.readouterr()
     assert cli.main(["pts", "report", "runs/b"]) == 2
-    assert (
-        "runs/b is a run of `drivelab model`, not of `drivelab pts run`" in capsys.readouterr().err
-    )
+    assert "b is a run of `drivelab profile`, not of `drivelab pts run`" in capsys.readouterr().err
     Path("runs/a/run.sqlite").write_bytes(b"no database")
     assert cli.main(["pts", "report", "runs"]) == 1
     assert "runs/a" in capsys.readouterr().err

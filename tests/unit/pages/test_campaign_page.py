@@ -18,7 +18,7 @@ from made_run import evaluated, header, made_run, measurement, run_of
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import RunError
 from drivelab.exhibits import Cards, Caution, Exhibit, Multiples, Table, Text
-from drivelab.exhibits.quantities import share_text, workload_text
+from drivelab.exhibits.quantities import share_text, within_text, workload_text
 from drivelab.models.evaluate import MODEL_KEYS, ModelKey
 from drivelab.models.exhibits import summary
 from drivelab.models.exhibits.cautions import model_cautions, model_figure_cautions
@@ -308,6 +308,12 @@ def test_the_summary_names_only_what_differs() -> None:
 )
 def test_a_share_in_percent(share: float, text: str) -> None:
     assert share_text(share) == text
+
+
+@pytest.mark.parametrize("share", [0, 0.00001, 0.0004, 0.001])
+def test_nothing_is_known_to_within_nothing(share: float) -> None:
+    assert within_text(share) == "within 0.1 %"
+    assert within_text(0.0123) == "within 1.2 %"
 
 
 def test_warnings_for_wrong_predictions_and_what_was_not_varied() -> None:

@@ -230,9 +230,9 @@ def rewrite(path: Path, into: Path, *left_out: str, **renamed: str) -> None:
 @pytest.mark.parametrize(
     ("session", "asked", "told"),
     [
-        (FakeSession(identity={"model": "other"}), {}, "drive.identity.model"),
+        (FakeSession(identity={"model": "other"}), {}, "drive model: fake"),
         (FakeSession(), {"seed": 4}, "seed: 3 before, 4 now"),
-        (FakeSession(), {"edition": "enterprise"}, "pts.settings.edition"),
+        (FakeSession(), {"edition": "enterprise"}, "edition: client before, enterprise now"),
     ],
 )
 def test_another_drive_or_other_settings_are_refused(

@@ -250,7 +250,9 @@ def test_a_class_runs_until_its_figure_is_steady(tmp_path: Path, text: str) -> N
 
 
 def test_the_test_wants_a_class(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"name it with --class: desktop-publishing, .*FILE.toml"):
+    with pytest.raises(
+        UsageError, match=r"has to be named, with --class: desktop-publishing, .*FILE.toml"
+    ):
         run_fake(tmp_path / "run", "class")
 
 
@@ -270,7 +272,7 @@ def test_classes_are_listed_and_printed(capsys: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["class", "sim:x25m"], "which class?"),
+        (["class", "sim:x25m"], "a class has to be named"),
         (["class", "sim:x25m", "--class", "none"], "there is no workload class 'none'"),
         (["iops", "sim:x25m", "--class", "oltp"], "--class is for class; iops has no such choice"),
         (["all", "sim:x25m", "--class", "oltp"], "--class is for class; all has no such choice"),

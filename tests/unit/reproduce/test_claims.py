@@ -181,8 +181,8 @@ def test_unknown_paper_lists_the_known(capsys) -> None:
         papers.reproduce("huang")
     assert cli.main(["reproduce", "huang"]) == 2
     assert (
-        "no paper 'huang'; the papers are boito2015, huang2011, snia2010, yoo2014"
-        in capsys.readouterr().err
+        "no paper 'huang'; did you mean huang2011? the papers are boito2015, huang2011, snia2010, "
+        "yoo2014" in capsys.readouterr().err
     )
 
 

@@ -72,6 +72,36 @@ def test_progress_tells_a_line_every_ten_seconds(capsys, clock) -> None:
     assert lines[0].startswith("drivelab: 80 of 1000 measurements, about 115 s left")
 
 
+def test_steps_count_as_much_as_they_are_long(clock) -> None:
+    progress = Progress(0, 0, "passes")
+    progress.expect([1000.0, 1000.0, 10.0, 10.0], found=3)
+    assert progress.text() == "3 of 7 passes"
+    clock[0] += 50
+    progress.advance(weight=1000.0)
+    clock[0] += 50
+    progress.advance(weight=1000.0)
+    # 20 of what 1000 take 50 s for.
+    assert progress.text() == "5 of 7 passes, about 1 s left"
+
+
+def test_a_job_that_may_ask_for_more_takes_at_least_as_long(clock) -> None:
+    progress = Progress(0, 0, "passes", may_grow=True)
+    progress.expect([1.0] * 4)
+    for _ in range(2):
+        clock[0] += 10
+        progress.advance()
+    assert progress.text() == "2 of 4 passes, at least 20 s left"
+    progress.expect([1.0] * 2)
+    assert progress.text() == "2 of 6 passes, at least 40 s left"
+
+
+def test_nothing_shown_leaves_no_line_behind(capsys, monkeypatch) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with Progress(0, 0, "passes"):
+        pass
+    assert capsys.readouterr().err == ""
+
+
 def test_quiet_progress_says_nothing(capsys, monkeypatch) -> None:
     monkeypatch.setattr("drivelab.runs.progress.LINE_EVERY_SECONDS", 0.0)
     with Progress(10, 0, "measurements", shown=False) as progress:
