@@ -81,6 +81,10 @@ def line(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ("pts run class sim:x25m", "a class has to be named, with --class: desktop-publishing"),
         ("pts report nosuch", "nosuch does not exist; name the folder of a `drivelab pts run`"),
         ("reproduce yoo2015", "no paper 'yoo2015'; did you mean yoo2014"),
+        (
+            "timeline x25m-yoo204 --op read --record 4k -o a.svg",
+            "no preset 'x25m-yoo204'; did you mean x25m-yoo2014",
+        ),
         ("drives show sim:x25", "there is no preset 'x25'; did you mean x25m"),
         ("predict nosuch", "nosuch does not exist; a model is a run's folder, or its model.json"),
         ("predict empty", "empty is no Drivelab model: it is empty"),

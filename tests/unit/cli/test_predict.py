@@ -197,9 +197,9 @@ def test_without_reserved_workloads_it_says_so(tmp_path: Path, capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--level", "99"], "choose from"),
+        (["--level", "99"], "is not allowed; it takes "),
         (["--estimator", "neural"], "'neural' is no estimator; allowed: ols, cart, boosted"),
-        (["--features", "all"], "choose from"),
+        (["--features", "all"], "is not allowed; it takes "),
         (["--out", "x.csv"], "--out is for the answers to --file"),
         (["--file", "in.csv", "--queue-depth", "4"], "--queue-depth and --file"),
         (["--file", "in.csv", "--json"], "--json is for one workload"),

@@ -1,305 +1,28 @@
-"""Timing diagrams: the stages from the simulator's operations, the drawing, the command."""
+"""`drivelab timeline`: the drawing, its page, its table and JSON, of a request or a span."""
 
 from __future__ import annotations
 
 import base64
 import contextlib
 import io
-import itertools
 import json
 import re
 import xml.etree.ElementTree as ET
 import zlib
-from collections import Counter
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
-from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
+from timed_operations import assert_disjoint, small_preset
 
-from drivelab._core import ClosedForm
 from drivelab.cli import main as cli
-from drivelab.drives.presets.source import read_preset
-from drivelab.drives.simulated.drive import SimulatedDrive
-from drivelab.exhibits import Axis, LaneFigure
-from drivelab.report.drawing import lanes
-from drivelab.report.drawing.lanes import lane_document
-from drivelab.timeline.figure import _KINDS, describe, timing_diagram
-from drivelab.timeline.stages import COLUMNS, duration_ns, stages
-
-KIB = 1024
-# The same drive with little flash: it is prepared in no time.
-SMALL = "[geometry]\nblocks_per_plane = 16\nover_provisioning_ratio = 1.0\n"
+from drivelab.timeline.stages import COLUMNS
 
 
 @pytest.fixture
 def small(tmp_path: Path):
     """Give `small("x25m-yoo2014")`: the path of the preset with little flash."""
-
-    def write(base: str, more: str = "") -> str:
-        path = tmp_path / f"small-{base}.toml"
-        reserve = "[collection]\nreserve_blocks_per_plane = 4\n"
-        path.write_text(f'base = "{base}"\nname = "small-{base}"\n{SMALL}{more}{reserve}')
-        return str(path)
-
-    return write
-
-
-def table_of(path: str, op: str, record_bytes: int):
-    with SimulatedDrive.open(f"sim:{path}") as drive:
-        return stages(drive.timeline(op, record_bytes))
-
-
-def lengths(table, stage: str) -> list[int]:
-    return [row["end_ns"] - row["start_ns"] for row in table.records(stage=stage)]
-
-
-def assert_disjoint(rows) -> None:
-    spans = sorted((row["start_ns"], row["end_ns"]) for row in rows)
-    assert all(first[1] <= second[0] for first, second in itertools.pairwise(spans))
-
-
-def test_write_with_waiting_is_figure_7(small) -> None:
-    table = table_of(small("x25m-yoo2014"), "write", 512 * KIB)
-    assert Counter(table.column("stage")) == {
-        "dispatch": 128,
-        "register": 128,
-        "cell": 128,
-        "wait_unit": 6,
-    }
-    # t_wait of equation 3, once a cycle: 1055 - 20 x 33 us.
-    assert lengths(table, "wait_unit") == [395_000] * 6
-    assert set(lengths(table, "dispatch")) == {33_000}
-    assert set(lengths(table, "register")) == {82_000}
-    assert set(lengths(table, "cell")) == {940_000}
-    assert duration_ns(table) == 7_616_000
-
-
-def test_read_without_waiting_is_figure_9(small) -> None:
-    table = table_of(small("x25m-yoo2014"), "read", 512 * KIB)
-    assert set(table.column("stage")) == {"dispatch", "cell", "register"}
-    for operation in range(128):
-        steps = [row["stage"] for row in table.records(operation=operation)]
-        assert steps == ["dispatch", "cell", "register"]
-    assert duration_ns(table) == 2_270_000
-
-
-def test_planes_share_the_channel_and_program_together_as_in_figure_3(small) -> None:
-    # Page 20 lies on the other plane of page 0's die.
-    table = table_of(small("x25m-yoo2014-planes"), "write", 21 * 4 * KIB)
-    first, second = (table.records(channel=0, way=0, plane=plane, stage="cell") for plane in (0, 1))
-    assert [row["operation"] for row in (*first, *second)] == [0, 20]
-    assert second[0]["start_ns"] < first[0]["end_ns"]
-    assert_disjoint(table.records(channel=0, stage="register"))
-    # Without plane mode the die does one after the other.
-    table = table_of(small("x25m-yoo2014"), "write", 21 * 4 * KIB)
-    assert_disjoint(table.records(channel=0, way=0, stage="cell"))
-
-
-@pytest.mark.parametrize("op", ["read", "write"])
-@pytest.mark.parametrize("record", [4 * KIB, 12 * KIB, 80 * KIB, 84 * KIB, 256 * KIB])
-def test_stages_end_when_the_closed_form_says(op: str, record: int, small) -> None:
-    path = small("x25m-yoo2014")
-    source = read_preset(path)
-    expected = ClosedForm(source.toml_text, source.base_texts).record(op, record)["record_ns"]
-    assert duration_ns(table_of(path, op, record)) == expected
-
-
-@pytest.mark.parametrize("op", ["read", "write"])
-@pytest.mark.parametrize("base", ["x25m-yoo2014-planes", "x25m", "bench-64gib"])
-def test_nothing_is_used_twice_and_no_time_is_lost(base: str, op: str, small) -> None:
-    table = table_of(small(base), op, 256 * KIB)
-    rows = table.records()
-    for channel in set(table.column("channel")):
-        assert_disjoint(table.records(channel=channel, stage="register"))
-    for unit in set(table.column("unit")):
-        held = [row for row in rows if row["unit"] == unit and row["stage"] != "wait_unit"]
-        assert_disjoint(row for row in held if row["stage"] != "dispatch")
-    assert_disjoint(table.records(stage="dispatch"))
-    for operation in set(table.column("operation")):
-        steps = table.records(operation=operation)
-        for one, other in itertools.pairwise(steps):
-            assert one["end_ns"] == other["start_ns"], (operation, one, other)
-        assert all(step["end_ns"] > step["start_ns"] for step in steps)
-
-
-def test_channel_that_is_taken_makes_wait(small) -> None:
-    # Eight channels, no dispatch time: the ninth page waits for the first one's transfer.
-    table = table_of(small("bench-64gib"), "read", 9 * 4 * KIB)
-    waits = table.records(stage="wait_channel")
-    found = [(row["operation"], row["start_ns"], row["end_ns"]) for row in waits]
-    assert found == [(8, 75_000, 87_300)]
-
-
-def test_unit_with_a_queue_makes_wait_behind_dispatch(small) -> None:
-    table = table_of(small("bench-64gib"), "read", 65 * 4 * KIB)
-    wait = table.records(operation=64, stage="wait_unit")
-    assert [(row["start_ns"], row["end_ns"]) for row in wait] == [(0, 87_300)]
-
-
-def operation(**times: object) -> dict[str, object]:
-    place = dict.fromkeys(("channel", "way", "die", "plane", "unit"), 0)
-    stages_ns = {
-        f"{stage}_{end}_ns": 0
-        for stage in ("dispatch", "transfer", "cell")
-        for end in ("start", "end")
-    }
-    asked = {"kind": "program", "cause": "host", "stream": None, "page": 0}
-    return {**asked, **place, **stages_ns, **times}
-
-
-def test_wait_for_another_operations_data_is_told_from_one_for_the_channel() -> None:
-    read = operation(kind="read", transfer_start_ns=75, transfer_end_ns=87, cell_end_ns=75)
-    program = operation(
-        channel=1, unit=1, transfer_start_ns=87, transfer_end_ns=99, cell_start_ns=99, cell_end_ns=9
-    )
-    table = stages([read, program | {"cell_end_ns": 199}])
-    assert [row["stage"] for row in table.records(operation=1)] == [
-        "wait_operation",
-        "register",
-        "cell",
-    ]
-    same_channel = stages([read, program | {"cell_end_ns": 199, "channel": 0}])
-    assert same_channel.records(operation=1)[0]["stage"] == "wait_channel"
-
-
-def test_program_transferred_while_its_die_programs_waits_for_the_die() -> None:
-    first = operation(transfer_end_ns=10, cell_start_ns=10, cell_end_ns=310)
-    second = operation(transfer_start_ns=10, transfer_end_ns=20, cell_start_ns=310, cell_end_ns=610)
-    rows = stages([first, second]).records(operation=1)
-    assert [(row["stage"], row["start_ns"], row["end_ns"]) for row in rows] == [
-        ("wait_unit", 0, 10),
-        ("register", 10, 20),
-        ("wait_unit", 20, 310),
-        ("cell", 310, 610),
-    ]
-
-
-def test_erase_has_no_transfer() -> None:
-    erase = operation(kind="erase", page=None, dispatch_end_ns=5, cell_start_ns=5, cell_end_ns=9)
-    assert [row["stage"] for row in stages([erase]).records()] == ["dispatch", "cell"]
-
-
-def drawn(table, monkeypatch, name: str = "sim:mine") -> tuple[str, Figure]:
-    figures = []
-    save = Figure.savefig
-
-    def keep(figure, *args, **settings) -> None:
-        figures.append(figure)
-        save(figure, *args, **settings)
-
-    monkeypatch.setattr(Figure, "savefig", keep)
-    title = describe("write", 8 * KIB, 2, duration_ns(table))
-    return lane_document(timing_diagram(table, title=title), name), figures[0]
-
-
-@pytest.mark.parametrize(
-    ("base", "more"),
-    [
-        ("x25m-yoo2014", ""),
-        ("x25m-yoo2014-planes", ""),
-        ("bench-64gib", ""),
-        (
-            "bench-64gib",
-            "channels = 32\nways_per_channel = 16\npages_per_block = 16\nplane_mode = true\n",
-        ),
-    ],
-)
-@pytest.mark.parametrize("record", [512, 8 * KIB, 512 * KIB, 2048 * KIB])
-def test_drawing_holds_all_of_its_text(base, more, record, small, monkeypatch) -> None:
-    table = table_of(small(base, more), "write", record)
-    svg, figure = drawn(table, monkeypatch, f"sim:{'W' * 60}/{base}.toml")
-    outer = figure.bbox
-    texts = [*figure.texts, *figure.legends, *figure.axes[0].texts]
-    texts += [figure.axes[0].xaxis.label, *figure.axes[0].get_yticklabels()]
-    for text in texts:
-        box = text.get_window_extent()
-        assert box.x0 >= 0 and box.x1 <= outer.x1, text  # noqa: PT018
-        assert box.y0 >= 0 and box.y1 <= outer.y1, text  # noqa: PT018
-    # The legend stands above the bars, never over them.
-    assert figure.legends[0].get_window_extent().y0 > figure.axes[0].bbox.y1
-    labels = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
-    assert all(upper.y0 >= lower.y1 - 1 for upper, lower in itertools.pairwise(labels))
-    assert ET.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314
-
-
-def test_drawing_names_rows_stages_and_units(small, monkeypatch) -> None:
-    svg, _ = drawn(table_of(small("x25m-yoo2014"), "write", 84 * KIB), monkeypatch)
-    for text in (
-        "dispatch stage",
-        "channel 9, way 1",
-        "register transfer",
-        "cell: program",
-        "dispatch waits (t_wait)",
-        "time since the request arrived (ms)",
-        "sim:mine: write of 8 KiB, 2 flash operations, over after 2.11 ms",
-    ):
-        assert f">{text}" in svg
-    assert "plane" not in svg
-    svg, _ = drawn(table_of(small("x25m-yoo2014-planes"), "read", 84 * KIB), monkeypatch)
-    assert ">channel 0, way 0, plane 1<" in svg
-    assert "t_wait" not in svg
-
-
-def test_drawing_is_the_same_in_every_run(small) -> None:
-    table = table_of(small("x25m-yoo2014"), "read", 64 * KIB)
-    first, second = (
-        lane_document(timing_diagram(table, title="read"), "a & <b>") for _ in range(2)
-    )
-    assert first == second
-    assert "<dc:date>" not in first
-    assert "a &amp; &lt;b&gt;: read" in first
-
-
-def test_collection_is_marked(monkeypatch) -> None:
-    host = operation(dispatch_end_ns=5, transfer_start_ns=5, transfer_end_ns=9)
-    moved = operation(
-        cause="collection", unit=1, way=1, dispatch_start_ns=5, dispatch_end_ns=8,
-        transfer_start_ns=9, transfer_end_ns=12, cell_start_ns=12, cell_end_ns=30,
-    )  # fmt: skip
-    svg, _ = drawn(stages([host, moved]), monkeypatch)
-    assert ">for collection<" in svg
-    assert ">waits for the channel<" in svg
-
-
-def test_bars_say_what_they_are_of_which_stream(monkeypatch) -> None:
-    read = operation(
-        kind="read", stream="<a> & b", page=12_345, dispatch_end_ns=5, cell_start_ns=5,
-        cell_end_ns=50_005, transfer_start_ns=50_005, transfer_end_ns=60_505,
-    )  # fmt: skip
-    moved = operation(cause="collection", unit=1, way=1, dispatch_start_ns=5, dispatch_end_ns=8)
-    gathered = operation(unit=1, way=1, page=7, dispatch_start_ns=5, dispatch_end_ns=9)
-    erase = operation(
-        kind="erase", cause="wear", page=None, unit=2, way=2, cell_start_ns=0, cell_end_ns=12
-    )
-    svg, _ = drawn(stages([read, moved, gathered, erase]), monkeypatch)
-    titles = Counter(
-        title.text
-        for bar in ET.fromstring(svg).iterfind(".//{*}path")  # noqa: S314
-        if (title := bar.find("{*}title")) is not None
-    )
-    # What dispatch does lies in its own row and in that of the unit.
-    assert titles == {
-        "<a> & b: read of page 12,345\ndispatch, 0 to 0.005 µs": 2,
-        "<a> & b: read of page 12,345\ncell: read, 0.005 to 50.005 µs": 1,
-        "<a> & b: read of page 12,345\nregister transfer, 50.005 to 60.505 µs": 1,
-        "collection: program of page 0\ndispatch, 0.005 to 0.008 µs": 2,
-        "program of page 7\ndispatch, 0.005 to 0.009 µs": 2,
-        "wear levelling: erase\ncell: erase, 0 to 0.012 µs": 1,
-    }
-
-
-def test_read_lies_above_the_program_that_it_suspends(monkeypatch) -> None:
-    program = operation(transfer_start_ns=0, transfer_end_ns=9, cell_start_ns=9, cell_end_ns=500)
-    read = operation(
-        kind="read", cell_start_ns=100, cell_end_ns=150, transfer_start_ns=150, transfer_end_ns=160
-    )
-    _, figure = drawn(stages([program, read]), monkeypatch)
-    height = {
-        to_hex(bars.get_facecolor()[0]): bars.get_zorder() for bars in figure.axes[0].collections
-    }
-    assert height["#bfddf0"] > height["#a9dec9"]
+    return partial(small_preset, tmp_path)
 
 
 def test_command_writes_drawing_table_and_json(small, tmp_path: Path, capsys) -> None:
@@ -374,7 +97,7 @@ def test_prefix_of_the_drive_may_be_left_out(small, capsys) -> None:
         (["--record", "0", "--json"], "a record of 0 bytes cannot be drawn"),
         (["--record", "100", "--json"], "allowed: a multiple of 512 up to 16777216"),
         (["--record", "17MiB", "--json"], "a record of 17825792 bytes cannot be drawn"),
-        (["--record", "4k", "--op", "erase", "--json"], "choose from 'read', 'write'"),
+        (["--record", "4k", "--op", "erase", "--json"], "it takes read, write"),
     ],
 )
 def test_mistake_is_one_line(more, said, small, tmp_path, capsys) -> None:
@@ -454,14 +177,6 @@ def test_drawing_of_a_span_has_channels_and_its_own_time(small, tmp_path: Path) 
     labels = re.findall(r">(channel \d+)<", text)
     assert labels
     assert labels == sorted(labels)
-
-
-def test_legend_is_as_wide_as_the_plot() -> None:
-    for count in range(1, len(_KINDS) + 1):
-        figure = LaneFigure("t", "T", Axis("time (ms)"), ("lane",), (), _KINDS[:count])
-        assert 1 <= lanes._legend_columns(figure) <= count
-    # All of them are wider than a page.
-    assert lanes._legend_columns(replace(figure, frame="for collection")) < len(_KINDS)
 
 
 @pytest.mark.parametrize(

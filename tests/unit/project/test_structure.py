@@ -268,3 +268,11 @@ def test_simulator_is_pure() -> None:
     assert found == {}
     assert IMPURE.search("use std::time::Instant;")
     assert IMPURE.search("std::fs::read(path)")
+
+
+def test_tests_lie_as_the_source_does() -> None:
+    tests = ROOT / "tests" / "unit"
+    rooms = {path.parent.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")}
+    with_tests = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+    assert rooms - with_tests == set()
+    assert with_tests - rooms == {Path("project")}

@@ -84,6 +84,12 @@ def read_preset(reference: str) -> PresetSource:
         When there is no such preset or file, or the file cannot be read.
     """
     if not reference.endswith(SUFFIX):
+        known = preset_names()
+        if reference not in known:
+            raise UsageError(
+                f"no preset {reference!r}; {meant(reference, known)}the presets are "
+                f"{', '.join(known)}, and your own is sim:FILE.toml"
+            )
         return PresetSource(reference, preset_text(reference))
     return preset_at(reference, _read(Path(reference)))
 

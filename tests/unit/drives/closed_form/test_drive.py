@@ -196,7 +196,7 @@ def test_command_prints_for_people(capsys) -> None:
         (["x25m", "--op", "read", "--record", "4k"], "the closed form does not hold for x25m: "),
         (["x25m-yoo2014", "--op", "read", "--record", "5k"], "multiple of the page size, 4096"),
         (["x25m-yoo2014", "--op", "read", "--record", "0"], "a record of 0 bytes"),
-        (["x25m-yoo2014", "--op", "trim", "--record", "4k"], "choose from 'read', 'write'"),
+        (["x25m-yoo2014", "--op", "trim", "--record", "4k"], "it takes read, write"),
         (["x25m-yoo2014", "--op", "read"], "--record"),
         (["none", "--op", "read", "--record", "4k"], "the presets are apex"),
         (["none.toml", "--op", "read", "--record", "4k"], "there is no file none.toml"),

@@ -21,7 +21,7 @@ from drivelab.pts.procedures import hir
 from drivelab.pts.report import RESULT, build
 from drivelab.store import RunStore
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "json-pts.md"
+DOCUMENT = Path(__file__).parents[4] / "docs" / "json-pts.md"
 OPEN_OBJECTS = ("header", "latency_ns_percentiles", "latency_ns_histogram")
 
 

@@ -46,7 +46,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pa
         script = folder / "fio"
         source = (
             "import os, signal, sys, time\n"
-            f"sys.path.insert(0, {str(Path(__file__).parents[3])!r})\n"
+            f"sys.path.insert(0, {str(Path(__file__).parents[4])!r})\n"
             "if sys.argv[1:] == ['--version']:\n"
             f"    print({version!r})\n"
             "    sys.exit()\n"
