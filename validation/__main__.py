@@ -21,10 +21,10 @@ from validation.models import file_accuracy, simulated_accuracy
 from validation.oracles import simulator_oracles
 from validation.papers import huang2011, yoo2014
 from validation.profile_speed import profile_speed
+from validation.profiles import profiles
 from validation.published import published_figures, simulated_figures, sources_of_values
 from validation.published_table import TARGET as PUBLISHED_TABLE
 from validation.published_table import table_text
-from validation.serra import profiles
 from validation.snia2010 import coughlin2010, steady_state_rule
 from validation.speed import main_job_speed, simulator_speed
 from validation.steady_state import steady_state

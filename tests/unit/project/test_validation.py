@@ -12,7 +12,7 @@ from validation import __main__ as validation
 from validation import profile_speed, published
 from validation.document import Section
 from validation.fuzzing import section_of as fuzzing_of
-from validation.serra import section_of as profiles_of
+from validation.profiles import section_of as profiles_of
 from validation.snia2010 import section_of
 
 from drivelab.drives.simulated.drive import SimulatedDrive
