@@ -20,6 +20,8 @@ from drivelab.exhibits.figures import (
     LineFigure,
     Multiples,
     ScatterFigure,
+    TreeFigure,
+    TreeNode,
 )
 from drivelab.exhibits.report import Exhibit, Page, Report
 from drivelab.exhibits.table import Cell, Table, number, numbers
@@ -49,6 +51,8 @@ __all__ = [
     "ScatterFigure",
     "Table",
     "Text",
+    "TreeFigure",
+    "TreeNode",
     "number",
     "numbers",
 ]

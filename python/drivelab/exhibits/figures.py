@@ -1,4 +1,4 @@
-"""Figures: lines, columns, histograms, bars, clouds and lanes, and several of them side by side."""
+"""Figures: lines, columns, histograms, bars, clouds, lanes and trees, and several side by side."""
 
 from __future__ import annotations
 
@@ -247,8 +247,62 @@ class LaneFigure(Around):
     note: str = ""
 
 
+@dataclass(frozen=True)
+class TreeNode:
+    """Where a tree parts, or ends.
+
+    Attributes
+    ----------
+    words
+        What holds of the rows that go to its first child; of an end, its name.
+    mean, rows
+        Mean of what is predicted over its rows, and how many those are (or their weight).
+    children
+        Places of two nodes, where the words hold and where they do not; empty of an end.
+    said
+        Of an end, its equation.
+    caution
+        What limits it; empty where nothing does.
+    """
+
+    words: str
+    mean: float
+    rows: float
+    children: tuple[int, ...] = ()
+    said: str = ""
+    caution: str = ""
+
+
+@dataclass(frozen=True)
+class TreeFigure(Around):
+    """A tree of questions, and below it what is predicted at each of its ends.
+
+    Attributes
+    ----------
+    nodes
+        The root first, each before its children.
+    mean
+        What the mean of a node is of, with its unit: ``throughput (MB/s)``.
+    levels
+        Levels of questions that are drawn; a branch below says how many ends it has.
+    """
+
+    name: str
+    title: str
+    nodes: tuple[TreeNode, ...]
+    mean: str
+    levels: int = 4
+    note: str = ""
+
+
 Figure: TypeAlias = (
-    LineFigure | ColumnFigure | HistogramFigure | BarFigure | ScatterFigure | LaneFigure
+    LineFigure
+    | ColumnFigure
+    | HistogramFigure
+    | BarFigure
+    | ScatterFigure
+    | LaneFigure
+    | TreeFigure
 )
 
 

@@ -89,7 +89,7 @@ class LinearLeafTree(EnsembleRegressor):
     See Also
     --------
     drivelab.models.tree_text.export_text : The tree and its equations as text.
-    drivelab.pages.tree_picture.tree_picture : The tree as a picture.
+    drivelab.models.exhibits.tree.tree_figure : The tree as an exhibit.
 
     Notes
     -----

@@ -15,6 +15,7 @@ from drivelab.exhibits import (
     Multiples,
     ScatterFigure,
     Table,
+    TreeFigure,
 )
 from drivelab.report.drawing.bars import drawn_bars
 from drivelab.report.drawing.columns import drawn_columns
@@ -25,6 +26,7 @@ from drivelab.report.drawing.looks import Drawn
 from drivelab.report.drawing.multiples import drawn_multiples
 from drivelab.report.drawing.scatter import drawn_scatter
 from drivelab.report.drawing.tables import drawn_table
+from drivelab.report.drawing.tree import drawn_tree
 
 if TYPE_CHECKING:
     from drivelab.exhibits import Figure
@@ -53,4 +55,5 @@ _DRAWINGS: Final[dict[type, Callable[[Any], Drawn]]] = {
     Multiples: drawn_multiples,
     ScatterFigure: drawn_scatter,
     Table: drawn_table,
+    TreeFigure: drawn_tree,
 }

@@ -1,0 +1,266 @@
+"""A tree from left to right: questions, and below it what is predicted at each end.
+
+::
+
+                       yes  [ leaf 1 ]
+    [ queue depth <= 4 ]
+                       no   [ 7 leaves ]    below the levels that are drawn
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Final
+
+from matplotlib.patches import FancyBboxPatch
+
+from drivelab.exhibits import Table
+from drivelab.exhibits.number_text import number_text, value_text
+from drivelab.plain_text import escaped
+from drivelab.report.drawing.looks import WIDE_INCHES, Drawn, Panel, identifier
+from drivelab.report.drawing.svg import BLUE, GREY, INK, ORANGE, PAPER, document, embedded
+from drivelab.report.drawing.tables import drawn_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from drivelab.exhibits import TreeFigure, TreeNode
+
+_POINTS: Final = 8
+_SOFT: Final = "#52606D"
+_LINE_INCHES: Final = 0.15
+# One character, at most.
+_LETTER_INCHES: Final = 0.066
+_BOLD_LETTER_INCHES: Final = 0.075
+# Characters of a line in a box, and of one below the tree.
+_BOX_LETTERS: Final = 30
+_LETTERS: Final = 110
+_PADDING_INCHES: Final = 0.07
+_GAP_INCHES: Final = 0.14
+# Between the boxes of two levels: the line that joins them, with its word.
+_BETWEEN_INCHES: Final = 0.5
+_MARGIN_INCHES: Final = 0.1
+_TITLE_INCHES: Final = 0.4
+_TITLE_LETTER_INCHES: Final = 0.1
+
+
+def drawn_tree(figure: TreeFigure) -> Drawn:
+    """Draw a tree for a page, with a table of its ends."""
+    layout = _Layout(figure)
+    svg = document(layout.draw, (max(layout.width, WIDE_INCHES), layout.height))
+    ends = [node for place in layout.ends if not (node := figure.nodes[place]).children]
+    cautions = any(node.caution for node in ends)
+    columns = ("end", f"mean {figure.mean}", "rows", "equation", *["caution"] * cautions)
+    rows = tuple(
+        (node.words, node.mean, _whole(node.rows), node.said, *[node.caution] * cautions)
+        for node in ends
+    )
+    return Drawn(
+        name=figure.name,
+        title=figure.title,
+        saved=(_saved(figure),),
+        panels=(Panel(embedded(svg, identifier(figure.name), figure.title)),),
+        table=drawn_table(Table(figure.name, columns, rows)).table if rows else None,
+        notes=(figure.note,) if figure.note else (),
+    )
+
+
+def tree_document(figure: TreeFigure) -> str:
+    """Draw a tree as an SVG document of its own, with the equations of its ends below.
+
+    Returns
+    -------
+    str
+        Equal input gives equal bytes.
+    """
+    layout = _Layout(figure)
+    lines: list[tuple[str, str]] = []
+    for place in layout.ends:
+        node = figure.nodes[place]
+        if node.said:
+            words = f"{layout.words(place)}: {escaped(node.said)}"
+            words += f" ({node.caution})" if node.caution else ""
+            # Spaces at the beginning of a line would be lost.
+            indent = "\N{NO-BREAK SPACE}" * 8
+            wrapped = textwrap.wrap(words, _LETTERS, subsequent_indent=indent)
+            lines += [(line, layout.look(place)[0]) for line in wrapped]
+    head = _TITLE_INCHES
+    below = len(lines) * _LINE_INCHES + 2 * _MARGIN_INCHES
+    letters = max([len(line) for line, _ in lines], default=0)
+    title_inches = len(figure.title) * _TITLE_LETTER_INCHES
+    inside = max(title_inches, letters * _LETTER_INCHES) + 2 * _MARGIN_INCHES
+    width = max(layout.width, inside)
+    height = head + layout.height + below
+
+    def draw(drawing: Figure) -> None:
+        left = _MARGIN_INCHES / width
+        drawing.text(left, 1 - 0.1 / height, figure.title, fontsize=10, fontweight="bold", va="top")
+        layout.draw(drawing, above=head, below=below)
+        for number, (line, color) in enumerate(lines):
+            up = (below - _MARGIN_INCHES - number * _LINE_INCHES) / height
+            drawing.text(left, up, line, fontsize=_POINTS, color=color, va="top")
+
+    return document(draw, (width, height))
+
+
+def _whole(rows: float) -> int | float:
+    """Write a number of rows as one; weights may be none."""
+    return int(rows) if float(rows).is_integer() else rows
+
+
+def _saved(figure: TreeFigure) -> Table:
+    """Give all nodes, those that are not drawn too."""
+    above = {
+        child: (place, answer)
+        for place, node in enumerate(figure.nodes)
+        for child, answer in zip(node.children, ("yes", "no"), strict=False)
+    }
+    columns = ("node", "parent", "answer", "words", f"mean {figure.mean}", "rows", "equation")
+    return Table(
+        figure.name,
+        (*columns, "caution"),
+        tuple(
+            (
+                *(place, *above.get(place, (None, None)), node.words, node.mean, node.rows),
+                *(node.said or None, node.caution or None),
+            )
+            for place, node in enumerate(figure.nodes)
+        ),
+    )
+
+
+class _Layout:
+    """Where the nodes that are drawn stand: ends below each other, a question between its answers.
+
+    Attributes
+    ----------
+    ends
+        Places of those behind which nothing is drawn, from the top.
+    level
+        Of each node drawn, its distance from the root.
+    down
+        Of each node drawn, its middle in inches from the top.
+    lines
+        What stands in its box.
+    """
+
+    def __init__(self, figure: TreeFigure) -> None:
+        self.nodes = figure.nodes
+        self.ends: list[int] = []
+        self.level: dict[int, int] = {0: 0}
+        self.down: dict[int, float] = {}
+        below = [0]
+        while below:
+            place = below.pop()
+            children = self.nodes[place].children
+            if not children or self.level[place] >= figure.levels:
+                self.ends.append(place)
+                continue
+            for child in reversed(children):
+                self.level[child] = self.level[place] + 1
+                below.append(child)
+        self.lines = {place: self._lines(place) for place in self.level}
+        tallest = max(map(len, self.lines.values()))
+        row = tallest * _LINE_INCHES + 2 * _PADDING_INCHES + _GAP_INCHES
+        self.down = {place: (row_number + 0.5) * row for row_number, place in enumerate(self.ends)}
+        # Children come after their parents.
+        for place in sorted(self.level, reverse=True):
+            if place not in self.down:
+                middles = [self.down[child] for child in self.nodes[place].children]
+                self.down[place] = sum(middles) / len(middles)
+        self.height = len(self.ends) * row
+        widths = [0.0] * (max(self.level.values()) + 1)
+        for place, level in self.level.items():
+            *words, numbers = map(len, self.lines[place])
+            inside = max(max(words) * _BOLD_LETTER_INCHES, numbers * _LETTER_INCHES)
+            widths[level] = max(widths[level], inside + 2 * _PADDING_INCHES)
+        self.widths = widths
+        self.left = [
+            _MARGIN_INCHES + sum(widths[:level]) + level * _BETWEEN_INCHES
+            for level in range(len(widths))
+        ]
+        self.width = self.left[-1] + widths[-1] + _MARGIN_INCHES
+
+    def words(self, place: int) -> str:
+        """Name a node: by its words, or by how many ends are behind it."""
+        node = self.nodes[place]
+        if place in self.ends and node.children:
+            return f"{self._ends_behind(place)} leaves"
+        return escaped(node.words)
+
+    def look(self, place: int) -> tuple[str, str, float]:
+        """Give colour, dashes and thickness of a box."""
+        node = self.nodes[place]
+        if node.children:
+            return (GREY, "--", 1.0) if place in self.ends else (BLUE, "-", 1.0)
+        return (ORANGE, "-", 2.0) if node.caution else (INK, "-", 1.0)
+
+    def draw(self, drawing: Figure, above: float = 0.0, below: float = 0.0) -> None:
+        """Draw into a figure that has so many inches of other things above and below."""
+        width, height = drawing.get_size_inches()
+        axes = drawing.add_axes((0, below / height, 1, 1 - (above + below) / height))
+        axes.set_axis_off()
+        axes.set_xlim(0, width)
+        axes.set_ylim(self.height, 0)
+        for place in self.level:
+            if place not in self.ends:
+                self._draw_answers(axes, place)
+        for place in self.level:
+            self._draw_box(axes, place)
+
+    def _draw_answers(self, axes: Axes, place: int) -> None:
+        level = self.level[place]
+        end = self.left[level + 1]
+        bend = end - _BETWEEN_INCHES * 0.75
+        start = self.left[level] + self.widths[level]
+        for child, answer in zip(self.nodes[place].children, ("yes", "no"), strict=True):
+            down = self.down[child]
+            steps = [start, bend, bend, end], [self.down[place], self.down[place], down, down]
+            axes.plot(*steps, color=GREY, linewidth=1, zorder=1)
+            axes.text(bend + 0.05, down - 0.03, answer, fontsize=7, color=GREY, va="bottom")
+
+    def _draw_box(self, axes: Axes, place: int) -> None:
+        color, dashes, thickness = self.look(place)
+        lines = self.lines[place]
+        height = len(lines) * _LINE_INCHES + 2 * _PADDING_INCHES
+        level = self.level[place]
+        left, top = self.left[level], self.down[place] - height / 2
+        axes.add_patch(
+            FancyBboxPatch(
+                (left, top),
+                self.widths[level],
+                height,
+                boxstyle="round,pad=0,rounding_size=0.06",
+                facecolor=PAPER,
+                edgecolor=color,
+                linestyle=dashes,
+                linewidth=thickness,
+                zorder=2,
+            )
+        )
+        for number, line in enumerate(lines):
+            is_name = number < len(lines) - 1
+            axes.text(
+                left + _PADDING_INCHES,
+                top + _PADDING_INCHES + (number + 0.5) * _LINE_INCHES,
+                line,
+                fontsize=_POINTS,
+                color=INK if is_name else _SOFT,
+                fontweight="bold" if is_name else "normal",
+                va="center",
+                zorder=3,
+            )
+
+    def _lines(self, place: int) -> list[str]:
+        node: TreeNode = self.nodes[place]
+        words = textwrap.wrap(self.words(place), _BOX_LETTERS) or [""]
+        return [*words, f"mean {value_text(node.mean)}, {number_text(node.rows)} rows"]
+
+    def _ends_behind(self, place: int) -> int:
+        count, below = 0, [place]
+        while below:
+            children = self.nodes[below.pop()].children
+            count += not children
+            below += children
+        return count
