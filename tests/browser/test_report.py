@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +18,7 @@ from drivelab.outputs import OutputFolder
 from drivelab.pages.campaign import campaign_report
 from drivelab.pages.digest import digest
 from drivelab.pages.several_runs import comparison_report
+from drivelab.report.pdf import printed
 from drivelab.report.written import write_report
 
 WIDTHS = (1280, 390)
@@ -248,6 +252,27 @@ def test_prints_to_a_pdf_of_a_few_pages(browser: Any, run_path: Path) -> None:
     window.context.close()
 
 
+def test_paper_holds_the_whole_page_and_nothing_to_click(
+    run_path: Path,
+    comparison_path: Path,
+    tmp_path: Path,
+    require_tool: Callable[[str], Path],
+) -> None:
+    for path in (run_path, comparison_path):
+        pdf = tmp_path / "report.pdf"
+        pdf.write_bytes(printed(path / "report.html", str(require_tool("chromium"))))
+        command = [require_tool("pdftotext"), "-layout", pdf, "-"]
+        text = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+        *sheets, end = text.split("\f")
+        assert end == ""
+        assert "A click on" not in text
+        # Not a sheet for a line or two, the last one excepted.
+        assert min(len(sheet.split()) for sheet in sheets[:-1]) > 60
+        for heading in re.findall(r"<h[23]>([^<]+)", (path / "report.html").read_text()):
+            words = html.unescape(heading).strip()
+            assert words.split()[0] in text, words
+
+
 def test_every_point_of_a_comparison_names_its_drive(browser: Any, comparison_path: Path) -> None:
     window = Opened(browser, comparison_path / "report.html", 1280)
     page = window.page
@@ -272,7 +297,9 @@ def test_nothing_is_cut_on_paper(either: Callable[[int], Opened]) -> None:
             const box = one.getBoundingClientRect();
             return box.width && box.right > width + 1 && !one.closest("svg");
           });
-          const kept = ".panel, .exhibit.drawing, .exhibit.short, .facts, tr";
+          // Figures of up to two rows of panels, and each panel of larger ones.
+              const few = ".panels:not(:has(> .panel:nth-child(7)))";
+              const kept = `.panel, ${few}, .exhibit.short, .facts, tr`;
           const whole = [...document.querySelectorAll(kept)];
           const broken = whole.filter((one) => getComputedStyle(one).breakInside !== "avoid");
           const high = whole.filter((one) => one.getBoundingClientRect().height > height);

@@ -365,19 +365,14 @@ def _opened(args: argparse.Namespace, plan: ProfileSettings) -> Drive:
 
 def describe_drive(drive: Drive) -> dict[str, Any]:
     """Say what the result belongs to: the drive, and what lies between it and the requests."""
-    identity = drive.identity()
-    device = identity.get("device") or {}
-    is_real = drive.kind == "real"
-    volatile = identity.get("volatile") or {}
+    from drivelab.cli.profile_files import between
+
     return {
         "drive": drive.name,
         "kind": drive.kind,
         "variability": getattr(drive, "variability", None),
         "capacity_bytes": drive.capacity_bytes,
-        "file_system": identity.get("file_system") if is_real else None,
-        "mount_options": identity.get("mount_options") if is_real else None,
-        "scheduler": device.get("scheduler") if is_real else None,
-        "kernel": volatile.get("kernel_release") if is_real else None,
+        **between(drive.kind, drive.identity()),
     }
 
 

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.outputs import output_errors
-from drivelab.report.saved import PAGE, PAGE_KIND
+from drivelab.report.saved import PAGE, PAGE_KIND, PDF, PDF_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from drivelab.exhibits import Table
+    from drivelab.exhibits import Report, Table
     from drivelab.outputs import OutputFolder
     from drivelab.profile.decision import Decision
     from drivelab.profile.profile import Profile
     from drivelab.profile.settings import ProfileSettings
+    from drivelab.profile.stored import StoredProfile
 
 
 _KINDS: Final = {".csv": "table", ".svg": "drawing", ".html": PAGE_KIND, ".json": "profile"}
@@ -52,18 +53,12 @@ def write_files(
     folder: OutputFolder,
 ) -> list[str]:
     """Write tables, the drawing and all values into a folder; give the files' names."""
-    from drivelab.cli.profile_text import size_text
     from drivelab.profile.exhibits import profile_figures, profile_report
     from drivelab.report.drawing.grid import grid_document
     from drivelab.report.page import render
 
     texts = {f"{table.name}.csv": table.csv() for table in _tables(found, answers)}
-    note = f"{len(found.measured):,} passes over {size_text(plan.file_bytes)}"
-    if plan.share < 1:
-        note += f", partial: at least {100 * plan.share:.3g} % of the file each"
-    between = [head[name] for name in ("file_system", "scheduler") if head[name]]
-    between += [f"Linux {head['kernel']}"] if head["kernel"] else []
-    note += f"; {', '.join(between)}" if between else "; simulated time"
+    note = _note(found, plan, head)
     heading = f"{head['drive']} ({head['kind']})"
     texts["profile.svg"] = grid_document(profile_figures(found, head["kind"]), heading, note)
     report = profile_report(found, answers, drive=head["drive"], kind=head["kind"], note=note)
@@ -72,6 +67,10 @@ def write_files(
     texts["profile.json"] = (
         json.dumps(values_of(found, plan, head, answers, files), indent=2) + "\n"
     )
+    page = folder.path / PAGE
+    if not page.is_file() or page.read_bytes() != texts[PAGE].encode():
+        # An older one would show what the page no longer says.
+        folder.remove(PDF, PDF_KIND)
     for name, text in texts.items():
         with output_errors(folder.path / name):
             folder.write(name, _KINDS[Path(name).suffix], text)
@@ -79,6 +78,53 @@ def write_files(
         # Of another cost, asked before.
         folder.remove("decisions.csv", _KINDS[".csv"])
     return files
+
+
+def write_page(stored: StoredProfile, header: Mapping[str, Any], folder: OutputFolder) -> Report:
+    """Write the page of a profile that a run holds, and the tables beside it; give the report."""
+    from drivelab.profile.decision import decisions
+    from drivelab.profile.exhibits import profile_report
+    from drivelab.report.page import render
+
+    found, plan, drive = stored.found, stored.plan, header["drive"]
+    answers = [] if plan.cost is None else decisions(found, plan.cost)
+    report = profile_report(
+        found,
+        answers,
+        drive=drive["name"],
+        kind=drive["kind"],
+        note=_note(found, plan, between(drive["kind"], drive["identity"])),
+    )
+    rendered = render(report)
+    texts = {f"{table.name}.csv": table.csv() for table in (*rendered.tables, *report.tables)}
+    for name, text in {**texts, PAGE: rendered.html}.items():
+        with output_errors(folder.path / name):
+            folder.write(name, _KINDS[Path(name).suffix], text)
+    return report
+
+
+def between(kind: str, identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Say what lies between a drive and the requests."""
+    is_real = kind == "real"
+    device, volatile = identity.get("device") or {}, identity.get("volatile") or {}
+    return {
+        "file_system": identity.get("file_system") if is_real else None,
+        "mount_options": identity.get("mount_options") if is_real else None,
+        "scheduler": device.get("scheduler") if is_real else None,
+        "kernel": volatile.get("kernel_release") if is_real else None,
+    }
+
+
+def _note(found: Profile, plan: ProfileSettings, head: Mapping[str, Any]) -> str:
+    """Say what was measured, and what lies between the drive and the requests."""
+    from drivelab.cli.profile_text import size_text
+
+    note = f"{len(found.measured):,} passes over {size_text(plan.file_bytes)}"
+    if plan.share < 1:
+        note += f", partial: at least {100 * plan.share:.3g} % of the file each"
+    between = [head[name] for name in ("file_system", "scheduler") if head[name]]
+    between += [f"Linux {head['kernel']}"] if head["kernel"] else []
+    return f"{note}; {', '.join(between) if between else 'simulated time'}"
 
 
 def values_of(

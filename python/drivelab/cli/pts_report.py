@@ -58,7 +58,7 @@ def carry_out(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"reports": written}, indent=2))
     else:
-        show(_text(in_lines(written)))
+        show(reports_text(in_lines(written)))
     return 0
 
 
@@ -180,7 +180,8 @@ def write_report(run: Path, folder: OutputFolder, chromium: str | None = None) -
     }
 
 
-def _text(written: Sequence[Mapping[str, Any]]) -> str:
+def reports_text(written: Sequence[Mapping[str, Any]]) -> str:
+    """Write what was written, and where."""
     lines = []
     for one in written:
         stamp = f" - {one['stamp']}" if one["stamp"] else ""

@@ -1,26 +1,27 @@
 """Write a run's report again, or compare several runs on one page.
 
-The models of one run are fitted again too, so it works on a campaign that was stopped
-half-way. A comparison reads the runs and changes nothing in them.
+The run may be one of `drivelab model`, `drivelab profile` or `drivelab pts`. Models are fitted
+again too, so it works on a campaign that was stopped half-way. A comparison reads the runs of
+`drivelab model` and changes nothing in them. With --pdf the page is printed too.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.models import accuracy_text
 from drivelab.cli.outputs import add_force
-from drivelab.cli.terminal import show
+from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import UsageError
 from drivelab.plain_text import escaped
 from drivelab.told import tell
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from drivelab.pages.digest import Digest
 
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RUN",
         type=Path,
         nargs="+",
-        help="a folder made by `drivelab model`; several are compared",
+        help="a run's folder; several made by `drivelab model` are compared",
     )
     parser.add_argument(
         "--out",
@@ -40,13 +41,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="where to write [one run: its folder; several: runs/compare- and their names]",
     )
+    parser.add_argument(
+        "--pdf", action="store_true", help="print it as report.pdf too, with Chromium"
+    )
     add_force(parser)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the report or the comparison, and say where."""
-    answer, text = _one(args) if len(args.runs) == 1 else _several(args)
+    from drivelab.report.pdf import find_chromium
+
+    # Told before anything is read or drawn.
+    chromium = find_chromium() if args.pdf else None
+    answer, text = (_one if len(args.runs) == 1 else _several)(args, chromium)
     if args.json:
         print(json.dumps(answer, indent=2))
     else:
@@ -54,7 +62,16 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _one(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _one(args: argparse.Namespace, chromium: str | None) -> tuple[dict[str, Any], str]:
+    from drivelab.runs.header import command_of
+    from drivelab.store import RunStore
+
+    with RunStore.open(args.runs[0]) as store:
+        write = _OF.get(command_of(store.header), _campaign)
+    return write(args, chromium)
+
+
+def _campaign(args: argparse.Namespace, chromium: str | None) -> tuple[dict[str, Any], str]:
     from drivelab.campaign.header import stored_header
     from drivelab.models.of_run import accuracy_rows
     from drivelab.outputs import OutputFolder
@@ -68,20 +85,79 @@ def _one(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
         of = run_of(stored_header(store))
         folder = OutputFolder.of_run(path, of, out=args.out, force=args.force)
         refuse_folder(folder)
-        fitted = fit_and_report(store, folder)
+        fitted = fit_and_report(store, folder, chromium=chromium)
     answer = {
         "run": str(path),
         "report": str(fitted.report_path),
+        "pdf": _pdf(fitted.report_path, chromium),
         "model": str(fitted.model_path),
         "measurements": str(fitted.measurements_path),
         "drive": fitted.drive_name,
         "kind": fitted.drive_kind,
         "accuracy": accuracy_rows(fitted.model),
     }
-    return answer, f"{accuracy_text(fitted.model)}\n\nreport   {escaped(str(fitted.report_path))}"
+    return answer, f"{accuracy_text(fitted.model)}\n\n{_written(answer)}"
 
 
-def _several(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _profile(args: argparse.Namespace, chromium: str | None) -> tuple[dict[str, Any], str]:
+    from drivelab.cli.outputs import output_errors
+    from drivelab.cli.profile_files import check_files, write_page
+    from drivelab.outputs import OutputFolder
+    from drivelab.profile.stored import StoredProfile
+    from drivelab.report.pdf import printed
+    from drivelab.report.saved import PAGE, PDF, PDF_KIND
+    from drivelab.runs.header import run_of
+    from drivelab.store import RunStore
+
+    path: Path = args.runs[0]
+    with RunStore.open(path) as store:
+        header = store.header
+        folder = OutputFolder.of_run(path, run_of(header), out=args.out, force=args.force)
+        check_files(folder)
+        stored = StoredProfile.of(store)
+    write_page(stored, header, folder)
+    page = folder.path / PAGE
+    if chromium is not None:
+        with output_errors(folder.path / PDF):
+            folder.write(PDF, PDF_KIND, printed(page, chromium))
+    drive = header["drive"]
+    answer = {
+        "run": str(path),
+        "report": str(page),
+        "pdf": _pdf(page, chromium),
+        "drive": drive["name"],
+        "kind": drive["kind"],
+        "passes": len(stored.found.measured),
+    }
+    return answer, _written(answer)
+
+
+def _test(args: argparse.Namespace, chromium: str | None) -> tuple[dict[str, Any], str]:
+    from drivelab.cli.pts_report import folder_of_run, reports_text, write_report
+    from drivelab.report.saved import refuse_folder
+
+    folder = folder_of_run(args.runs[0], args.out, force=args.force)
+    refuse_folder(folder)
+    answer = write_report(args.runs[0], folder, chromium)
+    return answer, reports_text(in_lines([answer]))
+
+
+# By the command that made the run.
+_OF: Final = {"profile": _profile, "pts": _test}
+
+
+def _pdf(page: Path, chromium: str | None) -> str | None:
+    from drivelab.report.saved import PDF
+
+    return None if chromium is None else str(page.parent / PDF)
+
+
+def _written(answer: Mapping[str, Any]) -> str:
+    names = [name for name in ("report", "pdf") if answer[name] is not None]
+    return "\n".join(f"{name:<8} {escaped(answer[name])}" for name in names)
+
+
+def _several(args: argparse.Namespace, chromium: str | None) -> tuple[dict[str, Any], str]:
     from drivelab.campaign.header import stored_header
     from drivelab.outputs import OutputFolder
     from drivelab.pages.digest import refuse_uncomparable
@@ -99,15 +175,16 @@ def _several(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
     # Told before runs are read, and models perhaps fitted.
     refuse_folder(out)
     digests = [_digest(path) for path in args.runs]
-    page = build_comparison(digests, out)
+    page = build_comparison(digests, out, chromium=chromium)
     answer = {
         "report": str(page),
+        "pdf": _pdf(page, chromium),
         "runs": [
             {"run": one.run, "drive": one.label, "kind": one.kind, "workloads": one.workloads}
             for one in digests
         ],
     }
-    return answer, _text(digests, page)
+    return answer, f"{_text(digests)}\n\n{_written(answer)}"
 
 
 def _digest(path: Path) -> Digest:
@@ -126,11 +203,10 @@ def _digest(path: Path) -> Digest:
     return digest(read_run(path, measurements, model=model), path)
 
 
-def _text(digests: Sequence[Digest], page: Path) -> str:
+def _text(digests: Sequence[Digest]) -> str:
     labels = [escaped(one.label) for one in digests]
     width = max(map(len, labels))
-    lines = [
+    return "\n".join(
         f"{label:<{width}}  {one.workloads:,} workloads  {escaped(str(one.run))}"
         for label, one in zip(labels, digests, strict=True)
-    ]
-    return "\n".join([*lines, "", f"report   {escaped(str(page))}"])
+    )

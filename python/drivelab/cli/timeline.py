@@ -33,9 +33,10 @@ MAX_OPERATIONS: Final = 4096
 MAX_ROWS: Final = 400
 _SECTOR_BYTES: Final = 512
 _DRAWING: Final = "timeline"
-_ENDINGS: Final = (".svg", ".html")
+_ENDINGS: Final = (".svg", ".html", ".pdf")
+_WITHOUT: Final = "write the page (-o FILE.html)"
 _STAGES: Final = "table of stages"
-_FILES: Final = ("svg", "html", "csv")
+_FILES: Final = ("svg", "html", "pdf", "csv")
 _OF_A_RUN: Final = ("from", "scenario", "seed")
 
 
@@ -50,7 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="the drawing (FILE.svg), or a page with it, its facts and its numbers (FILE.html)",
+        help="the drawing (FILE.svg), or a page with it, its facts and its numbers (FILE.html), or "
+        "that page on paper (FILE.pdf), which needs Chromium",
     )
     parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="the stages as a table")
     group = parser.add_argument_group("a span of a run")
@@ -73,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
 
     _check_outputs(args)
     _check_options(args)
+    chromium = _chromium(args.output)
     name = args.drive.removeprefix("analytic:").removeprefix("sim:")
     with SimulatedDrive.open(f"sim:{name}") as drive:
         if drive.preset["kind"] != "ssd":
@@ -85,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             values, table, drawing = _span_of_a_run(args, drive)
     if args.output:
-        drawn = _drawn(drawing, table, drive, args.output.suffix)
+        drawn = _drawn(drawing, table, drive, args.output.suffix, chromium)
         write_file(answer_to(args, _DRAWING, args.output), drawn, force=args.force)
     if args.csv:
         write_file(answer_to(args, _STAGES, args.csv), table.csv(), force=args.force)
@@ -107,7 +110,18 @@ class _Drawing:
     note: str = ""
 
 
-def _drawn(drawing: _Drawing, table: Table, drive: SimulatedDrive, ending: str) -> str:
+def _chromium(output: Path | None) -> str | None:
+    """Find what prints, before anything is simulated."""
+    from drivelab.report.pdf import find_chromium
+
+    if output is None or output.suffix != ".pdf":
+        return None
+    return find_chromium(f"{output}", f"{_WITHOUT} and print it from any browser")
+
+
+def _drawn(
+    drawing: _Drawing, table: Table, drive: SimulatedDrive, ending: str, chromium: str | None
+) -> str | bytes:
     from drivelab.timeline.figure import timing_diagram
 
     figure = timing_diagram(table, title=drawing.title, span=drawing.span, note=drawing.note)
@@ -121,7 +135,12 @@ def _drawn(drawing: _Drawing, table: Table, drive: SimulatedDrive, ending: str) 
     report = timeline_report(
         figure, table, drive=drive.name, condition=drive.condition, span=drawing.span
     )
-    return render(report).html
+    html = render(report).html
+    if chromium is None:
+        return html
+    from drivelab.report.pdf import printed_html
+
+    return printed_html(html, chromium, f"{_WITHOUT} and print it from a browser")
 
 
 def _one_request(
@@ -235,7 +254,7 @@ def _check_options(args: argparse.Namespace) -> None:
 def _check_outputs(args: argparse.Namespace) -> None:
     if not (args.output or args.csv or args.json):
         raise UsageError(
-            "nothing to write: give -o FILE.svg or FILE.html, --csv FILE.csv or --json"
+            "nothing to write: give -o FILE.svg, FILE.html or FILE.pdf, --csv FILE.csv or --json"
         )
     from drivelab.drives.presets.source import preset_file
 

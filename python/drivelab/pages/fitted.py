@@ -57,7 +57,9 @@ def check_run_files(run: Path, header: Mapping[str, Any], *, force: bool = False
     folder.check({EXPORT: KIND, of_run.MODEL: "model"})
 
 
-def fit_and_report(store: RunStore, out: OutputFolder | None = None) -> Fitted:
+def fit_and_report(
+    store: RunStore, out: OutputFolder | None = None, *, chromium: str | None = None
+) -> Fitted:
     """Fit every model to what a run holds, and write model, table and report into it.
 
     Parameters
@@ -66,6 +68,8 @@ def fit_and_report(store: RunStore, out: OutputFolder | None = None) -> Fitted:
         The run.
     out
         Another folder for the report.
+    chromium
+        Prints the report as PDF too, where that is wanted.
 
     Raises
     ------
@@ -86,7 +90,7 @@ def fit_and_report(store: RunStore, out: OutputFolder | None = None) -> Fitted:
     return Fitted(
         model=model,
         model_path=model_path,
-        report_path=build_report(store.path, measurements, model=model, out=out),
+        report_path=build_report(store.path, measurements, model=model, out=out, chromium=chromium),
         measurements_path=write_measurements(rows, store.path, store.header, force=force),
         drive_name=drive["name"],
         drive_kind=drive["kind"],

@@ -28,6 +28,7 @@ def build_report(
     *,
     model: PerformanceModel | None = None,
     out: OutputFolder | None = None,
+    chromium: str | None = None,
 ) -> Path:
     """Build the report of a run and write it.
 
@@ -42,24 +43,26 @@ def build_report(
         The run's models; read from the folder unless given.
     out
         Another folder to write it into.
+    chromium
+        Prints the page as PDF too, where that is wanted.
 
     Returns
     -------
     Path
-        The page, ``report.html``.
+        The page, ``report.html``; where it was printed, ``report.pdf`` lies beside it.
 
     Raises
     ------
     UsageError
         When the folder is no run, has no models, or its models are of other measurements.
     RunError
-        When the report cannot be written.
+        When the report cannot be written or printed.
     """
     from drivelab.pages.campaign import campaign_report
 
     run = read_run(run_path, measurements, model=model)
     folder = OutputFolder.of_run(run_path, run_of(run.header)) if out is None else out
-    return write_report(campaign_report(run), folder)["report"]
+    return write_report(campaign_report(run), folder, chromium=chromium)["report"]
 
 
 def read_run(

@@ -35,7 +35,9 @@ def default_folder(paths: Sequence[Path]) -> Path:
     return Path("runs") / f"compare-{'-'.join(name or 'run' for name in names)}"[:_LONGEST_NAME]
 
 
-def build_comparison(digests: Sequence[Digest], out: OutputFolder) -> Path:
+def build_comparison(
+    digests: Sequence[Digest], out: OutputFolder, *, chromium: str | None = None
+) -> Path:
     """Write the page that compares runs, and its tables; give the page, ``report.html``.
 
     Parameters
@@ -44,6 +46,8 @@ def build_comparison(digests: Sequence[Digest], out: OutputFolder) -> Path:
         Of two runs or more.
     out
         The folder, made when it does not exist.
+    chromium
+        Prints the page as PDF too, where that is wanted.
 
     Raises
     ------
@@ -53,7 +57,7 @@ def build_comparison(digests: Sequence[Digest], out: OutputFolder) -> Path:
         When it cannot be written.
     """
     refuse_folder(out)
-    return write_report(comparison_report(digests), out)["report"]
+    return write_report(comparison_report(digests), out, chromium=chromium)["report"]
 
 
 def comparison_report(digests: Sequence[Digest]) -> Report:

@@ -14,6 +14,7 @@ from drivelab.outputs import OutputFolder
 from drivelab.profile.journal import PROFILE, entry_of, stored_passes
 from drivelab.profile.measured import measured_profile
 from drivelab.profile.measured_pass import MeasuredPass
+from drivelab.profile.stored import cost_of_start
 from drivelab.runs.executor import DriveExecutor
 from drivelab.runs.header import drive_header, run_of, this_start
 from drivelab.runs.progress import Progress
@@ -105,7 +106,7 @@ def run_profile(
         path,
         header,
         is_real=drive.kind == "real",
-        start={**origin, "beside": list(beside), **file},
+        start={**origin, "beside": list(beside), **file, **cost_of_start(plan.cost)},
         command=command,
         leave=drive.leave,
     ) as run:

@@ -257,3 +257,33 @@ class ProfileSettings:
             "is_full": self.is_full,
             "directions": list(self.directions),
         }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], *, cost: Cost | None = None) -> ProfileSettings:
+        """Read what `to_json` wrote; `cost` is no part of it.
+
+        Raises
+        ------
+        KeyError, TypeError, UsageError
+            When it is no plan.
+        """
+        intervals = tuple(
+            Interval(each["low_bytes"], each["high_bytes"], each["gap_bytes"])
+            for each in data["size_intervals"]
+        )
+        plan = cls(
+            intervals=intervals,
+            points=data["points"],
+            repetitions=data["repetitions"],
+            file_bytes=data["file_bytes"],
+            seed=data["seed"],
+            share=data["pass_share_ratio"],
+            half_width_ratio=data["half_width_ratio"],
+            most_repetitions=data["most_repetitions"],
+            most_measuring_ns=data["most_measuring_ns"],
+            is_full=data["is_full"],
+            directions=tuple(data["directions"]),
+            cost=cost,
+        )
+        plan.check()
+        return plan

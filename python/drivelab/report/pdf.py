@@ -22,8 +22,19 @@ _BEGINNING: Final = b"%PDF-"
 _END: Final = b"%%EOF"
 
 
-def find_chromium() -> str:
+#: What to do where it fails, of a page that is written beside it.
+_INSTEAD: Final = "the page itself is complete: print it from a browser, or leave --pdf out"
+
+
+def find_chromium(
+    asked: str = "--pdf", instead: str = "leave --pdf out and print the page from any browser"
+) -> str:
     """Give the path of Chromium.
+
+    Parameters
+    ----------
+    asked, instead
+        What needs it, and what to do without it.
 
     Raises
     ------
@@ -35,12 +46,19 @@ def find_chromium() -> str:
         if found:
             return found
     raise UsageError(
-        f"--pdf needs Chromium ({' or '.join(_NAMES[:3])} on the PATH): install it, or leave "
-        "--pdf out and print the page from any browser"
+        f"{asked} needs Chromium ({' or '.join(_NAMES[:3])} on the PATH): install it, or {instead}"
     )
 
 
-def printed(page: Path, chromium: str) -> bytes:
+def printed_html(html: str, chromium: str, instead: str) -> bytes:
+    """Print a page that is in no file; `instead` says what to do where that fails."""
+    with tempfile.TemporaryDirectory(prefix="drivelab-page-") as folder:
+        page = Path(folder) / "page.html"
+        page.write_text(html, encoding="utf-8")
+        return printed(page, chromium, instead)
+
+
+def printed(page: Path, chromium: str, instead: str = _INSTEAD) -> bytes:
     """Print a page; give the PDF.
 
     Parameters
@@ -49,6 +67,8 @@ def printed(page: Path, chromium: str) -> bytes:
         An HTML file.
     chromium
         As `find_chromium` gives it.
+    instead
+        What to do where it fails.
 
     Raises
     ------
@@ -76,8 +96,8 @@ def printed(page: Path, chromium: str) -> bytes:
         content = draft.read_bytes() if draft.is_file() else b""
         if reason or not (content.startswith(_BEGINNING) and _END in content[-64:]):
             raise RunError(
-                f"{chromium} printed no PDF of {page} ({reason or 'it wrote no whole file'}); the "
-                "page itself is complete: print it from a browser, or leave --pdf out"
+                f"{chromium} printed no PDF of {page} ({reason or 'it wrote no whole file'}); "
+                f"{instead}"
             )
         return content
 

@@ -90,8 +90,8 @@ def test_prefix_of_the_drive_may_be_left_out(small, capsys) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--record", "4k"], "nothing to write: give -o FILE.svg or FILE.html, --csv"),
-        (["--record", "4k", "-o", "x.png"], "x.png does not end in .svg or .html, which"),
+        (["--record", "4k"], "nothing to write: give -o FILE.svg, FILE.html or FILE.pdf, --csv"),
+        (["--record", "4k", "-o", "x.png"], "x.png does not end in .svg or .html or .pdf, which"),
         (["--record", "4k", "--csv", "x.svg"], "x.svg does not end in .csv"),
         (["--record", "4k", "-o", "none/x.svg"], "there is no folder none"),
         (["--record", "0", "--json"], "a record of 0 bytes cannot be drawn"),
