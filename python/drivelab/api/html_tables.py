@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from drivelab.exhibits import Table
 
 
 def rows_html(rows: Sequence[tuple[str, str]], note: str = "") -> str:
@@ -12,11 +16,17 @@ def rows_html(rows: Sequence[tuple[str, str]], note: str = "") -> str:
     return f"<table><tbody>{''.join(cells)}</tbody></table>{_note(note)}"
 
 
-def table_html(rows: Sequence[Sequence[str]], note: str = "") -> str:
-    """Write a table whose first row has the titles, and a note below."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
+def table_html(table: Table, note: str = "") -> str:
+    """Write a table of texts, marked cells starred, and a note below."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in table.columns)
     body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows[1:]
+        "<tr>"
+        + "".join(
+            f"<td>{escape(str(cell))}{' *' if (row, column) in table.marked else ''}</td>"
+            for column, cell in enumerate(cells)
+        )
+        + "</tr>"
+        for row, cells in enumerate(table.rows)
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{_note(note)}"
 

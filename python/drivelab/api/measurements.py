@@ -214,18 +214,20 @@ class Measurements:
         return f"<{len(self)} measurements of {self.drive}, {self._adjective()}>"
 
     def _repr_html_(self) -> str:
+        from drivelab.exhibits import Table
         from drivelab.exhibits.quantities import METRICS, latency_text, workload_text
 
-        rows = [["workload", "mean latency", "99 % within", "bandwidth", "throughput"]]
+        columns = ("workload", "mean latency", "99 % within", "bandwidth", "throughput")
+        rows = []
         for one in self._found[:_ROWS_SHOWN]:
             texts = {name: metric.text(getattr(one, name)) for name, metric in METRICS.items()}
             mean, *rates = texts.values()
             tail = latency_text(one.percentile_ns(99))
-            rows.append([workload_text(one.workload), mean, tail, *rates])
+            rows.append((workload_text(one.workload), mean, tail, *rates))
         left = len(self) - _ROWS_SHOWN
         more = f", the first {_ROWS_SHOWN} shown" if left > 0 else ""
         note = f"{len(self):,} workloads {self._adjective()} on {self.drive}{more}"
-        return table_html(rows, note)
+        return table_html(Table("measurements", columns, tuple(rows)), note)
 
     def _adjective(self) -> str:
         from drivelab.exhibits.quantities import PROVENANCE

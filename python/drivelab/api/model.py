@@ -181,10 +181,10 @@ class Model:
         return f"<Model of {self._described()}>"
 
     def _repr_html_(self) -> str:
-        from drivelab.models.exhibits.accuracy_words import accuracy_cells, accuracy_meaning
+        from drivelab.models.exhibits.accuracy_words import accuracy_meaning, relative_errors
 
         meaning = "".join(accuracy_meaning(self._fitted))
-        return table_html(accuracy_cells(self._fitted), f"Model of {self._described()} {meaning}")
+        return table_html(relative_errors(self._fitted), f"Model of {self._described()} {meaning}")
 
     def _described(self) -> str:
         from drivelab.exhibits.quantities import PROVENANCE

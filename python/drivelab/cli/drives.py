@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.outputs import add_force
-from drivelab.cli.terminal import aligned, in_lines, show
+from drivelab.cli.terminal import in_lines, show
+from drivelab.report.terminal import aligned
 
 if TYPE_CHECKING:
     import argparse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from drivelab.cli.terminal import aligned
+from drivelab.report.terminal import table_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -29,8 +29,7 @@ def asked_estimator(args: argparse.Namespace) -> str | None:
 
 def accuracy_text(model: PerformanceModel) -> str:
     """Write the mean relative errors as a table, the best of each metric starred."""
-    from drivelab.models.exhibits.accuracy_words import accuracy_cells, accuracy_meaning
+    from drivelab.models.exhibits.accuracy_words import accuracy_meaning, relative_errors
 
-    rows = accuracy_cells(model)
-    lines = [line.rstrip() for line in aligned(rows, left=2)]
+    lines = table_lines(relative_errors(model), left=2)
     return "\n".join([*lines, *accuracy_meaning(model)])

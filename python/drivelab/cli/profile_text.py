@@ -6,7 +6,8 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.cli.terminal import aligned
+from drivelab.exhibits import Table
+from drivelab.report.terminal import table_lines
 from drivelab.runs.starts import beside_text
 from drivelab.units import format_duration_ns
 
@@ -116,7 +117,8 @@ def _table(found: Profile) -> list[str]:
         direction: set.intersection(*map(set, found.centres[direction].times_ns.values()))
         for direction in directions
     }
-    rows = [["size", *itertools.chain(*((f"{each}s ", "95 %") for each in directions))]]
+    columns = ("size", *itertools.chain(*((f"{each}s ", "95 %") for each in directions)))
+    rows: list[tuple[str, ...]] = []
     for size in _shown(sizes, set.union(*measured.values())):
         row = [size_text(size)]
         for direction in directions:
@@ -125,11 +127,11 @@ def _table(found: Profile) -> list[str]:
             row.append(f"{ratios.by_size[size]:.2f}{mark}")
             bounds = ratios.bounds.get(size)
             row.append("" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}")
-        rows.append(row)
+        rows.append(tuple(row))
     note = "* measured in both orders; sequential over random throughput"
     if not all(each.issuperset(sizes) for each in measured.values()):
         note += ", estimated at the others"
-    return [*(line.rstrip() for line in aligned(rows, left=0)), note]
+    return table_lines(Table("ratios", columns, tuple(rows), note=note), left=0)
 
 
 def _shown(sizes: Sequence[int], measured: set[int]) -> list[int]:

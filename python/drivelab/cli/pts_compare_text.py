@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from drivelab.cli.terminal import aligned
+from drivelab.exhibits import Cell, Table
+from drivelab.report.terminal import table_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-_UNKNOWN: Final = "-"
+#: The columns and the rows of a table.
+_Course: TypeAlias = "tuple[tuple[str, ...], list[tuple[Cell, ...]]]"
 
 
 def text_of(answer: Mapping[str, Any]) -> str:
@@ -39,81 +41,73 @@ def _standings(answer: Mapping[str, Any]) -> list[str]:
         mix = mix_text(round(100 * answer["read_ratio"]))
         title += f" at {block_text(answer['block_bytes'])} {mix}"
         title += "" if answer["is_measured"] else ", between measured cells"
-    rows = [("drive", "mean", "95 % interval", "wins", "losses", "undecided")]
+    columns = ("drive", "mean", "95 % interval", "wins", "losses", "undecided")
+    rows: list[tuple[Cell, ...]] = []
     for one in sorted(
         answer["standings"], key=lambda one: one["mean"], reverse=not answer["is_less_better"]
     ):
         interval = (
             "" if one["low"] is None else f"{value_text(one['low'])} to {value_text(one['high'])}"
         )
-        counts = tuple(str(one[name]) for name in ("wins", "losses", "undecided"))
-        rows.append((one["label"], value_text(one["mean"]), interval, *counts))
-    return [title, *aligned(rows, left=1)]
+        counts = (one[name] for name in ("wins", "losses", "undecided"))
+        rows.append((one["label"], one["mean"], interval, *counts))
+    return table_lines(Table("standings", columns, tuple(rows), title=title))
 
 
 def _courses(answer: Mapping[str, Any]) -> list[str]:
     """Write what a test over time came to on each drive, in the order in which they are named."""
     (course,) = _COURSES.keys() & answer.keys()
     title, rows_of = _COURSES[course]
-    return [title, *aligned(rows_of(answer[course], answer.get("minute")), left=1)]
+    columns, rows = rows_of(answer[course], answer.get("minute"))
+    return table_lines(Table(course, columns, tuple(rows), title=title))
 
 
-def _saturation(drives: Sequence[Mapping[str, Any]], minute: str) -> list[Sequence[str]]:
-    rows: list[Sequence[str]] = [
-        (
-            *("drive", "fresh (IOPS)", "at the end (IOPS)", "last window (IOPS)", "lost"),
-            f"steady after ({minute})",
-        )
-    ]
+def _saturation(drives: Sequence[Mapping[str, Any]], minute: str) -> _Course:
+    columns = (
+        *("drive", "fresh (IOPS)", "at the end (IOPS)", "last window (IOPS)", "lost"),
+        f"steady after ({minute})",
+    )
+    rows: list[tuple[Cell, ...]] = []
     for one in drives:
         lost = one["lost_ratio"]
         rows.append(
             (
                 one["label"],
-                _known(one["fresh_iops"]),
-                _known(one["end_iops"]),
-                _known(one["settled_iops"]),
-                _UNKNOWN if lost is None else f"{100 * lost:.1f} %",
+                *(one[name] for name in ("fresh_iops", "end_iops", "settled_iops")),
+                None if lost is None else f"{100 * lost:.1f} %",
                 _minutes(one["steady_after_minutes"], one["verdict"]),
             )
         )
-    return rows
+    return columns, rows
 
 
-def _recovery(drives: Sequence[Mapping[str, Any]], minute: str) -> list[Sequence[str]]:
-    rows: list[Sequence[str]] = [("drive", f"recovered after ({minute})")]
-    return rows + [
+def _recovery(drives: Sequence[Mapping[str, Any]], minute: str) -> _Course:
+    return ("drive", f"recovered after ({minute})"), [
         (one["label"], _minutes(one["recovery_minutes"], one["verdict"])) for one in drives
     ]
 
 
-def _idle(drives: Sequence[Mapping[str, Any]], _minute: None) -> list[Sequence[str]]:
+def _idle(drives: Sequence[Mapping[str, Any]], _minute: None) -> _Course:
     ratios = list(
         dict.fromkeys(state["wait_ratio"] for one in drives for state in one["wait_states"])
     )
-    rows: list[Sequence[str]] = [("drive", *(f"idle {ratio:g} x" for ratio in ratios))]
+    rows: list[tuple[Cell, ...]] = []
     for one in drives:
         gains = {state["wait_ratio"]: state["gain_ratio"] for state in one["wait_states"]}
-        rows.append((one["label"], *(_known(gains.get(ratio)) for ratio in ratios)))
-    return rows
+        rows.append((one["label"], *(gains.get(ratio) for ratio in ratios)))
+    return ("drive", *(f"idle {ratio:g} x" for ratio in ratios)), rows
 
 
 #: By what a comparison over time has: its title, and a row for each drive below their headings.
-_COURSES: Final[dict[str, tuple[str, Callable[..., list[Sequence[str]]]]]] = {
+_COURSES: Final[dict[str, tuple[str, Callable[..., _Course]]]] = {
     "saturation": ("writes from fresh out of the box on", _saturation),
     "recovery": ("writes in order after random ones", _recovery),
     "idle_recovery": ("writes after idling so many times as long, over writes without", _idle),
 }
 
 
-def _minutes(value: float | None, verdict: str) -> str:
+def _minutes(value: float | None, verdict: str) -> str | None:
     from drivelab.pts.compared_courses import or_never
 
     known = or_never(value, verdict)
-    return _UNKNOWN if known is None else known if isinstance(known, str) else f"{known:,g}"
-
-
-def _known(value: float | None) -> str:
-    from drivelab.exhibits.number_text import value_text
-
-    return _UNKNOWN if value is None else value_text(value)
+    return known if known is None or isinstance(known, str) else f"{known:,g}"

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.outputs import add_force, output_errors
-from drivelab.cli.terminal import aligned, show
+from drivelab.cli.terminal import show
 from drivelab.errors import DrivelabError, RunError, UsageError
 from drivelab.outputs import OutputFolder
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from drivelab.exhibits import Cell, Table
     from drivelab.reproduce.claims import Claim, Ordering, Reproduction
 
 
 # Of an ordinary terminal.
-_COLUMNS: Final = 80
+_COLUMNS: Final = 78
+_HEAD: Final = 11
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -156,32 +156,20 @@ def _failure_text(failed: Claim | Ordering) -> str:
 
 def _columns(table: Table) -> list[str]:
     """Lay a table out for a terminal, its rows as columns where that is narrower."""
-    rows = [[name.replace("_", " ") for name in table.columns]]
-    rows += [
-        [_cell(cell, name) for cell, name in zip(row, table.columns, strict=True)]
+    from drivelab.exhibits import Table
+    from drivelab.report.terminal import aligned, table_lines
+
+    heads = tuple(name.replace("_", " ") for name in table.columns)
+    rows = tuple(
+        tuple(_cell(cell, name) for cell, name in zip(row, table.columns, strict=True))
         for row in table.rows
-    ]
-    upright, turned = _upright(rows), _indented(list(zip(*rows, strict=True)))
-    width = max(map(len, upright))
-    return upright if width <= max(_COLUMNS, *map(len, turned)) else turned
-
-
-def _upright(rows: list[list[str]]) -> list[str]:
+    )
     # Long headings go over several lines, so that a table fits an ordinary terminal.
-    heads = [_wrapped(head) for head in rows[0]]
-    height = max(map(len, heads))
-    heads = [[""] * (height - len(head)) + head for head in heads]
-    return _indented([*zip(*heads, strict=True), *rows[1:]])
-
-
-def _indented(lines: Sequence[Sequence[str]]) -> list[str]:
-    return [f"  {line}" for line in aligned(lines, left=0)]
-
-
-def _wrapped(text: str) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, 11) or [""]
+    upright = table_lines(Table(table.name, heads, rows), left=0, head_width=_HEAD)
+    turned = aligned(list(zip(heads, *rows, strict=True)), left=0)
+    width = max(map(len, upright))
+    shown = upright if width <= max(_COLUMNS, *map(len, turned)) else turned
+    return [f"  {line}" for line in shown]
 
 
 def _cell(cell: Cell, column: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.cli.arguments import add_json
 from drivelab.cli.drive_options import characteristics_json
 from drivelab.cli.outputs import add_force
-from drivelab.cli.terminal import aligned, columns, in_lines, show
+from drivelab.cli.terminal import columns, in_lines, show
 
 if TYPE_CHECKING:
     import argparse
@@ -139,12 +139,12 @@ def _summary_json(summary: RunSummary) -> dict[str, Any]:
 
 
 def _list_text(answer: Mapping[str, Any]) -> str:
+    from drivelab.report.terminal import display_width
     from drivelab.units import format_size
 
     if not answer["runs"]:
         return f"no runs in {answer['folder']}; `drivelab model` makes them"
-    head = ("run", "drive", "design", "measured", "failed", "started", "size", "state")
-    rows = [head]
+    rows = []
     problems = []
     for one in answer["runs"]:
         known = one["problem"] is None
@@ -162,10 +162,11 @@ def _list_text(answer: Mapping[str, Any]) -> str:
         )
         if not known:
             problems.append(one["problem"])
-    table = _table(rows)
+    heads = ("run", "drive", "design", "measured", "failed", "started", "size", "state")
+    table = _table(heads, rows)
     width = columns()
-    if width is not None and max(map(len, table)) > width:
-        table = _labelled(rows[1:])
+    if width is not None and max(map(display_width, table)) > width:
+        table = _labelled(rows)
     return "\n".join([*table, *problems])
 
 
@@ -219,7 +220,7 @@ def _show_text(answer: Mapping[str, Any]) -> str:
             for one in answer["failures"]
         ]
         head = ("index", "failed at", "workload", "why")
-        text += ["", *_table([head, *rows]), "the same command tries them again"]
+        text += ["", *_table(head, rows), "the same command tries them again"]
     return "\n".join(text)
 
 
@@ -271,5 +272,8 @@ def _when(text: str | None) -> str:
     return "?" if text is None else f"{datetime.fromisoformat(text).astimezone():%Y-%m-%d %H:%M}"
 
 
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    return [line.rstrip() for line in aligned(rows, left=len(rows[0]))]
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+    from drivelab.exhibits import Table
+    from drivelab.report.terminal import table_lines
+
+    return table_lines(Table("runs", heads, tuple(rows)), left=len(heads))

@@ -9,12 +9,9 @@ import re
 import shutil
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from drivelab.plain_text import escaped, escaped_lines, write_controls
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # What a line says of itself, and the two spaces or more that part it from the text.
 _LABEL: Final = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)| *- ")
@@ -27,18 +24,6 @@ _JOINED: Final = "\N{NO-BREAK SPACE}"
 def columns() -> int | None:
     """Give the terminal's width, or nothing where the output is none."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def aligned(rows: Sequence[Sequence[str]], *, left: int) -> list[str]:
-    """Set rows below each other, as many first columns to the left and the rest to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            f"{cell:<{width}}" if place < left else f"{cell:>{width}}"
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
 
 
 def show(text: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from drivelab.cli import terminal
 from drivelab.cli.main import main
-from drivelab.cli.terminal import aligned, show, wrapped
+from drivelab.cli.terminal import show, wrapped
 
 
 @pytest.mark.parametrize(
@@ -66,14 +66,3 @@ def test_json_is_never_wrapped(capsys, monkeypatch) -> None:
     said = capsys.readouterr().out
     assert json.loads(said)["drive"]
     assert max(map(len, said.splitlines())) > 40
-
-
-def test_columns_are_set_below_each_other_names_left_and_numbers_right() -> None:
-    rows = [("drive", "", "IOPS"), ("sim:x25m", "warm", "9"), ("a", "cold", "1,200")]
-    assert aligned(rows, left=2) == [
-        "drive            IOPS",
-        "sim:x25m  warm      9",
-        "a         cold  1,200",
-    ]
-    assert aligned([("a", ""), ("bcd", "e")], left=2) == ["a     ", "bcd  e"]
-    assert aligned([("a", "b"), ("bcd", "")], left=0) == ["  a  b", "bcd   "]

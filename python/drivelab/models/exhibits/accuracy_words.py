@@ -1,9 +1,10 @@
-"""How good the models of a run are, as the cells of a small table, and what they mean."""
+"""How good the models of a run are, as a small table, and what it means."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from drivelab.exhibits import Table
 from drivelab.exhibits.quantities import METRICS, share_text
 from drivelab.models.predictors import ESTIMATORS
 
@@ -11,28 +12,32 @@ if TYPE_CHECKING:
     from drivelab.models.model import PerformanceModel
 
 
-def accuracy_cells(model: PerformanceModel) -> list[list[str]]:
-    """Give the mean relative error of every model, a row each below one of titles.
+def relative_errors(model: PerformanceModel) -> Table:
+    """Give the mean relative error of every model, a row each, the best of each metric marked.
 
-    The best of each metric is starred. Columns are metric, model, in-sample and cross-validated
-    errors and, where it was checked, those off the grid.
+    Columns are metric, model, in-sample and cross-validated errors and, where it was checked,
+    those off the grid.
     """
     evaluation = model.evaluation
-    head = ["relative error", "", "in-sample", "unseen  "]
-    rows = [head if evaluation.check is None else [*head, "off-grid"]]
+    columns: tuple[str, ...] = ("relative error", "", "in-sample", "unseen")
+    rows: list[tuple[str, ...]] = []
+    marked = set()
     for metric, quantity in METRICS.items():
         of_metric = [key for key in evaluation.cross_validated if key.metric == metric]
         for key in of_metric:
-            star = " *" if model.best[metric] == key else "  "
+            if model.best[metric] == key:
+                marked.add((len(rows), columns.index("unseen")))
             cells = [
                 share_text(evaluation.in_sample[key].mre),
-                share_text(evaluation.cross_validated[key].mre) + star,
+                share_text(evaluation.cross_validated[key].mre),
             ]
             if evaluation.check is not None:
                 cells.append(share_text(evaluation.check[key].mre))
             label = quantity.label.lower() if key == of_metric[0] else ""
-            rows.append([label, f"{key.features} {ESTIMATORS[key.estimator].label}", *cells])
-    return rows
+            rows.append((label, f"{key.features} {ESTIMATORS[key.estimator].label}", *cells))
+    if evaluation.check is not None:
+        columns = (*columns, "off-grid")
+    return Table("relative_errors", columns, tuple(rows), marked=frozenset(marked), right=True)
 
 
 def accuracy_meaning(model: PerformanceModel) -> list[str]:
