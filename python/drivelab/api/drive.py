@@ -15,8 +15,9 @@ from drivelab.api.path_text import path_text
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.core_panic import panics_told
 from drivelab.drives.asked import plan_for, refuse_without_effect
+from drivelab.drives.in_order import measured_in_order
 from drivelab.drives.naming import open_drive
-from drivelab.errors import RunError, UsageError
+from drivelab.errors import UsageError
 from drivelab.units import format_size, parse_size
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.given import shown
@@ -247,8 +248,6 @@ class Drive(ClosedOnExit):
         refuse_without_effect(self.name, asked, _word)
         plan = plan_for(self.name, seed=seed, asked=asked)
         listed = workloads_of(workloads)
-        for workload in listed:
-            self._opened.check(workload)
         with panics_told():
             found = Measurements(self._measured(listed, plan, progress), self.name, self.kind)
         return found[0] if isinstance(workloads, Characteristics) else found
@@ -274,12 +273,9 @@ class Drive(ClosedOnExit):
     ) -> Iterator[Any]:
         from drivelab.runs.progress import Progress
 
-        answers: Any = self._opened.measure(list(enumerate(workloads)), plan)
+        answers = measured_in_order(self._opened, workloads, plan)
         with closing(answers), Progress(len(workloads), 0, "measurements", shown=progress) as bar:
-            for place in range(len(workloads)):
-                answer = next(answers, None)
-                if answer is None:
-                    raise RunError(f"{self.name} answered {place} of {len(workloads)} measurements")
+            for answer in answers:
                 yield answer
                 bar.advance()
 

@@ -18,7 +18,6 @@ from drivelab.cli.drive_options import (
     plan_of,
 )
 from drivelab.cli.terminal import in_lines, show
-from drivelab.errors import RunError
 
 if TYPE_CHECKING:
     import argparse
@@ -38,14 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure and print."""
+    from drivelab.drives.in_order import measured_in_order
+
     workload = characteristics_of(args)
     workload.validate()
     plan = plan_of(args)
     with open_named(args, [workload]) as drive:
-        drive.check(workload)
-        measurement = next(iter(drive.measure([(0, workload)], plan)), None)
-        if measurement is None:
-            raise RunError(f"{drive.name} answered nothing")
+        (measurement,) = measured_in_order(drive, [workload], plan)
         drive_name, kind = drive.name, drive.kind
         variability: str | None = getattr(drive, "variability", None)
         preset = drive.identity().get("preset", {})
