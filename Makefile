@@ -24,7 +24,7 @@ define section
 endef
 
 .PHONY: help prerequisites build demo test check lint rust-test python-test test-faults \
-	validate reference-results bench system-packages clean
+	validate reference-results bench wheel system-packages clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -51,6 +51,16 @@ build: $(UV) ## the command, at .venv/bin/drivelab
 demo: build ## the main job on sim:x25m: measure, model, report
 	@rm -rf $(DEMO_RUN)
 	.venv/bin/drivelab model sim:x25m --design huang2011:300 --out $(DEMO_RUN)
+
+wheel: $(UV) ## a wheel in dist/, installed and tried in an environment of its own
+	@rm -rf dist .tools/wheel
+	@$(UV) build --quiet --wheel --out-dir dist
+	@$(UV) venv --quiet .tools/wheel
+	@$(UV) pip install --quiet --python .tools/wheel/bin/python dist/*.whl
+	@cd .tools/wheel && bin/drivelab --version && bin/drivelab measure sim:x25m --json >/dev/null \
+		&& bin/drivelab model sim:x25m --design huang2011:30 --check 0 --no-sweeps --out run >/dev/null \
+		&& bin/drivelab report run >/dev/null && bin/python -c 'import drivelab as dl; dl.fit(dl.Run("run"))'
+	@ls dist/*.whl
 
 test: check rust-test python-test ## set up everything and run every check
 
@@ -108,6 +118,6 @@ system-packages: ## fio, a browser and its like, for the tests that need them (r
 	apt-get update -qq && apt-get install -y -qq --no-install-recommends $(SYSTEM_PACKAGES) >/dev/null
 
 clean: ## remove what was built (runs/ stays)
-	rm -rf target .venv .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf target dist .venv .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find python tests -name __pycache__ -prune -exec rm -rf {} +
 	find python -name '*.so' -delete
