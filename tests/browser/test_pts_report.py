@@ -102,12 +102,19 @@ def test_opens_without_network_complaints_or_overflow(opened: Opened) -> None:
     assert page.locator("main b >> text=markup").count() == 0
 
 
-def test_every_page_has_the_whole_header(opened: Opened) -> None:
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_every_sheet_has_the_whole_header_and_a_screen_shows_it_once(
+    opened: Opened, media: str
+) -> None:
+    opened.page.emulate_media(media=media)
     sheets = opened.page.locator(".sheet")
     assert sheets.count() == 5
     for place in range(5):
         text = sheets.nth(place).locator("thead").first.inner_text().replace("\xa0", " ")
         assert STAMP in text
+        if media == "screen" and place > 0:
+            assert HEADER[0][0] not in text
+            continue
         for name, value in (*HEADER, ("drive", LONG)):
             assert name in text
             assert value in text

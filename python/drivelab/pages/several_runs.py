@@ -89,21 +89,21 @@ def comparison_report(digests: Sequence[Digest]) -> Report:
                 anchor="summary",
             ),
             Page(
-                "Before you trust a number",
-                tuple(Cautions(one.label, one.cautions) for one in digests),
-                anchor="warnings",
-            ),
-            Page("The words used here", (Facts("", GLOSSARY),), anchor="words"),
-            Page(
                 "What the drives do when one thing changes",
                 (Text((_LINES,)), *several_drives([one.sweeps for one in digests], sweeps)),
                 anchor="sweeps",
+            ),
+            Page(
+                "Before you trust a number",
+                tuple(Cautions(one.label, one.cautions) for one in digests),
+                anchor="warnings",
             ),
             Page(
                 "How good the models are",
                 (Text((_ROWS,)), *_accuracy(digests, accuracy)),
                 anchor="accuracy",
             ),
+            Page("The words used here", (Facts("", GLOSSARY),), anchor="words"),
             Page("What was compared", _identities(digests), anchor="identity"),
         ),
     )

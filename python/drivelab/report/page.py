@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 STYLES: Final = ("report.css", "exhibits.css")
 _COMMAND: Final = re.compile(r"`([^`<>]+)`")
+# Of the command line: a browser would break it behind its dashes.
+_OPTION: Final = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
 _NUMBER_AND_UNIT: Final = re.compile(r"(\d) (%|ns|µs|ms|s|MB/s|IOPS|B|[KMGT]iB)(?![\w])")
 
 
@@ -152,14 +154,22 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def _kept_together(text: str) -> str:
-    """Put a space that does not break between each number and its unit."""
-    return _NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)
+def _kept_together(text: str) -> Markup:
+    """Break neither between a number and its unit, nor in an option of the command line."""
+    return Markup(_options_kept(_units_kept(text)))  # noqa: S704
 
 
 def _said(text: str) -> Markup:
     """Set what stands between back quotes as a command."""
-    return Markup(_COMMAND.sub(r"<code>\1</code>", str(escape(_kept_together(text)))))  # noqa: S704
+    return Markup(_options_kept(_COMMAND.sub(r"<code>\1</code>", _units_kept(text))))  # noqa: S704
+
+
+def _units_kept(text: str) -> str:
+    return str(escape(_NUMBER_AND_UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)))
+
+
+def _options_kept(escaped: str) -> str:
+    return _OPTION.sub(r'<span class="kept">\g<0></span>', escaped)
 
 
 def _resource(name: str) -> str:

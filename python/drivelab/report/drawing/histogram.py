@@ -14,7 +14,7 @@ from drivelab.exhibits.number_text import number_text
 from drivelab.exhibits.quantities import latency_text
 from drivelab.report.drawing.axes import logarithmic_axis
 from drivelab.report.drawing.looks import WIDE_INCHES, Drawn, Panel, identifier
-from drivelab.report.drawing.svg import BLUE, INK, panel
+from drivelab.report.drawing.svg import BLUE, INK, PAPER, panel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,7 +143,8 @@ def _draw(
         edgecolor="white",
         linewidth=0.4,
     )
-    for (time_us, name), row in zip(marks, rows, strict=True):
+    # From the top: names of lower rows cover the lines that go up through them.
+    for row, (time_us, name) in sorted(zip(rows, marks, strict=True), reverse=True):
         special = name in (_MEAN, _MAXIMUM)
         axes.axvline(
             time_us, color=INK, linewidth=0.9, linestyle="solid" if special else (0, (4, 2))
@@ -157,6 +158,7 @@ def _draw(
             textcoords="offset points",
             horizontalalignment="center",
             fontsize=8,
+            bbox={"boxstyle": "square,pad=0.08", "facecolor": PAPER, "edgecolor": "none"},
             arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": INK, "shrinkA": 0}
             if row
             else None,

@@ -216,7 +216,10 @@ def _draw_series(
     *,
     behind: int,
 ) -> None:
-    """Draw one line; where lines coincide, the first lies in front and others' markers peek out."""
+    """Draw one line; where lines coincide, the first lies in front and others' markers peek out.
+
+    Of lines without markers a dashed one lies in front of one drawn through, which shows between.
+    """
     places = _points(figure, line)
     x = placed(figure.x, [line.x[place] for place in places])
     y = [line.y[place] for place in places]
@@ -239,11 +242,12 @@ def _draw_series(
         options["marker"] = "o"
     options["linewidth"] = {"trace": 1.1, "fit": 1.2}.get(line.role, 1.8)
     options["markersize"] = 4.5 + 0.9 * behind
+    in_front = line.role in ("trace", "fit") and bool(style.dash)
     for start, end in _stretches(line, places):
         axes.plot(
             x[start:end],
             y[start:end],
-            zorder=(4 if line.role == "mean" else 3) - behind / 100,
+            zorder=(4 if line.role == "mean" else 3) + in_front / 2 - behind / 100,
             label=None if start else line.label,
             clip_on=line.role != "data",
             **options,
