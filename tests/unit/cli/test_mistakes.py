@@ -99,7 +99,6 @@ def test_a_mistake_is_one_line_with_a_remedy(capsys, words: str, said: str) -> N
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("report profile", "profile is a run of `drivelab profile`, not of `drivelab model`; its"),
         ("report model profile", "profile is a run of `drivelab profile`, not of `drivelab model`"),
         ("predict profile", "profile is a run of `drivelab profile`, not of `drivelab model`"),
         ("pts report model", "model is a run of `drivelab model`, not of `drivelab pts run`"),

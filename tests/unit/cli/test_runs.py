@@ -435,7 +435,7 @@ def test_remove_refuses_what_is_no_run(capsys) -> None:
         ("nothing", "nothing does not exist"),
         ("photos", "not a run of Drivelab"),
         ("link", "link is a link to"),
-        ("thesis/chapter.tex", "is no run"),
+        ("thesis/chapter.tex", "thesis/chapter.tex is a file; a run is a folder"),
     ):
         code, line = refusal(capsys, "remove", path, "--yes")
         assert code == 2

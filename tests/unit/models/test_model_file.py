@@ -54,11 +54,11 @@ def test_the_file_says_what_it_is(content: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"", "not JSON"),
+        (b"", "is no Drivelab model: it is empty"),
         (b"not json", "not JSON"),
         (b"\xff\xfe\x00", "not text"),
-        (b"[]", "the file is not an object with 'format'"),
-        (b'{"format": "gpx"}', "format is not 'drivelab performance model'"),
+        (b"[]", "is no Drivelab model that can be read: it holds something else"),
+        (b'{"format": "gpx"}', "is no Drivelab model that can be read: it holds something else"),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"format": NaN}', "contains NaN"),
         (b'{"format": ' + b"9" * 5000 + b"}", "a number of more than 100 characters"),
@@ -76,7 +76,7 @@ def test_rubbish_is_named(tmp_path: Path, text: bytes, message: str) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="No such file"):
+    with pytest.raises(UsageError, match="does not exist; a model is a run's folder"):
         PerformanceModel.load(tmp_path / "missing.json")
     with pytest.raises(UsageError, match="Is a directory"):
         PerformanceModel.load(tmp_path)

@@ -104,7 +104,9 @@ def test_what_is_not_there_is_told_with_what_is(folder: Path) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_a_preset_that_is_none_is_not_to_be_run() -> None:
-    with pytest.raises(UsageError, match='no preset "x25n"; the presets are apex, '):
+    with pytest.raises(
+        UsageError, match="no preset 'x25n'; did you mean x25m\\? the presets are apex, "
+    ):
         read_reference("sim:x25n", "iops")
 
 

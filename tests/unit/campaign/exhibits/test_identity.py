@@ -94,7 +94,7 @@ def test_every_start_is_told_and_what_changed_with_it() -> None:
     ("plan", "kind", "text"),
     [
         (
-            MeasurementPlan(warmup_requests=0),
+            MeasurementPlan(warmup_requests=0, requests=20_000),
             "simulated",
             "Without warm-up, 20,000 requests",
         ),

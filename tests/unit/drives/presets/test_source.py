@@ -190,7 +190,9 @@ def test_what_is_no_preset_file_is_a_usage_error(tmp_path: Path) -> None:
     ]:
         with pytest.raises(UsageError, match=said):
             read_preset(str(path))
-    with pytest.raises(UsageError, match='no preset "x26m"; the presets are apex, '):
+    with pytest.raises(
+        UsageError, match="no preset 'x26m'; did you mean x25m\\? the presets are apex, "
+    ):
         read_preset("x26m")
 
 

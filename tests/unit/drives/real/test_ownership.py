@@ -107,10 +107,12 @@ def test_a_kept_file_that_was_written_over_is_only_read(path: Path) -> None:
 def test_a_file_whose_inode_tells_nothing_is_never_ours(
     path: Path, state: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    left(path, state)
     # As on overlayfs and on network file systems.
     for module in ("side_file", "ownership"):
         monkeypatch.setattr(f"drivelab.drives.real.{module}.generation_of", lambda _: None)
-    left(path, state)
+    side = json.loads(side_of(path).read_text())
+    side_of(path).write_text(json.dumps({**side, "file": {**side["file"], "generation": None}}))
     data = path.read_bytes()
     assert looked_at(path)[0] is False
     assert "does not tell a file from a later one" in capsys.readouterr().err
@@ -118,6 +120,7 @@ def test_a_file_whose_inode_tells_nothing_is_never_ours(
     # Of a file that was made and is still open nothing has to be told.
     with open_target_file(path.with_name("other.bin"), size_bytes=MIB) as target:
         target.before_writing(Written("random"))
+        assert target.leave() is None
     assert not path.with_name("other.bin").exists()
 
 
