@@ -83,7 +83,7 @@ def outside() -> Iterator[tuple[str, set[str]]]:
 def test_everything_of_its_own_works(browser: Any, pages: dict[str, Path], name: str) -> None:
     opened = Opened(browser, pages[name], 1280)
     page = opened.page
-    page.wait_for_function("document.body.dataset.ready")
+    page.wait_for_selector("body[data-ready]", state="attached")
     # Our style and styles in attributes.
     assert page.evaluate("getComputedStyle(document.querySelector('.zoom')).position") == "absolute"
     drawn = page.locator(".panel svg [style*='stroke: #']").first
@@ -132,7 +132,7 @@ def visited(browser: Any, folder: Path, text: str, place: str) -> dict[str, str]
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     page.goto(path.as_uri(), wait_until="networkidle")
-    page.wait_for_function("document.body.dataset.ready")
+    page.wait_for_selector("body[data-ready]", state="attached")
     written = page.evaluate("({ ...document.body.dataset })")
     context.close()
     refused = [one for one in said if "Content Security Policy" in one]

@@ -73,7 +73,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_twenty_drives_fit_on_one_page(browser: Any, compared: Path, width: int) -> None:
     window = Opened(browser, compared / "report.html", width)
     page = window.page
-    page.wait_for_function("document.body.dataset.ready")
+    page.wait_for_selector("body[data-ready]", state="attached")
     assert window.said == []
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.evaluate(TEXTS_OUTSIDE) == []
@@ -92,7 +92,7 @@ def opened(browser: Any, folder: Path, request: pytest.FixtureRequest) -> Iterat
 
 def test_opens_without_network_complaints_or_overflow(opened: Opened) -> None:
     page = opened.page
-    page.wait_for_function("document.body.dataset.ready")
+    page.wait_for_selector("body[data-ready]", state="attached")
     assert opened.said == []
     assert [url for url in opened.asked if not url.startswith(("file://", "data:"))] == []
     width = page.evaluate("document.documentElement.scrollWidth")
@@ -299,6 +299,6 @@ def test_a_long_word_widens_no_page(browser: Any, tmp_path: Path) -> None:
     )
     write_report(report, OutputFolder(tmp_path, "a test"))
     window = Opened(browser, tmp_path / "report.html", WIDTHS[-1])
-    window.page.wait_for_function("document.body.dataset.ready")
+    window.page.wait_for_selector("body[data-ready]", state="attached")
     assert window.page.evaluate("document.documentElement.scrollWidth") == WIDTHS[-1]
     window.context.close()

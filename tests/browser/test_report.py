@@ -91,7 +91,7 @@ def page_of_any(
 def test_opens_without_network_complaints_or_overflow(page_of_any: Opened) -> None:
     opened = page_of_any
     page = opened.page
-    page.wait_for_function("document.body.dataset.ready")
+    page.wait_for_selector("body[data-ready]", state="attached")
     assert opened.said == []
     assert [url for url in opened.asked if not url.startswith(("file://", "data:"))] == []
     assert len([url for url in opened.asked if url.startswith("file://")]) == 1
@@ -158,7 +158,7 @@ def point_at(page: Any, panel: Any, number: int) -> str:
 
 def test_pointing_at_a_dot_names_its_workload(opened: Opened) -> None:
     page = opened.page
-    page.wait_for_function("document.body.dataset.ready")
+    page.wait_for_selector("body[data-ready]", state="attached")
     predicted = page.locator('[data-tips^="predictions-"]').first
     text = point_at(page, predicted, 7)
     assert text.startswith("7: ")
@@ -276,7 +276,7 @@ def test_paper_holds_the_whole_page_and_nothing_to_click(
 def test_every_point_of_a_comparison_names_its_drive(browser: Any, comparison_path: Path) -> None:
     window = Opened(browser, comparison_path / "report.html", 1280)
     page = window.page
-    page.wait_for_function("document.body.dataset.ready")
+    page.wait_for_selector("body[data-ready]", state="attached")
     panel = page.locator('[data-tips="sweep-4-iops-reads-random"]')
     # The real drive ran no reads; both others follow the same formula, so their points coincide.
     simulated, calculated = point_at(page, panel, 0).split("\n\n")
