@@ -53,6 +53,7 @@ def write_files(
     folder: OutputFolder,
 ) -> list[str]:
     """Write tables, the drawing and all values into a folder; give the files' names."""
+    from drivelab.profile.cautions import cautions
     from drivelab.profile.exhibits import profile_figures, profile_report
     from drivelab.report.drawing.grid import grid_document
     from drivelab.report.page import render
@@ -61,7 +62,10 @@ def write_files(
     note = _note(found, plan, head)
     heading = f"{head['drive']} ({head['kind']})"
     texts["profile.svg"] = grid_document(profile_figures(found, head["kind"]), heading, note)
-    report = profile_report(found, answers, drive=head["drive"], kind=head["kind"], note=note)
+    limits = cautions(found, plan, has_new_file=head["has_new_file"], beside=head["beside"])
+    report = profile_report(
+        found, answers, drive=head["drive"], kind=head["kind"], note=note, cautions=limits
+    )
     texts[PAGE] = render(report).html
     files = [str(folder.path / name) for name in (*texts, "profile.json")]
     texts["profile.json"] = (
@@ -82,18 +86,27 @@ def write_files(
 
 def write_page(stored: StoredProfile, header: Mapping[str, Any], folder: OutputFolder) -> Report:
     """Write the page of a profile that a run holds, and the tables beside it; give the report."""
+    from drivelab.profile.cautions import cautions
     from drivelab.profile.decision import decisions
     from drivelab.profile.exhibits import profile_report
     from drivelab.report.page import render
 
     found, plan, drive = stored.found, stored.plan, header["drive"]
     answers = [] if plan.cost is None else decisions(found, plan.cost)
+    limits = cautions(
+        found,
+        plan,
+        is_complete=stored.is_complete,
+        has_new_file=stored.has_new_file,
+        beside=stored.beside,
+    )
     report = profile_report(
         found,
         answers,
         drive=drive["name"],
         kind=drive["kind"],
         note=_note(found, plan, between(drive["kind"], drive["identity"])),
+        cautions=limits,
     )
     rendered = render(report)
     texts = {f"{table.name}.csv": table.csv() for table in (*rendered.tables, *report.tables)}
@@ -117,7 +130,7 @@ def between(kind: str, identity: Mapping[str, Any]) -> dict[str, Any]:
 
 def _note(found: Profile, plan: ProfileSettings, head: Mapping[str, Any]) -> str:
     """Say what was measured, and what lies between the drive and the requests."""
-    from drivelab.cli.profile_text import size_text
+    from drivelab.profile.sizes import size_text
 
     note = f"{len(found.measured):,} passes over {size_text(plan.file_bytes)}"
     if plan.share < 1:

@@ -7,8 +7,9 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.exhibits import Table
+from drivelab.profile.cautions import cautions
+from drivelab.profile.sizes import size_text
 from drivelab.report.terminal import table_lines
-from drivelab.runs.starts import beside_text
 from drivelab.units import format_duration_ns
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from drivelab.profile.decision import Decision
     from drivelab.profile.profile import Profile
     from drivelab.profile.settings import ProfileSettings
-    from drivelab.profile.sizes import Interval
 
 # So many sizes of each interval are printed; every one is in --json and in the files.
 _SHOWN_SIZES: Final = 9
@@ -42,7 +42,7 @@ def profile_text(
             f"{direction}s: ratio {ratios.mean:.2f} mean over the sizes, {ratios.least:.2f} least, "
             f"{ratios.most:.2f} most{sure}"
         )
-    lines += _cautions(found, plan, head)
+    lines += cautions(found, plan, has_new_file=head["has_new_file"], beside=head["beside"])
     if answers:
         lines += ["", _asked(head), *_answers(answers), *_unsure(found, plan, answers)]
     return "\n".join(lines)
@@ -51,39 +51,6 @@ def profile_text(
 def _half_width_text(half_width: float) -> str:
     percent = 100 * half_width
     return f"{percent:.1f} %" if percent >= 0.1 else "below 0.1 %"
-
-
-def _cautions(found: Profile, plan: ProfileSettings, head: Mapping[str, Any]) -> list[str]:
-    """Say what a reader of the ratios has to know."""
-    lines = []
-    for (direction, is_random), interval in found.through_ends:
-        of = f"{direction}s in {'random order' if is_random else 'order'}"
-        lines.append(
-            f"{of}, {_span_text(interval)}: the line of least squares falls to 0 or below, so that "
-            "through the ends stands"
-        )
-    if plan.share < 1 and "write" in plan.directions:
-        lines.append(
-            "partial passes that write miss what a drive puts off for longer than they last, such "
-            "as the merges of log blocks"
-        )
-    if any(ratios.half_width_ratio is None for ratios in found.ratios.values()):
-        limit = "--max-time left no room for it" if plan.repetitions == "auto" else "--repetitions"
-        lines.append(f"nothing was repeated ({limit}), so nobody knows how sure this is")
-    widths = [each.half_width_ratio for each in found.ratios.values()]
-    if any(width is not None and plan.missed(width) for width in widths):
-        lines.append(f"less sure than asked for: {plan.ended_by} ended it before")
-    if plan.is_full and found.tests_not_known:
-        lines.append(
-            f"{found.tests_not_known} of {2 * len(plan.sizes) * len(plan.directions)} tests "
-            f"are not known within 10 % after {plan.most_repetitions} repetitions "
-            "(--max-repetitions)"
-        )
-    if head["has_new_file"]:
-        lines.append("it went on with another file than it began with: that one had been removed")
-    if head["beside"]:
-        lines.append(beside_text(head["beside"]))
-    return lines
 
 
 def _head(found: Profile, plan: ProfileSettings, head: Mapping[str, Any]) -> list[str]:
@@ -212,15 +179,3 @@ def _span(first: int, last: int) -> str:
     if first == last:
         return f"at {size_text(first)}"
     return f"from {size_text(first)} to {size_text(last)}"
-
-
-def _span_text(interval: Interval) -> str:
-    return f"{size_text(interval.low_bytes)} to {size_text(interval.high_bytes)}"
-
-
-def size_text(size_bytes: int) -> str:
-    """Write a size exactly: in MiB where it is a whole number of them, else in KiB or bytes."""
-    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if size_bytes % factor == 0 and size_bytes >= factor:
-            return f"{size_bytes // factor} {unit}"
-    return f"{size_bytes} B"

@@ -8,6 +8,8 @@ from drivelab.exhibits import (
     Axis,
     Card,
     Cards,
+    Caution,
+    Cautions,
     Cell,
     Line,
     LineFigure,
@@ -20,6 +22,7 @@ from drivelab.exhibits import (
 )
 from drivelab.exhibits.quantities import PROVENANCE, TIMES, within_text
 from drivelab.profile.decision import Answer
+from drivelab.profile.sizes import size_text
 from drivelab.profile.tables import (
     ORDERS,
     access_time_table,
@@ -28,7 +31,6 @@ from drivelab.profile.tables import (
     pass_table,
     ratio_table,
 )
-from drivelab.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +47,13 @@ _LARGE_RATIO: Final = 10.0
 
 
 def profile_report(
-    found: Profile, answers: Sequence[Decision], *, drive: str, kind: str, note: str
+    found: Profile,
+    answers: Sequence[Decision],
+    *,
+    drive: str,
+    kind: str,
+    note: str,
+    cautions: Sequence[str] = (),
 ) -> Report:
     """Make the report of a profile.
 
@@ -59,13 +67,21 @@ def profile_report(
         The drive's name and what it is.
     note
         What was measured, in a sentence.
+    cautions
+        What limits the ratios, a line each.
     """
     provenance = PROVENANCE[kind]
     times, worth = profile_figures(found, kind)
+    told = tuple(Caution(seen=f"{line[0].upper()}{line[1:]}.") for line in cautions)
+    limits = [Cautions("Before you trust a ratio", told)] if told else []
     return Report(
         drive,
         pages=(
-            Page("What order is worth", (worth, _first_numbers(found), times), anchor="figures"),
+            Page(
+                "What order is worth",
+                (worth, _first_numbers(found), *limits, times),
+                anchor="figures",
+            ),
             *(
                 [Page("Whether an optimisation pays", (_answers(answers),), anchor="pays")]
                 if answers
@@ -195,8 +211,8 @@ def _answers(answers: Sequence[Decision]) -> Table:
             (
                 direction,
                 optimisation,
-                format_size(round(number(size))),
-                None if becomes is None else format_size(round(number(becomes))),
+                size_text(round(number(size))),
+                None if becomes is None else size_text(round(number(becomes))),
                 *others,
             )
             for direction, optimisation, size, becomes, *others in saved.rows

@@ -85,3 +85,11 @@ def chosen(interval: Interval, points: int, seed: int) -> tuple[int, ...]:
 
     drawn = sorted(sizes[1:-1], key=key)[: points - 2]
     return tuple(sorted([sizes[0], sizes[-1], *drawn]))
+
+
+def size_text(size_bytes: int) -> str:
+    """Write a size exactly: in MiB where it is a whole number of them, else in KiB or bytes."""
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size_bytes % factor == 0 and size_bytes >= factor:
+            return f"{size_bytes // factor} {unit}"
+    return f"{size_bytes} B"

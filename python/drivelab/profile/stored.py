@@ -10,6 +10,7 @@ from drivelab.profile.journal import stored_passes
 from drivelab.profile.measured import from_passes
 from drivelab.profile.optimisation import Cost
 from drivelab.profile.settings import ProfileSettings
+from drivelab.runs.starts import drives_beside, has_new_file
 from drivelab.store import damaged
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from drivelab.store import RunStore
 
 _COST: Final = "optimization_cost"
+#: Lies in the folder of a profile that ended: its passes alone do not say whether more are wanted.
+ANSWER: Final = "profile.json"
 
 
 def cost_of_start(cost: Cost | None) -> dict[str, Any]:
@@ -36,10 +39,17 @@ class StoredProfile:
         From all passes that the run holds.
     plan
         What was asked for; its cost is that of the last start.
+    is_complete
+        Whether everything that was asked for is there.
+    has_new_file, beside
+        As of `drivelab.profile.run.Profiled`.
     """
 
     found: Profile
     plan: ProfileSettings
+    is_complete: bool
+    has_new_file: bool | None
+    beside: list[str] | None
 
     @classmethod
     def of(cls, store: RunStore) -> StoredProfile:
@@ -78,4 +88,11 @@ class StoredProfile:
             )
         in_order = [passes[place] for place in sorted(passes)]
         found = from_passes(in_order, plan.intervals, scheme=plan.scheme, centre=plan.centre)
-        return cls(found, plan)
+        is_real = store.header["drive"].get("kind") == "real"
+        return cls(
+            found,
+            plan,
+            (store.path / ANSWER).is_file(),
+            has_new_file(starts) if is_real else None,
+            drives_beside(starts) if is_real else None,
+        )

@@ -86,6 +86,19 @@ def test_a_profile_that_was_stopped_says_what_goes_on(capsys: pytest.CaptureFixt
     assert "goes on" in line
 
 
+def test_the_page_of_a_profile_that_was_stopped_later_says_so() -> None:
+    assert cli.main(list(PROFILE)) == 0
+    page = Path("profiled/report.html")
+    complete = page.read_text()
+    assert "it was stopped" not in complete.lower()
+    # What a profile writes when it has ended.
+    Path("profiled/profile.json").unlink()
+    assert cli.main(["report", "profiled"]) == 0
+    assert "It was stopped after 32 passes, before all were" in page.read_text()
+    assert cli.main(list(PROFILE)) == 0
+    assert page.read_text() == complete
+
+
 def test_a_page_that_says_something_else_takes_its_print_away() -> None:
     assert cli.main(list(PROFILE)) == 0
     assert cli.main(["report", "profiled", "--pdf"]) == 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from drivelab.drives.naming import open_drive
-from drivelab.exhibits import Cards, Multiples, Page, Report, Table
+from drivelab.exhibits import Cards, Cautions, Multiples, Page, Report, Table
+from drivelab.profile.cautions import cautions
 from drivelab.profile.decision import decisions
 from drivelab.profile.exhibits import profile_report
 from drivelab.profile.measured import profile
@@ -44,6 +45,22 @@ def test_simulated_numbers_are_called_simulated(report: Report) -> None:
     assert labels == {"sequential", "random", "simulated"}
 
 
+def test_what_limits_the_ratios_stands_below_them() -> None:
+    with open_drive("sim:x25m") as drive:
+        plan = ProfileSettings(file_bytes=8 << 20, repetitions=1, directions=("read",))
+        found = profile(drive, plan)
+    limits = cautions(found, plan)
+    told = profile_report(
+        found, [], drive="sim:x25m", kind="simulated", note="8 passes", cautions=limits
+    )
+    _, _, limited, _ = page_of(told, "figures").exhibits
+    assert isinstance(limited, Cautions)
+    (only,) = limited.cautions
+    assert only.text() == (
+        "Nothing was repeated (--repetitions), so nobody knows how sure this is."
+    )
+
+
 @pytest.mark.parametrize("anchor", ["sizes", "pays"])
 def test_long_tables_are_folded(report: Report, anchor: str) -> None:
     (table,) = page_of(report, anchor).exhibits
@@ -52,3 +69,10 @@ def test_long_tables_are_folded(report: Report, anchor: str) -> None:
     assert len(table.keys) == len(table.rows)
     assert {len(keys) for keys in table.keys} == {len(table.columns)}
     assert render(report).html.count("<tr><td>") == 2 * SHOWN_ROWS
+
+
+def test_sizes_that_differ_are_written_differently(report: Report) -> None:
+    (table,) = page_of(report, "pays").exhibits
+    assert isinstance(table, Table)
+    sizes = [row[2] for row in table.rows if row[:2] == ("read", "reordering")]
+    assert len(set(sizes)) == len(sizes) > 20
