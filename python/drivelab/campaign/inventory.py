@@ -114,7 +114,8 @@ def _other_summary(path: Path, store: RunStore, size_bytes: int) -> RunSummary:
     ended |= (path / "profile.json").is_file()
     asked = header.get(str(header["kind"]), {})
     state: State = "complete" if ended else "incomplete"
-    drive, settings = header.get("drive", {}), asked.get("settings", {})
+    # A test calls its settings so, a profile its plan.
+    drive, settings = header.get("drive", {}), asked.get("settings", header.get("plan", {}))
     return RunSummary(
         path,
         "measuring" if is_held(path) else state,
