@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import re
 import subprocess
@@ -60,6 +61,12 @@ def comparison_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if kind == "real":
             kept = [one for one in run.measurements if one.index < 70 or one.read is None]
             run = replace(run, measurements=kept)
+        # Sums of files differ, and are one long word each.
+        design = {
+            **run.header["design"],
+            "workloads_sha256": hashlib.sha256(name.encode()).hexdigest(),
+        }
+        run = replace(run, header={**run.header, "design": design})
         digests.append(digest(run, Path("runs") / kind))
     write_report(comparison_report(digests), OutputFolder(path, "a test"))
     return path
