@@ -9,18 +9,18 @@ from drivelab._core import histogram_bin
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.operation_result import OperationResult
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.reproduce.huang2011_drives import OTHER_DRIVES
+from drivelab.reproduce.huang2011_drives import DRIVES
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.huang2011_sweeps import sweep_workloads
 
 REQUESTS = 1000
-#: Words for `huang2011.reproduce`: a small drive instead of the paper's other SSDs.
-SMALL_OTHERS: Final[dict[str, Any]] = {
-    "others": {
-        **dict.fromkeys(OTHER_DRIVES, f"sim:{Path(__file__).parent / 'small_drive.toml'}"),
-        # A disk needs no preparation.
-        "HDD_S": OTHER_DRIVES["HDD_S"],
-    },
+_SMALL: Final = f"sim:{Path(__file__).parent / 'small_drive.toml'}"
+#: Words for `huang2011.reproduce`: small drives, few workloads.
+SMALL: Final[dict[str, Any]] = {
+    # A disk needs no preparation.
+    "drives": {**dict.fromkeys(DRIVES, _SMALL), "HDD_S": DRIVES["HDD_S"]},
+    "specific": 30,
+    "plan": MeasurementPlan(requests=50),
     "sweep_plan": MeasurementPlan(warmup_requests=0, requests=10),
 }
 

@@ -36,11 +36,12 @@ if TYPE_CHECKING:
     from drivelab.drives.measurement import Measurement
     from drivelab.workloads.huang2011_sweeps import Panel
 
-#: The presets of the paper's other devices, by its names for them.
-OTHER_DRIVES: Final = {
-    "SSD_S": "sim:samsung-slc-32gb",
+#: The presets of the paper's devices, by its names for them.
+DRIVES: Final = {
     "HDD_S": "sim:spinpoint-m7",
+    "SSD_I": "sim:x25m",
     "SSD_A": "sim:apex",
+    "SSD_S": "sim:samsung-slc-32gb",
     "Array_I": "sim:array-x25m",
 }
 # The paper measures each workload for a minute. Half of one is longer than every cache here takes
@@ -87,7 +88,7 @@ def drive_orderings(measured: Mapping[str, Sequence[Measurement]]) -> list[Order
     Parameters
     ----------
     measured
-        The sweeps of figures 3 to 7 on ``SSD_I`` and each of `OTHER_DRIVES`.
+        The sweeps of figures 3 to 7 on each of `DRIVES`.
 
     Raises
     ------

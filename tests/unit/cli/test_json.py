@@ -14,7 +14,7 @@ import pytest
 from fake_drive import FakeDrive, workloads
 from fake_session import MIB, FakeSession
 from mqsim_file import ssdconfig
-from swept_drive import SMALL_OTHERS
+from swept_drive import SMALL
 
 from drivelab.campaign.campaign import run_campaign
 from drivelab.cli import main as cli
@@ -170,16 +170,8 @@ FEW: dict[str, Any] = {
 
 
 def small_huang2011(folder: Path | None) -> Reproduction:
-    """Reproduce the paper on a drive and with a design that take a second."""
-    drive = SMALL_DRIVE
-    return huang2011.reproduce(
-        folder,
-        drive=drive,
-        design="huang2011:40",
-        check=9,
-        plan=MeasurementPlan(requests=50),
-        **SMALL_OTHERS,
-    )
+    """Reproduce the paper on drives and with designs that take a second."""
+    return huang2011.reproduce(folder, design="huang2011:40", check=9, **SMALL)
 
 
 def documents() -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from swept_drive import SMALL_OTHERS, measured
+from swept_drive import SMALL, measured
 
-from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.reproduce import huang2011
+from drivelab.reproduce.huang2011_drives import DRIVES
 from drivelab.reproduce.huang2011_figures import figure_orderings, figure_remarks
+from drivelab.reproduce.huang2011_models import TREES
+from drivelab.reproduce.huang2011_runs import Job, result_of
 from drivelab.workloads.characteristics import Characteristics
-
-SMALL = Path(__file__).parents[2] / "small_drive.toml"
+from drivelab.workloads.huang2011_specific import SPECIFIC_MODELS
 
 
 def latency_ns(workload: Characteristics) -> float:
@@ -111,86 +112,106 @@ def test_strided_writes_are_told_with_their_numbers() -> None:
 
 
 @pytest.fixture(scope="module")
-def reproduction(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("huang")
-    return huang2011.reproduce(
-        folder,
-        drive=f"sim:{SMALL}",
-        design="huang2011:100",
-        check=20,
-        plan=MeasurementPlan(requests=200),
-        **SMALL_OTHERS,
-    )
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("huang")
 
 
-def test_tables_2_and_3_hold_the_printed_numbers(reproduction) -> None:
-    basic, extended = reproduction.tables
-    assert [basic.name, extended.name] == ["table_2", "table_3"]
-    # Section IV.B, the rows of SSD_I: R2, MAE (mean), MRE of latency, bandwidth, throughput.
+@pytest.fixture(scope="module")
+def reproduction(folder: Path):
+    return huang2011.reproduce(folder, design="huang2011:60", check=20, **SMALL)
+
+
+def test_every_table_and_figure_is_there(reproduction) -> None:
+    assert [table.name for table in reproduction.tables] == [
+        *("table_2", "table_3", "table_4", "table_5", "table_6", "figure_9", "figure_10"),
+    ]
+    # Three performances: of four drives, of eight models on three drives, of the array.
+    assert [len(table.rows) for table in reproduction.tables] == [12, 12, 72, 3, 3, 12, 12]
+    assert set(reproduction.drawings) == {"figure_9.svg", "figure_10.svg"}
+
+
+def test_tables_hold_the_printed_numbers(reproduction) -> None:
+    basic, extended, _, array_basic, array_extended = reproduction.tables[:5]
+    # Tables II and III, SSD_I, and tables V and VI: R2, MAE, MRE of latency, bandwidth, throughput.
     printed = [
         [
             (row["published_r2"], row["published_mae"], row["published_mre_percent"])
-            for row in table.records()
+            for row in table.records(device=device)
         ]
-        for table in (basic, extended)
+        for table, device in (
+            (basic, "SSD_I"),
+            (extended, "SSD_I"),
+            (array_basic, "Array_I"),
+            (array_extended, "Array_I"),
+        )
     ]
     assert printed == [
-        [(0.627, 6.9, 63.0), (0.515, 21.87, 40.0), (0.5, 1547.0, 53.0)],
-        [(0.986, 1.42, 12.0), (0.981, 3.91, 6.0), (0.97, 254.0, 6.0)],
+        [(0.627, 6.9, 63), (0.515, 21.87, 40), (0.5, 1547, 53)],
+        [(0.986, 1.42, 12), (0.981, 3.91, 6), (0.97, 254, 6)],
+        [(0.763, 3.21, 59), (0.446, 41.87, 60), (0.399, 1980, 52)],
+        [(0.939, 1.43, 23), (0.885, 18.45, 25), (0.86, 934, 17)],
     ]
     assert basic.column("published_mean") == extended.column("published_mean")
-    for table in (basic, extended):
-        assert basic.column("mean") == table.column("mean")
+    assert basic.column("mean") == extended.column("mean")
+    for table in (basic, extended, array_basic, array_extended):
         for row in table.records():
             assert 0 < row["in_sample_mre_percent"] < row["cross_validated_mre_percent"]
-            # Off the grid a model errs, but not wildly.
-            assert 1 < row["off_grid_mre_percent"] < 100
+            assert row["off_grid_mre_percent"] > 1
+            assert row["trees"] in TREES
 
 
-def test_extended_is_held_against_basic_in_every_cell(reproduction) -> None:
-    cells = [
-        one for one in reproduction.orderings if "of extended" in one.name or "of basic" in one.name
-    ]
-    # Three performances, three statistics, in sample and cross-validated.
-    assert len({one.name for one in cells}) == 3 * 3 * 2
-    basic, extended = reproduction.tables
-    (mre,) = (
-        one for one in cells if one.name == "Bandwidth, in sample: MRE of extended below basic"
+def test_workload_specific_models_stand_beside_table_4(reproduction) -> None:
+    (table,) = (each for each in reproduction.tables if each.name == "table_4")
+    (cell,) = table.records(performance="Bandwidth", model="rand_rd", device="SSD_A")
+    assert (cell["published_r2"], cell["published_mre_percent"]) == (1.0, 0.3)
+    (cell,) = table.records(performance="Throughput", model="rand_only", device="HDD_S")
+    assert (cell["published_r2"], cell["published_mre_percent"]) == (0.049, 11)
+    assert set(table.column("workloads")) == {30}
+    assert list(dict.fromkeys(table.column("model"))) == [each.name for each in SPECIFIC_MODELS]
+
+
+def test_improvements_are_those_of_the_tables(reproduction) -> None:
+    tables = {table.name: table for table in reproduction.tables}
+    (mre,) = tables["figure_9"].records(performance="Bandwidth", device="SSD_I")
+    # From 40 to 6 %.
+    assert mre["published_percent"] == pytest.approx(85)
+    basic, extended = (
+        tables[name].records(performance="Bandwidth", device="SSD_I")[0]["in_sample_mre_percent"]
+        for name in ("table_2", "table_3")
     )
-    assert mre.smaller == extended.column("in_sample_mre_percent")[1]
-    assert mre.larger == basic.column("in_sample_mre_percent")[1]
-    (r2,) = (
-        one for one in cells if one.name == "Mean latency, in sample: R2 of basic below extended"
-    )
-    assert (r2.smaller, r2.larger) == (
-        basic.column("in_sample_r2")[0],
-        extended.column("in_sample_r2")[0],
-    )
+    assert mre["in_sample_percent"] == pytest.approx(100 * (basic - extended) / basic)
+    (r2,) = tables["figure_10"].records(performance="Bandwidth", device="SSD_I")
+    # From 0.515 to 0.981.
+    assert r2["published_percent"] == pytest.approx(90.485, abs=1e-3)
 
 
-def test_what_was_measured_is_kept_in_the_folder(tmp_path: Path, monkeypatch) -> None:
-    words = {
-        "drive": f"sim:{SMALL}",
-        "design": "huang2011:40",
-        "check": 0,
-        "plan": MeasurementPlan(requests=50),
-        **SMALL_OTHERS,
-    }
-    first = huang2011.reproduce(tmp_path, **words)
-    asked: list[int] = []
+def test_what_was_measured_is_kept_in_the_folder(reproduction, folder: Path, monkeypatch) -> None:
+    assert reproduction.reference.startswith("Huang et al. 2011")
+    found = sorted(str(path.relative_to(folder)) for path in folder.glob("*/*"))
+    assert found == sorted(
+        [
+            *(f"{name.lower()}/{what}" for name in DRIVES for what in ("grid", "sweeps")),
+            *(f"{name.lower()}/specific" for name in ("HDD_S", "SSD_I", "SSD_A")),
+        ]
+    )
 
     def nothing(_drive, work, _plan):
-        asked.extend(index for index, _ in work)
-        return iter(())
+        raise AssertionError(f"measured again: {list(work)}")
 
     monkeypatch.setattr(SimulatedDrive, "measure", nothing)
-    assert huang2011.reproduce(tmp_path, **words) == first
-    assert asked == []
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "array_i",
-        "hdd_s",
-        "run",
-        "ssd_a",
-        "ssd_s",
-    ]
-    assert first.tables[0].column("off_grid_mre_percent") == [None, None, None]
+    plan, drive = SMALL["plan"], SMALL["drives"]["SSD_I"]
+    again = result_of(Job("grid", "SSD_I", drive, plan, "huang2011:60", 20), folder)
+    table = reproduction.tables[1].records(device="SSD_I", performance="Throughput")[0]
+    ours = again.models["extended"]["iops"]
+    assert again.workloads == 60
+    assert 100 * ours.cross_validated.mre == table["cross_validated_mre_percent"]
+    assert 100 * ours.off_grid.mre == table["off_grid_mre_percent"]
+
+
+def test_a_workload_of_several_models_is_measured_once(folder: Path, reproduction) -> None:
+    assert reproduction.paper == "huang2011"
+    plan, drive = SMALL["plan"], SMALL["drives"]["SSD_I"]
+    found = result_of(Job("specific", "SSD_I", drive, plan, count=30), folder)
+    counts = [of_model["iops"].in_sample.rows for of_model in found.models.values()]
+    assert counts == [30] * 8
+    assert 63 < found.workloads < sum(counts)

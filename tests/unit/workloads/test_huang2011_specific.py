@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
+from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.huang2011_specific import SPECIFIC_MODELS, SpecificModel
 
 KIB = 1024
@@ -27,8 +30,13 @@ def test_the_models_are_those_of_table_4() -> None:
     assert {name: model.design().distinct for name, model in BY_NAME.items()} == DISTINCT
 
 
+@cache
+def everything(model: SpecificModel) -> list[Characteristics]:
+    return model.design().select(0).workloads
+
+
 def values(model: SpecificModel, name: str) -> set[object]:
-    return {each.canonical()[name] for each in model.design().select(0).workloads}
+    return {each.canonical()[name] for each in everything(model)}
 
 
 @pytest.mark.parametrize("model", SPECIFIC_MODELS, ids=lambda model: model.name)
@@ -53,7 +61,7 @@ def test_patterns_are_never_mixed() -> None:
     # No stride where everything is random.
     strides = {0, None, *(KIB * 2**power for power in range(9))}
     assert values(BY_NAME["wr_only"], "write_stride") == strides
-    for workload in BY_NAME["rd_only"].design().select(0).workloads:
+    for workload in everything(BY_NAME["rd_only"]):
         assert not (workload.read_random and workload.read_stride)
         assert workload == workload.without_ineffective()
 
@@ -63,4 +71,4 @@ def test_a_sample_is_no_larger_than_the_model() -> None:
     assert len(sampled.select(0).workloads) == 100
     assert sampled.name == "rand_only:100"
     assert BY_NAME["seq_read"].design(100).name == "seq_read"
-    assert len(BY_NAME["seq_read"].design(100).select(0).workloads) == EACH
+    assert len(everything(BY_NAME["seq_read"])) == EACH

@@ -6,6 +6,7 @@ Bars lie, so that each carries its name and its value: nothing depends on a colo
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
@@ -18,21 +19,24 @@ from drivelab.plain_text import escaped_lines
 from drivelab.report.drawing.axes import axis_label, axis_text, plot_inches, stand_apart
 from drivelab.report.drawing.line_styles import AreaStyle
 from drivelab.report.drawing.looks import WIDE_INCHES, Drawn, Panel, identifier
-from drivelab.report.drawing.svg import BLUE, GREEN, INK, ORANGE, panel
+from drivelab.report.drawing.svg import BLUE, GREEN, INK, ORANGE, document, panel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from drivelab.exhibits import BarFigure
 
     Interval = tuple[float, float] | None
 
+_HEAD_INCHES: Final = 0.62
 _BAR_INCHES: Final = 0.23
 _LINE_INCHES: Final = 0.145
 _LETTER_INCHES: Final = 0.074
 _TITLE_LETTER_INCHES: Final = 0.092
+_NOTE_LETTER_INCHES: Final = 0.066
 # Half a number of the axis stands beyond its end.
 _RIGHT_INCHES: Final = 0.3
 # The axis ends there, over the largest value, which is written behind its bar.
@@ -68,20 +72,87 @@ def drawn_bars(figure: BarFigure) -> Drawn:
     )
 
 
+def bars_document(figure: BarFigure) -> str:
+    """Draw groups of bars as one SVG document, a panel a group below each other.
+
+    Returns
+    -------
+    str
+        Equal input gives equal bytes.
+    """
+    shapes = [_Shape.of(figure, group, 1) for group in figure.groups]
+    notes = fill(figure.note, int(WIDE_INCHES / _NOTE_LETTER_INCHES)) if figure.note else ""
+    below = 0.16 * (1 + notes.count("\n")) + 0.1 if notes else 0.0
+    height = _HEAD_INCHES + sum(shape.height for shape in shapes) + below
+    kinds = list(dict.fromkeys(figure.kinds))
+
+    def draw(drawing: Figure) -> None:
+        from matplotlib.patches import Patch
+
+        drawing.text(
+            0.1 / WIDE_INCHES, 1 - 0.24 / height, figure.title, fontsize=11, fontweight="bold"
+        )
+        patches = [
+            Patch(color=color, label=kind) for color, kind in zip(_KIND_COLORS, kinds, strict=False)
+        ]
+        if patches:
+            drawing.legend(
+                handles=patches,
+                loc="upper left",
+                bbox_to_anchor=(0, 1 - 0.3 / height),
+                ncols=len(patches),
+            )
+        top = height - _HEAD_INCHES
+        for place, shape in enumerate(shapes):
+            left, bottom, right, above = shape.margins
+            base = top - shape.height + bottom
+            axes = drawing.add_axes(
+                (
+                    left / WIDE_INCHES,
+                    base / height,
+                    (WIDE_INCHES - left - right) / WIDE_INCHES,
+                    (shape.height - bottom - above) / height,
+                )
+            )
+            _draw(axes, figure, place, shape.title, shape.names)
+            top -= shape.height
+        if notes:
+            drawing.text(0.1 / WIDE_INCHES, 0.1 / height, notes, fontsize=8.5)
+
+    return document(draw, (WIDE_INCHES, height))
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """The texts of a panel and the room that they take, in inches."""
+
+    names: list[str]
+    title: str
+    width: float
+    height: float
+    #: Left, bottom, right and top of the axes.
+    margins: tuple[float, float, float, float]
+
+    @classmethod
+    def of(cls, figure: BarFigure, group: str, columns: int) -> _Shape:
+        names = [_folded(name) for name, _, _ in figure.bars]
+        # Below half a sheet the page makes a drawing smaller.
+        width = WIDE_INCHES / min(columns, 2)
+        letters = max(len(line) for name in names for line in name.split("\n"))
+        left = 0.15 + letters * _LETTER_INCHES
+        lines = max(1 + name.count("\n") for name in names)
+        title = fill(group, int(width / _TITLE_LETTER_INCHES))
+        top = 0.14 + 0.16 * (1 + title.count("\n"))
+        height = 0.52 + top + max(_BAR_INCHES, 0.03 + _LINE_INCHES * lines) * len(names)
+        return cls(names, title, width, height, (left, 0.5, _RIGHT_INCHES, top))
+
+
 def _panel(figure: BarFigure, place: int, group: str, columns: int) -> str:
-    names = [_folded(name) for name, _, _ in figure.bars]
-    # Below half a sheet the page makes a drawing smaller.
-    width = WIDE_INCHES / min(columns, 2)
-    letters = max(len(line) for name in names for line in name.split("\n"))
-    left = 0.15 + letters * _LETTER_INCHES
-    lines = max(1 + name.count("\n") for name in names)
-    title = fill(group, int(width / _TITLE_LETTER_INCHES))
-    top = 0.14 + 0.16 * (1 + title.count("\n"))
-    height = 0.52 + top + max(_BAR_INCHES, 0.03 + _LINE_INCHES * lines) * len(names)
+    shape = _Shape.of(figure, group, columns)
     return panel(
-        lambda axes: _draw(axes, figure, place, title, names),
-        size_inches=(width, height),
-        margins_inches=(left, 0.5, _RIGHT_INCHES, top),
+        lambda axes: _draw(axes, figure, place, shape.title, shape.names),
+        size_inches=(shape.width, shape.height),
+        margins_inches=shape.margins,
         identifier=f"{identifier(figure.name)}-{place}",
         label=f"{figure.title or figure.y.label}: {group}",
     )

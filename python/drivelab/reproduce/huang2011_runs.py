@@ -1,0 +1,180 @@
+"""The runs behind Huang et al. 2011: grid, sweeps and workload-specific models, a job each.
+
+Every drive has up to three runs, each in a folder of its own, so that a stopped one goes on::
+
+    FOLDER/hdd_s/grid        basic and extended models (tables II, III, V, VI)
+    FOLDER/hdd_s/sweeps      figures 3 to 7
+    FOLDER/hdd_s/specific    the eight workload-specific models (table IV)
+
+The eight models have designs of their own; a workload that several of them hold is measured once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from drivelab.campaign.campaign import accepted_by, run_campaign
+from drivelab.campaign.stored import stored_measurements
+from drivelab.drives.naming import open_drive
+from drivelab.reproduce.huang2011_models import Fitted, fitted_models
+from drivelab.reproduce.processes import in_processes
+from drivelab.workloads.design import parse_design
+from drivelab.workloads.huang2011_specific import SPECIFIC_MODELS
+from drivelab.workloads.huang2011_sweeps import sweep_workloads
+from drivelab.workloads.run_parts import with_check_and_sweeps
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from drivelab.drives.measurement import Measurement
+    from drivelab.drives.plan import MeasurementPlan
+    from drivelab.drives.protocol import Drive
+    from drivelab.workloads.characteristics import Characteristics
+
+    #: By metric.
+    Models = Mapping[str, Fitted]
+
+What = Literal["grid", "sweeps", "specific"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of one drive, and the models that are made of it.
+
+    Attributes
+    ----------
+    what
+        Which run.
+    device
+        As the paper calls it, ``SSD_I``.
+    drive
+        The preset that stands for it.
+    plan
+        How long each workload is measured.
+    design
+        Of the grid.
+    check
+        Workloads off the grid.
+    count
+        Workloads of each workload-specific model, at most.
+    """
+
+    what: What
+    device: str
+    drive: str
+    plan: MeasurementPlan
+    design: str = ""
+    check: int = 0
+    count: int | None = None
+
+    @property
+    def name(self) -> str:
+        """What is told when it is done."""
+        return f"{self.device} {self.what}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a job found.
+
+    Attributes
+    ----------
+    workloads
+        How many were measured.
+    models
+        By the name of a model, ``basic``, ``extended`` or one of table IV; empty for sweeps.
+    sweeps
+        The measurements of figures 3 to 7; empty for others.
+    """
+
+    workloads: int
+    models: Mapping[str, Models]
+    sweeps: Sequence[Measurement] = ()
+
+
+def found_of(jobs: Sequence[Job], folder: Path) -> dict[Job, Found]:
+    """Carry out every job that `folder` lacks, as many at once as there are cores.
+
+    Results do not depend on how many that are.
+    """
+    found = in_processes(
+        _kept_in, [(job, folder) for job in jobs], what="runs", name=lambda each: each[0].name
+    )
+    return dict(zip(jobs, found, strict=True))
+
+
+def _kept_in(each: tuple[Job, Path]) -> Found:
+    return result_of(*each)
+
+
+def result_of(job: Job, folder: Path) -> Found:
+    """Measure what the folder lacks of one run, and fit its models."""
+    # The cores are shared among jobs.
+    job = replace(job, plan=replace(job.plan, workers=1))
+    path = folder / job.device.lower() / job.what
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open_drive(job.drive) as drive:
+        return {"grid": _grid, "sweeps": _sweeps, "specific": _specific}[job.what](job, drive, path)
+
+
+def _measured(
+    job: Job,
+    drive: Drive,
+    path: Path,
+    workloads: Sequence[Characteristics],
+    design: str,
+    **words: Any,
+) -> list[Measurement]:
+    store = run_campaign(
+        drive, workloads, job.plan, path, design_name=design, progress=False, **words
+    )
+    with store:
+        return stored_measurements(store)
+
+
+def _grid(job: Job, drive: Drive, path: Path) -> Found:
+    selection = with_check_and_sweeps(
+        parse_design(job.design).select(
+            job.plan.seed, accepted_by(drive), block_bytes=drive.block_bytes
+        ),
+        check=job.check,
+        sweeps=False,
+        accepts=accepted_by(drive),
+        block_bytes=drive.block_bytes,
+    )
+    words = {"parts": selection.parts, "population": selection.population}
+    measured = _measured(job, drive, path, selection.workloads, job.design, **words)
+    checked = selection.parts.range("check")
+    check = [measured[index] for index in checked]
+    # No interval is asked for: what is kept for them elsewhere is fitted to here.
+    trained = measured[: checked.start]
+    models = {
+        features: fitted_models(trained, features, check=check, seed=job.plan.seed)
+        for features in ("basic", "extended")
+    }
+    return Found(len(trained), models)
+
+
+def _sweeps(job: Job, drive: Drive, path: Path) -> Found:
+    measured = _measured(job, drive, path, sweep_workloads(), "huang2011-sweeps")
+    return Found(len(measured), {}, measured)
+
+
+def _specific(job: Job, drive: Drive, path: Path) -> Found:
+    designs = {model.name: model.design(job.count) for model in SPECIFIC_MODELS}
+    chosen = {
+        name: design.select(job.plan.seed, accepted_by(drive)).workloads
+        for name, design in designs.items()
+    }
+    distinct = {each.key(): each for workloads in chosen.values() for each in workloads}
+    measured = _measured(job, drive, path, list(distinct.values()), "huang2011-specific")
+    by_key = dict(zip(distinct, measured, strict=True))
+    models = {
+        name: fitted_models(
+            [by_key[each.key()] for each in workloads], "extended", seed=job.plan.seed
+        )
+        for name, workloads in chosen.items()
+    }
+    return Found(len(measured), models)
