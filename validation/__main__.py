@@ -17,9 +17,9 @@ from validation.collection import collection
 from validation.counters_table import write as write_counters
 from validation.coverage import simulated_coverage
 from validation.fuzzing import fuzzing
+from validation.huang2011 import huang2011
 from validation.models import file_accuracy, simulated_accuracy
 from validation.oracles import simulator_oracles
-from validation.papers import huang2011, yoo2014
 from validation.profile_speed import profile_speed
 from validation.profiles import profiles
 from validation.published import published_figures, simulated_figures, sources_of_values
@@ -29,6 +29,7 @@ from validation.snia2010 import coughlin2010, steady_state_rule
 from validation.speed import main_job_speed, simulator_speed
 from validation.steady_state import steady_state
 from validation.variability import variability
+from validation.yoo2014 import yoo2014
 
 if TYPE_CHECKING:
     from collections.abc import Callable

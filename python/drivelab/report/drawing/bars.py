@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
     Interval = tuple[float, float] | None
 
+# Of a document: title and legend above its panels, and where texts begin.
 _HEAD_INCHES: Final = 0.62
+_INDENT_INCHES: Final = 0.1
 _BAR_INCHES: Final = 0.23
 _LINE_INCHES: Final = 0.145
 _LETTER_INCHES: Final = 0.074
@@ -89,9 +91,8 @@ def bars_document(figure: BarFigure) -> str:
     def draw(drawing: Figure) -> None:
         from matplotlib.patches import Patch
 
-        drawing.text(
-            0.1 / WIDE_INCHES, 1 - 0.24 / height, figure.title, fontsize=11, fontweight="bold"
-        )
+        left = _INDENT_INCHES / WIDE_INCHES
+        drawing.text(left, 1 - 0.24 / height, figure.title, fontsize=11, fontweight="bold")
         patches = [
             Patch(color=color, label=kind) for color, kind in zip(_KIND_COLORS, kinds, strict=False)
         ]
@@ -104,20 +105,20 @@ def bars_document(figure: BarFigure) -> str:
             )
         top = height - _HEAD_INCHES
         for place, shape in enumerate(shapes):
-            left, bottom, right, above = shape.margins
+            start, bottom, right, above = shape.margins
             base = top - shape.height + bottom
             axes = drawing.add_axes(
                 (
-                    left / WIDE_INCHES,
+                    start / WIDE_INCHES,
                     base / height,
-                    (WIDE_INCHES - left - right) / WIDE_INCHES,
+                    (WIDE_INCHES - start - right) / WIDE_INCHES,
                     (shape.height - bottom - above) / height,
                 )
             )
-            _draw(axes, figure, place, shape.title, shape.names)
+            _draw(axes, figure, place, shape.title, shape.names, indent_inches=_INDENT_INCHES)
             top -= shape.height
         if notes:
-            drawing.text(0.1 / WIDE_INCHES, 0.1 / height, notes, fontsize=8.5)
+            drawing.text(left, 0.1 / height, notes, fontsize=8.5)
 
     return document(draw, (WIDE_INCHES, height))
 
@@ -179,7 +180,15 @@ def _colors(figure: BarFigure) -> list[str]:
     return [_KIND_COLORS[kinds.index(kind)] for kind in figure.kinds]
 
 
-def _draw(axes: Axes, figure: BarFigure, group: int, title: str, names: Sequence[str]) -> None:
+def _draw(
+    axes: Axes,
+    figure: BarFigure,
+    group: int,
+    title: str,
+    names: Sequence[str],
+    *,
+    indent_inches: float = 0.0,
+) -> None:
     values = [values[group] for _, values, _ in figure.bars]
     intervals = [intervals[group] for _, _, intervals in figure.bars]
     text = share_text if figure.y.quantity == "share" else value_text
@@ -220,7 +229,7 @@ def _draw(axes: Axes, figure: BarFigure, group: int, title: str, names: Sequence
         title,
         (0, 1),
         xycoords=("figure fraction", "axes fraction"),
-        xytext=(0, 5),
+        xytext=(72 * indent_inches, 5),
         textcoords="offset points",
         fontsize=9.5,
         fontweight="bold",

@@ -8,6 +8,7 @@ import io
 import itertools
 import re
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import made_pts_report as made
 import pytest
@@ -15,6 +16,7 @@ from matplotlib.colors import to_rgb
 
 from drivelab.exhibits import Axis, BarFigure, Exhibit, Line, LineFigure, Table
 from drivelab.exhibits.number_text import number_text, size_text, value_text
+from drivelab.report.drawing.bars import bars_document
 from drivelab.report.drawing.drawn import drawn
 from drivelab.report.drawing.line_styles import series_style
 from drivelab.report.drawing.looks import Drawn, cell_style, luminance, ramp
@@ -287,6 +289,19 @@ def test_simulated_bars_are_hatched_and_real_ones_full() -> None:
     real = drawn(replace(figure, bars=figure.bars[2:])).panels[0].svg
     assert "<pattern" in simulated
     assert "<pattern" not in real
+
+
+def test_bars_stand_in_a_document_of_their_own() -> None:
+    figure = replace(made.bars(), note="a line below")
+    text = bars_document(figure)
+    assert text == bars_document(figure)
+    assert ElementTree.fromstring(text).tag.endswith("svg")  # noqa: S314
+    for words in (figure.title, *figure.groups, figure.note):
+        assert words in text
+    # Bars of kinds have a legend.
+    kinds = tuple(f"kind {place}" for place, _ in enumerate(figure.bars))
+    assert kinds[0] not in text
+    assert kinds[0] in bars_document(replace(figure, kinds=kinds[:1] * len(kinds)))
 
 
 def test_a_bar_without_value_says_so() -> None:
