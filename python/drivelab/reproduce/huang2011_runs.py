@@ -1,22 +1,28 @@
 """The runs behind Huang et al. 2011: grid, sweeps and workload-specific models, a job each.
 
-Every drive has up to three runs, each in a folder of its own, so that a stopped one goes on::
+Every drive has up to four runs, each in a folder of its own, so that a stopped one goes on::
 
     FOLDER/hdd_s/grid        basic and extended models (tables II, III, V, VI)
     FOLDER/hdd_s/sweeps      figures 3 to 7
     FOLDER/hdd_s/specific    the eight workload-specific models (table IV)
+    FOLDER/hdd_s/repeats     some of their workloads, each twice
 
 The eight models have designs of their own; a workload that several of them hold is measured once.
+Two measurements of one workload start at other places and draw other requests: by how much they
+differ is what no model can predict.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+import math
+import statistics
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab.campaign.campaign import accepted_by, run_campaign
 from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.naming import open_drive
+from drivelab.models.measured import METRICS
 from drivelab.reproduce.huang2011_models import Fitted, fitted_models
 from drivelab.reproduce.processes import in_processes
 from drivelab.workloads.design import parse_design
@@ -25,7 +31,7 @@ from drivelab.workloads.huang2011_sweeps import sweep_workloads
 from drivelab.workloads.run_parts import with_check_and_sweeps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from drivelab.drives.measurement import Measurement
@@ -36,7 +42,9 @@ if TYPE_CHECKING:
     #: By metric.
     Models = Mapping[str, Fitted]
 
-What = Literal["grid", "sweeps", "specific"]
+What = Literal["grid", "sweeps", "specific", "repeats"]
+#: Workloads of each workload-specific model that are measured twice, at most.
+REPEATED: Final = 25
 
 
 @dataclass(frozen=True)
@@ -87,11 +95,15 @@ class Found:
         By the name of a model, ``basic``, ``extended`` or one of table IV; empty for sweeps.
     sweeps
         The measurements of figures 3 to 7; empty for others.
+    noise
+        By workload-specific model and metric, how far one measurement is off its mean over
+        repetitions, the mean of its workloads as a ratio; empty for others.
     """
 
     workloads: int
     models: Mapping[str, Models]
     sweeps: Sequence[Measurement] = ()
+    noise: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 def found_of(jobs: Sequence[Job], folder: Path) -> dict[Job, Found]:
@@ -116,7 +128,7 @@ def result_of(job: Job, folder: Path) -> Found:
     path = folder / job.device.lower() / job.what
     path.parent.mkdir(parents=True, exist_ok=True)
     with open_drive(job.drive) as drive:
-        return {"grid": _grid, "sweeps": _sweeps, "specific": _specific}[job.what](job, drive, path)
+        return _CARRY_OUT[job.what](job, drive, path)
 
 
 def _measured(
@@ -162,12 +174,16 @@ def _sweeps(job: Job, drive: Drive, path: Path) -> Found:
     return Found(len(measured), {}, measured)
 
 
-def _specific(job: Job, drive: Drive, path: Path) -> Found:
-    designs = {model.name: model.design(job.count) for model in SPECIFIC_MODELS}
-    chosen = {
-        name: design.select(job.plan.seed, accepted_by(drive)).workloads
-        for name, design in designs.items()
+def _chosen(job: Job, drive: Drive, most: int | None) -> dict[str, list[Characteristics]]:
+    """Choose the workloads of each workload-specific model."""
+    return {
+        model.name: model.design(most).select(job.plan.seed, accepted_by(drive)).workloads
+        for model in SPECIFIC_MODELS
     }
+
+
+def _specific(job: Job, drive: Drive, path: Path) -> Found:
+    chosen = _chosen(job, drive, job.count)
     distinct = {each.key(): each for workloads in chosen.values() for each in workloads}
     measured = _measured(job, drive, path, list(distinct.values()), "huang2011-specific")
     by_key = dict(zip(distinct, measured, strict=True))
@@ -178,3 +194,36 @@ def _specific(job: Job, drive: Drive, path: Path) -> Found:
         for name, workloads in chosen.items()
     }
     return Found(len(measured), models)
+
+
+def _repeats(job: Job, drive: Drive, path: Path) -> Found:
+    chosen = _chosen(job, drive, REPEATED if job.count is None else min(REPEATED, job.count))
+    distinct = {each.key(): each for workloads in chosen.values() for each in workloads}
+    twice = [each for each in distinct.values() for _ in range(2)]
+    measured = _measured(job, drive, path, twice, "huang2011-repeats")
+    pairs = dict(zip(distinct, zip(measured[::2], measured[1::2], strict=True), strict=True))
+    noise = {
+        name: {
+            metric: statistics.fmean(_noise(*pairs[each.key()], metric) for each in workloads)
+            for metric in METRICS
+        }
+        for name, workloads in chosen.items()
+    }
+    return Found(len(measured), {}, noise=noise)
+
+
+def _noise(one: Measurement, other: Measurement, metric: str) -> float:
+    """Estimate how far one measurement is off, over the mean of two.
+
+    The difference of two has the square root of two times the mean deviation of one.
+    """
+    first, second = getattr(one, metric), getattr(other, metric)
+    return float(math.sqrt(2) * abs(first - second) / (first + second))
+
+
+_CARRY_OUT: Final[dict[What, Callable[[Job, Drive, Path], Found]]] = {
+    "grid": _grid,
+    "sweeps": _sweeps,
+    "specific": _specific,
+    "repeats": _repeats,
+}

@@ -54,6 +54,7 @@ _SPECIFIC_COLUMNS: Final = (
     "published_mre_percent",
     "in_sample_mre_percent",
     "cross_validated_mre_percent",
+    "noise_percent",
     "workloads",
     "trees",
 )
@@ -66,7 +67,9 @@ _IMPROVEMENT_COLUMNS: Final = (
 )
 
 
-def accuracy_tables(found: Devices) -> tuple[Table, ...]:
+def accuracy_tables(
+    found: Devices, noise: Mapping[str, Mapping[str, Mapping[str, float]]]
+) -> tuple[Table, ...]:
     """Return tables II, III, IV, V and VI, and the numbers of figures 9 and 10.
 
     Parameters
@@ -74,11 +77,13 @@ def accuracy_tables(found: Devices) -> tuple[Table, ...]:
     found
         Of each of the paper's devices its ``basic`` and ``extended`` models, of three of them the
         eight workload-specific ones too.
+    noise
+        By device, workload-specific model and metric, how far one measurement is off, as a ratio.
     """
     return (
         _table("table_2", "basic", BASIC, DEVICES, found),
         _table("table_3", "extended", EXTENDED, DEVICES, found),
-        _specific_table(found),
+        _specific_table(found, noise),
         _table("table_5", "basic", BASIC, (ARRAY,), found),
         _table("table_6", "extended", EXTENDED, (ARRAY,), found),
         _improvements("figure_9", "mre", found),
@@ -122,7 +127,9 @@ def _table(
     return Table(name, _COLUMNS, tuple(rows))
 
 
-def _specific_table(found: Devices) -> Table:
+def _specific_table(
+    found: Devices, noise: Mapping[str, Mapping[str, Mapping[str, float]]]
+) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for metric in METRICS:
         for model, of_devices in SPECIFIC[metric].items():
@@ -139,6 +146,7 @@ def _specific_table(found: Devices) -> Table:
                         float(printed.mre_percent),
                         100 * ours.in_sample.mre,
                         100 * ours.cross_validated.mre,
+                        100 * noise[device][model][metric],
                         ours.in_sample.rows,
                         ours.trees,
                     )

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from typing import Final, Literal
 
@@ -63,13 +63,11 @@ class SpecificModel:
         count
             At least 1; None takes all.
         """
-        everything = GridDesign(self.name, self._combinations(), self._population)
+        combinations = _source(self.write_ratios, self.accesses)
+        everything = GridDesign(self.name, combinations, self._population)
         if count is None or count >= everything.distinct:
             return everything
-        return GridDesign(f"{self.name}:{count}", self._combinations(), self._population, count)
-
-    def _combinations(self) -> Callable[[], Iterator[Characteristics]]:
-        return partial(_combinations, self.write_ratios, self.accesses)
+        return GridDesign(f"{self.name}:{count}", combinations, self._population, count)
 
     @property
     def _population(self) -> str:
@@ -77,6 +75,14 @@ class SpecificModel:
             f"the workloads of Huang et al. 2011's workload-specific model {self.name}, each "
             "equally likely"
         )
+
+
+@cache
+def _source(
+    write_ratios: tuple[float, ...], accesses: tuple[Access, ...]
+) -> Callable[[], Iterator[Characteristics]]:
+    """Give one function for a model, by which a grid's combinations are expanded once."""
+    return partial(_combinations, write_ratios, accesses)
 
 
 def _combinations(

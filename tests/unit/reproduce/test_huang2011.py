@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from swept_drive import SMALL, measured
 
+from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.simulated.drive import SimulatedDrive
 from drivelab.reproduce import huang2011
 from drivelab.reproduce.huang2011_drives import DRIVES
 from drivelab.reproduce.huang2011_figures import figure_orderings, figure_remarks
 from drivelab.reproduce.huang2011_models import TREES
 from drivelab.reproduce.huang2011_runs import Job, result_of
+from drivelab.store import RunStore
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.huang2011_specific import SPECIFIC_MODELS
 
@@ -167,6 +169,7 @@ def test_workload_specific_models_stand_beside_table_4(reproduction) -> None:
     (cell,) = table.records(performance="Throughput", model="rand_only", device="HDD_S")
     assert (cell["published_r2"], cell["published_mre_percent"]) == (0.049, 11)
     assert set(table.column("workloads")) == {30}
+    assert min(table.column("noise_percent")) >= 0
     assert list(dict.fromkeys(table.column("model"))) == [each.name for each in SPECIFIC_MODELS]
 
 
@@ -191,7 +194,11 @@ def test_what_was_measured_is_kept_in_the_folder(reproduction, folder: Path, mon
     assert found == sorted(
         [
             *(f"{name.lower()}/{what}" for name in DRIVES for what in ("grid", "sweeps")),
-            *(f"{name.lower()}/specific" for name in ("HDD_S", "SSD_I", "SSD_A")),
+            *(
+                f"{name}/{what}"
+                for name in ("hdd_s", "ssd_i", "ssd_a")
+                for what in ("specific", "repeats")
+            ),
         ]
     )
 
@@ -215,3 +222,21 @@ def test_a_workload_of_several_models_is_measured_once(folder: Path, reproductio
     counts = [of_model["iops"].in_sample.rows for of_model in found.models.values()]
     assert counts == [30] * 8
     assert 63 < found.workloads < sum(counts)
+
+
+def test_noise_is_how_far_two_measurements_of_a_workload_are_apart(
+    folder: Path, reproduction
+) -> None:
+    assert reproduction.paper == "huang2011"
+    plan, drive = SMALL["plan"], SMALL["drives"]["SSD_I"]
+    found = result_of(Job("repeats", "SSD_I", drive, plan, count=30), folder)
+    with RunStore.open(folder / "ssd_i" / "repeats") as store:
+        measured = stored_measurements(store)
+    by_workload: dict[object, list[float]] = {}
+    for one in measured:
+        by_workload.setdefault(one.characteristics.key(), []).append(one.iops)
+    design = next(each for each in SPECIFIC_MODELS if each.name == "seq_wr").design(25)
+    pairs = [by_workload[each.key()] for each in design.select(plan.seed).workloads]
+    deviations = [abs(first - second) / 2**0.5 / ((first + second) / 2) for first, second in pairs]
+    assert found.noise["seq_wr"]["iops"] == pytest.approx(sum(deviations) / 25)
+    assert found.workloads == 2 * len(by_workload)

@@ -8,7 +8,7 @@ import pytest
 
 from drivelab.models.accuracy import Accuracy
 from drivelab.models.measured import METRICS
-from drivelab.reproduce.huang2011_claims import accuracy_orderings, little_remark
+from drivelab.reproduce.huang2011_claims import accuracy_orderings, noise_remark, shortfall_remarks
 from drivelab.reproduce.huang2011_models import Fitted
 from drivelab.reproduce.huang2011_published import (
     ARRAY,
@@ -137,5 +137,19 @@ def test_other_models_fail_what_is_said(change: Change, told: set[str]) -> None:
     assert told <= failing(change)
 
 
-def test_why_no_performance_is_hardest_is_told_with_numbers() -> None:
-    assert "SSD_I 12.00, 6.00, 6.00 %" in little_remark(as_printed())
+def test_what_does_not_hold_is_told_with_numbers() -> None:
+    disk, array, latency = shortfall_remarks(as_printed())
+    assert "9.00, 18.00, 8.00 % beside 26.00, 35.00, 18.00 % of HDD_S" in disk
+    assert "23.00, 25.00, 17.00 % and 12.00, 6.00, 6.00 %" in array
+    assert "SSD_I 12.00, 6.00, 6.00 %, SSD_S 20.00, 19.00, 15.00 %" in latency
+
+
+def test_what_noise_limits_is_told_with_numbers() -> None:
+    noise = {
+        device: {model: dict.fromkeys(METRICS, 0.02) for model in SPECIFIC[LATENCY]}
+        for device in SPECIFIC_DEVICES
+    }
+    told = noise_remark(as_printed(), noise)
+    assert "SSD_A rand_rd 8.0 % (2.0 %)" in told
+    # 4 % is not more than 4 %.
+    assert "SSD_I rd_only" not in told
