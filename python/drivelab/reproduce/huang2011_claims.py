@@ -202,9 +202,9 @@ def shortfall_remarks(found: Devices) -> list[str]:
     return [
         "Table III: the paper finds the disk hardest. Here SSD_A comes close to it: MRE of "
         f"latency, bandwidth, throughput, cross-validated, {told('SSD_A')} % beside {told(_DISK)} "
-        f"% of {_DISK}, and the R2 of its latency and throughput is below the disk's. How SSD_A maps "
-        "pages is not published; its preset maps blocks and merges them after random writes. The "
-        "simulated disk is a regular one: no other user, no retries, no vibration.",
+        f"% of {_DISK}, and the R2 of its latency and throughput is below the disk's. How SSD_A "
+        "maps pages is not published; its preset maps blocks and merges them after random writes. "
+        "The simulated disk is a regular one: no other user, no retries, no vibration.",
         "Table VI: the paper finds the array somewhat harder than one SSD_I. Here both are equally "
         f"hard, {told(ARRAY)} % and {told('SSD_I')} %: striping over two simulated drives adds no "
         "host of its own, which the paper's cluster of Atom processors was.",
