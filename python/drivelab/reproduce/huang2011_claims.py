@@ -238,10 +238,11 @@ def noise_remark(found: Devices, noise: Mapping[str, Mapping[str, Mapping[str, f
     ]
     return (
         "Table IV: some workloads were measured twice, from other places and with other requests; "
-        "how far one measurement is off for that is what no model can predict. In order HDD_S is "
-        "as fast as the place that it begins at, outside or inside, which is nearly all of its "
-        "error. On SSD_I writes with strides are left, which meet few dies where a step is a "
-        "multiple of what all of them hold; on small models, that one of 63 workloads in five is "
-        f"missing. Latency off by more than {MOST_PERCENT:g} %, cross-validated (of which is "
+        "how far that puts one measurement off is what no model can predict. In order, HDD_S is as "
+        "fast as the place where a measurement begins, outside or inside, which is nearly all of "
+        "the error there. SSD_A merges blocks at times that its writes alone do not tell. On SSD_I "
+        "strided writes are left, which meet few dies at some steps, and reads in order, of which "
+        "there are 63 workloads to learn from and each fold lacks a fifth. Latency off by more "
+        f"than {MOST_PERCENT:g} %, cross-validated (of which is "
         f"noise): {'; '.join(told) or 'none'}."
     )
