@@ -122,8 +122,8 @@ def _accuracy_row(row: dict[str, Cell]) -> tuple[str, ...]:
 def _tabulate_specific(section: Section, table: Table) -> None:
     """Write down table IV, a row a model and performance: MRE of every drive."""
     section.say(
-        "Table IV, workload-specific models: MRE in per cent, in sample; cross-validated. R2 stands "
-        "in the table that the command writes."
+        "Table IV, workload-specific models: MRE in per cent, in sample; cross-validated. R2 "
+        "stands in the table that the command writes."
     )
     devices = list(dict.fromkeys(str(cell) for cell in table.column("device")))
     rows = []
