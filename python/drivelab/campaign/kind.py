@@ -7,11 +7,11 @@ from functools import partial
 from typing import Final
 
 from drivelab.campaign.header import stored_header
-from drivelab.campaign.stored import stored_measurements
+from drivelab.campaign.stored import stored_indices, stored_measurements
 from drivelab.drives.measurement import Measurement
 from drivelab.runs.columns import Column, Kind, Rows
 from drivelab.runs.header import CAMPAIGN_COMMAND
-from drivelab.runs.kind import RunKind
+from drivelab.runs.kind import RunKind, Standing
 from drivelab.store import RunStore
 from drivelab.workloads.characteristics import FIELDS
 from drivelab.workloads.parts import Parts
@@ -45,6 +45,13 @@ def _stored_rows(store: RunStore) -> Rows:
     return campaign_rows(stored_measurements(store), parts)
 
 
+def _standing(store: RunStore) -> Standing:
+    design = stored_header(store)["design"]
+    planned = design["workloads"]
+    is_complete = len(stored_indices(store)) == planned
+    return Standing(design["name"], design["seed"], is_complete, planned)
+
+
 def _named(characteristic: str) -> tuple[str, Kind]:
     if characteristic in _RATIOS:
         return characteristic, "real"
@@ -63,4 +70,5 @@ CAMPAIGN: Final = RunKind(
     many="measurements",
     compared=("drive", "design", "plan"),
     rows=_stored_rows,
+    standing=_standing,
 )

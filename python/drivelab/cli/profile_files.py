@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.outputs import output_errors
+from drivelab.profile.kind import ANSWER
 from drivelab.report.saved import PAGE, PAGE_KIND, PDF, PDF_KIND
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _KINDS: Final = {".csv": "table", ".svg": "drawing", ".html": PAGE_KIND, ".json"
 #: What a profile writes beside its journal.
 FILES: Final = (
     *("ratios.csv", "ratio_intervals.csv", "access_times.csv", "passes.csv", "decisions.csv"),
-    *("profile.svg", PAGE, "profile.json"),
+    *("profile.svg", PAGE, ANSWER),
 )
 
 
@@ -67,10 +68,8 @@ def write_files(
         found, answers, drive=head["drive"], kind=head["kind"], note=note, cautions=limits
     )
     texts[PAGE] = render(report).html
-    files = [str(folder.path / name) for name in (*texts, "profile.json")]
-    texts["profile.json"] = (
-        json.dumps(values_of(found, plan, head, answers, files), indent=2) + "\n"
-    )
+    files = [str(folder.path / name) for name in (*texts, ANSWER)]
+    texts[ANSWER] = json.dumps(values_of(found, plan, head, answers, files), indent=2) + "\n"
     page = folder.path / PAGE
     if not page.is_file() or page.read_bytes() != texts[PAGE].encode():
         # An older one would show what the page no longer says.

@@ -63,15 +63,16 @@ def remove(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _ask(path: Path) -> None:
-    from drivelab.campaign.inventory import summarise
+    from drivelab.cli.run_kinds import kind_of_run
+    from drivelab.runs.inventory import summarise
     from drivelab.units import format_size
 
     if not sys.stdin.isatty():
         raise UsageError(f"removing {path} needs --yes where there is no terminal to ask")
-    summary = summarise(path)
+    summary = summarise(path, kind_of_run)
     what = f"a {summary.state} run"
-    if summary.problem is None:
-        what = f"{summary.measured} measurements of {summary.drive}, {summary.design}"
+    if summary.standing is not None:
+        what = f"{summary.measured} measurements of {summary.drive}, {summary.standing.design}"
     question = f"remove {path} ({what}, {format_size(summary.size_bytes)})? [y/N] "
     print(escaped(question), end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):

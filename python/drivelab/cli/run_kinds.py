@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.campaign.kind import CAMPAIGN
 from drivelab.errors import UsageError
-from drivelab.profile.journal import PROFILE
+from drivelab.profile.kind import PROFILE
 from drivelab.pts.kind import TEST
 from drivelab.runs.header import command_of
 from drivelab.store import damaged

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from drivelab.campaign.inventory import RunSummary
+    from drivelab.runs.inventory import RunSummary
 
 DEFAULT_FOLDER: Final = Path("runs")
 
@@ -76,22 +76,24 @@ def run(args: argparse.Namespace) -> int:
 
 def listed(args: argparse.Namespace) -> dict[str, Any]:
     """Give what ``runs list --json`` prints (docs/json.md)."""
-    from drivelab.campaign.inventory import find_runs, summarise
+    from drivelab.cli.run_kinds import kind_of_run
+    from drivelab.runs.inventory import find_runs, summarise
 
     folder = args.folder or DEFAULT_FOLDER
     # Where nobody has measured yet, there is nothing wrong.
     paths = [] if args.folder is None and not folder.exists() else find_runs(folder)
     return {
         "folder": str(folder),
-        "runs": [_summary_json(summarise(path)) for path in paths],
+        "runs": [_summary_json(summarise(path, kind_of_run)) for path in paths],
     }
 
 
 def shown(args: argparse.Namespace) -> dict[str, Any]:
     """Give what ``runs show --json`` prints (docs/json.md)."""
     from drivelab.campaign.header import stored_header
-    from drivelab.campaign.inventory import summarise
+    from drivelab.cli.run_kinds import kind_of_run
     from drivelab.runs.header import CAMPAIGN_COMMAND, command_of
+    from drivelab.runs.inventory import summarise
     from drivelab.store import RunStore
     from drivelab.workloads.characteristics import Characteristics
 
@@ -100,7 +102,7 @@ def shown(args: argparse.Namespace) -> dict[str, Any]:
         header = store.header if is_other else stored_header(store)
         starts, failures = store.starts(), store.failures()
     return {
-        **_summary_json(summarise(args.run)),
+        **_summary_json(summarise(args.run, kind_of_run)),
         "capacity_bytes": header["drive"]["capacity_bytes"],
         "identity": header["drive"]["identity"],
         # A profile or a test has none of a campaign's.
@@ -122,15 +124,17 @@ def shown(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _summary_json(summary: RunSummary) -> dict[str, Any]:
+    standing = summary.standing
     return {
         "run": str(summary.path),
         "state": summary.state,
         "problem": summary.problem,
         "drive": summary.drive,
         "kind": summary.kind,
-        "design": summary.design,
-        "seed": summary.seed,
-        "planned": summary.planned,
+        "design": None if standing is None else standing.design,
+        "seed": None if standing is None else standing.seed,
+        "planned": None if standing is None else standing.planned,
+        "may_end_sooner": None if standing is None else standing.may_end_sooner,
         "measured": summary.measured,
         "failed": summary.failed,
         "started_at": summary.started_at,
@@ -172,8 +176,9 @@ def _list_text(answer: Mapping[str, Any]) -> str:
 
 def _measured_text(one: Mapping[str, Any]) -> str:
     if one["planned"] is None:
-        return str(one["measured"])
-    return f"{one['measured']} of {one['planned']}"
+        return f"{one['measured']:,}"
+    most = "at most " if one["may_end_sooner"] else ""
+    return f"{one['measured']:,} of {most}{one['planned']:,}"
 
 
 def _labelled(rows: Sequence[Sequence[str]]) -> list[str]:

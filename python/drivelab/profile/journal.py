@@ -12,30 +12,17 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from drivelab._core import RequestStream
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import UsageError
-from drivelab.profile.measured_pass import MeasuredPass, evenly
-from drivelab.profile.tables import ORDERS
-from drivelab.runs.columns import Column, Rows
-from drivelab.runs.kind import RunKind
+from drivelab.profile.measured_pass import MeasuredPass
 from drivelab.store import RunStore, damaged
 from drivelab.workloads.whole_pass import WholePass
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 # Of simulated time and of fio's; some 292 years.
 _LONGEST_NS: Final = (1 << 63) - 1
-
-
-def _without_half_width(header: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what makes a profile another one: how well it is to be known does not."""
-    plan = dict(header.get("plan") or {})
-    plan.pop("half_width_ratio", None)
-    return {**header, "plan": plan}
 
 
 def entry_of(measurement: Measurement) -> dict[str, Any]:
@@ -106,32 +93,3 @@ def stored_passes(store: RunStore) -> dict[int, MeasuredPass]:
         if found[place].index != place:
             raise damaged(store.path, f"pass {place} is stored as another")
     return found
-
-
-def _stored_rows(store: RunStore) -> Rows:
-    """Give a row for each pass; of its requests their time together is known alone."""
-    passes = list(stored_passes(store).values())
-    asked = [one.whole_pass for one in passes]
-    labels = [
-        Column("direction", "text", [one.direction for one in asked]),
-        Column("order", "text", [ORDERS[one.is_random] for one in asked]),
-        Column("request_bytes", "integer", [one.request_bytes for one in asked]),
-        Column("whole_requests", "integer", [one.whole_requests for one in asked]),
-        Column("access_time_ns", "real", [one.access_time_ns for one in passes]),
-    ]
-    measurements = [
-        evenly(one.index, one.whole_pass, one.duration_ns, factor=one.variability_factor)
-        for one in passes
-    ]
-    return Rows(measurements, labels, has_latencies=False)
-
-
-PROFILE: Final = RunKind(
-    "profile",
-    "profile",
-    one="pass",
-    many="passes",
-    compared=("drive", "plan"),
-    rows=_stored_rows,
-    as_compared=_without_half_width,
-)

@@ -11,7 +11,8 @@ from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import RunError
 from drivelab.outputs import OutputFolder
-from drivelab.profile.journal import PROFILE, entry_of, stored_passes
+from drivelab.profile.journal import entry_of, stored_passes
+from drivelab.profile.kind import PROFILE
 from drivelab.profile.measured import measured_profile
 from drivelab.profile.measured_pass import MeasuredPass
 from drivelab.profile.stored import cost_of_start

@@ -220,6 +220,17 @@ class ProfileSettings:
             for size in sizes
         ]
 
+    def passes_in_all(self) -> int | None:
+        """Return how many passes a profile takes: exactly, or of a full one at most.
+
+        ``None`` where passes are added until ratios are known.
+        """
+        if self.is_auto:
+            return None
+        repetitions = self.most_repetitions if self.is_full else self.first_repetitions
+        tests = 2 * len(self.directions)
+        return len(self.pilots()) + tests * len(self.first_sizes()) * repetitions
+
     def check(self) -> None:
         """Raise `UsageError` when nothing can be measured so."""
         if not self.intervals:

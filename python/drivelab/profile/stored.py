@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.errors import UsageError
 from drivelab.profile.journal import stored_passes
+from drivelab.profile.kind import is_complete, stored_plan
 from drivelab.profile.measured import from_passes
 from drivelab.profile.optimisation import Cost
 from drivelab.profile.settings import ProfileSettings
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from drivelab.store import RunStore
 
 _COST: Final = "optimization_cost"
-#: Lies in the folder of a profile that ended: its passes alone do not say whether more are wanted.
-ANSWER: Final = "profile.json"
 
 
 def cost_of_start(cost: Cost | None) -> dict[str, Any]:
@@ -66,9 +65,9 @@ class StoredProfile:
         try:
             asked: Mapping[str, Any] | None = starts[-1].get(_COST) if starts else None
             cost = None if asked is None else Cost(asked["time_ns"], asked["ratio"])
-            plan = ProfileSettings.from_json(store.header["plan"], cost=cost)
         except (KeyError, TypeError, UsageError) as error:
-            raise damaged(store.path, f"its plan is none: {error}") from error
+            raise damaged(store.path, f"its cost is none: {error}") from error
+        plan = stored_plan(store, cost)
         passes = stored_passes(store)
         done = {
             (each.whole_pass.direction, each.whole_pass.is_random, each.whole_pass.request_bytes)
@@ -92,7 +91,7 @@ class StoredProfile:
         return cls(
             found,
             plan,
-            (store.path / ANSWER).is_file(),
+            is_complete(store, plan),
             has_new_file(starts) if is_real else None,
             drives_beside(starts) if is_real else None,
         )

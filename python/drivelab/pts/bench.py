@@ -39,6 +39,8 @@ from drivelab.store import damaged
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 
+#: Preconditioning is a purge, and writes.
+PRECONDITIONING_STEPS: Final = 2
 # Of a step in which nothing completed.
 _NONE: Final = {"bytes": 0}
 

@@ -15,17 +15,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drivelab.exhibits import Axis, Exhibit, Line, LineFigure, Page, Table
+from drivelab.pts.bench import PRECONDITIONING_STEPS
 from drivelab.pts.cells import CellResult, cell_results
 from drivelab.pts.convergence import convergence_figure, window_exhibits, windows_json
 from drivelab.pts.journal import Action, Record, Step
 from drivelab.pts.response_times import levels_table, response_time_figure, response_times_json
 from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds
+from drivelab.pts.settings import MOST_ROUNDS
 from drivelab.pts.test import Section, settled_verdict
 from drivelab.pts.words import span_words
 
 if TYPE_CHECKING:
-    from drivelab.pts.applied_settings import AppliedSettings
+    from drivelab.pts.applied_settings import AppliedSettings, Extent
     from drivelab.pts.bench import Bench
+    from drivelab.pts.settings import Settings
     from drivelab.workloads.stimulus import Stimulus
 
 #: Threads, and queue depths of each, in their order.
@@ -36,6 +39,7 @@ WRITE_MINUTES: Final = 5
 POINT_WRITE_MINUTES: Final = 60
 POINT_MINUTES: Final = 10
 _STEPS_A_ROUND: Final = 1 + len(DEMANDS) ** 2
+_STEPS_OF_POINTS: Final = 3 * (POINT_WRITE_MINUTES + POINT_MINUTES)
 _MOST: Final = DEMANDS[0]
 _SETTLING: Final = "settling"
 
@@ -77,7 +81,7 @@ def carry_out(bench: Bench, workload: Workload) -> None:
         for depth in DEMANDS
     ]
     settled = run_rounds(bench, stimuli, _tracked())
-    bench.expect(3 * (POINT_WRITE_MINUTES + POINT_MINUTES))
+    bench.expect(_STEPS_OF_POINTS)
     for name, point in operating_points(_points(settled)).items():
         stimulus = point.steps[0].stimulus
         for phase, each, minutes in (
@@ -87,6 +91,12 @@ def carry_out(bench: Bench, workload: Workload) -> None:
             for _ in range(minutes):
                 bench.run(Action("run", phase, name, stimulus=each, seconds=applied.minutes(1)))
                 bench.save_if_due()
+
+
+def most_steps(_settings: Settings, _extent: Extent) -> int:
+    """Give how many steps there are at most."""
+    rounds = MOST_ROUNDS * (1 + _STEPS_A_ROUND)
+    return PRECONDITIONING_STEPS + rounds + _STEPS_OF_POINTS
 
 
 def _tracked() -> tuple[Tracked, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -221,6 +222,26 @@ def whole_rounds(steps: Iterable[Step], steps_a_round: int) -> list[list[Step]]:
     return [rounds[number] for number in sorted(rounds) if len(rounds[number]) == steps_a_round]
 
 
+def is_end(entry: dict[str, Any]) -> bool:
+    """Tell whether an entry of the journal says that its test came to its end."""
+    return bool(entry["action"]["kind"] == "end")
+
+
+@contextmanager
+def of_another_version(path: Path) -> Iterator[None]:
+    """Raise a `RunError` for what a run says otherwise than this version does."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, UsageError) as error:
+        # The store's checksums hold, so it is as it was written. A name in it may hold anything.
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise RunError(
+            f"{path} was written by another version of Drivelab, and this one does not "
+            f"understand it ({reason}): go on with that version, or begin "
+            "again with another --out"
+        ) from error
+
+
 def read_record(store: RunStore) -> Record:
     """Read a test from its run.
 
@@ -240,7 +261,7 @@ def read_record(store: RunStore) -> Record:
     steps: list[Step] = []
     purges: list[Purge] = []
     is_complete = False
-    try:
+    with of_another_version(store.path):
         settings = Settings.from_json(header["pts"]["settings"])
         drive = header["drive"]
         extent = Extent.of(drive["capacity_bytes"], drive["block_bytes"], settings)
@@ -248,20 +269,12 @@ def read_record(store: RunStore) -> Record:
             action = Action.from_json(entry["action"])
             if action.kind == "purge":
                 purges.append(Purge(**entry["result"]))
-            elif action.kind == "end":
+            elif is_end(entry):
                 is_complete = True
             elif action.stimulus is not None:
                 result = Measurement.of_results(position, action.work, entry["result"])
                 steps.append(Step(position, action, action.stimulus, result))
         test = header["pts"]["test"]
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, UsageError) as error:
-        # The store's checksums hold, so it is as it was written. A name in it may hold anything.
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise RunError(
-            f"{store.path} was written by another version of Drivelab, and this one does not "
-            f"understand it ({reason}): go on with that version, or begin "
-            "again with another --out"
-        ) from error
     failures, starts = store.failures(), store.starts()
     return Record(
         test=test,

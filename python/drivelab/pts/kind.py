@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from drivelab.errors import UsageError
-from drivelab.pts.journal import COMMAND, Step, read_record
+from drivelab.pts.applied_settings import Extent
+from drivelab.pts.every_test import test_named
+from drivelab.pts.journal import COMMAND, Step, is_end, of_another_version, read_record
 from drivelab.pts.settings import Settings
 from drivelab.pts.words import stimulus_words
 from drivelab.runs.columns import Column, Kind, Rows
-from drivelab.runs.kind import RunKind
+from drivelab.runs.kind import RunKind, Standing
 from drivelab.store import RunStore
 
 
@@ -28,6 +30,29 @@ def _as_of_today(header: Mapping[str, Any]) -> Mapping[str, Any]:
     # What is not known here any more stays, and differs.
     settings = {**told["settings"], **settings}
     return {**header, "pts": {**told, "settings": json.loads(json.dumps(settings))}}
+
+
+def _standing(store: RunStore) -> Standing:
+    """Say how far a test is: it is complete when it says so, and may end sooner where it settles.
+
+    Its steps are everything that is done to the drive, and the end.
+    """
+    header = store.header
+    with of_another_version(store.path):
+        told, drive = header["pts"], header["drive"]
+        settings = Settings.from_json(told["settings"])
+        extent = Extent.of(drive["capacity_bytes"], drive["block_bytes"], settings)
+        test = test_named(told["test"])
+        last = store.last()
+        is_complete = last is not None and is_end(last)
+        most = len(store.done()) if is_complete else test.most_steps(settings, extent) + 1
+    return Standing(
+        f"{COMMAND} {test.name}",
+        settings.seed,
+        is_complete,
+        planned=most,
+        may_end_sooner=test.settles and not is_complete,
+    )
 
 
 def _stored_rows(store: RunStore) -> Rows:
@@ -70,5 +95,6 @@ TEST: Final = RunKind(
     many="steps",
     compared=("drive", "pts"),
     rows=_stored_rows,
+    standing=_standing,
     as_compared=_as_of_today,
 )

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from drivelab.exhibits import Page
-from drivelab.pts.applied_settings import AppliedSettings
+from drivelab.pts.applied_settings import AppliedSettings, Extent
 from drivelab.pts.bench import Bench
 from drivelab.pts.journal import Record
+from drivelab.pts.settings import Settings
 
 #: ``steady``; ``bounded`` when a bound of the test's own (bytes, time) came first; ``not_steady``
 #: when the rounds ran out; ``untested`` where the test has no rule; ``incomplete`` when it did not
@@ -59,6 +60,8 @@ class PtsTest:
         done to the drive.
     carry_out
         Takes every step.
+    most_steps
+        Says how many those are at most; exactly, unless the test `settles`.
     sections
         Judges a record, complete or not.
     pages
@@ -73,6 +76,7 @@ class PtsTest:
     known: Literal["specification", "implementations", "own"]
     check: Callable[[AppliedSettings], None]
     carry_out: Callable[[Bench], None]
+    most_steps: Callable[[Settings, Extent], int]
     sections: Callable[[Record], list[Section]]
     pages: Callable[[Record], list[Page]]
     settles: bool = True

@@ -15,6 +15,32 @@ def _as_it_is(header: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """How far a stored run is, by its header and its journal.
+
+    Attributes
+    ----------
+    design
+        What was asked for, in a few words: ``huang2011:500``, ``pts wsat``.
+    seed
+        Key of all random numbers; ``None`` where the run does not say.
+    is_complete
+        Whether everything that was asked for is there.
+    planned
+        Results of the whole run; ``None`` where each is chosen by those before it and no limit is
+        known.
+    may_end_sooner
+        Whether `planned` is the most that can be, because the run ends once it is sure.
+    """
+
+    design: str
+    seed: int | None
+    is_complete: bool
+    planned: int | None
+    may_end_sooner: bool = False
+
+
+@dataclass(frozen=True)
 class RunKind:
     """A kind of run.
 
@@ -32,6 +58,8 @@ class RunKind:
         header is for the reader.
     rows
         Gives what a run exports, a row for each of its measurements.
+    standing
+        Says how far a run is, without reading all of it.
     as_compared
         Gives a header as it is compared: what an older version did not say, or what may change.
     """
@@ -42,4 +70,5 @@ class RunKind:
     many: str
     compared: tuple[str, ...]
     rows: Callable[[RunStore], Rows]
+    standing: Callable[[RunStore], Standing]
     as_compared: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _as_it_is

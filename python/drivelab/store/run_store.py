@@ -134,6 +134,13 @@ class RunStore(ClosedOnExit):
         for position, text, checksum in rows:
             yield unsealed(self.path, position, text, checksum)
 
+    def last(self) -> dict[str, Any] | None:
+        """Give the stored measurement of the highest position; ``None`` where there is none."""
+        rows = self._rows(
+            "SELECT position, value, checksum FROM measurement ORDER BY position DESC LIMIT 1"
+        )
+        return next((unsealed(self.path, *row) for row in rows), None)
+
     def starts(self) -> list[dict[str, Any]]:
         """Give what `record_start` was told, in order."""
         rows = self._rows("SELECT number, value, checksum FROM start ORDER BY number")

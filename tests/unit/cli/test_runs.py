@@ -25,7 +25,7 @@ from drivelab.cli import main as cli
 from drivelab.cli import terminal
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import RunError, UsageError
-from drivelab.profile.journal import PROFILE
+from drivelab.profile.kind import PROFILE
 from drivelab.pts.class_file import load_class
 from drivelab.pts.journal import read_record
 from drivelab.runs.same_run import refuse_other_run
@@ -507,26 +507,20 @@ def test_runs_of_other_commands_are_listed_shown_and_removed(
 ) -> None:
     run_fake(Path("tested"), "throughput")
     (one,) = answer(capsys, "list", ".")["runs"]
-    assert (one["state"], one["design"], one["planned"], one["seed"]) == (
-        "complete",
-        "pts throughput",
-        None,
-        3,
-    )
+    assert (one["state"], one["design"], one["seed"]) == ("complete", "pts throughput", 3)
+    assert (one["planned"], one["may_end_sooner"]) == (one["measured"], False)
     with pytest.raises(UsageError, match="run of `drivelab pts`"):
         list(stored_header(RunStore.open(Path("tested"))))
     shown = answer(capsys, "show", "tested")
     assert (shown["state"], shown["workloads"], shown["plan"]) == ("complete", None, None)
-    assert f"measured    {one['measured']}\n" in text(capsys, "show", "tested")
+    assert f"measured    {one['measured']} of {one['measured']}\n" in text(capsys, "show", "tested")
     with pytest.raises(UsageError, match=r"^tested is a run of `drivelab pts`; choose another --"):
         refuse_other_run(PROFILE, Path("tested"), RunStore.open(Path("tested")).header, {})
     small = ("--interval", "8KiB:16KiB:8KiB", "--file-size", "1MiB", "--repetitions", "1")
     assert cli.main(["profile", "sim:x25m", *small, "--out", "profiled"]) == 0
     capsys.readouterr()
-    (Path("profiled") / "profile.json").rename("aside")
-    assert answer(capsys, "show", "profiled")["state"] == "incomplete"
-    Path("aside").rename(Path("profiled") / "profile.json")
-    assert answer(capsys, "show", "profiled")["state"] == "complete"
+    shown = answer(capsys, "show", "profiled")
+    assert (shown["state"], shown["planned"], shown["measured"]) == ("complete", 8, 8)
     removed = answer(capsys, "remove", "profiled", "--yes")["files"]
     assert {"profile.json", "profile.svg", "ratios.csv", "report.html"} < set(removed)
     assert not Path("profiled").exists()

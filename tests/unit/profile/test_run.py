@@ -12,7 +12,8 @@ from line_drives import LINES, LineDrive
 
 from drivelab.drives.protocol import Drive
 from drivelab.errors import RunError
-from drivelab.profile.journal import PROFILE, pass_json, stored_passes
+from drivelab.profile.journal import pass_json, stored_passes
+from drivelab.profile.kind import PROFILE
 from drivelab.profile.measured_pass import measured_passes
 from drivelab.profile.run import Passes
 from drivelab.profile.settings import ProfileSettings

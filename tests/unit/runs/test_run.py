@@ -20,7 +20,7 @@ from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.runs.columns import Rows
 from drivelab.runs.executor import DriveExecutor, Executor, Failed, Work
 from drivelab.runs.failures import FailureRule
-from drivelab.runs.kind import RunKind
+from drivelab.runs.kind import RunKind, Standing
 from drivelab.runs.run import Run
 from drivelab.store import RunStore
 
@@ -31,6 +31,7 @@ KIND = RunKind(
     many="answers",
     compared=("drive",),
     rows=lambda _: Rows([], []),
+    standing=lambda _: Standing("trial", None, is_complete=False, planned=None),
 )
 PLAN = MeasurementPlan(requests=10)
 WORK: list[Work] = list(enumerate(workloads(12)))

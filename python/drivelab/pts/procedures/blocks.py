@@ -10,18 +10,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from drivelab.exhibits import Axis, Page
+from drivelab.pts.bench import PRECONDITIONING_STEPS
 from drivelab.pts.cell_exhibits import block_text, by_cell, cell_text, iops_exhibits
 from drivelab.pts.cells import cell_results
 from drivelab.pts.convergence import convergence_figure, window_exhibits
 from drivelab.pts.procedures.iops import SIZES
 from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds, step_of_cell
 from drivelab.pts.sections import cells_section
+from drivelab.pts.settings import MOST_ROUNDS
 from drivelab.pts.test import PtsTest, Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from drivelab.pts.applied_settings import AppliedSettings
+    from drivelab.pts.applied_settings import AppliedSettings, Extent
     from drivelab.pts.bench import Bench
     from drivelab.pts.journal import Record, Step
     from drivelab.pts.settings import Settings
@@ -64,6 +66,10 @@ def _carry_out(bench: Bench) -> None:
     run_rounds(bench, _stimuli(bench.applied), _tracked(bench.applied.settings))
 
 
+def _most_steps(_settings: Settings, extent: Extent) -> int:
+    return PRECONDITIONING_STEPS + MOST_ROUNDS * len(_sizes(extent.block_bytes))
+
+
 def _settled(record: Record) -> Settled:
     return recorded(record, len(_sizes(record.extent.block_bytes)), _tracked(record.settings))
 
@@ -103,6 +109,7 @@ TEST: Final = PtsTest(
     known="own",
     check=_check,
     carry_out=_carry_out,
+    most_steps=_most_steps,
     sections=_sections,
     pages=_pages,
 )

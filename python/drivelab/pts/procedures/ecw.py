@@ -30,6 +30,7 @@ TEST: Final = PtsTest(
     known="implementations",
     check=_WORKLOAD.check,
     carry_out=lambda bench: demand.carry_out(bench, _WORKLOAD),
+    most_steps=demand.most_steps,
     sections=demand.sections,
     pages=lambda record: demand.pages(record, "ecw", "ECW"),
 )

@@ -13,11 +13,13 @@ from drivelab.pts.courses import course, ends_minutes, values_of
 from drivelab.pts.journal import Action, Record, Step
 from drivelab.pts.response_times import levels_table
 from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds
+from drivelab.pts.settings import MOST_ROUNDS
 from drivelab.pts.test import PtsTest, Section, settled_verdict
 
 if TYPE_CHECKING:
-    from drivelab.pts.applied_settings import AppliedSettings
+    from drivelab.pts.applied_settings import AppliedSettings, Extent
     from drivelab.pts.bench import Bench
+    from drivelab.pts.settings import Settings
     from drivelab.workloads.stimulus import Stimulus
 
 #: The host idles so many times as long as it writes.
@@ -25,6 +27,8 @@ WAIT_STATES: Final = (1, 2, 3, 5, 10)
 ACCESSES: Final = 360
 ACCESS_SECONDS: Final = 5.0
 BASELINE_MINUTES: Final = 30
+# An access and a pause, and the minutes of the baseline.
+_STEPS_OF_WAITS: Final = len(WAIT_STATES) * (2 * ACCESSES + BASELINE_MINUTES)
 _ROUND_MINUTES: Final = 30
 _TRACKED: Final = (
     Tracked("last minute of a round, 4 KiB random write", "IOPS", lambda steps: steps[-1].iops),
@@ -56,7 +60,7 @@ def _carry_out(bench: Bench) -> None:
     stimulus = _stimulus(applied)
     bench.purge()
     run_rounds(bench, [(stimulus, applied.minutes(1))] * _ROUND_MINUTES, _TRACKED)
-    bench.expect(len(WAIT_STATES) * (2 * ACCESSES + BASELINE_MINUTES))
+    bench.expect(_STEPS_OF_WAITS)
     for wait in WAIT_STATES:
         section = _section(wait)
         access = Action(
@@ -72,6 +76,11 @@ def _carry_out(bench: Bench) -> None:
                 Action("run", "baseline", section, stimulus=stimulus, seconds=applied.minutes(1))
             )
             bench.save_if_due()
+
+
+def _most_steps(_settings: Settings, _extent: Extent) -> int:
+    # The first is the purge.
+    return 1 + MOST_ROUNDS * _ROUND_MINUTES + _STEPS_OF_WAITS
 
 
 def _settled(record: Record) -> Settled:
@@ -228,6 +237,7 @@ TEST: Final = PtsTest(
     known="implementations",
     check=_check,
     carry_out=_carry_out,
+    most_steps=_most_steps,
     sections=_sections,
     pages=_pages,
 )

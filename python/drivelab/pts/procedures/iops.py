@@ -10,19 +10,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from drivelab.exhibits import Axis, Page
+from drivelab.pts.bench import PRECONDITIONING_STEPS
 from drivelab.pts.cell_exhibits import block_text, by_cell, cell_text, iops_exhibits
 from drivelab.pts.cells import cell_results
 from drivelab.pts.convergence import convergence_figure, window_exhibits
 from drivelab.pts.journal import Record, Step
 from drivelab.pts.rounds import Cell, Settled, Tracked, recorded, run_rounds, step_of_cell
 from drivelab.pts.sections import cells_section
+from drivelab.pts.settings import MOST_ROUNDS
 from drivelab.pts.test import PtsTest, Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from drivelab.pts.applied_settings import AppliedSettings
+    from drivelab.pts.applied_settings import AppliedSettings, Extent
     from drivelab.pts.bench import Bench
+    from drivelab.pts.settings import Settings
     from drivelab.workloads.stimulus import Stimulus
 
 #: Shares of reads in per cent, and block sizes in bytes, in their order.
@@ -57,6 +60,10 @@ def _check(applied: AppliedSettings) -> None:
 def _carry_out(bench: Bench) -> None:
     bench.precondition()
     run_rounds(bench, _stimuli(bench.applied), _tracked())
+
+
+def _most_steps(_settings: Settings, extent: Extent) -> int:
+    return PRECONDITIONING_STEPS + MOST_ROUNDS * len(cells_of(extent.block_bytes))
 
 
 def _settled(record: Record) -> Settled:
@@ -98,6 +105,7 @@ TEST: Final = PtsTest(
     known="specification",
     check=_check,
     carry_out=_carry_out,
+    most_steps=_most_steps,
     sections=_sections,
     pages=_pages,
 )

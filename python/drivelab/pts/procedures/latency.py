@@ -6,18 +6,22 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from drivelab.exhibits import Axis, Page, Table
+from drivelab.pts.bench import PRECONDITIONING_STEPS
 from drivelab.pts.cell_exhibits import by_cell, cell_text, cells_columns, cells_table
 from drivelab.pts.cells import CellResult, cell_results
 from drivelab.pts.convergence import convergence_figure, window_exhibits
+from drivelab.pts.histogram_run import MINUTES as HISTOGRAM_MINUTES
 from drivelab.pts.histogram_run import histogram_minutes, histogram_page, histogram_values
 from drivelab.pts.journal import Record, Step
 from drivelab.pts.rounds import Cell, Settled, Tracked, recorded, run_rounds, step_of_cell
 from drivelab.pts.sections import cells_section
+from drivelab.pts.settings import MOST_ROUNDS
 from drivelab.pts.test import PtsTest, Section
 
 if TYPE_CHECKING:
-    from drivelab.pts.applied_settings import AppliedSettings
+    from drivelab.pts.applied_settings import AppliedSettings, Extent
     from drivelab.pts.bench import Bench
+    from drivelab.pts.settings import Settings
     from drivelab.workloads.stimulus import Stimulus
 
 #: Shares of reads in per cent, and block sizes in bytes, in their order.
@@ -58,6 +62,11 @@ def _carry_out(bench: Bench) -> None:
     bench.precondition()
     run_rounds(bench, _stimuli(bench.applied), _tracked())
     histogram_minutes(bench, _stimulus(bench.applied, TRACKED))
+
+
+def _most_steps(_settings: Settings, extent: Extent) -> int:
+    cells = cells_of(extent.block_bytes)
+    return PRECONDITIONING_STEPS + MOST_ROUNDS * len(cells) + HISTOGRAM_MINUTES
 
 
 def _settled(record: Record) -> Settled:
@@ -151,6 +160,7 @@ TEST: Final = PtsTest(
     known="specification",
     check=_check,
     carry_out=_carry_out,
+    most_steps=_most_steps,
     sections=_sections,
     pages=_pages,
 )

@@ -6,18 +6,20 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from drivelab.exhibits import Axis, Line, LineFigure, Page, Table
+from drivelab.pts.bench import PRECONDITIONING_STEPS
 from drivelab.pts.cell_exhibits import block_text, by_cell
 from drivelab.pts.cells import CellResult, cell_results
 from drivelab.pts.convergence import convergence_figure, window_exhibits
 from drivelab.pts.journal import Record, Step
 from drivelab.pts.rounds import Cell, Settled, Tracked, recorded, run_rounds, step_of_cell
 from drivelab.pts.sections import cells_section
-from drivelab.pts.settings import Edition
+from drivelab.pts.settings import MOST_ROUNDS, Edition
 from drivelab.pts.test import PtsTest, Section
 
 if TYPE_CHECKING:
-    from drivelab.pts.applied_settings import AppliedSettings
+    from drivelab.pts.applied_settings import AppliedSettings, Extent
     from drivelab.pts.bench import Bench
+    from drivelab.pts.settings import Settings
     from drivelab.workloads.stimulus import Stimulus
 
 #: Block sizes in bytes of each edition, in their order.
@@ -57,6 +59,11 @@ def _carry_out(bench: Bench) -> None:
         section = block_text(size)
         bench.precondition(size, section)
         run_rounds(bench, _stimuli(bench.applied, size), _tracked(size), section=section)
+
+
+def _most_steps(settings: Settings, _extent: Extent) -> int:
+    of_one_size = PRECONDITIONING_STEPS + MOST_ROUNDS * len(MIXES)
+    return len(SIZES[settings.edition]) * of_one_size
 
 
 def _settled(record: Record, size: int) -> Settled:
@@ -130,6 +137,7 @@ TEST: Final = PtsTest(
     known="specification",
     check=_check,
     carry_out=_carry_out,
+    most_steps=_most_steps,
     sections=_sections,
     pages=_pages,
 )

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.errors import UsageError
 from drivelab.exhibits import Axis, Cell, Page, Table
+from drivelab.pts.bench import PRECONDITIONING_STEPS
 from drivelab.pts.cell_exhibits import block_text, mix_text
 from drivelab.pts.cells import CellResult, cell_results
 from drivelab.pts.class_file import class_names
 from drivelab.pts.convergence import convergence_figure, window_exhibits, windows_json
 from drivelab.pts.response_times import levels_table, response_time_figure
 from drivelab.pts.rounds import Settled, Tracked, recorded, run_rounds
+from drivelab.pts.settings import MOST_ROUNDS
 from drivelab.pts.test import PtsTest, Section, settled_verdict
 from drivelab.pts.workload_class import Part, WorkloadClass
 from drivelab.workloads.stimuli import Stimuli
@@ -28,7 +30,7 @@ from drivelab.workloads.stimuli import Stimuli
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from drivelab.pts.applied_settings import AppliedSettings
+    from drivelab.pts.applied_settings import AppliedSettings, Extent
     from drivelab.pts.bench import Bench
     from drivelab.pts.journal import Record, Step
     from drivelab.pts.settings import Settings
@@ -114,10 +116,17 @@ def _carry_out(bench: Bench) -> None:
     run_rounds(bench, stimuli, _tracked(of), together=of.is_at_once, shares=of.shares)
 
 
+def _steps_a_round(of: WorkloadClass) -> int:
+    return 1 if of.is_at_once else len(of.parts)
+
+
+def _most_steps(settings: Settings, _extent: Extent) -> int:
+    return PRECONDITIONING_STEPS + MOST_ROUNDS * _steps_a_round(_class_of(settings))
+
+
 def _settled(record: Record) -> tuple[WorkloadClass, Settled]:
     of = _class_of(record.settings)
-    steps_a_round = 1 if of.is_at_once else len(of.parts)
-    return of, recorded(record, steps_a_round, _tracked(of))
+    return of, recorded(record, _steps_a_round(of), _tracked(of))
 
 
 def _cells(settled: Settled) -> list[CellResult]:
@@ -314,6 +323,7 @@ TEST: Final = PtsTest(
     known="own",
     check=_check,
     carry_out=_carry_out,
+    most_steps=_most_steps,
     sections=_sections,
     pages=_pages,
 )

@@ -25,6 +25,7 @@ from drivelab.pts.cells import CellResult
 from drivelab.pts.composite import composite
 from drivelab.pts.convergence import window_exhibits, windows_json
 from drivelab.pts.courses import course, ends_minutes, values_of, written_bytes
+from drivelab.pts.histogram_run import MINUTES as HISTOGRAM_MINUTES
 from drivelab.pts.histogram_run import histogram_minutes, histogram_page, histogram_values
 from drivelab.pts.journal import Action, Record, Step
 from drivelab.pts.rounds import Settled, Tracked, settle
@@ -34,8 +35,9 @@ from drivelab.pts.test import PtsTest, Section, Verdict
 from drivelab.pts.words import minute_words, stimulus_words
 
 if TYPE_CHECKING:
-    from drivelab.pts.applied_settings import AppliedSettings
+    from drivelab.pts.applied_settings import AppliedSettings, Extent
     from drivelab.pts.bench import Bench
+    from drivelab.pts.settings import Settings
     from drivelab.workloads.stimulus import Stimulus
 
 MOST_FILLS: Final = 4
@@ -103,11 +105,20 @@ def _iops(steps: Sequence[Step]) -> float:
     return steps[-1].iops
 
 
+def _most_minutes_steps(settings: Settings) -> int:
+    return MOST_MINUTES * (2 if settings.idle_seconds else 1)
+
+
+def _most_steps(settings: Settings, _extent: Extent) -> int:
+    # The first is the purge.
+    return 1 + _most_minutes_steps(settings) + HISTOGRAM_MINUTES
+
+
 def _carry_out(bench: Bench) -> None:
     applied, rule = bench.applied, bench.applied.settings.steady_rule
     bench.purge()
     stimulus = _stimulus(applied)
-    bench.expect(MOST_MINUTES * (2 if applied.settings.idle_seconds else 1))
+    bench.expect(_most_minutes_steps(applied.settings))
     steps: list[Step] = []
     written: list[int] = []
     is_steady = False
@@ -322,6 +333,7 @@ TEST: Final = PtsTest(
     known="implementations",
     check=_check,
     carry_out=_carry_out,
+    most_steps=_most_steps,
     sections=_sections,
     pages=_pages,
 )

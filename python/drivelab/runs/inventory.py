@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from drivelab.campaign.header import stored_header
-from drivelab.campaign.stored import stored_indices
-from drivelab.errors import RunError, UsageError
-from drivelab.runs.header import CAMPAIGN_COMMAND, command_of
+from drivelab.errors import DamagedError, RunError, UsageError
+from drivelab.runs.kind import RunKind, Standing
 from drivelab.store import RunStore, is_held, is_run
 
 State = Literal["complete", "incomplete", "measuring", "damaged", "unreadable"]
@@ -31,8 +30,10 @@ class RunSummary:
         Of all files in its folder.
     problem
         Why it cannot be read, else `None`; then the rest is `None`.
-    drive, kind, design, seed, planned, started_at
-        From its header; `started_at` in ISO 8601. `planned` is `None` where nobody knows before.
+    drive, kind, started_at
+        From its header; `started_at` in ISO 8601.
+    standing
+        What was asked for, and how far it is.
     measured, failed
         Measurements that it holds, and those that failed and are missing.
     """
@@ -43,9 +44,7 @@ class RunSummary:
     problem: str | None = None
     drive: str | None = None
     kind: str | None = None
-    design: str | None = None
-    seed: int | None = None
-    planned: int | None = None
+    standing: Standing | None = None
     measured: int | None = None
     failed: int | None = None
     started_at: str | None = None
@@ -72,60 +71,35 @@ def find_runs(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def summarise(path: Path) -> RunSummary:
-    """Say how the run in `path` stands, whatever state it is in."""
+def summarise(path: Path, kind_of: Callable[[RunStore], RunKind]) -> RunSummary:
+    """Say how the run in `path` stands, whatever state it is in.
+
+    Parameters
+    ----------
+    path
+        Its folder.
+    kind_of
+        Gives what a stored run is of.
+    """
     size_bytes = folder_size_bytes(path)
     try:
         with RunStore.open(path) as store:
-            if command_of(store.header) != CAMPAIGN_COMMAND:
-                return _other_summary(path, store, size_bytes)
-            header = stored_header(store)
-            measured, failures = len(stored_indices(store)), len(store.failures())
-    except RunError as error:
+            standing = kind_of(store).standing(store)
+            header, measured, failures = store.header, len(store.done()), len(store.failures())
+    except DamagedError as error:
         return RunSummary(path, "damaged", size_bytes, problem=str(error))
-    except UsageError as error:
+    except (RunError, UsageError) as error:
         return RunSummary(path, "unreadable", size_bytes, problem=str(error))
-    design = header["design"]
-    state: State = "complete" if measured == design["workloads"] else "incomplete"
+    state: State = "complete" if standing.is_complete else "incomplete"
     return RunSummary(
         path,
         "measuring" if is_held(path) else state,
         size_bytes,
         drive=header["drive"]["name"],
         kind=header["drive"]["kind"],
-        design=design["name"],
-        seed=design["seed"],
-        planned=design["workloads"],
+        standing=standing,
         measured=measured,
         failed=failures,
-        started_at=header["origin"].get("started_at"),
-    )
-
-
-def _other_summary(path: Path, store: RunStore, size_bytes: int) -> RunSummary:
-    """Say how a run stands whose steps nobody can count before: it is complete when it says so."""
-    header = store.header
-    last: dict[str, Any] = {}
-    for last in store.measurements():  # noqa: B007
-        pass
-    action = last.get("action")
-    ended = isinstance(action, dict) and action.get("kind") == "end"
-    # A profile ends when enough is known, and says so in its answer alone.
-    ended |= (path / "profile.json").is_file()
-    asked = header.get(str(header["kind"]), {})
-    state: State = "complete" if ended else "incomplete"
-    # A test calls its settings so, a profile its plan.
-    drive, settings = header.get("drive", {}), asked.get("settings", header.get("plan", {}))
-    return RunSummary(
-        path,
-        "measuring" if is_held(path) else state,
-        size_bytes,
-        drive=drive.get("name"),
-        kind=drive.get("kind"),
-        design=f"{header['kind']} {asked.get('test', '')}".strip(),
-        seed=settings.get("seed"),
-        measured=len(store.done()),
-        failed=len(store.failures()),
         started_at=header.get("origin", {}).get("started_at"),
     )
 
