@@ -158,6 +158,16 @@ class OutputFolder:
         """Name a file in it."""
         return Output(self.path / name, kind, self.of, self.own_run)
 
+    def make(self) -> None:
+        """Make it and the folders above it; a `UsageError` where that cannot be."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise UsageError(
+                f"the folder {self.path} cannot be made: {reason}; choose another --out"
+            ) from error
+
     def check(self, wanted: Mapping[str, str]) -> None:
         """Refuse files that may not be replaced, of these names and kinds; see `check_outputs`."""
         outputs = [self.output(name, kind) for name, kind in wanted.items()]

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import shlex
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Sequence
 
+#: Names standard output, or standard input, where a command takes it.
+STANDARD: Final = "-"
 # Whatever else goes wrong lies in the path that was named.
 _FAILURES: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 # They say how and where to answer, not what is asked.
@@ -109,6 +112,11 @@ def check_files(
     outputs = [(endings, output) for endings, output in wanted if output is not None]
     for endings, output in outputs:
         path = output.path
+        if is_standard(path):
+            raise UsageError(
+                f"{STANDARD} is standard output, where this command writes its answer; name a file "
+                f"that ends in {' or '.join(endings)}"
+            )
         if path.suffix not in endings:
             ending = " or ".join(endings)
             raise UsageError(f"{path} does not end in {ending}, which is what is written there")
@@ -125,14 +133,23 @@ def check_files(
     check_outputs([output for _, output in outputs], force=force, inputs=inputs)
 
 
+def is_standard(path: Path) -> bool:
+    """Tell whether a file's name stands for standard output."""
+    return str(path) == STANDARD
+
+
 def write_file(output: Output, content: str | bytes, *, force: bool) -> None:
-    """Write a file whole or not at all; folders above it are made.
+    """Write a file whole or not at all, folders above it are made; or to standard output.
 
     Raises
     ------
     UsageError, RunError
         As `output_errors` tells them apart; also when what is there may not be replaced.
     """
+    if is_standard(output.path):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content.encode() if isinstance(content, str) else content)
+        return
     with output_errors(output.path):
         output.path.parent.mkdir(parents=True, exist_ok=True)
         write_output(output, content, force=force)

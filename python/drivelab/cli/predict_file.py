@@ -9,9 +9,10 @@ import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO
 
 from drivelab.cli.models import asked_estimator, asked_features
+from drivelab.cli.outputs import STANDARD
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from drivelab.models.bulk import BulkPredictor
-
-STANDARD: Final = "-"
 
 
 def predict_file(args: argparse.Namespace) -> int:

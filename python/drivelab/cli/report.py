@@ -115,6 +115,7 @@ def _profile(args: argparse.Namespace, chromium: str | None) -> tuple[dict[str, 
         folder = OutputFolder.of_run(path, run_of(header), out=args.out, force=args.force)
         check_files(folder)
         stored = StoredProfile.of(store)
+    folder.make()
     write_page(stored, header, folder)
     page = folder.path / PAGE
     if chromium is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from drivelab.cli.outputs import write_file
+from drivelab.cli.outputs import STANDARD, is_standard, write_file
 from drivelab.errors import RunError, UsageError
 from drivelab.plain_text import escaped
 
@@ -25,10 +25,17 @@ def export(args: argparse.Namespace) -> dict[str, Any]:
     targets = [path for path in (args.csv, args.parquet) if path is not None]
     if not targets:
         raise UsageError("nothing to write: give --csv FILE, --parquet FILE or both")
+    standard = [path for path in targets if is_standard(path)]
+    if standard and (args.json or len(standard) > 1):
+        other = "--json" if args.json else "a second table"
+        raise UsageError(
+            f"{STANDARD} is standard output, and so is where {other} goes; name a file"
+        )
     with RunStore.open(args.run) as store:
         header, kind = store.header, kind_of_run(store)
         outputs = [Output(path, KIND, run_of(header)) for path in targets]
-        check_outputs(outputs, force=args.force)
+        files = [output for output in outputs if not is_standard(output.path)]
+        check_outputs(files, force=args.force)
         rows = kind.rows(store)
     for output in outputs:
         if output.path is args.csv:

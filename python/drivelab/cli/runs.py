@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.drive_options import characteristics_json
-from drivelab.cli.outputs import add_force
+from drivelab.cli.outputs import STANDARD, add_force
 from drivelab.cli.terminal import columns, in_lines, show
+from drivelab.told import tell
 
 if TYPE_CHECKING:
     import argparse
@@ -44,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(added)
     added = action("export", "write a run's measurements as a table")
     _add_run(added)
-    added.add_argument("--csv", type=Path, metavar="FILE", help="one row a measurement")
+    added.add_argument(
+        "--csv", type=Path, metavar="FILE", help="one row a measurement; - is standard output"
+    )
     added.add_argument(
         "--parquet", type=Path, metavar="FILE", help="the same columns, typed, and the histograms"
     )
@@ -69,8 +72,14 @@ def run(args: argparse.Namespace) -> int:
     answer = answers[args.action](args)
     if args.json:
         print(json.dumps(answer, indent=2))
+        return 0
+    text = texts[args.action](in_lines(answer))
+    if STANDARD in answer.get("files", ()):
+        # A table is there already.
+        for line in text.splitlines():
+            tell(line)
     else:
-        show(texts[args.action](in_lines(answer)))
+        show(text)
     return 0
 
 
@@ -263,7 +272,8 @@ def _workload_text(values: Mapping[str, Any]) -> str:
 
 
 def _made_text(answer: Mapping[str, Any]) -> str:
-    return "\n".join(f"wrote {name}: {answer['rows']} rows" for name in answer["files"])
+    names = ("to standard output" if name == STANDARD else name for name in answer["files"])
+    return "\n".join(f"wrote {name}: {answer['rows']} rows" for name in names)
 
 
 def _removed_text(answer: Mapping[str, Any]) -> str:

@@ -157,7 +157,10 @@ def _check_stimuli(stream: Stream, where: str) -> None:
 def _refuse_unknown(table: Mapping[str, Any], allowed: Sequence[str], where: str) -> None:
     unknown = next((key for key in table if key not in allowed), None)
     if unknown is not None:
-        raise UsageError(f"{where}: unknown key {shown(unknown)}; allowed: {', '.join(allowed)}")
+        raise UsageError(
+            f"{where}: unknown key {shown(unknown)}; {meant(unknown, allowed)}allowed: "
+            f"{', '.join(allowed)}"
+        )
 
 
 def _list(table: Mapping[str, Any], key: str, where: str) -> list[Any]:

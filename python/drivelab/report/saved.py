@@ -50,12 +50,12 @@ def begin_tables(folder: OutputFolder, names: Iterable[str]) -> Path:
 
 
 def refuse_folder(folder: OutputFolder) -> None:
-    """Refuse a folder that a report must not be written into.
+    """Refuse a folder that a report must not be written into; make one that is not there.
 
     Raises
     ------
     UsageError
-        When it is another run's, a file, or holds what is no part of this report.
+        When it is another run's, a file, holds what is no part of this report, or cannot be made.
     """
     path = folder.path
     if folder.own_run is not None:
@@ -71,6 +71,7 @@ def refuse_folder(folder: OutputFolder) -> None:
             f"{path} holds {others[0]}, which no report made; choose a new or an empty folder"
         )
     _check_files(folder)
+    folder.make()
 
 
 def _check_files(folder: OutputFolder) -> None:

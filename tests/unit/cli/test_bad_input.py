@@ -132,6 +132,7 @@ WRONG_WORDS: list[tuple[list[str], str]] = [
     (["drives", "show", "/dev/sda"], "`drivelab drives` tells of real drives"),
     (["drives", "show", "missing.toml"], "there is no file missing.toml"),
     (["drives", "new", "mine.txt"], "mine.txt does not end in .toml"),
+    (["drives", "new", "-"], "- is standard output, where this command writes its answer"),
     (["drives", "new", "missing/mine.toml"], "there is no folder missing"),
     (["drives", "new", "a b.toml"], "a b.toml names no drive"),
     (["drives", "import", "missing.xml"], "there is no file missing.xml; name MQSim's"),

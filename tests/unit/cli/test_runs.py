@@ -187,6 +187,20 @@ def test_csv_is_that_of_the_run(capsys) -> None:
     assert Path("deep/out.csv").read_bytes() == (run / "measurements.csv").read_bytes()
 
 
+def test_a_table_goes_to_standard_output(capfdbinary) -> None:
+    run = make_run(Path("run"))
+    assert cli.main(["runs", "export", "run", "--csv", "-", "--parquet", "a.parquet"]) == 0
+    captured = capfdbinary.readouterr()
+    assert captured.out == (run / "measurements.csv").read_bytes()
+    assert captured.err.splitlines() == [
+        b"drivelab: wrote to standard output: 20 rows",
+        b"drivelab: wrote a.parquet: 20 rows",
+    ]
+    assert cli.main(["runs", "export", "run", "--parquet", "-"]) == 0
+    assert capfdbinary.readouterr().out == Path("a.parquet").read_bytes()
+    assert sorted(path.name for path in Path().iterdir()) == ["a.parquet", "run"]
+
+
 def test_parquet_is_read_back_by_another_reader(capsys) -> None:
     run = Path("run")
     words = ["model", SMALL_DRIVE, "--design", "huang2011:30", "--check", "0", "--no-sweeps"]
@@ -354,6 +368,12 @@ def test_export_replaces_nothing_unasked(capsys, option: str) -> None:
     [
         (("run",), 2, "nothing to write: give --csv FILE, --parquet FILE or both"),
         (("run", "--csv", "a", "--parquet", "./a"), 2, "is named for two files; name two"),
+        (
+            ("run", "--csv", "-", "--parquet", "-"),
+            2,
+            "so is where a second table goes; name a file",
+        ),
+        (("run", "--csv", "-", "--json"), 2, "so is where --json goes; name a file"),
         (("run", "--csv", "run"), 2, "run cannot be written: Is a directory; name another place"),
         (("run", "--csv", "/proc/x.csv"), 2, "/proc/x.csv cannot be written"),
         (("run", "--csv", "/dev/null"), 2, "/dev/null cannot be written: it is no regular file"),

@@ -115,8 +115,16 @@ def test_weights_are_shares_of_requests_by_size_and_mix(tmp_path: Path) -> None:
     [
         ('title = "Mine"', "", "title is None; allowed: a text"),
         ('source = "assumed"', 'source = " "', "stream 2: source is ' '; .*'assumed' where nobody"),
-        ("threads = 2", "thread = 2", "stream 1: unknown key 'thread'; allowed: name, source, .*"),
-        ("title =", "titel =", "unknown key 'titel'; allowed: title, summary, source, streams_run"),
+        (
+            "threads = 2",
+            "thread = 2",
+            "stream 1: unknown key 'thread'; did you mean threads. .*name, source",
+        ),
+        (
+            "title =",
+            "titel =",
+            "unknown key 'titel'; did you mean title. allowed: title",
+        ),
         (
             "title",
             "streams_run = 1\ntitle",
@@ -273,7 +281,8 @@ def test_classes_are_listed_and_printed(capsys: Any, tmp_path: Path) -> None:
     ("words", "said"),
     [
         (["class", "sim:x25m"], "a class has to be named"),
-        (["class", "sim:x25m", "--class", "none"], "there is no workload class 'none'"),
+        (["class", "sim:x25m", "--class", "none"], "there is no workload class 'none'; there are "),
+        (["class", "sim:x25m", "--class", "webserch"], "did you mean web-search? there are "),
         (["iops", "sim:x25m", "--class", "oltp"], "--class is for class; iops has no such choice"),
         (["all", "sim:x25m", "--class", "oltp"], "--class is for class; all has no such choice"),
     ],
