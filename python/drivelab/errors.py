@@ -39,6 +39,10 @@ class ParameterError(UsageError, ValueError):
     """A parameter of an estimator is wrong: a `ValueError` too, as scikit-learn has it."""
 
 
+class UnknownNameError(UsageError, TypeError):
+    """A call was given a name that it does not take: a `TypeError` too, as Python has it."""
+
+
 class CannotAnswerError(UsageError):
     """The question is sound, but this drive or model cannot answer it and says so."""
 

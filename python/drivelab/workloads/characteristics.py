@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 from drivelab._core import MAX_QUEUE_DEPTH, MAX_REQUEST_BYTES, SECTOR_BYTES, Stream
 from drivelab.errors import UsageError
 from drivelab.units import format_size, parse_size
-from drivelab.workloads.given import is_number, is_whole, shown
+from drivelab.workloads.given import is_number, is_whole, refuses_unknown_names, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,6 +24,7 @@ _LONGEST_SIZE: Final = 50
 _STRIDES: Final = ("read_stride", "write_stride")
 
 
+@refuses_unknown_names("characteristic")
 @dataclass(frozen=True)
 class Characteristics:
     """A workload; the defaults are random reads of 4 KiB, one at a time.
@@ -45,6 +46,8 @@ class Characteristics:
 
     Raises
     ------
+    UnknownNameError
+        For a name that is none of these; a `TypeError` too.
     UsageError
         For a text that is no size. Values out of range are told by `validate`, and by every
         drive that is asked for them.

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeGuard
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeGuard, TypeVar
 
-from drivelab.errors import UsageError
+from drivelab.errors import UnknownNameError, UsageError
+from drivelab.near_names import meant
+
+Made = TypeVar("Made")
 
 #: The core's whole numbers end here.
 END = 1 << 63
@@ -32,6 +37,35 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
+def refuses_unknown_names(what: str) -> Callable[[type[Made]], type[Made]]:
+    """Let a class of named values refuse a name that it does not take in a line that guesses.
+
+    Parameters
+    ----------
+    what
+        One of its values, in words: ``characteristic``.
+    """
+
+    def decorated(made: type[Made]) -> type[Made]:
+        plain = made.__init__
+        names = tuple(signature(made).parameters)
+
+        @wraps(plain)
+        def init(self: Made, *values: Any, **named: Any) -> None:
+            unknown = next((name for name in named if name not in names), None)
+            if unknown is not None:
+                raise UnknownNameError(
+                    f"there is no {what} {shown(unknown)}; {meant(unknown, names)}there are "
+                    f"{', '.join(names)}"
+                )
+            plain(self, *values, **named)
+
+        made.__init__ = init  # type: ignore[assignment, method-assign]
+        return made
+
+    return decorated
+
+
 def attributes_of(
     data: object, what: str, names: Sequence[str], required: Sequence[str]
 ) -> dict[str, Any]:
@@ -55,8 +89,9 @@ def attributes_of(
         raise UsageError(f"{what} is an object with {', '.join(names)}; found {shown(data)}")
     for name in data:
         if name not in names:
+            guess = meant(name, names) if isinstance(name, str) else ""
             raise UsageError(
-                f"{shown(name)} is no attribute of {what}; allowed: {', '.join(names)}"
+                f"{shown(name)} is no attribute of {what}; {guess}allowed: {', '.join(names)}"
             )
     missing = [name for name in required if name not in data]
     if missing:

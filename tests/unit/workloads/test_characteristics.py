@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import pytest
 
 from drivelab import _core
-from drivelab.errors import UsageError
+from drivelab.errors import DrivelabError, UnknownNameError, UsageError
 from drivelab.workloads.characteristics import FIELDS, Characteristics
 
 DEFAULT = Characteristics()
@@ -62,6 +64,22 @@ def test_impossible_values_are_refused(name: str, value: Any, message: str) -> N
     with pytest.raises(UsageError) as caught:
         replace(DEFAULT, **{name: value}).validate()
     assert str(caught.value) == message
+
+
+def test_a_name_that_is_none_is_guessed() -> None:
+    with pytest.raises(UnknownNameError) as error:
+        Characteristics(queue_deph=1)  # type: ignore[call-arg]
+    assert str(error.value) == (
+        "there is no characteristic 'queue_deph'; did you mean queue_depth? there are "
+        f"{', '.join(FIELDS)}"
+    )
+    assert isinstance(error.value, DrivelabError)
+    assert isinstance(error.value, TypeError)
+    with pytest.raises(UnknownNameError, match="'colour'; there are write_ratio"):
+        replace(DEFAULT, colour="blue")  # type: ignore[call-arg]
+    # What notebooks complete and `help` shows.
+    assert tuple(signature(Characteristics).parameters) == FIELDS
+    assert pickle.loads(pickle.dumps(DEFAULT)) == DEFAULT  # noqa: S301
 
 
 def test_errors_stay_short() -> None:
