@@ -65,6 +65,9 @@ class FakeDrive(ClosedOnExit):
     def leave(self, *, only_found: bool = False) -> None:
         return None
 
+    def take_up(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 

@@ -136,6 +136,8 @@ def run_campaign(
                 bar.advance(failed=isinstance(answer, Failed))
 
     with run:
+        # Whoever stopped before may have left this drive's file.
+        drive.take_up()
         run.carry_out(everything)
         write_measurements(CAMPAIGN.rows(run.store), path, run.store.header)
         # What failed is tried again, on the same file.

@@ -64,6 +64,10 @@ class Drive(DriveLimits, OpenDrive, Protocol):
         """
         ...
 
+    def take_up(self) -> None:
+        """Go on with what `leave` let stay: this drive removes the file after all."""
+        ...
+
     def session(self, *, seed: int = 0) -> DriveSession:
         """Begin steps that go on from each other; closing the session closes the drive.
 

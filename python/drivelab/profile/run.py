@@ -119,6 +119,8 @@ def run_profile(
             with Passes(run, executor or DriveExecutor(drive), plan) as passes:
                 return measured_profile(passes, plan)
 
+        # As of a campaign: left when it was stopped before.
+        drive.take_up()
         found = run.carry_out(every_pass)
         is_told = run.is_kept and drive.kind == "real"
         starts = run.store.starts() if is_told else []

@@ -134,6 +134,9 @@ class AnalyticDrive(ClosedOnExit):
     def leave(self, *, only_found: bool = False) -> None:
         """Nothing is made."""
 
+    def take_up(self) -> None:
+        """Nothing was left."""
+
     def session(self, *, seed: int = 0) -> DriveSession:  # noqa: ARG002
         """Refuse: an equation keeps nothing of what was done."""
         raise CannotAnswerError(

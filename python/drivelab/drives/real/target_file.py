@@ -100,6 +100,7 @@ class TargetFile(ClosedOnExit):
     _roots: SystemRoots = field(default=THIS_MACHINE, repr=False)
     _own: MadeFile | None = field(default=None, repr=False)
     _remove: bool = field(default=False, repr=False)
+    _is_left: bool = field(default=False, repr=False)
 
     @property
     def path(self) -> Path:
@@ -185,8 +186,13 @@ class TargetFile(ClosedOnExit):
             return None
         if not self.path.exists() or (only_found and not self.was_there):
             return None
-        self._remove = False
+        self._remove, self._is_left = False, True
         return self.path
+
+    def take_up(self) -> None:
+        """Remove a file after all that `leave` let stay: whoever left it goes on with it."""
+        if self._is_left:
+            self._remove, self._is_left = True, False
 
     def close(self) -> None:
         """Close the file; remove it and its side file if it was made and is not kept.

@@ -371,6 +371,9 @@ class SimulatedDrive(ClosedOnExit):
     def leave(self, *, only_found: bool = False) -> None:
         """Nothing is made."""
 
+    def take_up(self) -> None:
+        """Nothing was left."""
+
     def session(self, *, seed: int = 0) -> SimulatedSession:
         """Begin in the preset's condition, beside all measurements; `RunError` without memory."""
         self._workers(1)

@@ -25,6 +25,7 @@ from drivelab.drives.real.fio.drive import FioDrive
 from drivelab.drives.real.side_file import generation_of
 from drivelab.errors import RunError, UsageError
 from drivelab.store import RunStore, is_run
+from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.design import parse_design
 from drivelab.workloads.workload import Workload
 
@@ -64,6 +65,32 @@ def is_told_from_later_ones(folder: Path) -> bool:
         return generation_of(descriptor) is not None
     finally:
         os.close(descriptor)
+
+
+def test_the_same_open_drive_goes_on_and_removes_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, run = tmp_path / "bench.bin", tmp_path / "run"
+    work = [Characteristics(write_ratio=0.5, queue_depth=1 + each) for each in range(WORKLOADS)]
+    plan = MeasurementPlan(warmup_requests=0, requests=10)
+    measured = FioDrive.measure
+
+    def stopped(self: FioDrive, *asked: Any) -> Iterator[Measurement]:
+        answers = measured(self, *asked)
+        yield next(answers)
+        answers.close()
+        raise KeyboardInterrupt
+
+    with open_drive(str(path), size_bytes=2**20) as drive:
+        with monkeypatch.context() as patched:
+            patched.setattr(FioDrive, "measure", stopped)
+            with pytest.raises(KeyboardInterrupt, match=f"1 of {WORKLOADS} .* are kept") as caught:
+                run_campaign(drive, work, plan, run, design_name="test", progress=False)
+        assert f"{path} stays until" in str(caught.value)
+        assert len(stored(run)) == 1
+        run_campaign(drive, work, plan, run, design_name="test", progress=False).close()
+    assert len(stored(run)) == WORKLOADS
+    assert [each.name for each in tmp_path.iterdir()] == ["run"]
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])

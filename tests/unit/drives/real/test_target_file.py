@@ -103,6 +103,20 @@ def test_what_was_left_behind_is_used_again_and_removed(tmp_path: Path, roots: S
     assert not Path(f"{path}.drivelab.json").exists()
 
 
+def test_who_left_a_file_and_goes_on_removes_it(tmp_path: Path, roots: SystemRoots) -> None:
+    path = tmp_path / "bench.bin"
+    with make(path, roots) as target:
+        assert target.leave() == path
+        target.take_up()
+        # Stopped once more, it stays once more.
+        assert target.leave() == path
+        target.take_up()
+    assert not path.exists()
+    with make(path, roots, keep=True) as kept:
+        kept.take_up()
+    assert path.exists()
+
+
 def test_what_stays_anyway_or_is_gone_is_not_left(tmp_path: Path, roots: SystemRoots) -> None:
     with make(tmp_path / "kept.bin", roots, keep=True) as kept:
         assert kept.leave() is None

@@ -111,6 +111,11 @@ class FioDrive(ClosedOnExit):
         target = self.target
         return target.leave(only_found=only_found) if isinstance(target, TargetFile) else None
 
+    def take_up(self) -> None:
+        """Go on with a file that `leave` let stay: it is removed when this drive is closed."""
+        if isinstance(self.target, TargetFile):
+            self.target.take_up()
+
     @property
     def file(self) -> dict[str, int | None] | None:
         """Which file it is: one may be made anew for another start; ``None`` of a device."""
