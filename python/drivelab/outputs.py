@@ -16,6 +16,7 @@ archives leave marks out, and so do some file systems. A link never leads out of
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -158,8 +159,10 @@ class OutputFolder:
         """Name a file in it."""
         return Output(self.path / name, kind, self.of, self.own_run)
 
-    def make(self) -> None:
-        """Make it and the folders above it; a `UsageError` where that cannot be."""
+    def check_can_be_made(self) -> None:
+        """Raise `UsageError` where it cannot be made; nothing of trying stays."""
+        places = (self.path, *self.path.parents)
+        missing = list(itertools.takewhile(lambda place: not place.exists(), places))
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -167,6 +170,10 @@ class OutputFolder:
             raise UsageError(
                 f"the folder {self.path} cannot be made: {reason}; choose another --out"
             ) from error
+        finally:
+            for place in missing:
+                with contextlib.suppress(OSError):
+                    place.rmdir()
 
     def check(self, wanted: Mapping[str, str]) -> None:
         """Refuse files that may not be replaced, of these names and kinds; see `check_outputs`."""

@@ -114,8 +114,8 @@ def _profile(args: argparse.Namespace, chromium: str | None) -> tuple[dict[str, 
         header = store.header
         folder = OutputFolder.of_run(path, run_of(header), out=args.out, force=args.force)
         check_files(folder)
+        folder.check_can_be_made()
         stored = StoredProfile.of(store)
-    folder.make()
     write_page(stored, header, folder)
     page = folder.path / PAGE
     if chromium is not None:

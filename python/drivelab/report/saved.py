@@ -50,7 +50,7 @@ def begin_tables(folder: OutputFolder, names: Iterable[str]) -> Path:
 
 
 def refuse_folder(folder: OutputFolder) -> None:
-    """Refuse a folder that a report must not be written into; make one that is not there.
+    """Refuse a folder that a report must not be written into.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def refuse_folder(folder: OutputFolder) -> None:
             f"{path} holds {others[0]}, which no report made; choose a new or an empty folder"
         )
     _check_files(folder)
-    folder.make()
+    folder.check_can_be_made()
 
 
 def _check_files(folder: OutputFolder) -> None:
