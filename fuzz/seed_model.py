@@ -27,12 +27,9 @@ def main() -> None:
     measured = measurements(grid_workloads(22, 0))
     PerformanceModel.fit(measured, parts=Parts(12, 5, 5)).save(MODEL)
     content = json.loads(MODEL.read_text())
-    models = {(one["metric"], one["features"], one["estimator"]): one for one in content["models"]}
-    for (metric, features, estimator), one in models.items():
-        if estimator == "boosted":
+    for one in content["surfaces"]:
+        if one["estimator"] == "boosted":
             _shorten(one["predictor"]["arrays"])
-        elif (metric, features) != ("iops", "extended"):
-            one["predictor"] = models[metric, features, "ols"]["predictor"]
     for metric, effects in content["effects"].items():
         content["effects"][metric] = effects[:2]
     del content[SUM]

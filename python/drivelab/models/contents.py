@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from drivelab.models.answers import Answer
 from drivelab.models.evaluate import Evaluation, ModelKey
 from drivelab.models.features import FloatArray
-from drivelab.models.predictor import Predictor
 from drivelab.models.trained import TrainedWorkloads
 
 
@@ -19,7 +19,7 @@ class ModelContents:
     Attributes
     ----------
     predictors
-        By model, of the logarithm.
+        By model, of the logarithm; the three metrics of one surface share it.
     trained
         The workloads of the training part, in the order of `evaluation.indices`.
     evaluation
@@ -33,7 +33,7 @@ class ModelContents:
         What the caller says about the measurements: drive, design, plan, versions.
     """
 
-    predictors: Mapping[ModelKey, Predictor]
+    predictors: Mapping[ModelKey, Answer]
     trained: TrainedWorkloads
     evaluation: Evaluation
     scores: Mapping[ModelKey, FloatArray]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drivelab.models.accuracy import measure_accuracy
+from drivelab.models.answers import of_surface
 from drivelab.models.features import UNITS, FloatArray, effective_table
 from drivelab.models.predictor import IntArray, Predictor, predict_out_of_fold
 from drivelab.workloads.characteristics import FIELDS
@@ -67,28 +68,37 @@ def permutation_importance(
     predictors: Sequence[Predictor],
     table: FloatArray,
     folds: IntArray,
-    observed: FloatArray,
+    observed: Mapping[str, FloatArray],
     seed: int,
-) -> tuple[Importance, ...]:
-    """Return what each characteristic is worth, out of fold, the most important first.
+) -> dict[str, tuple[Importance, ...]]:
+    """Return by metric what each characteristic is worth, out of fold, the most important first.
 
     Parameters
     ----------
     predictors
-        One a fold, fitted to the others; of the logarithm, from extended features.
+        Surfaces (`drivelab.models.answers`) from extended features, one a fold, fitted to the
+        others.
     table
         Workloads in effect, shape (n, 8).
-    folds, observed
-        Each row's fold and performance.
+    folds
+        Each row's.
+    observed
+        By metric, each row's performance.
     seed
         Of the shuffles.
     """
 
-    def mre(of: FloatArray) -> float:
-        return measure_accuracy(observed, np.exp(predict_out_of_fold(predictors, of, folds))).mre
+    def errors(of: FloatArray) -> FloatArray:
+        values = predict_out_of_fold(predictors, of, folds)
+        return np.array(
+            [
+                measure_accuracy(found, np.exp(of_surface(values, of, metric))).mre
+                for metric, found in observed.items()
+            ]
+        )
 
-    unshuffled = mre(table)
-    result = []
+    unshuffled = errors(table)
+    result: dict[str, list[Importance]] = {metric: [] for metric in observed}
     for column, characteristic in enumerate(FIELDS):
         effective = np.flatnonzero(~np.isnan(table[:, column]))
         if effective.size == 0:
@@ -99,14 +109,21 @@ def permutation_importance(
             shuffled = table.copy()
             # Not blanked anew: a workload that only read and now only writes would have no size.
             shuffled[effective, column] = table[random.permutation(effective), column]
-            increases.append(mre(shuffled) - unshuffled)
-        mean, deviation = float(np.mean(increases)), float(np.std(increases))
-        result.append(Importance(characteristic, mean, deviation))
-    return tuple(sorted(result, key=lambda importance: -importance.mre_increase))
+            increases.append(errors(shuffled) - unshuffled)
+        means, deviations = np.mean(increases, axis=0), np.std(increases, axis=0)
+        for metric, mean, deviation in zip(observed, means, deviations, strict=True):
+            found = Importance(characteristic, float(mean), float(deviation))
+            result[metric].append(found)
+    return {
+        metric: tuple(sorted(found, key=lambda one: -one.mre_increase))
+        for metric, found in result.items()
+    }
 
 
-def partial_dependence(predictor: Predictor, table: FloatArray, seed: int) -> tuple[Effect, ...]:
-    """Return the effect of each characteristic that varies, in the characteristics' order.
+def partial_dependence(
+    predictor: Predictor, table: FloatArray, metrics: Sequence[str], seed: int
+) -> dict[str, tuple[Effect, ...]]:
+    """Return by metric the effect of each characteristic that varies, in their order.
 
     The other characteristics keep the values of measured workloads, a seeded sample of at
     most 1000 of them. Where changing one characteristic brings others into effect (the
@@ -116,13 +133,15 @@ def partial_dependence(predictor: Predictor, table: FloatArray, seed: int) -> tu
     Parameters
     ----------
     predictor
-        Of the logarithm, from extended features.
+        A surface (`drivelab.models.answers`), from extended features.
     table
         Workloads in effect, shape (n, 8).
+    metrics
+        Of which performances.
     seed
         Of the sample.
     """
-    result = []
+    result: dict[str, list[Effect]] = {metric: [] for metric in metrics}
     for name, column in _COLUMN.items():
         rows = table[_complete_rows(table, name)]
         trained = np.unique(table[~np.isnan(table[:, column]), column])
@@ -132,14 +151,17 @@ def partial_dependence(predictor: Predictor, table: FloatArray, seed: int) -> tu
             random = np.random.default_rng((seed, column))
             rows = rows[np.sort(random.choice(len(rows), _EFFECT_ROWS, replace=False))]
         values = _effect_values(name, trained)
-        performance = []
+        performance: dict[str, list[float]] = {metric: [] for metric in metrics}
         for value in values:
             changed = rows.copy()
             changed[:, column] = value
-            answers = predictor.predict(effective_table(changed))
-            performance.append(float(np.exp(answers.mean())))
-        result.append(Effect(name, UNITS[name], tuple(values.tolist()), tuple(performance)))
-    return tuple(result)
+            changed = effective_table(changed)
+            answers = predictor.predict(changed)
+            for metric, means in performance.items():
+                means.append(float(np.exp(of_surface(answers, changed, metric).mean())))
+        for metric, means in performance.items():
+            result[metric].append(Effect(name, UNITS[name], tuple(values.tolist()), tuple(means)))
+    return {metric: tuple(found) for metric, found in result.items()}
 
 
 def _complete_rows(table: FloatArray, name: str) -> NDArray[np.bool_]:

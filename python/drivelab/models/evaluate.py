@@ -18,9 +18,12 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from drivelab.errors import UsageError
 from drivelab.models.accuracy import Accuracy, measure_accuracy
+from drivelab.models.answers import Answer, of_surface, surface_targets
+from drivelab.models.combination import Combination, combining_weights
 from drivelab.models.effects import (
     Effect,
     Importance,
@@ -30,10 +33,13 @@ from drivelab.models.effects import (
 from drivelab.models.features import FEATURE_SETS, FloatArray
 from drivelab.models.measured import METRICS, Rows
 from drivelab.models.mixes import between_ratios
-from drivelab.models.predictor import IntArray, Predictor, predict_out_of_fold
-from drivelab.models.predictors import ESTIMATORS
+from drivelab.models.predictor import IntArray, Predictor
+from drivelab.models.predictors import ESTIMATORS, surface_names
+from drivelab.one_thread import one_thread
 
 FOLDS: Final = 5
+#: What the MRE of a combination counts in the choice of the best.
+PREFERENCE: Final = 0.9
 
 
 class ModelKey(NamedTuple):
@@ -43,13 +49,21 @@ class ModelKey(NamedTuple):
     features: str
     estimator: str
 
+    @property
+    def surface(self) -> SurfaceKey:
+        """The surface that answers."""
+        return SurfaceKey(self.features, self.estimator)
 
-MODEL_KEYS: Final = tuple(
-    ModelKey(metric, features, estimator)
-    for metric in METRICS
-    for features in FEATURE_SETS
-    for estimator in ESTIMATORS
-)
+
+class SurfaceKey(NamedTuple):
+    """What is fitted, and answers for every performance (`drivelab.models.answers`)."""
+
+    features: str
+    estimator: str
+
+
+SURFACE_KEYS: Final = tuple(SurfaceKey(*names) for names in surface_names())
+MODEL_KEYS: Final = tuple(ModelKey(metric, *key) for metric in METRICS for key in SURFACE_KEYS)
 
 
 @dataclass(frozen=True)
@@ -69,7 +83,8 @@ class Evaluation:
     cross_validated, in_sample
         Accuracy of these, and of the fit to all rows on the rows it was fitted to.
     best
-        By metric, the model with the smallest cross-validated MRE.
+        By metric, the model with the smallest cross-validated MRE, mean of all metrics: the same
+        surface for each.
     best_extended
         By metric, the same among the extended models; importance and effects are of these.
     importance, effects
@@ -136,7 +151,7 @@ def refuse_too_few(distinct: int) -> None:
         )
 
 
-def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Predictor], Evaluation]:
+def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Answer], Evaluation]:
     """Fit every model on all rows and evaluate it by grouped cross-validation.
 
     Parameters
@@ -156,25 +171,23 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Predictor], 
     table, observed = rows.table, rows.observed
     folds = fold_numbers(rows.keys, seed)
     # Everything in it is single-threaded and the same whichever thread runs it.
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        predictors, of_folds = _fit_all(pool, rows, folds, seed)
+    with one_thread(), ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        surfaces, of_folds, unseen = _fit_all(pool, rows, folds, seed)
         out_of_fold = {
-            key: np.exp(predict_out_of_fold(of_folds[key], table, folds)) for key in MODEL_KEYS
+            key: np.exp(of_surface(unseen[key.surface], table, key.metric)) for key in MODEL_KEYS
         }
         cross_validated = {
             key: measure_accuracy(observed[key.metric], out_of_fold[key]) for key in MODEL_KEYS
         }
+        predictors = {key: Answer(surfaces[key.surface], key.metric) for key in MODEL_KEYS}
         best_extended = best_models(cross_validated, {"extended"})
-        importance = {
-            metric: pool.submit(
-                permutation_importance, of_folds[key], table, folds, observed[metric], seed
-            )
-            for metric, key in best_extended.items()
-        }
-        effects = {
-            metric: pool.submit(partial_dependence, predictors[key], table, seed)
-            for metric, key in best_extended.items()
-        }
+        # Every metric has the same best surface, asked once for all of them.
+        chosen = best_extended[METRICS[0]].surface
+        importance = pool.submit(
+            permutation_importance, of_folds[chosen], table, folds, observed, seed
+        )
+        effects = pool.submit(partial_dependence, surfaces[chosen], table, METRICS, seed)
+        seen = {key: surface.predict(table) for key, surface in surfaces.items()}
     evaluation = Evaluation(
         indices=rows.indices,
         folds=folds,
@@ -182,37 +195,91 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Predictor], 
         out_of_fold=out_of_fold,
         cross_validated=cross_validated,
         in_sample={
-            key: measure_accuracy(observed[key.metric], np.exp(predictors[key].predict(table)))
+            key: measure_accuracy(
+                observed[key.metric], np.exp(of_surface(seen[key.surface], table, key.metric))
+            )
             for key in MODEL_KEYS
         },
         best=best_models(cross_validated),
         best_extended=best_extended,
-        importance={metric: found.result() for metric, found in importance.items()},
-        effects={metric: found.result() for metric, found in effects.items()},
+        importance=importance.result(),
+        effects=effects.result(),
     )
     return predictors, evaluation
 
 
 def _fit_all(
     pool: ThreadPoolExecutor, rows: Rows, folds: IntArray, seed: int
-) -> tuple[dict[ModelKey, Predictor], dict[ModelKey, list[Predictor]]]:
-    """Fit every model to all rows, and to all but each fold."""
-    logarithms = {metric: np.log(values) for metric, values in rows.observed.items()}
+) -> tuple[
+    dict[SurfaceKey, Predictor],
+    dict[SurfaceKey, list[Predictor]],
+    dict[SurfaceKey, FloatArray],
+]:
+    """Fit every surface to all rows, and to all but each fold; tell what the latter said."""
+    table, targets = rows.table, surface_targets(rows.table, rows.observed)
+    alone = [key for key in SURFACE_KEYS if not ESTIMATORS[key.estimator].members]
 
-    def fit(task: tuple[ModelKey, int | None]) -> Predictor:
-        key, fold = task
-        chosen = slice(None) if fold is None else folds != fold
+    def fit(key: SurfaceKey) -> Predictor:
         train = ESTIMATORS[key.estimator].fit
-        targets = logarithms[key.metric][chosen]
-        fitted = train(FEATURE_SETS[key.features], rows.table[chosen], targets, seed)
-        return between_ratios(fitted, rows.table[chosen], key.metric)
+        fitted = train(FEATURE_SETS[key.features], table, targets, rows.noise, seed)
+        return between_ratios(fitted, table)
 
-    tasks = [(key, fold) for key in MODEL_KEYS for fold in (None, *range(FOLDS))]
-    fitted = dict(zip(tasks, pool.map(fit, tasks), strict=True))
-    return (
-        {key: fitted[key, None] for key in MODEL_KEYS},
-        {key: [fitted[key, fold] for fold in range(FOLDS)] for key in MODEL_KEYS},
-    )
+    whole = dict(zip(alone, pool.map(fit, alone), strict=True))
+
+    def fit_fold(task: tuple[SurfaceKey, int]) -> tuple[Predictor, FloatArray]:
+        key, fold = task
+        estimator, features = ESTIMATORS[key.estimator], FEATURE_SETS[key.features]
+        kept = folds != fold
+        given = table[kept], targets[kept], rows.noise[kept]
+        if estimator.refit is None:
+            fitted = estimator.fit(features, *given, seed)
+        else:
+            fitted = estimator.refit(whole[key], features, *given)
+        fitted = between_ratios(fitted, table[kept])
+        return fitted, fitted.predict(table[~kept])
+
+    tasks = [(key, fold) for key in alone for fold in range(FOLDS)]
+    found = dict(zip(tasks, pool.map(fit_fold, tasks), strict=True))
+    of_folds = {key: [found[key, fold][0] for fold in range(FOLDS)] for key in alone}
+    unseen = {key: np.empty(len(table)) for key in alone}
+    for (key, fold), (_, answers) in found.items():
+        unseen[key][folds == fold] = answers
+    for key in SURFACE_KEYS:
+        if key not in whole:
+            members = {
+                name: SurfaceKey(key.features, name)
+                for name in ESTIMATORS[key.estimator].members
+                if SurfaceKey(key.features, name) in whole
+            }
+            weights, unseen[key] = _weigh(
+                {name: unseen[member] for name, member in members.items()}, targets, folds
+            )
+            of_folds[key] = [
+                Combination({name: of_folds[members[name]][fold] for name in found}, found)
+                for fold, found in enumerate(weights[:FOLDS])
+            ]
+            every = weights[FOLDS]
+            whole[key] = Combination({name: whole[members[name]] for name in every}, every)
+    return whole, of_folds, unseen
+
+
+def _weigh(
+    answers: Mapping[str, FloatArray], targets: FloatArray, folds: IntArray
+) -> tuple[list[dict[str, float]], FloatArray]:
+    """Weigh members by all rows but each fold's, last by all; tell what the former say.
+
+    What a fold's rows are answered must not set the weights that answer them.
+    """
+
+    def weights(kept: NDArray[np.bool_]) -> dict[str, float]:
+        return combining_weights({name: one[kept] for name, one in answers.items()}, targets[kept])
+
+    found = [weights(folds != fold) for fold in range(FOLDS)]
+    said = np.zeros(len(targets))
+    for fold, of_fold in enumerate(found):
+        its = folds == fold
+        said[its] = sum(weight * answers[name][its] for name, weight in of_fold.items())
+    return [*found, weights(np.ones(len(targets), dtype=bool))], said
 
 
 def best_model(
@@ -222,6 +289,11 @@ def best_model(
     estimator: str | None = None,
 ) -> ModelKey:
     """Return a metric's model with the smallest MRE, the first of equals.
+
+    The MRE is the mean over the metrics that there are, so that every metric has the same
+    surface, and answers never contradict each other. A combination is chosen unless another is
+    better by a tenth (`PREFERENCE`): a few workloads decide which of many models has the smallest
+    error, and a combination was the better choice on workloads that were not among them.
 
     Parameters
     ----------
@@ -234,14 +306,16 @@ def best_model(
     estimator
         Only models by this estimator; None allows all.
     """
-    candidates = [
-        key
-        for key in accuracy
-        if key.metric == metric
-        and (features is None or key.features in features)
-        and estimator in (None, key.estimator)
-    ]
-    return min(candidates, key=lambda key: accuracy[key].mre)
+    errors: dict[SurfaceKey, list[float]] = {}
+    for key, found in accuracy.items():
+        if (features is None or key.features in features) and estimator in (None, key.estimator):
+            errors.setdefault(key.surface, []).append(found.mre)
+
+    def error(key: SurfaceKey) -> float:
+        preferred = PREFERENCE if ESTIMATORS[key.estimator].members else 1.0
+        return preferred * float(np.mean(errors[key]))
+
+    return ModelKey(metric, *min(errors, key=error))
 
 
 def best_models(

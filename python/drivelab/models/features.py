@@ -197,16 +197,16 @@ def _mean_pages(table: FloatArray) -> FloatArray:
         size, random, stride = (
             table[:, _COLUMN[f"{direction}_{kind}"]] for kind in ("size", "random", "stride")
         )
-        of_size = _alignment(size)
-        in_order = np.minimum(of_size, _alignment(stride))
-        alignment = in_order + np.nan_to_num(random) * (of_size - in_order)
-        touched: FloatArray = (size + PAGE_BYTES - alignment) / PAGE_BYTES
+        of_size = alignment(size)
+        in_order = np.minimum(of_size, alignment(stride))
+        apart = in_order + np.nan_to_num(random) * (of_size - in_order)
+        touched: FloatArray = (size + PAGE_BYTES - apart) / PAGE_BYTES
         return touched
 
     return _mean_of_requests(table, pages("read"), pages("write"))
 
 
-def _alignment(byte_counts: FloatArray) -> FloatArray:
+def alignment(byte_counts: FloatArray) -> FloatArray:
     """Return the largest power of two that divides a number of bytes, a page at most."""
     in_page = np.fmod(np.nan_to_num(byte_counts), PAGE_BYTES).astype(np.int64)
     lowest_bit: FloatArray = np.where(in_page > 0, in_page & -in_page, PAGE_BYTES).astype(float)

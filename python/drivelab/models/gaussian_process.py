@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dtrtrs
 from scipy.optimize import minimize
+from scipy.spatial.distance import cdist
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,23 +67,33 @@ class Process:
     nugget: float
     lengths: Array
 
-    def covariance(self, rows: Array, others: Array) -> Array:
-        """Return the covariance of smooth part, lines and constant, shape (n, m).
+    def smooth(self, rows: Array, others: Array) -> Array:
+        """Return the covariance of the smooth part, shape (n, m).
 
         Every entry is computed alike whatever stands beside it, so that an answer never depends
         on the other rows that are asked for.
         """
-        squares = np.zeros((len(rows), len(others)))
-        lines = np.zeros_like(squares)
-        for column, length in enumerate(self.lengths.tolist()):
-            one, other = rows[:, column, np.newaxis], others[:, column]
-            lines += one * other
-            squares += ((one - other) / length) ** 2
-        far = np.sqrt(5.0 * squares)
-        found: Array = (1 + far * (1 + far / 3)) * np.exp(-far)
+        far = cdist(rows / self.lengths, others / self.lengths)
+        far *= _ROOT_5
+        found: Array = far / 3.0
+        found += 1.0
+        found *= far
+        found += 1.0
+        np.exp(np.negative(far, out=far), out=far)
+        found *= far
         found *= self.amplitude
-        found += self.slope * lines + CONSTANT
         return found
+
+    def covariance(self, rows: Array, others: Array) -> Array:
+        """Return the covariance of smooth part, lines and constant, shape (n, m)."""
+        found = self.smooth(rows, others)
+        found += self.slope * (rows @ others.T) + CONSTANT
+        return found
+
+    def line(self, rows: Array, weights: Array) -> tuple[float, Array]:
+        """Return height and slopes of what the lines and the constant are under weights of rows."""
+        slopes: Array = self.slope * (weights @ rows)
+        return CONSTANT * float(weights.sum()), slopes
 
     def variance(self, rows: Array) -> Array:
         """Return the diagonal of `covariance` of rows with themselves, shape (n,)."""
@@ -204,7 +215,8 @@ class Likelihood:
         weights = solved(root, solved(root, self.targets), transposed=True)
         inverse, _ = dpotri(root, lower=1)
         # Its lower triangle only.
-        inverse += np.tril(inverse, -1).T
+        inverse += inverse.T
+        inverse[np.diag_indices(len(inverse))] /= 2
         value = 0.5 * float(self.targets @ weights) + float(np.log(np.diagonal(root)).sum())
         value += 0.5 * len(weights) * math.log(2 * math.pi)
         inverse -= np.outer(weights, weights)
@@ -216,3 +228,24 @@ class Likelihood:
         gradient[3:] = bend.sum(axis=1) @ scaled**2 - (scaled * (bend @ scaled)).sum(axis=0)
         gradient[3:] += (logarithms[3:] - _USUAL_LENGTH) / _LENGTH_DEVIATION**2
         return value + self.penalty(logarithms), gradient
+
+
+def answers(process: Process, asked: Array, rows: Array, weights: Array) -> Array:
+    """Return the mean of standardised targets at `asked`, shape (n,).
+
+    Parameters
+    ----------
+    process
+        Under which targets are predicted.
+    asked, rows
+        Standardised inputs of what is asked, and of what was seen.
+    weights
+        Inverse of the covariance of what was seen times its targets, shape (m,).
+    """
+    height, slopes = process.line(rows, weights)
+    found: Array = (process.smooth(asked, rows) * weights).sum(axis=1)
+    # Column by column: a matrix product may round differently for other batches.
+    for column, slope in enumerate(slopes.tolist()):
+        found += slope * asked[:, column]
+    found += height
+    return found

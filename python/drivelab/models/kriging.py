@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from drivelab.errors import ParameterError
-from drivelab.models.gaussian_process import Process, likeliest, root_of, solved
+from drivelab.models.gaussian_process import Process, answers, likeliest, root_of, solved
+from drivelab.one_thread import one_thread
 
 #: Of more rows the matrices would not fit, nor would anybody wait.
 MOST_ROWS: Final = 5_000
@@ -120,9 +121,10 @@ class KrigingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         unit = self.target_scale_ or 1.0
         standard = (targets - self.target_centre_) / unit if self.target_scale_ else 0 * targets
         noise = noise / unit**2
-        self.process_, self.log_likelihood_ = self._likeliest(standard, noise)
-        self.root_ = root_of(self.process_, self.rows_, noise)
-        self.weights_ = solved(self.root_, solved(self.root_, standard), transposed=True)
+        with one_thread():
+            self.process_, self.log_likelihood_ = self._likeliest(standard, noise)
+            self.root_ = root_of(self.process_, self.rows_, noise)
+            self.weights_ = solved(self.root_, solved(self.root_, standard), transposed=True)
         return self
 
     def _likeliest(
@@ -162,10 +164,11 @@ class KrigingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             Only with `return_std`.
         """
         rows = self._standardised(X)
-        shared = self.process_.covariance(rows, self.rows_)
-        mean = self.target_centre_ + self.target_scale_ * (shared * self.weights_).sum(axis=1)
+        standard = answers(self.process_, rows, self.rows_, self.weights_)
+        mean = self.target_centre_ + self.target_scale_ * standard
         if not return_std:
             return mean
+        shared = self.process_.covariance(rows, self.rows_)
         explained = solved(self.root_, shared.T)
         variance = self.process_.variance(rows) - (explained**2).sum(axis=0)
         variance = np.maximum(variance, 0.0) + self.process_.nugget

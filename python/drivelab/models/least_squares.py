@@ -59,12 +59,12 @@ class LinearFunction:
 
 
 def fit_least_squares(
-    features: FeatureSet, table: FloatArray, targets: FloatArray, seed: int
+    features: FeatureSet, table: FloatArray, targets: FloatArray, noise: FloatArray, seed: int
 ) -> Predictor:
     """Fit ordinary least squares."""
     from sklearn.linear_model import LinearRegression
 
-    del seed  # nothing is drawn
+    del noise, seed  # rows count alike, and nothing is drawn
     fitted = LinearRegression().fit(features.project_linear(table), targets)
     return LinearFunction(features, float(fitted.intercept_), fitted.coef_)
 

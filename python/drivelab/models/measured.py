@@ -15,6 +15,8 @@ from drivelab.models.predictor import IntArray
 from drivelab.workloads.parts import PartName, Parts
 
 METRICS: Final = ("latency_ns_mean", "bandwidth_bytes_per_second", "iops")
+# Of a normal mean in its 95 % half-width.
+_HALF_WIDTH_DEVIATIONS: Final = 1.96
 #: What models are made of; whatever else a run measured is for the report.
 PARTS: Final[tuple[PartName, ...]] = ("training", "calibration", "check")
 
@@ -29,6 +31,9 @@ class Rows:
         Workloads in effect, shape (n, 8), as `features.workload_table` returns them.
     observed
         By metric, performance above 0, shape (n,).
+    noise
+        Variance of the logarithm of each row's mean latency as far as its own half-width tells;
+        0 where that is not known.
     indices
         Each row's measurement index.
     keys
@@ -37,6 +42,7 @@ class Rows:
 
     table: FloatArray
     observed: Mapping[str, FloatArray]
+    noise: FloatArray
     indices: IntArray
     keys: Sequence[Hashable]
 
@@ -64,9 +70,17 @@ class Rows:
         return cls(
             table=workload_table([one.characteristics for one in measurements]),
             observed=observed,
+            noise=np.array([_noise(one.half_width_ratio) for one in measurements]),
             indices=np.array([one.index for one in measurements], dtype=np.int64),
             keys=[one.characteristics.key() for one in measurements],
         )
+
+
+def _noise(half_width_ratio: float | None) -> float:
+    """Return the variance that a 95 % half-width of a mean stands for, relative to it."""
+    if half_width_ratio is None or not half_width_ratio < np.inf:
+        return 0.0
+    return (half_width_ratio / _HALF_WIDTH_DEVIATIONS) ** 2
 
 
 def rows_by_part(measurements: Sequence[Measurement], parts: Parts | None) -> dict[str, Rows]:

@@ -4,9 +4,9 @@ A grid of values says nothing about mixes between its write ratios, and trees an
 steps: a workload with one write in fifty is answered like one with an eighth of writes or more,
 because it has a write size and those that only read have none. But what happens between two
 mixes is known: of the requests of a mix, as many as in the one and as many as in the other take
-the time that they take there. So mean latencies are mixed by requests, and rates by the time
-that a request or a byte takes. On a simulated drive the error on mixes between the values
-0, 25, 50, 75, 100 % fell by a quarter, close to pure reads to a seventh.
+the time that they take there. So times of a request are mixed by requests. On a simulated drive
+the error on mixes between the values 0, 25, 50, 75, 100 % fell by a quarter, close to pure reads
+to a seventh.
 
 Where many different ratios were measured, trees have learned what is between, and nothing is
 done. Least squares has no steps, and is left as it is.
@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from drivelab.models.features import FloatArray, effective_table, mean_size
+from drivelab.models.features import FloatArray, effective_table
 from drivelab.models.predictor import IntArray, Predictor
 from drivelab.models.tree_models import Trees
 from drivelab.workloads.characteristics import FIELDS
@@ -35,17 +35,14 @@ class BetweenRatios:
     Parameters
     ----------
     predictor
-        Of the logarithm of a performance.
+        Of the logarithm of latency over queue depth.
     ratios
         The trained write ratios, ascending.
-    metric
-        Which performance: decides how answers are mixed.
     """
 
-    def __init__(self, predictor: Predictor, ratios: FloatArray, metric: str) -> None:
+    def __init__(self, predictor: Predictor, ratios: FloatArray) -> None:
         self.predictor = predictor
         self.ratios = ratios
-        self.metric = metric
 
     def predict(self, table: FloatArray) -> FloatArray:
         """Return one value a row."""
@@ -64,30 +61,19 @@ class BetweenRatios:
     def _mixed(self, table: FloatArray, above: IntArray) -> FloatArray:
         low, high = self.ratios[above - 1], self.ratios[above]
         share = (table[:, _WRITE_RATIO] - low) / (high - low)
-        logarithms, weights, sizes = [], [], []
+        logarithms, weights = [], []
         for ratio, part in ((low, 1 - share), (high, share)):
             mix = table.copy()
             mix[:, _WRITE_RATIO] = ratio
             mix = effective_table(mix)
             logarithms.append(self.predictor.predict(mix))
             weights.append(part)
-            sizes.append(mean_size(mix))
-        if self.metric == "bandwidth_bytes_per_second":
-            # By bytes: a mix of larger requests counts for more. A workload made up from parts
-            # of others may lack the size of its reads or writes, and counts by requests.
-            are_known = np.isfinite(sizes[0]) & np.isfinite(sizes[1])
-            weights = [
-                weight * np.where(are_known, size, 1.0)
-                for weight, size in zip(weights, sizes, strict=True)
-            ]
         total = np.log(weights[0] + weights[1])
-        # Latencies are times; rates are mixed as the times that they are the inverse of.
-        sign = 1.0 if self.metric == "latency_ns_mean" else -1.0
         terms = [
-            np.log(weight) - total + sign * logarithm
+            np.log(weight) - total + logarithm
             for weight, logarithm in zip(weights, logarithms, strict=True)
         ]
-        mixed: FloatArray = sign * np.logaddexp(terms[0], terms[1])
+        mixed: FloatArray = np.logaddexp(terms[0], terms[1])
         return mixed
 
     def to_json(self) -> dict[str, Any]:
@@ -95,19 +81,17 @@ class BetweenRatios:
         return self.predictor.to_json()
 
 
-def between_ratios(predictor: Predictor, trained: FloatArray, metric: str) -> Predictor:
+def between_ratios(predictor: Predictor, trained: FloatArray) -> Predictor:
     """Return the predictor, mixing between write ratios where it is trees and these are few.
 
     Parameters
     ----------
     predictor
-        Of the logarithm of a performance.
+        Of the logarithm of latency over queue depth.
     trained
         The workloads that it was fitted to, shape (n, 8).
-    metric
-        Which performance.
     """
     ratios = np.unique(trained[:, _WRITE_RATIO])
     if not isinstance(predictor, Trees) or not 2 <= len(ratios) <= MOST_RATIOS:
         return predictor
-    return BetweenRatios(predictor, ratios, metric)
+    return BetweenRatios(predictor, ratios)

@@ -20,10 +20,20 @@ import numpy as np
 from drivelab.bounded_json import UnreadableJsonError, parse_json
 from drivelab.errors import DamagedError, RunError, UsageError
 from drivelab.models.accuracy import Accuracy
+from drivelab.models.answers import Answer
 from drivelab.models.checked_json import MismatchError, Node
+from drivelab.models.combination import Combination
 from drivelab.models.contents import ModelContents
 from drivelab.models.effects import Effect, Importance
-from drivelab.models.evaluate import FOLDS, MODEL_KEYS, Evaluation, ModelKey, best_models
+from drivelab.models.evaluate import (
+    FOLDS,
+    MODEL_KEYS,
+    SURFACE_KEYS,
+    Evaluation,
+    ModelKey,
+    SurfaceKey,
+    best_models,
+)
 from drivelab.models.features import (
     FEATURE_SETS,
     UNITS,
@@ -35,6 +45,7 @@ from drivelab.models.features import (
 from drivelab.models.intervals import LEVELS
 from drivelab.models.measured import METRICS
 from drivelab.models.mixes import between_ratios
+from drivelab.models.predictor import Predictor
 from drivelab.models.predictors import read_predictor
 from drivelab.models.trained import TrainedWorkloads
 from drivelab.sealed_json import BrokenSealError, NoSealError, sealed_json, unsealed_json
@@ -42,7 +53,7 @@ from drivelab.whole_file import write_whole
 from drivelab.workloads.characteristics import FIELDS
 
 FORMAT: Final = "drivelab performance model"
-FORMAT_VERSION: Final = 3
+FORMAT_VERSION: Final = 4
 # A model of a million measurements has less; a file beyond is not read into memory.
 _LARGEST_BYTES: Final = 2**30
 # So every file of ours begins, however short it was cut.
@@ -133,6 +144,13 @@ def _to_json(model: ModelContents) -> dict[str, Any]:
             "fold": evaluation.folds.tolist(),
             "observed": {metric: evaluation.observed[metric].tolist() for metric in METRICS},
         },
+        "surfaces": [
+            {
+                **key._asdict(),
+                "predictor": model.predictors[ModelKey(METRICS[0], *key)].to_json(),
+            }
+            for key in SURFACE_KEYS
+        ],
         "models": [
             {
                 **key._asdict(),
@@ -141,7 +159,6 @@ def _to_json(model: ModelContents) -> dict[str, Any]:
                 "check": None if evaluation.check is None else evaluation.check[key].to_json(),
                 "interval_scores": model.scores[key].tolist(),
                 "out_of_fold": evaluation.out_of_fold[key].tolist(),
-                "predictor": model.predictors[key].to_json(),
             }
             for key in MODEL_KEYS
         ],
@@ -214,15 +231,9 @@ def _from_json(root: Node) -> dict[str, Any]:
         **_check(root.of("check"), models),
     )
     trained = _trained(rows.of("workloads"), count)
+    surfaces = _surfaces(root.of("surfaces"), trained.table)
     return {
-        "predictors": {
-            key: between_ratios(
-                read_predictor(models[key].of("predictor"), FEATURE_SETS[key.features]),
-                trained.table,
-                key.metric,
-            )
-            for key in MODEL_KEYS
-        },
+        "predictors": {key: Answer(surfaces[key.surface], key.metric) for key in MODEL_KEYS},
         "trained": trained,
         "evaluation": evaluation,
         "scores": {key: _scores(models[key].of("interval_scores")) for key in MODEL_KEYS},
@@ -239,6 +250,29 @@ def _models(node: Node) -> dict[ModelKey, Node]:
         if key not in models:
             raise MismatchError(f"it lacks the model {' '.join(key)}")
     return models
+
+
+def _surfaces(node: Node, trained: FloatArray) -> dict[SurfaceKey, Predictor]:
+    stored = {
+        SurfaceKey(*(one.of(name).text() for name in SurfaceKey._fields)): one
+        for one in node.items()
+    }
+    surfaces: dict[SurfaceKey, Predictor] = {}
+    for key in SURFACE_KEYS:
+        if key not in stored:
+            raise MismatchError(f"it lacks the surface {' '.join(key)}")
+        predictor = read_predictor(stored[key].of("predictor"), FEATURE_SETS[key.features])
+        if isinstance(predictor, Combination):
+            # Its members stand before it.
+            members = {
+                other.estimator: one for other, one in surfaces.items() if other[0] == key[0]
+            }
+            lacking = [name for name in predictor.weights if name not in members]
+            if lacking:
+                stored[key].of("predictor").refuse(f"of models with these features: {lacking[0]}")
+            predictor = predictor.of_members(members)
+        surfaces[key] = between_ratios(predictor, trained)
+    return surfaces
 
 
 def _folds(node: Node, count: int) -> np.ndarray[Any, np.dtype[np.int64]]:

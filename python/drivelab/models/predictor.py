@@ -52,6 +52,11 @@ class StoredPredictor(Predictor, Protocol):
         ...
 
 
+#: From features, a table of workloads in effect, the targets, the known variance of each and a seed
+#: to a predictor.
+Fit = Callable[[FeatureSet, FloatArray, FloatArray, FloatArray, int], Predictor]
+
+
 @dataclass(frozen=True)
 class Estimator:
     """How a formula is fitted, and what people call it.
@@ -61,15 +66,26 @@ class Estimator:
     label
         In words, such as ``regression tree``.
     fit
-        From features, a table of workloads in effect, the logarithms of a performance and a seed
-        to a predictor.
+        Fits it to logarithms. A combination is not fitted by itself, see `members`.
     predictor
         What `fit` gives.
+    features
+        Of which feature sets there is one.
+    refit
+        Fits it to most of the rows of a predictor that is there, from where that ended; None
+        fits from the beginning.
+    members
+        Names of the estimators whose answers a combination weighs; empty for others.
     """
 
     label: str
-    fit: Callable[[FeatureSet, FloatArray, FloatArray, int], Predictor]
+    fit: Fit
     predictor: type[StoredPredictor]
+    features: tuple[str, ...] = ("basic", "extended")
+    refit: (
+        Callable[[Predictor, FeatureSet, FloatArray, FloatArray, FloatArray], Predictor] | None
+    ) = None
+    members: tuple[str, ...] = ()
 
 
 def predict_out_of_fold(

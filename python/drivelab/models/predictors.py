@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from drivelab.models.bottleneck import BOTTLENECK
+from drivelab.models.combination import COMBINED
+from drivelab.models.features import FEATURE_SETS
+from drivelab.models.kriging_surface import BOTTLENECK_KRIGING, KRIGING
 from drivelab.models.least_squares import OLS
-from drivelab.models.tree_models import BOOSTED, CART
+from drivelab.models.tree_models import BOOSTED, CART, READABLE
 
 if TYPE_CHECKING:
     from drivelab.models.checked_json import Node
@@ -18,8 +22,24 @@ if TYPE_CHECKING:
 ESTIMATORS: Final[dict[str, Estimator]] = {
     "ols": OLS,
     "cart": CART,
+    "guide": READABLE,
     "boosted": BOOSTED,
+    "bottleneck": BOTTLENECK,
+    "kriging": KRIGING,
+    "bottleneck_kriging": BOTTLENECK_KRIGING,
+    "combined": COMBINED,
 }
+
+
+def surface_names() -> list[tuple[str, str]]:
+    """Return features and estimator of every surface that is fitted, combinations last."""
+    names = [
+        (features, name)
+        for features in FEATURE_SETS
+        for name, estimator in ESTIMATORS.items()
+        if features in estimator.features
+    ]
+    return sorted(names, key=lambda one: bool(ESTIMATORS[one[1]].members))
 
 
 def read_predictor(node: Node, features: FeatureSet) -> Predictor:

@@ -75,8 +75,11 @@ class Trees:
         return cls(features, ensemble, single_precision=node.of("single_precision").boolean())
 
 
-def fit_cart(features: FeatureSet, table: FloatArray, targets: FloatArray, seed: int) -> Predictor:
+def fit_cart(
+    features: FeatureSet, table: FloatArray, targets: FloatArray, noise: FloatArray, seed: int
+) -> Predictor:
     """Fit one regression tree with constant leaves of at least two rows (CART)."""
+    del noise  # rows count alike
     from sklearn.tree import DecisionTreeRegressor
 
     estimator = DecisionTreeRegressor(min_samples_leaf=2, random_state=seed % SEEDS)
@@ -106,9 +109,10 @@ def fit_cart(features: FeatureSet, table: FloatArray, targets: FloatArray, seed:
 
 
 def fit_boosted(
-    features: FeatureSet, table: FloatArray, targets: FloatArray, seed: int
+    features: FeatureSet, table: FloatArray, targets: FloatArray, noise: FloatArray, seed: int
 ) -> Predictor:
     """Fit boosted trees with linear leaves, with their defaults."""
+    del noise  # rows count alike
     from drivelab.models.estimators import BoostedLinearTrees
 
     estimator = BoostedLinearTrees(random_state=seed % SEEDS)
@@ -116,5 +120,17 @@ def fit_boosted(
     return Trees(features, fitted.ensemble_, single_precision=False)
 
 
+def fit_readable(
+    features: FeatureSet, table: FloatArray, targets: FloatArray, noise: FloatArray, seed: int
+) -> Predictor:
+    """Fit one tree with linear leaves that people can read (GUIDE)."""
+    from drivelab.models.linear_leaf_tree import LinearLeafTree
+
+    del noise, seed  # rows count alike, and nothing is drawn
+    fitted = LinearLeafTree().fit(features.project(table), targets)
+    return Trees(features, fitted.ensemble_, single_precision=False)
+
+
 CART: Final = Estimator("regression tree", fit_cart, Trees)
 BOOSTED: Final = Estimator("boosted linear trees", fit_boosted, Trees)
+READABLE: Final = Estimator("linear-leaf tree", fit_readable, Trees)

@@ -28,7 +28,6 @@ SciPy's.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from dataclasses import dataclass
@@ -37,11 +36,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import nnls
-from threadpoolctl import ThreadpoolController
+
+from drivelab.one_thread import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
 
@@ -127,7 +126,7 @@ class Kriging:
     def __init__(
         self, points: Points, times_ns: Sequence[float], variances: Sequence[float]
     ) -> None:
-        with _one_thread():
+        with one_thread():
             self._fit(points, times_ns, variances)
 
     def _fit(self, points: Points, times_ns: Sequence[float], variances: Sequence[float]) -> None:
@@ -229,7 +228,7 @@ class Kriging:
 
     def covariance(self, points: Points) -> Array:
         """Return the covariance of the logarithms at points, mean of the models'."""
-        with _one_thread():
+        with one_thread():
             before = self._mean_covariance(points)
             # Of all models together: each by the root of its weight.
             parts = np.sqrt(self._weights)[:, np.newaxis, np.newaxis] * self._explained(points)
@@ -346,20 +345,9 @@ def _in_parts(
 ) -> tuple[Array, Array]:
     """Predict at most `_ROWS` places at once."""
     parts = np.array_split(places, math.ceil(len(places) / _ROWS))
-    with _one_thread():
+    with one_thread():
         logs, variances = zip(*(part(some) for some in parts), strict=True)
     return np.concatenate(logs), np.concatenate(variances)
-
-
-@functools.cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def _one_thread() -> AbstractContextManager[object]:
-    """Let nobody wait for threads: on a busy machine that takes far longer than such matrices."""
-    limited: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
-    return limited
 
 
 def _line(sizes: Array, times: Array, noise: Array) -> Array:

@@ -166,9 +166,15 @@ def test_levels_that_exist_and_workloads_that_are_needed(measured: list[Measurem
 
 
 def test_constant_performance_has_an_interval_that_holds_it(measured: list[Measurement]) -> None:
+    """A drive that completes a request every 5 us at any depth: the one target is constant."""
+
     def at(one: Measurement, name: str) -> object:
+        latency = 5000 * one.characteristics.queue_depth
         return getattr(one, name) and dataclasses.replace(
-            getattr(one, name), latency_ns_mean=5000, latency_ns_min=5000, latency_ns_max=5000
+            getattr(one, name),
+            latency_ns_mean=latency,
+            latency_ns_min=latency,
+            latency_ns_max=latency,
         )
 
     constant = [
@@ -176,12 +182,12 @@ def test_constant_performance_has_an_interval_that_holds_it(measured: list[Measu
         for one in measured[:160]
     ]
     model = PerformanceModel.fit(constant, parts=PARTS)
-    ends = model.interval(
-        [one.characteristics for one in constant[:120]], metric="latency_ns_mean", level=0.95
-    )
-    assert (ends[:, 0] <= 5000).all()
-    assert (ends[:, 1] >= 5000).all()
-    assert ends == pytest.approx(5000, rel=1e-9)
+    asked = [one.characteristics for one in constant[:120]]
+    ends = model.interval(asked, metric="latency_ns_mean", level=0.95)
+    depths = np.array([one.queue_depth for one in asked])
+    assert (ends[:, 0] <= 5000 * depths).all()
+    assert (ends[:, 1] >= 5000 * depths).all()
+    assert ends / depths[:, np.newaxis] == pytest.approx(5000, rel=1e-9)
 
 
 @pytest.mark.parametrize("index", [150, 200])

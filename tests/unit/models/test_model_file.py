@@ -30,11 +30,9 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     PerformanceModel.fit(measured, parts=Parts(30, 10, 10)).save(path)
     loaded: dict[str, Any] = json.loads(path.read_text())
     del loaded[SUM]
-    # One boosted model is enough, and all six make each example ten times as slow.
-    models = {(one["metric"], one["features"], one["estimator"]): one for one in loaded["models"]}
-    for (metric, features, estimator), one in models.items():
-        if estimator == "boosted" and (metric, features) != ("iops", "extended"):
-            one["predictor"] = models[metric, features, "cart"]["predictor"]
+    # One boosted model is enough, and both make each example slow.
+    surfaces = {(one["features"], one["estimator"]): one for one in loaded["surfaces"]}
+    surfaces["basic", "boosted"]["predictor"] = surfaces["basic", "cart"]["predictor"]
     return loaded
 
 
@@ -46,7 +44,7 @@ def load(path: Path, data: object) -> PerformanceModel:
 def test_the_file_says_what_it_is(content: dict[str, Any]) -> None:
     assert list(content)[:2] == ["format", "format_version"]
     assert content["format"] == "drivelab performance model"
-    assert content["format_version"] == 3
+    assert content["format_version"] == 4
     assert content["features"]["basic"]["trees"][0] == "write_ratio"
     assert set(content["rows"]["workloads"]["queue_depth"]) == {1, 4, 16, 64}
 
@@ -150,8 +148,8 @@ def test_a_changed_intercept_answers_nothing(
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        (1, "its format 1 is of an older Drivelab, this one reads 3; fit the model again"),
-        (4, "its format 4 is of a newer Drivelab, this one reads 3; update it, or fit"),
+        (1, "its format 1 is of an older Drivelab, this one reads 4; fit the model again"),
+        (5, "its format 5 is of a newer Drivelab, this one reads 4; update it, or fit"),
     ],
 )
 def test_another_version_says_what_to_do(
@@ -167,16 +165,23 @@ DAMAGES: list[tuple[str, list[str | int], object]] = [
     ("format_version is not a whole number", ["format_version"], "1"),
     ("features.basic is not what", ["features", "basic", "trees", 0], "colour"),
     ("lacks the model latency_ns_mean basic ols", ["models", 0, "estimator"], "nn"),
-    ("predictor.kind is not one of linear, trees", ["models", 0, "predictor", "kind"], "pickle"),
-    ("coefficients is not a list of 4", ["models", 0, "predictor", "coefficients"], [1.0]),
-    ("intercept is not a number", ["models", 0, "predictor", "intercept"], None),
-    ("a number of more than 100 characters", ["models", 0, "predictor", "intercept"], 10**400),
-    ("arrays: .*tree ensemble", ["models", 1, "predictor", "arrays", "left", 0], 0),
-    ("arrays: ", ["models", 1, "predictor", "arrays", "threshold", 0], "x"),
-    ("arrays: ", ["models", 1, "predictor", "arrays", "right", 0], -1),
-    ("arrays: ", ["models", 1, "predictor", "arrays", "missing_left"], None),
-    ("columns is not 4", ["models", 1, "predictor", "arrays", "columns"], 5),
-    ("single_precision is not true", ["models", 1, "predictor", "single_precision"], 1),
+    ("lacks the surface basic ols", ["surfaces", 0, "estimator"], "nn"),
+    ("weights above 0, 1 together", ["surfaces", -1, "predictor", "weights"], {"guide": 0.5}),
+    ("weights above 0, 1 together", ["surfaces", -1, "predictor", "weights"], {"ols": 1.0}),
+    (
+        "predictor.kind is not one of linear, trees, bottleneck",
+        ["surfaces", 0, "predictor", "kind"],
+        "pickle",
+    ),
+    ("coefficients is not a list of 4", ["surfaces", 0, "predictor", "coefficients"], [1.0]),
+    ("intercept is not a number", ["surfaces", 0, "predictor", "intercept"], None),
+    ("a number of more than 100 characters", ["surfaces", 0, "predictor", "intercept"], 10**400),
+    ("arrays: .*tree ensemble", ["surfaces", 1, "predictor", "arrays", "left", 0], 0),
+    ("arrays: ", ["surfaces", 1, "predictor", "arrays", "threshold", 0], "x"),
+    ("arrays: ", ["surfaces", 1, "predictor", "arrays", "right", 0], -1),
+    ("arrays: ", ["surfaces", 1, "predictor", "arrays", "missing_left"], None),
+    ("columns is not 4", ["surfaces", 1, "predictor", "arrays", "columns"], 5),
+    ("single_precision is not true", ["surfaces", 1, "predictor", "single_precision"], 1),
     ("out_of_fold is not a list of 30", ["models", 2, "out_of_fold"], [1.0]),
     ("mre_ratio is not a number", ["models", 2, "in_sample", "mre_ratio"], [0]),
     ("iops is not a list of numbers above 0", ["rows", "observed", "iops", 0], -1.0),

@@ -1,0 +1,333 @@
+"""Kriging of a drive's workloads: what it sees of them, and the fitted surface in a model's file.
+
+Extended features are the work of a workload (`drivelab.models.work`), for the basic four
+characteristics their linear inputs. On top of the work, each only where it makes the measurements
+likelier: the imbalance over units that work in parallel, whose number and stripe are those that
+explain most of what is left without them; and the bottleneck model's time and parts.
+
+`kriging` predicts the logarithm itself; `bottleneck_kriging` what the bottleneck model leaves of
+it, so that far from measurements it answers like that.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+import numpy as np
+
+from drivelab.models.bottleneck import Bottleneck, fit_bottleneck, stripes_json, stripes_of
+from drivelab.models.checked_json import Node
+from drivelab.models.features import FeatureSet, FloatArray
+from drivelab.models.predictor import Estimator, Predictor
+from drivelab.models.work import Stripes, likely_stripes, work_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from drivelab.models.gaussian_process import Process
+    from drivelab.models.kriging import KrigingRegressor
+
+#: Of more workloads so many, evenly spread, make the surface: its time grows with their cube.
+MOST_WORKLOADS: Final = 1200
+# So many of them the search for parameters sees; more tell lengths hardly better.
+_SEARCHED: Final = 500
+# Candidates whose likelihood is compared.
+_STRIPES: Final = 2
+# Of a logarithm of a likelihood: what an input more has to bring.
+_WORTH: Final = 6.0
+# Of a search, and of one that begins where one for nearly the same rows ended.
+_STEPS: Final = 60
+_AGAIN: Final = 12
+# Length of an input that comes to those of such a search.
+_MORE: Final = 6.0
+# So many entries of a covariance are computed at once.
+_ENTRIES: Final = 2**18
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the process sees of a workload.
+
+    Attributes
+    ----------
+    features
+        Whose.
+    stripes
+        Over which units accesses spread; None where that explains nothing.
+    bottleneck
+        Whose answers are inputs too; None where they are not.
+    is_mean
+        Whether the process is of what the bottleneck model leaves.
+    """
+
+    features: FeatureSet
+    stripes: Stripes | None = None
+    bottleneck: Bottleneck | None = None
+    is_mean: bool = False
+
+    def of(self, table: FloatArray) -> FloatArray:
+        """Return the inputs of workloads in effect, finite, shape (n, d)."""
+        if self.features.name == "basic":
+            return self.features.project_linear(table)
+        columns = [work_inputs(table)]
+        # Stripes last where they are found last: a search begins with the lengths before it.
+        if self.bottleneck is not None and self.is_mean:
+            columns.append(self.bottleneck.parts(table).T)
+        if self.stripes is not None:
+            columns.append(self.stripes.inputs(table))
+        if self.bottleneck is not None and not self.is_mean:
+            columns.append(self.bottleneck.parts(table).T)
+        return np.column_stack(columns)
+
+    def mean(self, table: FloatArray) -> FloatArray:
+        """Return what the process is around, shape (n,)."""
+        if self.bottleneck is None or not self.is_mean:
+            return np.zeros(len(table))
+        return self.bottleneck.predict(table)
+
+
+class KrigingSurface:
+    """A fitted process of workloads.
+
+    Parameters
+    ----------
+    inputs
+        What it sees.
+    numbers
+        Of the fitted `KrigingRegressor`, as `_NUMBERS` and `_ARRAYS` name them.
+    """
+
+    kind: ClassVar[str] = "kriging"
+
+    def __init__(self, inputs: Inputs, numbers: dict[str, Any]) -> None:
+        from drivelab.models.gaussian_process import Process
+
+        self.inputs = inputs
+        self.numbers = numbers
+        self.process = Process(
+            numbers["amplitude"], numbers["slope"], numbers["nugget"], numbers["lengths"]
+        )
+
+    @classmethod
+    def of(cls, inputs: Inputs, fitted: KrigingRegressor, noise: FloatArray) -> Self:
+        """Take what a fitted regressor found."""
+        process = fitted.process_
+        numbers = {
+            "amplitude": process.amplitude,
+            "slope": process.slope,
+            "nugget": process.nugget,
+            "target_centre": fitted.target_centre_,
+            "target_scale": fitted.target_scale_,
+            "lengths": process.lengths,
+            "centre": fitted.centre_,
+            "scale": fitted.scale_,
+            "weights": fitted.weights_,
+            "noise": noise,
+            "rows": fitted.rows_,
+        }
+        return cls(inputs, numbers)
+
+    def predict(self, table: FloatArray) -> FloatArray:
+        """Return one value a row."""
+        from drivelab.models.gaussian_process import answers
+
+        numbers = self.numbers
+        found = self.inputs.mean(table)
+        for rows, asked in self._blocks(table):
+            standard = answers(self.process, asked, numbers["rows"], numbers["weights"])
+            found[rows] += numbers["target_centre"] + numbers["target_scale"] * standard
+        return found
+
+    def deviation(self, table: FloatArray) -> FloatArray:
+        """Return the standard deviation of each row's value as the process sees it, shape (n,)."""
+        from drivelab.models.gaussian_process import root_of, solved
+
+        noise = self.numbers["noise"] / (self.numbers["target_scale"] or 1.0) ** 2
+        root = root_of(self.process, self.numbers["rows"], noise)
+        found = np.empty(len(table))
+        for rows, asked in self._blocks(table):
+            shared = self.process.covariance(self.numbers["rows"], asked)
+            explained = (solved(root, shared) ** 2).sum(axis=0)
+            variance = np.maximum(self.process.variance(asked) - explained, 0.0)
+            variance += self.process.nugget
+            found[rows] = self.numbers["target_scale"] * np.sqrt(variance)
+        return found
+
+    def _blocks(self, table: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Give some rows at once, and their standardised inputs."""
+        size = max(1, _ENTRIES // len(self.numbers["rows"]))
+        for begin in range(0, len(table), size):
+            rows = slice(begin, begin + size)
+            inputs = self.inputs.of(table[rows])
+            yield rows, (inputs - self.numbers["centre"]) / self.numbers["scale"]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the inputs and every number of the process."""
+        bottleneck = self.inputs.bottleneck
+        return {
+            "kind": self.kind,
+            "stripes": stripes_json(self.inputs.stripes),
+            "bottleneck": None if bottleneck is None else bottleneck.to_json(),
+            "is_mean": self.inputs.is_mean,
+            **{name: np.asarray(self.numbers[name]).tolist() for name in (*_NUMBERS, *_ARRAYS)},
+            "rows": self.numbers["rows"].tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, node: Node, features: FeatureSet) -> Self:
+        """Read what `to_json` gave."""
+        bottleneck = node.of("bottleneck")
+        inputs = Inputs(
+            features,
+            stripes_of(node.of("stripes")),
+            None if bottleneck.value is None else Bottleneck.from_json(bottleneck, features),
+            node.of("is_mean").boolean(),
+        )
+        numbers: dict[str, Any] = {name: node.of(name).number() for name in _NUMBERS}
+        rows = [row.numbers() for row in node.of("rows").items()]
+        columns = inputs.of(np.array([[0.0, 1.0, 4096.0, np.nan, 1.0, *[np.nan] * 3]])).shape[1]
+        if not rows or {len(row) for row in rows} != {columns}:
+            node.of("rows").refuse(f"rows of {columns} inputs")
+        numbers["rows"] = np.array(rows)
+        for name, count in _ARRAYS.items():
+            numbers[name] = node.of(name).numbers(columns if count == "inputs" else len(rows))
+        for name in ("amplitude", "slope", "nugget", "lengths", "scale"):
+            if not (np.asarray(numbers[name]) > 0).all():
+                node.of(name).refuse("above 0")
+        if not (numbers["noise"] >= 0).all() or numbers["target_scale"] < 0:
+            node.of("noise").refuse("0 or more")
+        return cls(inputs, numbers)
+
+
+_NUMBERS: Final = ("amplitude", "slope", "nugget", "target_centre", "target_scale")
+_ARRAYS: Final = {
+    "lengths": "inputs",
+    "centre": "inputs",
+    "scale": "inputs",
+    "weights": "rows",
+    "noise": "rows",
+}
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What is fitted: workloads in effect, logarithms, and the known variance of each."""
+
+    table: FloatArray
+    targets: FloatArray
+    noise: FloatArray
+
+    @classmethod
+    def of(cls, table: FloatArray, targets: FloatArray, noise: FloatArray) -> _Seen:
+        """Take these, or as many as a surface is made of."""
+        if len(table) > MOST_WORKLOADS:
+            places = np.linspace(0, len(table) - 1, MOST_WORKLOADS).astype(int)
+            return cls(table[places], targets[places], noise[places])
+        return cls(table, targets, noise)
+
+
+class _Tried:
+    """One fit: its inputs and how likely the logarithms are under it."""
+
+    def __init__(
+        self, inputs: Inputs, seen: _Seen, start: Process | None = None, steps: int = _STEPS
+    ) -> None:
+        from drivelab.models.kriging import KrigingRegressor
+
+        self.inputs = inputs
+        self.noise = seen.noise
+        rows = inputs.of(seen.table)
+        if start is not None and len(start.lengths) != rows.shape[1]:
+            more = np.full(rows.shape[1] - len(start.lengths), _MORE)
+            start = replace(start, lengths=np.append(start.lengths, more))
+        self.fitted = KrigingRegressor(max_steps=steps, max_search_rows=_SEARCHED, start=start)
+        left = seen.targets - inputs.mean(seen.table)
+        self.fitted.fit(rows, left, noise_variance=seen.noise)
+        # Of the logarithms themselves: the smaller what is left, the likelier.
+        unit = self.fitted.target_scale_ or 1.0
+        self.likelihood = self.fitted.log_likelihood_ - min(len(left), _SEARCHED) * math.log(unit)
+
+    def left(self) -> FloatArray:
+        """Return what each row's target is above the answer without it (Dubrule 1983)."""
+        from drivelab.models.gaussian_process import solved
+
+        root = self.fitted.root_
+        inverse_root = solved(root, np.eye(len(root)))
+        found: FloatArray = self.fitted.weights_ / (inverse_root**2).sum(axis=0)
+        return found
+
+    def surface(self) -> KrigingSurface:
+        """Return what a model keeps of it."""
+        return KrigingSurface.of(self.inputs, self.fitted, self.noise)
+
+
+def _striped(tried: _Tried, seen: _Seen) -> _Tried:
+    """Return the likeliest fit with stripes, or the one without where these bring little."""
+    first = tried
+    for stripes in likely_stripes(seen.table, tried.left(), _STRIPES):
+        other = _Tried(replace(first.inputs, stripes=stripes), seen, first.fitted.process_)
+        if other.likelihood > tried.likelihood + _WORTH:
+            tried = other
+    return tried
+
+
+def fit_kriging(
+    features: FeatureSet, table: FloatArray, targets: FloatArray, noise: FloatArray, seed: int
+) -> Predictor:
+    """Fit the process to the logarithms."""
+    del seed  # nothing is drawn
+    seen = _Seen.of(table, targets, noise)
+    tried = _Tried(Inputs(features), seen)
+    if features.name == "basic":
+        return tried.surface()
+    tried = _striped(tried, seen)
+    bottleneck = fit_bottleneck(seen.table, seen.targets, stripes=tried.inputs.stripes)
+    inputs = replace(tried.inputs, bottleneck=bottleneck)
+    other = _Tried(inputs, seen, tried.fitted.process_)
+    if other.likelihood > tried.likelihood + _WORTH:
+        tried = other
+    return tried.surface()
+
+
+def fit_bottleneck_kriging(
+    features: FeatureSet, table: FloatArray, targets: FloatArray, noise: FloatArray, seed: int
+) -> Predictor:
+    """Fit the process to what the bottleneck model leaves of the logarithms."""
+    del seed  # nothing is drawn
+    seen = _Seen.of(table, targets, noise)
+    bottleneck = fit_bottleneck(seen.table, seen.targets)
+    inputs = Inputs(features, bottleneck=bottleneck, is_mean=True)
+    return _striped(_Tried(inputs, seen), seen).surface()
+
+
+def refit_kriging(
+    predictor: Predictor,
+    features: FeatureSet,
+    table: FloatArray,
+    targets: FloatArray,
+    noise: FloatArray,
+) -> Predictor:
+    """Fit to most of the rows of a fitted surface: the same inputs, everything else anew."""
+    del features
+    if not isinstance(predictor, KrigingSurface):
+        raise TypeError("no surface")
+    seen = _Seen.of(table, targets, noise)
+    inputs = predictor.inputs
+    if inputs.bottleneck is not None:
+        again = fit_bottleneck(
+            seen.table, seen.targets, stripes=inputs.bottleneck.stripes, start=inputs.bottleneck
+        )
+        inputs = replace(inputs, bottleneck=again)
+    return _Tried(inputs, seen, predictor.process, _AGAIN).surface()
+
+
+KRIGING: Final = Estimator("kriging", fit_kriging, KrigingSurface, refit=refit_kriging)
+BOTTLENECK_KRIGING: Final = Estimator(
+    "kriging on the bottleneck model",
+    fit_bottleneck_kriging,
+    KrigingSurface,
+    features=("extended",),
+    refit=refit_kriging,
+)

@@ -1,0 +1,198 @@
+"""How much work a workload is: what its requests make a drive read, write, move and wait for.
+
+Trees find kinks by themselves, but need thousands of measurements for it. Kriging and the
+bottleneck model are smooth, and learn from a few hundred when they see quantities that time
+follows from: pages that requests touch and leave partly written, bytes each way, pages in flight,
+and how unevenly accesses in order load units that work in parallel. All are of plain arithmetic on
+the characteristics; what a direction has counts by its share of the requests, so nothing is missing
+where a workload only reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from drivelab.models.features import PAGE_BYTES, SECTOR_BYTES, FloatArray, alignment
+from drivelab.workloads.characteristics import FIELDS
+
+_COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
+#: Added to an amount of work before its logarithm is taken: less is nothing.
+_LITTLE: Final = 0.02
+# A run of accesses in order that never breaks is taken to have so many.
+_LONGEST_RUN: Final = 64.0
+# So many requests in order are laid over the units.
+_IN_ORDER: Final = 16
+# So many rows are laid over the units at once: 64 units are 16 KiB a row.
+_ROWS: Final = 4096
+
+
+@dataclass(frozen=True)
+class Direction:
+    """What the reads, or the writes, of workloads are; each of shape (n,).
+
+    Attributes
+    ----------
+    share
+        Of the requests, 0 to 1.
+    size, stride
+        Bytes.
+    random
+        Share that goes anywhere, 0 to 1.
+    pages, partial
+        That a request touches, and touches but does not cover, on average.
+    merged, merged_partial
+        The same where requests that follow each other share the pages in which they meet.
+    """
+
+    share: FloatArray
+    size: FloatArray
+    stride: FloatArray
+    random: FloatArray
+    pages: FloatArray
+    partial: FloatArray
+    merged: FloatArray
+    merged_partial: FloatArray
+
+    @classmethod
+    def of(cls, table: FloatArray, name: str) -> Direction:
+        """Read ``read`` or ``write`` from a table of workloads in effect, shape (n, 8)."""
+        write = table[:, _COLUMN["write_ratio"]]
+        size, random, stride = (
+            table[:, _COLUMN[f"{name}_{kind}"]] for kind in ("size", "random", "stride")
+        )
+        size = np.nan_to_num(size, nan=float(PAGE_BYTES))
+        random, stride = np.nan_to_num(random, nan=1.0), np.nan_to_num(stride)
+        # A random offset is a multiple of the size; one in order moves on by size and stride.
+        apart = alignment(size)
+        together = np.minimum(apart, alignment(stride))
+        pages, partial = (
+            random * of(size, apart) + (1 - random) * of(size, together)
+            for of in (_touched, _partly)
+        )
+        run = 1 / np.maximum(random, 1 / _LONGEST_RUN)
+        span = (run * (size + stride) - stride + PAGE_BYTES - apart) / PAGE_BYTES / run
+        merged = np.where(stride < PAGE_BYTES, np.minimum(span, pages), pages)
+        ends = 2 * (1 - apart / PAGE_BYTES) / run
+        merged_partial = np.minimum(partial, np.where(stride == 0, ends, merged))
+        share = write if name == "write" else 1 - write
+        return cls(share, size, stride, random, pages, partial, merged, merged_partial)
+
+
+def _touched(size: FloatArray, apart: FloatArray) -> FloatArray:
+    """Return the pages that a request touches whose offset is any multiple of `apart`."""
+    touched: FloatArray = (size + PAGE_BYTES - apart) / PAGE_BYTES
+    return touched
+
+
+def _partly(size: FloatArray, apart: FloatArray) -> FloatArray:
+    """Return how many of these it does not cover."""
+    return _touched(size, apart) - np.maximum(0.0, (size - PAGE_BYTES + apart) / PAGE_BYTES)
+
+
+def work_inputs(table: FloatArray) -> FloatArray:
+    """Return the work of workloads in effect, shape (n, 24); finite everywhere."""
+    columns = [table[:, _COLUMN["write_ratio"]], np.log2(table[:, _COLUMN["queue_depth"]])]
+    size, pages = np.zeros(len(table)), np.zeros(len(table))
+    for name in ("read", "write"):
+        one = Direction.of(table, name)
+        share, in_order = one.share, one.share * (1 - one.random)
+        size += share * one.size
+        pages += share * one.pages
+        columns += [
+            share * np.log2(one.size),
+            share * one.random,
+            in_order * np.log2(1 + one.stride / SECTOR_BYTES),
+            _amount(share * one.pages),
+            _amount(share * one.size / PAGE_BYTES),
+            _amount(share * one.random),
+            _amount(share * one.merged),
+            _amount(share * one.merged_partial),
+        ]
+        if name == "write":
+            columns.append(_amount(share * one.partial))
+            columns.append(_amount(in_order * (one.size < PAGE_BYTES)))
+    flying = table[:, _COLUMN["queue_depth"]] * pages
+    columns += [np.log2(size), np.log2(pages), np.log2(flying)]
+    return np.column_stack(columns)
+
+
+def _amount(work: FloatArray) -> FloatArray:
+    found: FloatArray = np.log2(work + _LITTLE)
+    return found
+
+
+@dataclass(frozen=True)
+class Stripes:
+    """Units that work in parallel, over which addresses are spread in turn.
+
+    Attributes
+    ----------
+    units
+        How many, 2 or more.
+    stripe_bytes
+        Of consecutive addresses on one unit.
+    """
+
+    units: int
+    stripe_bytes: int
+
+    def imbalance(self, size: FloatArray, stride: FloatArray) -> FloatArray:
+        """Return the most loaded unit's share over the mean, of requests in order, shape (n,)."""
+        found = np.empty(len(size))
+        for begin in range(0, len(size), _ROWS):
+            rows = slice(begin, begin + _ROWS)
+            found[rows] = self._imbalance(size[rows], stride[rows])
+        return found
+
+    def _imbalance(self, size: FloatArray, stride: FloatArray) -> FloatArray:
+        starts = np.arange(_IN_ORDER) * (size + stride)[:, np.newaxis]
+        first = np.floor(starts / self.stripe_bytes)
+        last = np.floor((starts + size[:, np.newaxis] - 1) / self.stripe_bytes)
+        whole, rest = np.divmod(last - first + 1, self.units)
+        first = np.mod(first, self.units)
+        load = np.repeat(whole.sum(axis=1)[:, np.newaxis], self.units, axis=1)
+        for unit in range(self.units):
+            load[:, unit] += (np.mod(unit - first, self.units) < rest).sum(axis=1)
+        found: FloatArray = load.max(axis=1) / load.mean(axis=1)
+        return found
+
+    def inputs(self, table: FloatArray) -> FloatArray:
+        """Return the logarithms of the imbalances that reads and writes meet, shape (n, 2)."""
+        columns = []
+        for name in ("read", "write"):
+            one = Direction.of(table, name)
+            uneven = np.log2(self.imbalance(one.size, one.stride))
+            columns.append(one.share * (1 - one.random) * uneven)
+        return np.column_stack(columns)
+
+
+#: What is tried.
+STRIPES: Final = tuple(
+    Stripes(units, stripe_bytes)
+    for stripe_bytes in (4096, 8192, 16384, 32768)
+    for units in (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64)
+)
+
+
+def likely_stripes(table: FloatArray, left: FloatArray, count: int) -> list[Stripes]:
+    """Return the stripes whose imbalance explains most of what a model leaves, best first.
+
+    Parameters
+    ----------
+    table
+        Workloads in effect, shape (n, 8).
+    left
+        What is left of each workload by a model that knows nothing of stripes, and best had not
+        seen it, shape (n,).
+    count
+        How many to return.
+    """
+    explained = []
+    for stripes in STRIPES:
+        inputs = np.column_stack([np.ones(len(table)), stripes.inputs(table)])
+        coefficients = np.linalg.lstsq(inputs, left, rcond=None)[0]
+        explained.append(float(((left - inputs @ coefficients) ** 2).sum()))
+    return [STRIPES[place] for place in np.argsort(explained, kind="stable")[:count]]
