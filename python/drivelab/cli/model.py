@@ -61,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.dry_run:
         return dry_run(args)
-    from drivelab.models.of_run import accuracy_rows
+    from drivelab.models.exhibits.bottleneck import limits_of
+    from drivelab.models.of_run import accuracy_rows, weights_of
     from drivelab.pages.fitted import fit_and_report
 
     if args.endurance is not None:
@@ -98,6 +99,8 @@ def run(args: argparse.Namespace) -> int:
         "parts": designed["parts"],
         "population": designed["population"],
         "accuracy": accuracy_rows(fitted.model),
+        "weights": weights_of(fitted.model),
+        "limits": limits_of(fitted.model).to_json(),
     }
     if args.json:
         print(json.dumps(answer, indent=2))

@@ -28,8 +28,22 @@ def asked_estimator(args: argparse.Namespace) -> str | None:
 
 
 def accuracy_text(model: PerformanceModel) -> str:
-    """Write the mean relative errors as a table, the best of each metric starred."""
-    from drivelab.models.exhibits.accuracy_words import accuracy_meaning, relative_errors
+    """Write the mean relative errors as a table, what was chosen, and what limits the drive."""
+    from drivelab.models.exhibits.accuracy_words import (
+        accuracy_meaning,
+        chosen_words,
+        relative_errors,
+    )
+    from drivelab.models.exhibits.bottleneck import limits_of, limits_sentence
 
     lines = table_lines(relative_errors(model), left=2)
-    return "\n".join([*lines, *accuracy_meaning(model)])
+    told = [chosen_words(model), limits_sentence(limits_of(model))]
+    return "
+".join([*lines, *accuracy_meaning(model), "", *(wrapped(each) for each in told)])
+
+
+def wrapped(sentence: str) -> str:
+    """Break a sentence into lines of a terminal."""
+    import textwrap
+
+    return textwrap.fill(sentence, 100, break_long_words=False, break_on_hyphens=False)

@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--estimator",
         metavar="NAME",
         default=AUTO,
-        help="ols (least squares), cart (regression tree), boosted (boosted linear trees) or "
-        "another that the models have [auto: the best]",
+        help="combined, kriging, bottleneck_kriging, bottleneck, boosted, guide (tree with linear "
+        "leaves), cart (regression tree) or ols (least squares) [auto: the best]",
     )
     group = parser.add_argument_group("many workloads")
     group.add_argument(

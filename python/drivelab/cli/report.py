@@ -73,7 +73,8 @@ def _one(args: argparse.Namespace, chromium: str | None) -> tuple[dict[str, Any]
 
 def _campaign(args: argparse.Namespace, chromium: str | None) -> tuple[dict[str, Any], str]:
     from drivelab.campaign.header import stored_header
-    from drivelab.models.of_run import accuracy_rows
+    from drivelab.models.exhibits.bottleneck import limits_of
+    from drivelab.models.of_run import accuracy_rows, weights_of
     from drivelab.outputs import OutputFolder
     from drivelab.pages.fitted import fit_and_report
     from drivelab.report.saved import refuse_folder
@@ -95,6 +96,8 @@ def _campaign(args: argparse.Namespace, chromium: str | None) -> tuple[dict[str,
         "drive": fitted.drive_name,
         "kind": fitted.drive_kind,
         "accuracy": accuracy_rows(fitted.model),
+        "weights": weights_of(fitted.model),
+        "limits": limits_of(fitted.model).to_json(),
     }
     return answer, f"{accuracy_text(fitted.model)}\n\n{_written(answer)}"
 

@@ -19,6 +19,9 @@ from drivelab.models.predictor import Estimator, Predictor
 MEMBERS: Final = ("boosted", "guide", "kriging", "bottleneck_kriging")
 # Weights below this are as good as none.
 _LEAST: Final = 1e-3
+# Errors of so many times the median are far off, and how often that is seen anew.
+_FAR: Final = 3.0
+_ROUNDS: Final = 5
 # How much more the sum of the weights counts than the data.
 _SUM: Final = 1e4
 
@@ -85,13 +88,15 @@ def combining_weights(answers: Mapping[str, FloatArray], targets: FloatArray) ->
     from scipy.optimize import nnls
 
     names = list(answers)
+    # Where weights sum to 1, the error of the mean is the mean of the errors.
     left = np.column_stack([answers[name] - targets for name in names])
-    # Where weights sum to 1, the error of the mean is the mean of the errors. What is off by far
-    # is held back, or a few workloads would decide.
-    usual = 3 * float(np.median(np.abs(left))) or 1.0
-    counts = 1 / np.maximum(1.0, np.abs(left).max(axis=1) / usual)
-    rows = np.vstack([counts[:, np.newaxis] * left, np.full(len(names), _SUM * usual)])
-    found, _ = nnls(rows, np.append(np.zeros(len(targets)), _SUM * usual))
+    usual = _FAR * float(np.median(np.abs(left))) or 1.0
+    found = np.full(len(names), 1 / len(names))
+    for _ in range(_ROUNDS):
+        # What is off by far is held back, or a few workloads would decide (Huber 1964).
+        counts = np.sqrt(1 / np.maximum(1.0, np.abs(left @ found) / usual))
+        rows = np.vstack([counts[:, np.newaxis] * left, np.full(len(names), _SUM * usual)])
+        found, _ = nnls(rows, np.append(np.zeros(len(targets)), _SUM * usual))
     found = np.where(found < _LEAST, 0.0, found)
     found = found / found.sum()
     return {name: float(weight) for name, weight in zip(names, found, strict=True) if weight > 0}

@@ -9,6 +9,8 @@ from drivelab.campaign.header import stored_header
 from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import UsageError
+from drivelab.models.combination import Combination
+from drivelab.models.measured import METRICS
 from drivelab.models.model import PerformanceModel
 from drivelab.store import RunStore, is_run
 from drivelab.workloads.parts import Parts
@@ -75,3 +77,9 @@ def accuracy_rows(model: PerformanceModel) -> list[dict[str, Any]]:
         }
         for key, accuracy in evaluation.cross_validated.items()
     ]
+
+
+def weights_of(model: PerformanceModel) -> dict[str, float] | None:
+    """Give by estimator the weights of the best model where it is a combination, else None."""
+    surface = model.predictors[model.best[METRICS[0]]].surface
+    return dict(surface.weights) if isinstance(surface, Combination) else None

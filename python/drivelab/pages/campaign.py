@@ -30,6 +30,7 @@ from drivelab.models.exhibits.accuracy import (
     accuracy_tables,
     left_out,
 )
+from drivelab.models.exhibits.bottleneck import what_limits
 from drivelab.models.exhibits.cautions import model_cautions, model_figure_cautions
 from drivelab.models.exhibits.effects import effect_figures, importance, importance_bars
 from drivelab.models.exhibits.intervals import interval_exhibits
@@ -113,6 +114,7 @@ def how_good(run: RunData) -> list[Exhibit]:
 PAGES: Final = (
     Part("summary", "In short", (in_short,)),
     Part("sweeps", "What the drive does when one thing changes", (curves,)),
+    Part("limits", "What limits the drive", (what_limits,)),
     Part("accuracy", "How good the models are", (how_good,)),
     Part("intervals", "How sure a prediction is", (interval_exhibits,)),
     Part("predictions", "Predicted against {adjective}", (predicted_observed,)),

@@ -22,7 +22,7 @@ PYTHON_ORDER: list[set[str]] = [
         *("csv_text", "near_names"),
     },
     {"bounded_json", "bounded_toml", "core_panic"},
-    {"memory", "sealed_json"},
+    {"memory", "sealed_json", "one_thread"},
     {"store"},
     {"output_mark"},
     {"outputs"},

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from drivelab.exhibits import Table
-from drivelab.exhibits.quantities import METRICS, share_text
+from drivelab.exhibits.quantities import METRICS, listed, share_text
+from drivelab.models.combination import Combination
 from drivelab.models.predictors import ESTIMATORS
 
 if TYPE_CHECKING:
@@ -56,3 +57,17 @@ def accuracy_meaning(model: PerformanceModel) -> list[str]:
         f"{told[1]};",
         f" off-grid: on {rows:,} workloads between the design's values{outside})",
     ]
+
+
+def chosen_words(model: PerformanceModel) -> str:
+    """Say which model answers unless another is named, and what it is made of."""
+    key = next(iter(model.best.values()))
+    words = f"Asked unless another is named: {key.features} {ESTIMATORS[key.estimator].label}"
+    surface = model.predictors[key].surface
+    if not isinstance(surface, Combination):
+        return f"{words}."
+    parts = [
+        f"{share_text(weight)} {ESTIMATORS[name].label}"
+        for name, weight in sorted(surface.weights.items(), key=lambda one: -one[1])
+    ]
+    return f"{words}, {listed(parts)}."

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.campaign.exhibits.data import CampaignData
 from drivelab.models.evaluate import best_model
+from drivelab.models.exhibits.bottleneck import Limits, limits_of
 from drivelab.models.intervals import half_width, levels_possible
 
 if TYPE_CHECKING:
@@ -69,11 +70,14 @@ class RunData(CampaignData):
         Of the best models.
     check
         None where the run has no check part, or none of it lies inside what was trained.
+    limits
+        What limits the drive; None where the bottleneck model was not asked.
     """
 
     evaluation: Evaluation
     intervals: Intervals = field(default=Intervals(), kw_only=True)
     check: Check | None = field(default=None, kw_only=True)
+    limits: Limits | None = field(default=None, kw_only=True)
 
     @property
     def accuracy(self) -> Mapping[ModelKey, Accuracy]:
@@ -125,6 +129,7 @@ def run_data(
         failures=failures,
         starts=starts,
         intervals=_intervals(model),
+        limits=limits_of(model),
     )
     checked = [one for one in measurements if one.index in run.parts.range("check")]
     if model.evaluation.check is None or not checked:
