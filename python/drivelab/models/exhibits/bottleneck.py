@@ -113,8 +113,8 @@ def limits_sentence(limits: Limits) -> str:
     """
     able = {
         "path": f"a random read of 4 KiB alone takes about {latency_text(limits.read_alone_ns)}",
-        "link": f"about {limits.link_bytes_per_second / 1e6:,.0f} MB/s at most",
-        "units": f"about {limits.pages_per_second:,.0f} random writes of 4 KiB a second at most",
+        "link": f"about {_rough(limits.link_bytes_per_second / 1e6)} MB/s at most",
+        "units": f"about {_rough(limits.pages_per_second)} random writes of 4 KiB a second at most",
     }
     parts = sorted(PARTS, key=lambda part: -limits.shares[part])
     told = [
@@ -162,3 +162,8 @@ def what_limits(run: RunData) -> list[Table | Text]:
 
 def _share(share: float) -> str:
     return share_text(share) if share else NOTHING
+
+
+def _rough(value: float) -> str:
+    """Write a number with the two digits that a fitted cost deserves."""
+    return f"{float(f'{value:.2g}'):,.0f}"
