@@ -110,7 +110,11 @@ def predict(
         **answers,
         "intervals": {metric: _intervals(model, workload, key) for metric, key in keys.items()},
         "used": {
-            metric: {**_named(key), **_errors(model, key), "chosen": _chosen(features, estimator)}
+            metric: {
+                **_named(key),
+                **_errors(model, key),
+                "chosen": _chosen(key, features, estimator),
+            }
             for metric, key in keys.items()
         },
         "candidates": [
@@ -155,11 +159,16 @@ def _named(key: ModelKey) -> dict[str, str]:
     return {"features": key.features, "estimator": key.estimator}
 
 
-def _chosen(features: str | None, estimator: str | None) -> str:
+def _chosen(key: ModelKey, features: str | None, estimator: str | None) -> str:
+    from drivelab.models.predictors import ESTIMATORS
+
     if features is not None and estimator is not None:
         return "as asked"
+    why = "the smallest cross-validated error"
+    if estimator is None and ESTIMATORS[key.estimator].members:
+        why = "no other has a cross-validated error smaller by a tenth"
     asked = features or estimator
-    return "the smallest cross-validated error" + (f" of {asked} models, as asked" if asked else "")
+    return why + (f" of {asked} models, as asked" if asked else "")
 
 
 def _errors(model: PerformanceModel, key: ModelKey) -> dict[str, float | None]:

@@ -40,6 +40,7 @@ def test_a_run_becomes_the_same_report_each_time(modelled: Path) -> None:
         "importance.csv",
         "index.txt",
         "latency_percentiles.csv",
+        "limits.csv",
         "predictions.csv",
         "sweeps.csv",
         "workloads.csv",
