@@ -102,6 +102,7 @@ bench: build ## the benchmarks
 	$(CARGO) bench --locked --workspace
 	.venv/bin/python benches/boosted_trees.py
 	.venv/bin/python benches/linear_leaf_tree.py
+	.venv/bin/python benches/kriging.py 300
 	.venv/bin/python benches/predicted_file.py
 	.venv/bin/python benches/simulate_command.py
 	.venv/bin/python benches/fio_iolog.py

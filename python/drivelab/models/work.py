@@ -93,7 +93,7 @@ def _partly(size: FloatArray, apart: FloatArray) -> FloatArray:
 
 
 def work_inputs(table: FloatArray) -> FloatArray:
-    """Return the work of workloads in effect, shape (n, 24); finite everywhere."""
+    """Return the work of workloads in effect, shape (n, 23); finite everywhere."""
     columns = [table[:, _COLUMN["write_ratio"]], np.log2(table[:, _COLUMN["queue_depth"]])]
     size, pages = np.zeros(len(table)), np.zeros(len(table))
     for name in ("read", "write"):

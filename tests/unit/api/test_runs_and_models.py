@@ -233,7 +233,7 @@ def test_a_question_that_is_none_is_one_clear_line(model: dl.Model, question, to
 
 
 def test_names_that_are_none_list_the_valid_ones(model: dl.Model) -> None:
-    with pytest.raises(dl.DrivelabError, match="allowed: ols, cart, boosted"):
+    with pytest.raises(dl.DrivelabError, match="allowed: ols, cart, guide, boosted"):
         model.predict({"queue_depth": 1}, estimator="tree")
     with pytest.raises(dl.DrivelabError, match="85 % is no level"):
         model.predict({"queue_depth": 1}, level=0.85)
