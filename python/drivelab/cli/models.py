@@ -38,8 +38,7 @@ def accuracy_text(model: PerformanceModel) -> str:
 
     lines = table_lines(relative_errors(model), left=2)
     told = [chosen_words(model), limits_sentence(limits_of(model))]
-    return "
-".join([*lines, *accuracy_meaning(model), "", *(wrapped(each) for each in told)])
+    return "\n".join([*lines, *accuracy_meaning(model), "", *(wrapped(each) for each in told)])
 
 
 def wrapped(sentence: str) -> str:
