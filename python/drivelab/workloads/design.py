@@ -1,8 +1,8 @@
 """Experiment designs: which workloads a campaign measures.
 
-A design is named by one string: ``huang2011`` is all of it, ``huang2011:300`` a sample of 300
-workloads, ``workloads.csv`` a file. A new design is a function from that string and the count to a
-`Design`, and a line in `DESIGNS`.
+A design is named by one string: ``adaptive`` chooses as it goes, ``huang2011`` is all of it,
+``huang2011:300`` a sample of 300 workloads, ``workloads.csv`` a file. A new design is a function
+from that string and the count to a `Design`, and a line in `DESIGNS`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Final, Literal, Protocol
 from drivelab._core import SECTOR_BYTES
 from drivelab.errors import UsageError
 from drivelab.near_names import meant
+from drivelab.workloads.adaptive import adaptive
 from drivelab.workloads.csv_design import SUFFIX, csv_design
 from drivelab.workloads.huang2011 import huang2011
 from drivelab.workloads.huang2011_sweeps import huang2011_sweeps
@@ -70,13 +71,14 @@ class DesignEntry:
 
 
 DESIGNS: Final[dict[str, DesignEntry]] = {
+    "adaptive": DesignEntry(adaptive, "never"),
     "huang2011": DesignEntry(huang2011, "maybe"),
     "huang2011-sweeps": DesignEntry(huang2011_sweeps, "never"),
     "sobol": DesignEntry(sobol, "always"),
 }
 
 #: What a campaign measures unless something else is asked for.
-DEFAULT_DESIGN: Final = "huang2011:300"
+DEFAULT_DESIGN: Final = "adaptive"
 _SPELLINGS: Final = {"never": ("",), "maybe": ("", ":N"), "always": (":N",)}
 _COUNT: Final = re.compile("0{0,9}[1-9][0-9]{0,17}")
 
@@ -113,7 +115,10 @@ def parse_design(text: str) -> Design:
         shown = name if len(name) <= 40 else f"{name[:37]}..."
         raise UsageError(f"unknown design {shown!r}; {meant(name, DESIGNS)}valid: {valid}")
     if colon and entry.counted == "never":
-        raise UsageError(f"{name} is measured whole: leave :N out; valid: {valid}")
+        how = (
+            "measures as many as --measurements says" if name == "adaptive" else "is measured whole"
+        )
+        raise UsageError(f"{name} {how}: leave :N out; valid: {valid}")
     if (colon and not _COUNT.fullmatch(written)) or (not colon and entry.counted == "always"):
         raise UsageError(
             f"{text[:60]!r} does not say how many workloads; valid: {valid} with N from 1 on"

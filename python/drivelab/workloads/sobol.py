@@ -66,7 +66,7 @@ class SobolDesign:
         spread = [workload_at(point, block_bytes) for point in islice(points, self.count - drawn)]
         training, calibration = (
             [each for each in workloads if accepts is None or accepts(each)]
-            for workloads in (spread, _independent(drawn, seed, block_bytes))
+            for workloads in (spread, independent_draws(drawn, str(seed), block_bytes))
         )
         if not training:
             raise UsageError(
@@ -96,9 +96,10 @@ def sobol(name: str, count: int | None) -> SobolDesign:
     return SobolDesign(name, count)
 
 
-def _independent(count: int, seed: int, block_bytes: int) -> list[Characteristics]:
+def independent_draws(count: int, key: str, block_bytes: int) -> list[Characteristics]:
+    """Draw workloads from the ranges, each for itself; `key` is that of the random numbers."""
     # Only random() itself is promised to stay the same in later versions of Python.
-    uniform = random.Random(f"calibration {seed}").random  # noqa: S311
+    uniform = random.Random(f"calibration {key}").random  # noqa: S311
     return [
         workload_at([int(uniform() * SCALE) for _ in range(DIMENSIONS)], block_bytes)
         for _ in range(count)

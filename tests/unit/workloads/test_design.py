@@ -189,11 +189,11 @@ def test_what_a_drive_cannot_express_is_left_out_and_counted() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "unknown design ''; valid: huang2011, huang2011:N"),
-        ("huang", "unknown design 'huang'; did you mean huang2011? valid: huang2011, huang2011:N"),
-        ("x" * 1000, "valid: huang2011, huang2011:N"),
+        ("", "unknown design ''; valid: adaptive, huang2011, huang2011:N"),
+        ("huang", "unknown design 'huang'; did you mean huang2011? valid: adaptive, huang2011"),
+        ("x" * 1000, "valid: adaptive, huang2011, huang2011:N"),
         ("huang2011-sweeps:5", "huang2011-sweeps is measured whole: leave :N out"),
-        ("huang2011:", "'huang2011:' does not say how many workloads; valid: huang2011"),
+        ("huang2011:", "'huang2011:' does not say how many workloads; valid: adaptive"),
         ("huang2011:0", "does not say how many"),
         ("huang2011:-3", "does not say how many"),
         ("huang2011:3.5", "does not say how many"),

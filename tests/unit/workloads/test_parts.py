@@ -34,8 +34,34 @@ def test_an_unknown_part_is_a_mistake_of_the_caller() -> None:
 def test_json_gives_the_parts_back() -> None:
     parts = Parts(240, 60, 1000, 75)
     stored = json.loads(json.dumps(parts.to_json()))
-    assert stored == {"training": 240, "calibration": 60, "check": 1000, "sweeps": 75}
+    assert stored == {
+        "training": 240,
+        "calibration": 60,
+        "check": 1000,
+        "sweeps": 75,
+        "chosen": 0,
+        "probes": 0,
+    }
     assert Parts.from_json(stored) == parts
+
+
+def test_a_run_that_asks_round_by_round_has_a_stretch_a_part_and_round() -> None:
+    parts = Parts.of_stretches(
+        [("training", 3), ("calibration", 1), ("sweeps", 2), ("training", 2)]
+    )
+    assert [parts.part_of(index) for index in range(8)] == (
+        ["training"] * 3 + ["calibration"] + ["sweeps"] * 2 + ["training"] * 2
+    )
+    assert parts.counts == Parts(5, 1, 0, 2).counts
+    assert Parts.from_json(json.loads(json.dumps(parts.to_json()))) == parts
+    assert parts.range("sweeps") == range(4, 6)
+    with pytest.raises(ValueError, match="training has 2 stretches"):
+        parts.range("training")
+    with pytest.raises(UsageError, match="other numbers than its parts"):
+        Parts.from_json({**parts.to_json(), "training": 6})
+
+
+PARTS = {"training": 1, "calibration": 0, "check": 0, "sweeps": 0, "chosen": 0, "probes": 0}
 
 
 @pytest.mark.parametrize(
@@ -44,11 +70,15 @@ def test_json_gives_the_parts_back() -> None:
         None,
         {},
         {"training": 1},
-        {"training": 1, "calibration": 0, "check": 0, "sweeps": 0, "more": 0},
-        {"training": -1, "calibration": 0, "check": 0, "sweeps": 0},
-        {"training": 1.0, "calibration": 0, "check": 0, "sweeps": 0},
-        {"training": True, "calibration": 0, "check": 0, "sweeps": 0},
-        {"training": "1", "calibration": 0, "check": 0, "sweeps": 0},
+        {**PARTS, "more": 0},
+        {**PARTS, "training": -1},
+        {**PARTS, "training": 1.0},
+        {**PARTS, "training": True},
+        {**PARTS, "training": "1"},
+        {**PARTS, "order": 1},
+        {**PARTS, "order": [["training", -1]]},
+        {**PARTS, "order": [["training"]]},
+        {**PARTS, "order": [["holdout", 1]]},
     ],
 )
 def test_what_are_no_parts_is_refused(stored: object) -> None:

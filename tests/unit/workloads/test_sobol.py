@@ -81,7 +81,7 @@ def test_what_the_drive_cannot_express_is_left_out_and_counted() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("sobol", "'sobol' does not say how many workloads; valid: huang2011,"),
+        ("sobol", "'sobol' does not say how many workloads; valid: adaptive,"),
         ("sobol:0", "does not say how many"),
         ("sobol:1000001", "sobol:1000001 is too many; allowed: sobol:1 to sobol:1000000"),
     ],

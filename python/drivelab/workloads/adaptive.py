@@ -1,0 +1,127 @@
+"""The design ``adaptive``: a run begins with a few workloads and chooses the others as it goes.
+
+It holds everything that a run may ask for: a pool of scrambled Sobol points, the first of which are
+spread over the ranges, and independent draws from the same ranges. Which of the pool come next is
+decided by a model of what was measured (`drivelab.models.adaptive`). A fifth of all that is
+measured are draws, whatever the model knows: intervals need workloads drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from drivelab._core import SECTOR_BYTES
+from drivelab.errors import UsageError
+from drivelab.workloads.calibration import calibration_count
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.parts import Parts
+from drivelab.workloads.ranges import population, workload_at
+from drivelab.workloads.selection import Accepts, Selection, narrowed
+from drivelab.workloads.sobol import independent_draws
+from drivelab.workloads.sobol_points import sobol_points
+
+#: Workloads that a run may choose from.
+CANDIDATES: Final = 5_120
+#: Measurements of the first round.
+START: Final = 60
+# A fifth of the most that a run measures.
+_DRAWS: Final = 1_280
+
+
+@dataclass(frozen=True)
+class Pools:
+    """What a run may ask for.
+
+    Attributes
+    ----------
+    spread
+        Scrambled Sobol points: every first part of them is spread evenly.
+    drawn
+        Independent draws from the same ranges.
+    left_out
+        Workloads of both that the drive cannot run.
+    population
+        What both are drawn from, in words.
+    """
+
+    spread: Sequence[Characteristics]
+    drawn: Sequence[Characteristics]
+    left_out: int
+    population: str
+
+
+@dataclass(frozen=True)
+class AdaptiveDesign:
+    """Workloads chosen by what was measured before.
+
+    Attributes
+    ----------
+    name
+        As written by people.
+    count
+        How many `select` chooses: those of the first round.
+    """
+
+    name: str
+    count: int = START
+    distinct: None = None
+    population: None = None
+
+    def pools(
+        self, seed: int, accepts: Accepts | None = None, block_bytes: int = SECTOR_BYTES
+    ) -> Pools:
+        """Return what a run on a drive may ask for; parameters as `select` takes them.
+
+        Raises
+        ------
+        UsageError
+            When the drive can express too few of them to begin with.
+        """
+        points = islice(sobol_points(f"adaptive {seed}"), CANDIDATES)
+        spread, drawn = (
+            [each for each in workloads if accepts is None or accepts(each)]
+            for workloads in (
+                [workload_at(point, block_bytes) for point in points],
+                independent_draws(_DRAWS, f"adaptive {seed}", block_bytes),
+            )
+        )
+        if len(spread) < START:
+            raise UsageError(
+                f"this drive can express {len(spread)} of the {CANDIDATES} workloads of "
+                f"{self.name}, which are too few to choose from; the design huang2011 holds more "
+                "workloads of one direction"
+            )
+        left_out = CANDIDATES + _DRAWS - len(spread) - len(drawn)
+        return Pools(spread, drawn, left_out, narrowed(population(block_bytes), left_out))
+
+    def select(
+        self, seed: int, accepts: Accepts | None = None, block_bytes: int = SECTOR_BYTES
+    ) -> Selection:
+        """Choose the first `count` workloads, as if none were chosen by what was measured.
+
+        Parameters
+        ----------
+        seed
+            Key of the scrambling and of the draws.
+        accepts
+            Whether the drive can express a workload; by default every one.
+        block_bytes
+            Sizes and strides are multiples of this.
+        """
+        pools = self.pools(seed, accepts, block_bytes)
+        drawn = calibration_count(self.count)
+        return Selection(
+            workloads=[*pools.spread[: self.count - drawn], *pools.drawn[:drawn]],
+            parts=Parts(self.count - drawn, drawn),
+            distinct=None,
+            left_out=pools.left_out,
+            population=pools.population,
+        )
+
+
+def adaptive(name: str, count: int | None) -> AdaptiveDesign:  # noqa: ARG001
+    """Return the design; how much it measures is asked for elsewhere."""
+    return AdaptiveDesign(name)
