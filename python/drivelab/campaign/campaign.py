@@ -139,12 +139,17 @@ def run_campaign(
         # Whoever stopped before may have left this drive's file.
         drive.take_up()
         run.carry_out(everything)
-        write_measurements(CAMPAIGN.rows(run.store), path, run.store.header)
-        # What failed is tried again, on the same file.
-        file = drive.leave() if run.store.failures() else None
-        if file is not None:
-            tell(stays_until_complete(file, CAMPAIGN.what))
+        export(run, drive, path)
     return RunStore.open(path)
+
+
+def export(run: Run, drive: Drive, path: Path) -> None:
+    """Write the table of a campaign that asks for nothing more; keep its file where some failed."""
+    write_measurements(CAMPAIGN.rows(run.store), path, run.store.header)
+    # What failed is tried again, on the same file.
+    file = drive.leave() if run.store.failures() else None
+    if file is not None:
+        tell(stays_until_complete(file, CAMPAIGN.what))
 
 
 def accepted_by(drive: DriveLimits) -> Accepts:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from drivelab.campaign.stored import stored_indices
 from drivelab.drives.plan import MeasurementPlan
@@ -21,6 +23,7 @@ def finished_run(
     check: int = 0,
     sweeps: bool = False,
     size_bytes: int | None = None,
+    goal: Mapping[str, Any] | None = None,
 ) -> RunStore | None:
     """Open the finished run in `path` of a campaign on a file that is not there any more.
 
@@ -40,6 +43,8 @@ def finished_run(
         How many workloads its check part has, and whether it has sweeps.
     size_bytes
         The size that the file was asked to have, if any.
+    goal
+        What a run that asks round by round was asked to reach.
 
     Returns
     -------
@@ -57,6 +62,8 @@ def finished_run(
         "design.parts.check": check,
         **dict(flattened({"plan": plan.to_json()})),
     }
+    if goal is not None:
+        wanted |= dict(flattened({"ended": {"goal": goal}}))
     if size_bytes is not None:
         wanted["drive.capacity_bytes"] = size_bytes
     try:

@@ -111,7 +111,7 @@ def forecast_by_pilot(
     scale = len(workloads) / len(pilot)
     told = list(zip(shares, measurements, strict=True))
     return Forecast(
-        drive_seconds=sum(len(share) * _drive_seconds(one, plan) for share, one in told),
+        drive_seconds=sum(len(share) * measurement_seconds(one, plan) for share, one in told),
         host_seconds=started - preparing + scale * (ended - started),
         written_bytes=round(
             sum(
@@ -153,6 +153,7 @@ def _requests_sent(measurement: Measurement, plan: MeasurementPlan) -> float:
     return measurement.requests + max(plan.warmup_requests, plan.warmup_seconds * rate)
 
 
-def _drive_seconds(measurement: Measurement, plan: MeasurementPlan) -> float:
+def measurement_seconds(measurement: Measurement, plan: MeasurementPlan) -> float:
+    """Return how long the drive took for a measurement, warm-up included."""
     rate = measurement.requests * 1e9 / measurement.duration_ns
     return _requests_sent(measurement, plan) / rate

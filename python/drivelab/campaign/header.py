@@ -20,6 +20,8 @@ _INSTEAD: Final = {
     "pts": "`drivelab pts report {path}` reports it",
     "profile": "its report is {path}/report.html",
 }
+#: Of the header of a run that asks round by round, what it asked for: a list of `Asked`.
+ASKED: Final = "asked"
 # What readers of a header count on.
 _KEYS: Final[dict[str, set[str]]] = {
     "drive": {"name", "kind", "capacity_bytes", "identity"},
@@ -49,24 +51,36 @@ def campaign_header(
         distinct_workloads, left_out_workloads, parts, population, workloads_sha256) and
         ``plan`` identify the run; ``origin`` says when and on what it was started.
     """
-    if parts.total != len(workloads):
-        raise ValueError(f"{len(workloads)} workloads in parts of {parts.total}")
-    described = json.dumps([workload.to_json() for workload in workloads], sort_keys=True)
     return {
         "drive": drive_header(drive),
         "design": {
             "name": design_name,
             "seed": plan.seed,
-            "workloads": len(workloads),
-            "distinct_workloads": len({workload.key() for workload in workloads}),
             "left_out_workloads": left_out,
-            "parts": parts.to_json(),
             "population": population,
-            "workloads_sha256": hashlib.sha256(described.encode()).hexdigest(),
+            **asked_header(workloads, parts),
         },
         "plan": plan.to_json(),
         "origin": origin,
     }
+
+
+def asked_header(workloads: Sequence[Characteristics], parts: Parts) -> dict[str, Any]:
+    """Give what a design's part of the header says of the workloads themselves."""
+    if parts.total != len(workloads):
+        raise ValueError(f"{len(workloads)} workloads in parts of {parts.total}")
+    return {
+        "workloads": len(workloads),
+        "distinct_workloads": len({workload.key() for workload in workloads}),
+        "parts": parts.to_json(),
+        "workloads_sha256": workloads_digest(workloads),
+    }
+
+
+def workloads_digest(workloads: Sequence[Characteristics]) -> str:
+    """Return the SHA-256 of workloads in their order."""
+    described = json.dumps([workload.to_json() for workload in workloads], sort_keys=True)
+    return hashlib.sha256(described.encode()).hexdigest()
 
 
 def stored_header(store: RunStore) -> dict[str, Any]:

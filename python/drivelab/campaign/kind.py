@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
-from drivelab.campaign.header import stored_header
+from drivelab.campaign.header import ASKED, stored_header
 from drivelab.campaign.stored import stored_indices, stored_measurements
 from drivelab.drives.measurement import Measurement
 from drivelab.runs.columns import Column, Kind, Rows
@@ -16,6 +16,8 @@ from drivelab.store import RunStore
 from drivelab.workloads.characteristics import FIELDS
 from drivelab.workloads.parts import Parts
 
+# Of a design, what grows with each round.
+_GROWING: Final = {"workloads", "distinct_workloads", "parts", "workloads_sha256"}
 _RATIOS: Final = ("write_ratio", "read_random", "write_random")
 
 
@@ -63,6 +65,14 @@ def _characteristic(name: str, measurement: Measurement) -> float | int | None:
     return measurement.characteristics.canonical()[name]
 
 
+def _as_compared(header: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Leave out what a run has asked for so far: it is the same run that asks for more."""
+    if ASKED not in header:
+        return header
+    design = {key: value for key, value in header["design"].items() if key not in _GROWING}
+    return {**header, "design": design}
+
+
 CAMPAIGN: Final = RunKind(
     CAMPAIGN_COMMAND,
     "campaign",
@@ -71,4 +81,5 @@ CAMPAIGN: Final = RunKind(
     compared=("drive", "design", "plan"),
     rows=_stored_rows,
     standing=_standing,
+    as_compared=_as_compared,
 )

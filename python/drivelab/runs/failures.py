@@ -24,10 +24,13 @@ class FailureRule:
         ``stop`` at the first, or ``continue`` until `MOST_FAILURES_IN_A_ROW` fail in a row.
     known
         Indices that failed in an earlier start: they say nothing about the drive today.
+    met
+        Those that failed in this one.
     """
 
     on_failure: OnFailure = "stop"
     known: frozenset[int] = frozenset()
+    met: set[int] = field(default_factory=set, init=False)
     _in_a_row: int = field(default=0, init=False)
 
     def succeeded(self) -> None:
@@ -38,6 +41,7 @@ class FailureRule:
         """Note a failure; a `RunError` where the run is to stop."""
         if self.on_failure == "stop":
             raise RunError(f"measurement {failed.index} failed: {failed.reason}")
+        self.met.add(failed.index)
         self._in_a_row += failed.index not in self.known
         if self._in_a_row >= MOST_FAILURES_IN_A_ROW:
             raise RunError(

@@ -62,6 +62,7 @@ class Progress(ClosedOnExit):
         self._about = "at least" if may_grow else "about"
         self._failed = 0
         self._unit = unit
+        self._note = ""
         self._paused_seconds = paused_seconds
         self._started = time.monotonic()
         self._told = 0.0
@@ -102,11 +103,18 @@ class Progress(ClosedOnExit):
             self._told = elapsed
             self._line.show(self.text())
 
+    def goes_on(self, total: int, note: str) -> None:
+        """Take another total, where it changes on the way, and what else there is to say."""
+        self._total = total
+        self._note = note
+
     def text(self) -> str:
         """Write where the job stands."""
         parts = [f"{self._done} of {self._total} {self._unit}"]
         if self._failed:
             parts.append(f"{self._failed} failed")
+        if self._note:
+            parts.append(self._note)
         left = self._total - self._done
         if self._mean_seconds is not None and left:
             seconds = self._weight_left * self._mean_seconds

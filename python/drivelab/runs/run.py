@@ -193,6 +193,11 @@ class Run(ClosedOnExit):
         if left:
             raise RunError(f"{len(left)} of {len(work)} measurements were never answered")
 
+    def tell(self, values: dict[str, Any]) -> None:
+        """Keep what the run learns about itself as it goes, such as what it asks for next."""
+        self._begin()
+        self.store.tell(values)
+
     def step(
         self, position: int, is_same: Callable[[Entry], bool], do: Callable[[], Entry]
     ) -> Entry:

@@ -174,6 +174,23 @@ class RunStore(ClosedOnExit):
             self._write("INSERT OR REPLACE INTO run VALUES (?, ?, ?)", (key, *sealed(key, value)))
         self.header = header
 
+    def tell(self, values: dict[str, Any]) -> None:
+        """Keep what a run learns about itself as it goes, beside or instead of its header's values.
+
+        All of it or nothing is kept.
+
+        Raises
+        ------
+        RunError
+            When the disk is full or the folder was taken away.
+        """
+        for place, (key, value) in enumerate(sorted(values.items())):
+            if not place:
+                self._write("BEGIN IMMEDIATE", ())
+            self._write("INSERT OR REPLACE INTO run VALUES (?, ?, ?)", (key, *sealed(key, value)))
+        self._write("COMMIT", ())
+        self.header = {**self.header, **values}
+
     def record_start(self, start: dict[str, Any]) -> None:
         """Keep who measures from here on; JSON-able. Measurements point to their start."""
         (number,) = next(self._rows("SELECT coalesce(max(number), 0) + 1 FROM start"))

@@ -250,3 +250,12 @@ def test_killed_writer_loses_nothing_it_was_told_is_kept(tmp_path: Path) -> None
     assert (tmp_path / "a" / f"{DATABASE}-wal").exists()
     with RunStore.open_to_append(tmp_path / "a", {}) as store:
         assert store.done() >= set(range(last + 1))
+
+
+def test_what_a_run_learns_of_itself_is_kept_in_its_header(run: Path) -> None:
+    with RunStore.open_to_append(run, {}) as store:
+        store.tell({"asked": [1, 2], "seed": 4})
+        assert store.header == {**HEADER, "asked": [1, 2], "seed": 4}
+    with RunStore.open(run) as store:
+        assert store.header == {**HEADER, "asked": [1, 2], "seed": 4}
+        assert store.done() == {0, 2}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from drivelab.workloads.parts import Parts
+from drivelab.workloads.parts import DRAWN, FITTED, Parts
 
 if TYPE_CHECKING:
     from drivelab.drives.measurement import Measurement
@@ -56,19 +56,16 @@ class CampaignData:
         return self.parts.total
 
     @cached_property
-    def training(self) -> Sequence[Measurement]:
-        """Those that models were fitted to."""
-        wanted = self.parts.range("training")
-        return [one for one in self.measurements if one.index in wanted]
+    def fitted(self) -> Sequence[Measurement]:
+        """Those of the design, to which models are fitted."""
+        return [one for one in self.measurements if self.parts.part_of(one.index) in FITTED]
 
     @cached_property
-    def designed(self) -> Sequence[Measurement]:
-        """Those of the design: for models and for the width of intervals."""
-        reserved = self.parts.range("calibration")
-        wanted = range(self.parts.range("training").start, reserved.stop)
-        return [one for one in self.measurements if one.index in wanted]
+    def drawn(self) -> Sequence[Measurement]:
+        """Of these, those that stand for the design's population."""
+        return [one for one in self.fitted if self.parts.part_of(one.index) in DRAWN]
 
     @cached_property
     def groups(self) -> int:
         """Distinct workloads that models were fitted to."""
-        return len({one.characteristics.key() for one in self.training})
+        return len({one.characteristics.key() for one in self.fitted})

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.campaign.exhibits.plan_words import plan_words
+from drivelab.campaign.header import ASKED
 from drivelab.exhibits import Document, Facts
 from drivelab.exhibits.quantities import PROVENANCE
 from drivelab.units import format_size
@@ -29,11 +30,25 @@ _LABELS: Final = {
     "design distinct_workloads": "Distinct ones among them",
     "design left_out_workloads": "Of the design, what this drive cannot run",
     "design parts training": "For the models",
-    "design parts calibration": "For the width of intervals",
+    "design parts calibration": "For the models and the width of intervals",
     "design parts check": "To check the models off-grid",
     "design parts sweeps": "For curves, one thing changed at a time",
+    "design parts chosen": "For the models, chosen by what they would learn",
+    "design parts probes": "To find how the drive is built",
     "design seed": "Seed of the draw",
     "design workloads_sha256": "SHA-256 of all of them",
+    "design pool training": "To choose from, spread over the ranges",
+    "design pool calibration": "To choose from, drawn at random",
+    "design pool check": "To check the models with",
+    "design pool sweeps": "To draw curves with",
+    "design pool chosen": "To choose from by what models would learn",
+    "ended goal measurements": "Measurements asked for",
+    "ended goal error_ratio": "Expected error asked for, as a ratio",
+    "ended goal budget_seconds": "Budget in seconds",
+    "ended ended_by": "Ended by",
+    "ended expected_error_ratio": "Expected error then, as a ratio",
+    "ended expected_error_deviation_ratio": "How sure that is, as a ratio",
+    "ended spent_seconds": "Time of the drive in seconds",
     "plan seed": "Seed",
     "origin started_at": "Started",
     "origin command": "Command",
@@ -118,7 +133,8 @@ def identity(header: Mapping[str, Any], starts: Sequence[Mapping[str, Any]] = ()
     facts["drive"] = [("Drive", str(drive["name"])), ("Kind of drive", provenance.label)]
     facts["plan"] = [("How long", plan_words(header["plan"], str(drive["kind"])))]
     rest = {key: value for key, value in drive.items() if key not in ("name", "kind")}
-    rest |= {key: value for key, value in header.items() if key not in ("drive", "plan")}
+    # What was asked for is told by every workload and its part.
+    rest |= {key: value for key, value in header.items() if key not in ("drive", "plan", ASKED)}
     rest["plan"] = {"seed": header["plan"]["seed"]}
     found = dict(_flat(rest, ()))
     documents = []
@@ -156,11 +172,15 @@ def _start(start: Mapping[str, Any], header: Mapping[str, Any]) -> str:
 
 def _other(word: str) -> str:
     """Return the group of what no group is named after: parts of the drive come without."""
+    if word == "ended":
+        return "design"
     return "drive" if word in ("identity", "capacity_bytes") else "origin"
 
 
 def _said(key: str, value: Any, drive: Mapping[str, Any]) -> bool:
     """Tell what other facts say already."""
+    if key in ("design parts order", "design pool_sha256"):
+        return True
     said = {
         "identity name": drive["name"],
         "identity path": drive["name"],

@@ -101,7 +101,7 @@ def percentiles(run: CampaignData) -> Table:
     for direction in ("read", "write"):
         results = [
             result
-            for measurement in run.designed
+            for measurement in run.fitted
             if (result := result_of(measurement, direction)) is not None
         ]
         curve = _spread(results)
@@ -109,7 +109,7 @@ def percentiles(run: CampaignData) -> Table:
             for percentile, ranked in curve:
                 latency_ns = ranked[math.floor(rank * (len(ranked) - 1) + 0.5)]
                 rows.append((direction, line, None, None, percentile, latency_ns))
-        for _, measurement in typical(run.designed, direction):
+        for _, measurement in typical(run.fitted, direction):
             result = result_of(measurement, direction)
             if result is None:
                 continue
@@ -185,7 +185,7 @@ def _typical_lines(
     run: CampaignData, direction: Direction, rows: Sequence[dict[str, Cell]]
 ) -> list[Line]:
     lines = []
-    for rank, measurement in typical(run.designed, direction):
+    for rank, measurement in typical(run.fitted, direction):
         own = [row for row in rows if row["index"] == measurement.index]
         result = result_of(measurement, direction)
         mean = latency_text(result.latency_ns_mean) if result else ""

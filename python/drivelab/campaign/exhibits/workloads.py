@@ -41,9 +41,11 @@ COLUMNS: Final = (
 #: What a measurement is for, by the part of the run that it belongs to.
 PARTS: Final = {
     "training": "model",
-    "calibration": "interval",
+    "calibration": "model, interval",
     "check": "check",
     "sweeps": "curve",
+    "chosen": "model, chosen",
+    "probes": "probe",
 }
 
 

@@ -1,0 +1,272 @@
+"""A campaign that asks round by round: what it measures next depends on what it found.
+
+What a round asks for is kept in the run's header before any of it is measured, so a run that was
+killed goes on with the same workloads, and a run that had enough goes on where more is asked for::
+
+    asked  ──>  measured and kept  ──>  asked  ──>  ...  ──>  nothing more: the run is complete
+    (kept first)
+
+A measurement's index is its place in everything that was asked for. Within a round the order of
+measuring is random, as in a campaign that knows all its workloads before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from drivelab.campaign.campaign import export, missing_work
+from drivelab.campaign.header import ASKED, asked_header, campaign_header, workloads_digest
+from drivelab.campaign.kind import CAMPAIGN
+from drivelab.campaign.stored import stored_measurements
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.protocol import Drive
+from drivelab.runs.executor import DriveExecutor, Executor, Failed
+from drivelab.runs.failures import FailureRule, OnFailure
+from drivelab.runs.header import this_start
+from drivelab.runs.progress import Progress
+from drivelab.runs.run import Run
+from drivelab.store import RunStore, damaged
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.parts import PART_NAMES, PartName, Parts
+
+#: By part, what a run may ask for.
+Pool = Mapping[PartName, Sequence[Characteristics]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Workloads that a run asks for at once.
+
+    Attributes
+    ----------
+    part
+        What they are for.
+    places
+        In the pool of that part; one that was asked for before is measured again.
+    """
+
+    part: PartName
+    places: tuple[int, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the values under their names."""
+        return {"part": self.part, "places": list(self.places)}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a run holds when it asks for more.
+
+    Attributes
+    ----------
+    asked
+        Everything so far, in the order of the indices.
+    parts
+        What each measurement is for.
+    measurements
+        By index; what failed is missing.
+    seconds
+        How long this start has taken so far, without pauses.
+    """
+
+    asked: Sequence[Asked]
+    parts: Parts
+    measurements: Sequence[Measurement]
+    seconds: float
+
+
+class Asking(Protocol):
+    """What a program asks for; made anew for every start of a run."""
+
+    def next_round(self, measured: Measured) -> Sequence[Asked]:
+        """Return what to measure next; nothing ends the run."""
+        ...
+
+    @property
+    def expected_total(self) -> int:
+        """How many measurements the whole run will have, as far as that is known."""
+        ...
+
+    @property
+    def note(self) -> str:
+        """What to say beside the progress; may be empty."""
+        ...
+
+    @property
+    def ending(self) -> dict[str, Any]:
+        """What the header keeps of how the run ended."""
+        ...
+
+
+def run_rounds(
+    drive: Drive,
+    pool: Pool,
+    plan: MeasurementPlan,
+    path: Path,
+    asking: Asking,
+    *,
+    design_name: str,
+    population: str,
+    left_out: int,
+    progress: bool = True,
+    on_failure: OnFailure = "stop",
+    command: str | None = None,
+    executor: Executor | None = None,
+) -> RunStore:
+    """Measure what `asking` asks for until it asks for nothing more, and export all of it.
+
+    Parameters
+    ----------
+    drive
+        Where to measure.
+    pool
+        What may be asked for; a run goes on only where that is the same.
+    plan, path, design_name, population, left_out, progress, on_failure, command, executor
+        As `drivelab.campaign.campaign.run_campaign` takes them.
+    asking
+        What comes next.
+
+    Returns
+    -------
+    RunStore
+        The run, open for reading. It is complete but for its `RunStore.failures`.
+
+    Raises
+    ------
+    UsageError, RunError, KeyboardInterrupt, TerminatedError
+        As `run_campaign` raises them.
+    """
+    for workloads in pool.values():
+        for workload in workloads:
+            drive.check(workload)
+    start = this_start(command)
+    header = campaign_header(
+        drive,
+        [],
+        plan,
+        design_name=design_name,
+        parts=Parts(),
+        population=population,
+        left_out=left_out,
+        origin=start,
+    )
+    header["design"]["pool"] = {part: len(workloads) for part, workloads in pool.items()}
+    header["design"]["pool_sha256"] = workloads_digest(
+        [each for workloads in pool.values() for each in workloads]
+    )
+    header[ASKED] = []
+    run = Run(
+        CAMPAIGN,
+        path,
+        header,
+        is_real=drive.kind == "real",
+        start=start,
+        command=command,
+        leave=drive.leave,
+    )
+    measuring = executor or DriveExecutor(drive)
+    with run:
+        known = frozenset(failure.index for failure in run.store.failures())
+        rule = FailureRule(on_failure, known)
+        rounds = _Rounds(run, pool, plan, asking, measuring=(measuring, rule), shown=progress)
+        run.carry_out(lambda _: rounds.carry_out())
+        export(run, drive, path)
+    return RunStore.open(path)
+
+
+class _Rounds:
+    """The rounds of one start."""
+
+    def __init__(
+        self,
+        run: Run,
+        pool: Pool,
+        plan: MeasurementPlan,
+        asking: Asking,
+        *,
+        measuring: tuple[Executor, FailureRule],
+        shown: bool,
+    ) -> None:
+        self._run = run
+        self._pool = pool
+        self._plan = plan
+        self._asking = asking
+        self._executor, self._rule = measuring
+        self._asked = _stored(run.store, pool)
+        self._begun = time.monotonic()
+        self._shown = shown
+        self._bar: Progress | None = None
+
+    def carry_out(self) -> None:
+        """Measure what was asked for, and ask again until there is nothing more."""
+        with ExitStack() as stack:
+            while True:
+                self._measure_missing(stack)
+                more = self._asking.next_round(self._measured())
+                if not more:
+                    self._run.store.tell({"ended": self._asking.ending})
+                    return
+                self._ask(more)
+
+    def _workloads(self) -> list[Characteristics]:
+        return [self._pool[one.part][place] for one in self._asked for place in one.places]
+
+    def _parts(self) -> Parts:
+        return Parts.of_stretches((one.part, len(one.places)) for one in self._asked)
+
+    def _measured(self) -> Measured:
+        return Measured(
+            self._asked,
+            self._parts(),
+            stored_measurements(self._run.store),
+            time.monotonic() - self._begun - self._run.paused_seconds,
+        )
+
+    def _ask(self, more: Sequence[Asked]) -> None:
+        self._asked = [*self._asked, *more]
+        design = {
+            **self._run.store.header["design"],
+            **asked_header(self._workloads(), self._parts()),
+        }
+        self._run.tell({ASKED: [one.to_json() for one in self._asked], "design": design})
+
+    def _measure_missing(self, stack: ExitStack) -> None:
+        missing = missing_work(self._run.store, self._workloads(), self._plan.seed)
+        # What failed in this start is for the next one.
+        work = [one for one in missing if one[0] not in self._rule.met]
+        if not work:
+            return
+        if self._bar is None:
+            self._bar = stack.enter_context(
+                Progress(
+                    self._asking.expected_total,
+                    self._run.stored,
+                    "measurements",
+                    shown=self._shown,
+                    paused_seconds=lambda: self._run.paused_seconds,
+                )
+            )
+        self._bar.goes_on(self._asking.expected_total, self._asking.note)
+        answers = self._run.measure(work, self._plan, self._executor, rule=self._rule)
+        with closing(answers):
+            for answer in answers:
+                self._bar.advance(failed=isinstance(answer, Failed))
+
+
+def _stored(store: RunStore, pool: Pool) -> list[Asked]:
+    """Give what a run asked for in earlier starts."""
+    found = []
+    for one in store.header[ASKED]:
+        part, places = one.get("part"), one.get("places")
+        if part not in PART_NAMES or part not in pool or not isinstance(places, list):
+            raise damaged(store.path, "it asked for no part that it has")
+        if not all(isinstance(each, int) and 0 <= each < len(pool[part]) for each in places):
+            raise damaged(store.path, f"it asked for what is not among its {part}")
+        found.append(Asked(part, tuple(places)))
+    return found

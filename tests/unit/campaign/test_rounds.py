@@ -1,0 +1,144 @@
+"""Campaigns that ask round by round: kept before measured, the same when they go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_drive import FakeDrive, workloads
+
+from drivelab.campaign.rounds import Asked, Measured, run_rounds
+from drivelab.campaign.stored import stored_measurements
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.errors import DamagedError, RunError, UsageError
+from drivelab.store import RunStore
+from drivelab.workloads.parts import Parts
+
+PLAN = MeasurementPlan(requests=10)
+POOL = {"training": workloads(30), "calibration": workloads(40)[30:], "chosen": workloads(30)}
+
+
+class Asking:
+    """Asks for the next three to train on and one to calibrate with, until there are enough."""
+
+    note = "nothing known"
+
+    def __init__(self, rounds: int) -> None:
+        self.rounds = rounds
+        self.seen: list[Measured] = []
+
+    @property
+    def expected_total(self) -> int:
+        return 4 * self.rounds
+
+    @property
+    def ending(self) -> dict[str, Any]:
+        return {"rounds": self.rounds}
+
+    def next_round(self, measured: Measured) -> Sequence[Asked]:
+        self.seen.append(measured)
+        done = measured.parts.calibration
+        if done >= self.rounds:
+            return []
+        part = "training" if done % 2 == 0 else "chosen"
+        return [
+            Asked(part, tuple(range(3 * done, 3 * done + 3))),
+            Asked("calibration", (done,)),
+        ]
+
+
+def rounds(path: Path, drive: FakeDrive, asking: Asking, **changes: Any) -> RunStore:
+    settings = {"plan": PLAN, "pool": POOL, "population": "forty"} | changes
+    pool, plan = settings.pop("pool"), settings.pop("plan")
+    return run_rounds(
+        drive, pool, plan, path, asking, design_name="fake", left_out=0, progress=False, **settings
+    )
+
+
+def test_rounds_follow_each_other_until_nothing_more_is_asked_for(tmp_path: Path) -> None:
+    drive, asking = FakeDrive(), Asking(3)
+    with rounds(tmp_path / "run", drive, asking) as store:
+        header, measurements = store.header, stored_measurements(store)
+    assert drive.batches == [4, 4, 4]
+    assert [len(seen.measurements) for seen in asking.seen] == [0, 4, 8, 12]
+    assert header["design"]["workloads"] == 12
+    parts = Parts.from_json(header["design"]["parts"])
+    assert parts.counts == Parts(6, 3, chosen=3).counts
+    assert [parts.part_of(index) for index in range(4, 8)] == ["chosen"] * 3 + ["calibration"]
+    pool = [*POOL["training"][3:6], POOL["calibration"][1]]
+    assert [one.characteristics for one in measurements[4:8]] == pool
+    assert header["ended"] == {"rounds": 3}
+    assert (tmp_path / "run" / "measurements.csv").is_file()
+
+
+def test_a_run_that_stopped_in_a_round_goes_on_with_what_it_asked_for(tmp_path: Path) -> None:
+    class Broken(FakeDrive):
+        def measure(self, work, plan):
+            for place, answer in enumerate(super().measure(work, plan)):
+                if len(self.measured) > 6:
+                    raise RunError("the drive is gone")
+                yield answer
+                assert place >= 0
+
+    with pytest.raises(RunError, match="6 measurements are kept"):
+        rounds(tmp_path / "run", Broken(), Asking(3))
+    with RunStore.open(tmp_path / "run") as store:
+        assert [one["part"] for one in store.header["asked"]] == [
+            "training", "calibration", "chosen", "calibration",
+        ]  # fmt: skip
+        assert len(store.done()) == 6
+    drive = FakeDrive()
+    rounds(tmp_path / "run", drive, Asking(3)).close()
+    assert drive.batches == [2, 4]
+    rounds(tmp_path / "other", FakeDrive(), Asking(3)).close()
+    texts = [(tmp_path / name / "measurements.csv").read_bytes() for name in ("run", "other")]
+    assert texts[0] == texts[1]
+
+
+def test_a_complete_run_goes_on_where_more_is_asked_for(tmp_path: Path) -> None:
+    rounds(tmp_path / "run", FakeDrive(), Asking(2)).close()
+    drive = FakeDrive()
+    rounds(tmp_path / "run", drive, Asking(3)).close()
+    assert drive.batches == [4]
+    idle = FakeDrive()
+    rounds(tmp_path / "run", idle, Asking(1)).close()
+    assert idle.measured == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"plan": MeasurementPlan(requests=10, seed=1)}, "seed: 0 before, 1 now"),
+        ({"pool": POOL | {"calibration": workloads(50)[40:]}}, "design pool SHA-256: [0-9a-f]+... before"),
+    ],
+)
+def test_another_run_is_refused(tmp_path: Path, changes: dict[str, Any], told: str) -> None:
+    rounds(tmp_path / "run", FakeDrive(), Asking(1)).close()
+    with pytest.raises(UsageError, match=told):
+        rounds(tmp_path / "run", FakeDrive(), Asking(1), **changes)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"part": "none", "places": []}, {"part": "chosen", "places": [30]}, {"places": [1]}]
+)
+def test_what_it_never_asked_for_is_damage(tmp_path: Path, asked: dict[str, Any]) -> None:
+    rounds(tmp_path / "run", FakeDrive(), Asking(1)).close()
+    with RunStore.open(tmp_path / "run") as store:
+        header = store.header
+    with RunStore.open_to_append(tmp_path / "run", header) as store:
+        store.tell({"asked": [asked]})
+    with pytest.raises(DamagedError, match="it asked for"):
+        rounds(tmp_path / "run", FakeDrive(), Asking(2))
+
+
+def test_what_fails_is_tried_again_by_the_next_start_only(tmp_path: Path) -> None:
+    drive = FakeDrive("real", fail_at={5: RunError("a bad block")})
+    with rounds(tmp_path / "run", drive, Asking(3), on_failure="continue") as store:
+        assert [failure.index for failure in store.failures()] == [5]
+        assert len(store.done()) == 11
+    again = FakeDrive("real")
+    with rounds(tmp_path / "run", again, Asking(3), on_failure="continue") as store:
+        assert store.failures() == []
+    assert again.measured == [5]
