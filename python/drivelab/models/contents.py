@@ -21,11 +21,11 @@ class ModelContents:
     predictors
         By model, of the logarithm; the three metrics of one surface share it.
     trained
-        The workloads of the training part, in the order of `evaluation.indices`.
+        The workloads that were fitted to, in the order of `evaluation.indices`.
     evaluation
         Accuracy, the best model by metric, importance and effects.
     scores
-        By model, how far it is off on each workload that was reserved for calibration,
+        By model, how far a fit without it is off on each workload of the calibration part,
         ascending; see `drivelab.models.intervals`.
     seed
         Of folds, estimators and shuffles.

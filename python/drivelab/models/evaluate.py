@@ -36,8 +36,11 @@ from drivelab.models.mixes import between_ratios
 from drivelab.models.predictor import IntArray, Predictor
 from drivelab.models.predictors import ESTIMATORS, surface_names
 from drivelab.one_thread import one_thread
+from drivelab.workloads.parts import DRAWN
 
-FOLDS: Final = 5
+FOLDS: Final = 10
+#: With fewer distinct workloads there is no model.
+FEWEST_WORKLOADS: Final = 5
 #: What the MRE of a combination counts in the choice of the best.
 PREFERENCE: Final = 0.9
 
@@ -75,13 +78,14 @@ class Evaluation:
     indices
         The measurement's index of each row, shape (n,).
     folds
-        Fold in which each row was predicted, 0 to 4.
+        Fold in which each row was predicted, 0 to 9.
     observed
         By metric, shape (n,), in the metric's unit.
     out_of_fold
         By model, predictions for the rows by the fit that did not see their workloads.
     cross_validated, in_sample
-        Accuracy of these, and of the fit to all rows on the rows it was fitted to.
+        Accuracy of these on the rows that stand for the population (not those that a model
+        chose), and of the fit to all rows on the rows it was fitted to.
     best
         By metric, the model with the smallest cross-validated MRE, mean of all metrics: the same
         surface for each.
@@ -124,30 +128,30 @@ def fold_numbers(keys: Sequence[Hashable], seed: int) -> IntArray:
     Parameters
     ----------
     keys
-        What identifies each row's workload, at least `FOLDS` distinct ones.
+        What identifies each row's workload, at least `FEWEST_WORKLOADS` distinct ones.
     seed
         Of the shuffle.
 
     Returns
     -------
     array of shape (n,)
-        Fold numbers 0 to 4.
+        Fold numbers 0 to 9; with fewer distinct workloads one less than there are.
     """
     numbers: dict[Hashable, int] = {}
     groups = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
     refuse_too_few(len(numbers))
     order = np.random.default_rng(seed).permutation(len(numbers))
     fold_of_group = np.empty(len(numbers), dtype=np.int64)
-    fold_of_group[order] = np.arange(len(numbers)) % FOLDS
+    fold_of_group[order] = np.arange(len(numbers)) % min(FOLDS, len(numbers))
     return fold_of_group[groups]
 
 
 def refuse_too_few(distinct: int) -> None:
     """Raise `UsageError` when that many distinct workloads are too few for a model."""
-    if distinct < FOLDS:
+    if distinct < FEWEST_WORKLOADS:
         raise UsageError(
-            f"a model needs measurements of at least {FOLDS} distinct workloads to train on, so "
-            f"that some can check it; there are {distinct}"
+            f"a model needs measurements of at least {FEWEST_WORKLOADS} distinct workloads, to "
+            f"check it on some that it has not seen; there are {distinct}"
         )
 
 
@@ -157,7 +161,7 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Answer], Eva
     Parameters
     ----------
     rows
-        The training part of a run, at least `FOLDS` distinct workloads.
+        The parts of a run that are fitted to, at least `FEWEST_WORKLOADS` distinct workloads.
     seed
         Of folds, estimators and shuffles.
 
@@ -174,6 +178,7 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Answer], Eva
 
     table, observed = rows.table, rows.observed
     folds = fold_numbers(rows.keys, seed)
+    drawn = rows.are(DRAWN)
     # Everything in it is single-threaded and the same whichever thread runs it.
     with one_thread(), ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         surfaces, of_folds, unseen = _fit_all(pool, rows, folds, seed)
@@ -181,7 +186,8 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Answer], Eva
             key: np.exp(of_surface(unseen[key.surface], table, key.metric)) for key in MODEL_KEYS
         }
         cross_validated = {
-            key: measure_accuracy(observed[key.metric], out_of_fold[key]) for key in MODEL_KEYS
+            key: measure_accuracy(observed[key.metric][drawn], out_of_fold[key][drawn])
+            for key in MODEL_KEYS
         }
         predictors = {key: Answer(surfaces[key.surface], key.metric) for key in MODEL_KEYS}
         best_extended = best_models(cross_validated, {"extended"})
@@ -228,6 +234,7 @@ def _fit_all(
         fitted = train(FEATURE_SETS[key.features], table, targets, rows.noise, seed)
         return between_ratios(fitted, table)
 
+    count = int(folds.max()) + 1
     whole = dict(zip(alone, pool.map(fit, alone), strict=True))
 
     def fit_fold(task: tuple[SurfaceKey, int]) -> tuple[Predictor, FloatArray]:
@@ -242,9 +249,9 @@ def _fit_all(
         fitted = between_ratios(fitted, table[kept])
         return fitted, fitted.predict(table[~kept])
 
-    tasks = [(key, fold) for key in alone for fold in range(FOLDS)]
+    tasks = [(key, fold) for key in alone for fold in range(count)]
     found = dict(zip(tasks, pool.map(fit_fold, tasks), strict=True))
-    of_folds = {key: [found[key, fold][0] for fold in range(FOLDS)] for key in alone}
+    of_folds = {key: [found[key, fold][0] for fold in range(count)] for key in alone}
     unseen = {key: np.empty(len(table)) for key in alone}
     for (key, fold), (_, answers) in found.items():
         unseen[key][folds == fold] = answers
@@ -260,9 +267,9 @@ def _fit_all(
             )
             of_folds[key] = [
                 Combination({name: of_folds[members[name]][fold] for name in found}, found)
-                for fold, found in enumerate(weights[:FOLDS])
+                for fold, found in enumerate(weights[:count])
             ]
-            every = weights[FOLDS]
+            every = weights[count]
             whole[key] = Combination({name: whole[members[name]] for name in every}, every)
     return whole, of_folds, unseen
 
@@ -278,7 +285,7 @@ def _weigh(
     def weights(kept: NDArray[np.bool_]) -> dict[str, float]:
         return combining_weights({name: one[kept] for name, one in answers.items()}, targets[kept])
 
-    found = [weights(folds != fold) for fold in range(FOLDS)]
+    found = [weights(folds != fold) for fold in range(int(folds.max()) + 1)]
     said = np.zeros(len(targets))
     for fold, of_fold in enumerate(found):
         its = folds == fold

@@ -1,15 +1,15 @@
-"""Prediction intervals by split conformal prediction (Vovk et al. 2005; Lei et al. 2018).
+"""Prediction intervals by cross-conformal prediction (Vovk 2015; Barber et al. 2021).
 
-Some of a run's workloads are drawn at random from the population that the design states, and
-reserved: no model is fitted to them or chosen by them. How far a model is off on each is a
-score, ``|ln observed - ln predicted|``. Of n scores the one of rank ``ceil((n + 1) * level)``
-is the half-width of the interval on the logarithm: a new workload drawn at random from the same
-population is as likely to have any rank among the n + 1, so its score is no larger with a
-probability of at least the level, whatever the model and however errors are distributed. That
-holds on average over campaigns and questions, not for each question.
+Some of a run's workloads are drawn at random from the population that the design states. The
+cross-validation answers each by a fit that left it out; how far that is off is a score,
+``|ln observed - ln predicted|``. Of n scores the one of rank ``ceil((n + 1) * level)`` is the
+half-width of the interval on the logarithm: if a new workload drawn at random from the same
+population is answered as well as these were, it is as likely to have any rank among the n + 1.
+It is answered a little better, as the model knows those too, so intervals hold the level or a
+little more, on average over campaigns and questions, not for each question.
 
-Reserved workloads that lie outside what was trained (`drivelab.models.trained`) are left
-out, as such questions get no interval.
+Workloads that a model chose train models and are never scores: they are harder than most, and
+drawn from no population.
 """
 
 from __future__ import annotations

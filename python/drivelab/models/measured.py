@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from drivelab.drives.measurement import Measurement
 from drivelab.errors import UsageError
 from drivelab.models.features import FloatArray, workload_table
 from drivelab.models.predictor import IntArray
-from drivelab.workloads.parts import PartName, Parts
+from drivelab.workloads.parts import FITTED, PartName, Parts
 
 METRICS: Final = ("latency_ns_mean", "bandwidth_bytes_per_second", "iops")
 # Of a normal mean in its 95 % half-width.
 _HALF_WIDTH_DEVIATIONS: Final = 1.96
-#: What models are made of; whatever else a run measured is for the report.
-PARTS: Final[tuple[PartName, ...]] = ("training", "calibration", "check")
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,8 @@ class Rows:
         Each row's measurement index.
     keys
         What identifies each row's workload.
+    parts
+        What each row's measurement is for.
     """
 
     table: FloatArray
@@ -45,10 +46,11 @@ class Rows:
     noise: FloatArray
     indices: IntArray
     keys: Sequence[Hashable]
+    parts: Sequence[PartName]
 
     @classmethod
-    def of(cls, measurements: Sequence[Measurement]) -> Rows:
-        """Put measurements into arrays.
+    def of(cls, measurements: Sequence[Measurement], parts: Parts | None = None) -> Rows:
+        """Put measurements into arrays; all are for training without `parts`.
 
         Raises
         ------
@@ -73,7 +75,14 @@ class Rows:
             noise=np.array([_noise(one.half_width_ratio) for one in measurements]),
             indices=np.array([one.index for one in measurements], dtype=np.int64),
             keys=[one.characteristics.key() for one in measurements],
+            parts=[
+                "training" if parts is None else parts.part_of(one.index) for one in measurements
+            ],
         )
+
+    def are(self, names: Container[PartName]) -> NDArray[np.bool_]:
+        """Tell which rows belong to one of some parts, shape (n,)."""
+        return np.array([part in names for part in self.parts], dtype=bool)
 
 
 def _noise(half_width_ratio: float | None) -> float:
@@ -83,11 +92,18 @@ def _noise(half_width_ratio: float | None) -> float:
     return (half_width_ratio / _HALF_WIDTH_DEVIATIONS) ** 2
 
 
-def rows_by_part(measurements: Sequence[Measurement], parts: Parts | None) -> dict[str, Rows]:
-    """Return the measurements of each of `PARTS`; all are for training without `parts`."""
-    chosen: dict[str, list[Measurement]] = {part: [] for part in PARTS}
+def fitted_and_checked(
+    measurements: Sequence[Measurement], parts: Parts | None
+) -> tuple[Rows, Rows]:
+    """Return what models are fitted to, and what they are checked on off-grid.
+
+    Whatever else a run measured is for the report. All are fitted to without `parts`.
+    """
+    if parts is None:
+        return Rows.of(measurements), Rows.of([])
+    chosen: dict[bool, list[Measurement]] = {True: [], False: []}
     for one in measurements:
-        part = "training" if parts is None else parts.part_of(one.index)
-        if part in chosen:
-            chosen[part].append(one)
-    return {part: Rows.of(of_part) for part, of_part in chosen.items()}
+        part = parts.part_of(one.index)
+        if part in FITTED or part == "check":
+            chosen[part in FITTED].append(one)
+    return Rows.of(chosen[True], parts), Rows.of(chosen[False], parts)

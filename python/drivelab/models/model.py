@@ -26,10 +26,10 @@ from drivelab.models.features import (
     characteristics_of,
     workload_table,
 )
-from drivelab.models.measured import METRICS, rows_by_part
+from drivelab.models.measured import METRICS, fitted_and_checked
 from drivelab.models.predictors import ESTIMATORS
-from drivelab.models.reserved import interval_scores, with_check
 from drivelab.models.trained import BoolArray, TrainedWorkloads
+from drivelab.models.unseen import interval_scores, with_check
 from drivelab.near_names import meant
 from drivelab.units import format_size
 from drivelab.workloads.characteristics import FIELDS, Characteristics
@@ -76,15 +76,15 @@ class PerformanceModel(ModelContents):
         seed: int = 0,
         provenance: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Fit every model to the training part, calibrate it and evaluate it.
+        """Fit every model to what a run measured for models, calibrate it and evaluate it.
 
         Parameters
         ----------
         measurements
-            At least five distinct workloads in the training part.
+            At least five distinct workloads to fit to.
         parts
-            Which measurement is for what, by its index; None means all for training, and
-            then there are no intervals and no off-grid accuracy.
+            Which measurement is for what, by its index; None means that none was drawn for
+            intervals and none is for a check: then there are none, and no off-grid accuracy.
         seed
             Of folds, estimators and shuffles, 0 or more.
         provenance
@@ -95,19 +95,18 @@ class PerformanceModel(ModelContents):
         UsageError
             When there are too few workloads, or a measurement has no performance above 0.
         """
-        rows = rows_by_part(measurements, parts)
-        predictors, evaluation = fit_and_evaluate(rows["training"], seed)
+        rows, check = fitted_and_checked(measurements, parts)
+        predictors, evaluation = fit_and_evaluate(rows, seed)
         fitted = cls(
             predictors,
-            TrainedWorkloads(rows["training"].table),
+            TrainedWorkloads(rows.table),
             evaluation,
-            scores={},
+            scores=interval_scores(evaluation, rows.are({"calibration"})),
             seed=seed,
             provenance=dict(provenance or {}),
         )
-        scores = interval_scores(fitted._answers, fitted.trained, rows["calibration"])
-        checked = with_check(evaluation, fitted._answers, fitted.trained, scores, rows["check"])
-        return dataclasses.replace(fitted, scores=scores, evaluation=checked)
+        checked = with_check(evaluation, fitted._answers, fitted.trained, fitted.scores, check)
+        return dataclasses.replace(fitted, evaluation=checked)
 
     @property
     def ranges(self) -> Mapping[str, tuple[float, float] | None]:

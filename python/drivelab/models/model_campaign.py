@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from drivelab.campaign.campaign import accepted_by, run_campaign
 from drivelab.campaign.finished import finished_run
+from drivelab.campaign.rounds import Pool, run_rounds
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive, DriveLimits
 from drivelab.errors import UsageError
+from drivelab.models.adaptive_rounds import AdaptiveRounds
 from drivelab.models.evaluate import refuse_too_few
+from drivelab.models.goal import FEWEST_MEASUREMENTS, Goal
 from drivelab.runs.failures import OnFailure
 from drivelab.runs.stopping import found_file_stays
 from drivelab.store import RunStore
+from drivelab.workloads.adaptive import AdaptiveDesign, Pools
+from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.design import Design
+from drivelab.workloads.parts import PartName, Parts
+from drivelab.workloads.probes import every_probe
 from drivelab.workloads.run_parts import with_check_and_sweeps
 from drivelab.workloads.selection import Selection
 
@@ -27,6 +34,7 @@ def run_model_campaign(
     path: Path,
     *,
     design: Design,
+    goal: Goal | None = None,
     check: int,
     sweeps: bool,
     size_bytes: int | None = None,
@@ -46,6 +54,8 @@ def run_model_campaign(
         As `drivelab.campaign.campaign.run_campaign` takes them.
     design, check, sweeps
         As `campaign_selection` takes them.
+    goal
+        When a run of the design ``adaptive`` has enough.
     size_bytes
         The size that a file was asked to have, if any.
 
@@ -59,6 +69,8 @@ def run_model_campaign(
     UsageError, RunError, KeyboardInterrupt, TerminatedError
         As `run_campaign` raises them.
     """
+    refuse_goal(design, goal)
+    refuse_short_budget(goal, plan)
     finished = finished_run(
         path,
         drive_name,
@@ -68,10 +80,27 @@ def run_model_campaign(
         check=check,
         sweeps=sweeps,
         size_bytes=size_bytes,
+        goal=None if goal is None else goal.to_json(),
     )
     if finished is not None:
         return finished
     with opened() as drive, found_file_stays(drive.leave):
+        if isinstance(design, AdaptiveDesign):
+            pools, pool = adaptive_pool(design, drive, seed=plan.seed, check=check, sweeps=sweeps)
+            is_real = drive.kind == "real"
+            return run_rounds(
+                drive,
+                pool,
+                plan,
+                path,
+                AdaptiveRounds(goal or Goal(), pool, plan, is_real=is_real),
+                design_name=design.name,
+                population=pools.population,
+                left_out=pools.left_out,
+                on_failure=on_failure,
+                command=command,
+                progress=progress,
+            )
         selection = campaign_selection(design, drive, seed=plan.seed, check=check, sweeps=sweeps)
         return run_campaign(
             drive,
@@ -86,6 +115,58 @@ def run_model_campaign(
             command=command,
             progress=progress,
         )
+
+
+def refuse_goal(design: Design, goal: Goal | None) -> None:
+    """Raise `UsageError` when a goal is asked of a design that says itself what it measures."""
+    if goal is not None and not isinstance(design, AdaptiveDesign):
+        raise UsageError(
+            f"{design.name} says itself how much it measures; measurements, error and budget are "
+            "for the design adaptive"
+        )
+
+
+def refuse_short_budget(goal: Goal | None, plan: MeasurementPlan) -> None:
+    """Raise `UsageError` when a budget holds too few measurements that each take a stated time."""
+    budget = None if goal is None else goal.budget_seconds
+    if budget is None or plan.seconds is None:
+        return
+    each = plan.warmup_seconds + plan.seconds
+    if FEWEST_MEASUREMENTS * each > budget:
+        raise UsageError(
+            f"a budget of {budget:g} s is too short: a model needs at least {FEWEST_MEASUREMENTS} "
+            f"measurements, and each takes {each:g} s"
+        )
+
+
+def adaptive_pool(
+    design: AdaptiveDesign, drive: DriveLimits, *, seed: int, check: int, sweeps: bool
+) -> tuple[Pools, Pool]:
+    """Return what a run that chooses as it goes may ask for, by part.
+
+    Parameters
+    ----------
+    design, drive, seed, check, sweeps
+        As `campaign_selection` takes them.
+    """
+    accepts = accepted_by(drive)
+    pools = design.pools(seed, accepts, drive.block_bytes)
+    held = Selection(
+        [*pools.spread, *pools.drawn],
+        Parts(len(pools.spread), len(pools.drawn)),
+        distinct=None,
+        left_out=pools.left_out,
+        population=pools.population,
+    )
+    whole = with_check_and_sweeps(
+        held, check=check, sweeps=sweeps, accepts=accepts, block_bytes=drive.block_bytes
+    )
+    names: tuple[PartName, ...] = ("training", "calibration", "check", "sweeps")
+    pool: dict[PartName, Sequence[Characteristics]] = {
+        name: [whole.workloads[index] for index in whole.parts.range(name)] for name in names
+    }
+    probes = [each for each in every_probe() if accepts(each)]
+    return pools, {**pool, "chosen": pool["training"], "probes": probes}
 
 
 def campaign_selection(

@@ -17,7 +17,7 @@ from drivelab.models.measured import METRICS
 from drivelab.models.model import PerformanceModel
 from drivelab.models.predictors import ESTIMATORS
 from drivelab.workloads.characteristics import Characteristics
-from drivelab.workloads.parts import Parts
+from drivelab.workloads.parts import FITTED, Parts
 
 PARTS = Parts(training=120, calibration=40, check=50, sweeps=5)
 
@@ -52,10 +52,10 @@ def slower(one: Measurement) -> Measurement:
     return dataclasses.replace(one, duration_ns=10 * one.duration_ns, **parts)
 
 
-def test_only_the_training_part_is_fitted(
+def test_nothing_is_fitted_to_the_check_part_and_the_sweeps(
     measured: list[Measurement], model: PerformanceModel
 ) -> None:
-    others = [one if PARTS.part_of(one.index) == "training" else slower(one) for one in measured]
+    others = [one if PARTS.part_of(one.index) in FITTED else slower(one) for one in measured]
     again = PerformanceModel.fit(others, parts=PARTS, seed=2)
     workloads = [one.characteristics for one in measured]
     for key in MODEL_KEYS:
@@ -68,29 +68,45 @@ def test_only_the_training_part_is_fitted(
         assert answers[0] == answers[1]
     assert again.best == model.best
     assert again.evaluation.cross_validated == model.evaluation.cross_validated
-    assert model.evaluation.indices.tolist() == list(PARTS.range("training"))
+    assert model.evaluation.indices.tolist() == list(range(160))
 
 
-def test_scores_are_those_of_the_calibration_part(
-    measured: list[Measurement], model: PerformanceModel
-) -> None:
-    reserved = part(measured, "calibration")
-    workloads = [one.characteristics for one in reserved]
-    inside = ~model.outside(workloads)
-    assert 30 <= inside.sum() <= 40
+def test_scores_are_of_the_calibration_part_by_fits_without_it(model: PerformanceModel) -> None:
+    evaluation = model.evaluation
+    drawn = np.isin(evaluation.indices, PARTS.range("calibration"))
+    assert drawn.sum() == 40
+    for key in MODEL_KEYS:
+        observed, predicted = evaluation.observed[key.metric], evaluation.out_of_fold[key]
+        scores = np.sort(np.abs(np.log(observed / predicted))[drawn])
+        assert model.scores[key] == pytest.approx(scores, rel=1e-9)
+
+
+def test_an_interval_reaches_as_far_as_the_score_of_its_rank(model: PerformanceModel) -> None:
+    workloads = [Characteristics(queue_depth=depth) for depth in (2, 4, 8)]
     for metric in METRICS:
-        observed = np.array([getattr(one, metric) for one in reserved])[inside]
-        predicted = model.predict(workloads, metric=metric)[inside]
-        scores = np.sort(np.abs(np.log(observed / predicted)))
-        assert model.scores[model.best[metric]] == pytest.approx(scores, rel=1e-9)
+        scores, predicted = (
+            model.scores[model.best[metric]],
+            model.predict(workloads, metric=metric),
+        )
         for level in intervals.LEVELS:
-            ends = model.interval(workloads, metric=metric, level=level)[inside]
             width = scores[intervals.conformal_rank(len(scores), level) - 1]
+            ends = model.interval(workloads, metric=metric, level=level)
             assert ends[:, 0] == pytest.approx(predicted * np.exp(-width), rel=1e-9)
             assert ends[:, 1] == pytest.approx(predicted * np.exp(width), rel=1e-9)
-            # The workloads that it was calibrated on are held exactly as often as the rank says.
-            held = (ends[:, 0] <= observed) & (observed <= ends[:, 1])
-            assert held.sum() == intervals.conformal_rank(len(scores), level)
+
+
+def test_what_a_model_chose_says_nothing_of_the_population(measured: list[Measurement]) -> None:
+    stretches = [("training", 80), ("chosen", 50), ("calibration", 30)]
+    parts = Parts.of_stretches(stretches)  # type: ignore[arg-type]
+    evaluation = PerformanceModel.fit(measured[:160], parts=parts, seed=2).evaluation
+    assert evaluation.indices.tolist() == list(range(160))
+    drawn = [*range(80), *range(130, 160)]
+    for key in MODEL_KEYS:
+        of_drawn = measure_accuracy(
+            evaluation.observed[key.metric][drawn], evaluation.out_of_fold[key][drawn]
+        )
+        assert evaluation.cross_validated[key] == of_drawn
+        assert evaluation.in_sample[key].rows == 160
 
 
 def test_check_is_the_accuracy_on_the_check_part(

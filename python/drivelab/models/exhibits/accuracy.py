@@ -172,7 +172,7 @@ def accuracy_intro(run: RunData) -> Text:
             f"A model answers for workloads that were never {adjective}. The basic models know "
             "four characteristics of a workload (share of writes, queue depth, request size, "
             "randomness), the extended ones all eight (reads and writes apart, strides). "
-            f"Fitted to {len(run.training):,} workloads are {len(ESTIMATORS)} kinds of formula, "
+            f"Fitted to {len(run.fitted):,} workloads are {len(ESTIMATORS)} kinds of formula, "
             f"and each is judged {'; '.join(judged)}.",
         )
     )

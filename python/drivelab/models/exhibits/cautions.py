@@ -49,7 +49,7 @@ def _far_off(run: RunData) -> Iterator[Caution]:
     for metric in run.metrics():
         predicted = run.evaluation.out_of_fold[run.best(metric)]
         off = []
-        for measurement, value in zip(run.training, predicted, strict=True):
+        for measurement, value in zip(run.fitted, predicted, strict=True):
             ratio = float(value) / float(getattr(measurement, metric))
             factor = max(ratio, 1 / ratio)
             if factor > FAR_OFF:
@@ -63,7 +63,7 @@ def _far_off(run: RunData) -> Iterator[Caution]:
     if parts:
         yield Caution(
             "Far off",
-            f"Of {len(run.training):,} workloads, predicted wrong by more than a factor of two: "
+            f"Of {len(run.fitted):,} workloads, predicted wrong by more than a factor of two: "
             f"{listed(parts)}.",
             "What these have in common is where to try before planning; the table of all workloads "
             "in the run's report says what they are.",
@@ -83,7 +83,7 @@ def fixed_characteristics(run: RunData) -> dict[str, str]:
     """Return the characteristics that do not vary, by name, with what they are instead."""
     found = {}
     for name, item in CHARACTERISTICS.items():
-        values = {one.characteristics.canonical()[name] for one in run.training} - {None}
+        values = {one.characteristics.canonical()[name] for one in run.fitted} - {None}
         only = next(iter(values), None)
         if only is None:
             found[name] = "never in effect"

@@ -91,7 +91,7 @@ def effects(run: RunData) -> Table:
 
 def _column(run: RunData, name: str) -> list[tuple[Measurement, float]]:
     """Return the workloads in which a characteristic has an effect, and its value there."""
-    values = ((one, in_effect(one.characteristics).get(name)) for one in run.training)
+    values = ((one, in_effect(one.characteristics).get(name)) for one in run.fitted)
     return [(one, value) for one, value in values if value is not None]
 
 

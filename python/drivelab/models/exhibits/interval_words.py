@@ -37,19 +37,11 @@ def promise_words(run: RunData) -> str:
     level = band_level(run)
     if level is None:
         return ""
-    used = run.intervals.workloads
-    reserved = run.parts.range("calibration")
-    outside = sum(one.index in reserved for one in run.measurements) - used
     parts = [
-        f"{used:,} workloads drawn at random, which no model was fitted to, set the factor: of "
-        f"ten more drawn like them, {_OF_TEN[level]} lie inside the {100 * level:g} % interval, "
-        "on average over many runs."
+        f"{run.intervals.workloads:,} workloads drawn at random, each answered by a model that "
+        "was fitted without it, set the factor: of ten more drawn like them, about "
+        f"{_OF_TEN[level]} lie inside the {100 * level:g} % interval, on average over many runs."
     ]
-    if outside > 0:
-        parts.append(
-            f"{outside:,} more {'lies' if outside == 1 else 'lie'} outside what the models were "
-            f"trained on and {'does' if outside == 1 else 'do'} not count."
-        )
     missing = [level for level in LEVELS if level not in levels(run)]
     if missing:
         named = listed([f"{100 * level:g} %" for level in missing])

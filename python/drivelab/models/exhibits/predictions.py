@@ -33,7 +33,7 @@ def predicted_observed(run: RunData) -> Multiples:
     chosen = [run.best(metric, name) for name in order for metric in run.metrics()]
     best = [run.best(metric) for metric in run.metrics()]
     table = predictions(run)
-    figures = _figures(run, table, chosen, _texts(run, run.training))
+    figures = _figures(run, table, chosen, _texts(run, run.fitted))
     saved = [table]
     adjective = PROVENANCE[run.kind].adjective
     notes = [

@@ -32,7 +32,7 @@ class Intervals:
     Attributes
     ----------
     workloads
-        That were reserved for it and lie inside what was trained.
+        That were drawn at random for it.
     factors
         By metric and level (0.9 is 90 %): an interval reaches from the prediction over the
         factor to the prediction times it. Levels that need more workloads are missing.
@@ -131,7 +131,7 @@ def run_data(
         intervals=_intervals(model),
         limits=limits_of(model),
     )
-    checked = [one for one in measurements if one.index in run.parts.range("check")]
+    checked = [one for one in measurements if run.parts.part_of(one.index) == "check"]
     if model.evaluation.check is None or not checked:
         return run
     outside = model.outside([one.characteristics for one in checked])

@@ -14,6 +14,7 @@ from drivelab.exhibits.quantities import (
 )
 from drivelab.models.exhibits.cautions import fixed_characteristics
 from drivelab.models.predictors import ESTIMATORS
+from drivelab.models.probed import probes_of
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
@@ -26,13 +27,19 @@ if TYPE_CHECKING:
 def what_was_tried(run: RunData) -> str:
     """Say which drive it is, and under how many workloads it was tried."""
     adjective = PROVENANCE[run.kind].adjective
-    count = len(run.designed)
-    keys = {one.characteristics.key() for one in run.designed}
+    count = len(run.fitted)
+    keys = {one.characteristics.key() for one in run.fitted}
     distinct = "" if len(keys) == count else f", {len(keys):,} of them distinct"
     return (
         f"The drive {run.name}{_capacity(run)} was {adjective} under {count:,} workloads{distinct}"
         f"{_differing(run)}."
     )
+
+
+def how_built(run: RunData) -> list[str]:
+    """Say what probes found of how the drive is built; nothing where there are none."""
+    found = probes_of(run.measurements, run.parts)
+    return [] if found is None else [f"As far as short probes tell: {found.describe()}."]
 
 
 def how_sure(run: RunData, importance: Table) -> list[str]:
@@ -133,7 +140,7 @@ def first_numbers(run: RunData) -> Cards:
     cards = []
     for metric in run.metrics():
         item, key = METRICS[metric], run.best(metric)
-        values = [float(getattr(measurement, metric)) for measurement in run.designed]
+        values = [float(getattr(measurement, metric)) for measurement in run.drawn]
         said = (
             f"Predictions for workloads that the model has not seen are off by "
             f"{share_text(run.accuracy[key].mre)} on average ({ESTIMATORS[key.estimator].label})"

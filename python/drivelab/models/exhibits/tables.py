@@ -21,7 +21,7 @@ def predictions(run: RunData) -> Table:
 
     Each prediction is by a model that was fitted without that workload.
     """
-    return _predictions("predictions", run.training, run.evaluation.out_of_fold)
+    return _predictions("predictions", run.fitted, run.evaluation.out_of_fold)
 
 
 def check_predictions(check: Check) -> Table:

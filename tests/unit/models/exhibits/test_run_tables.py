@@ -22,9 +22,9 @@ def test_predictions_hold_every_model_beside_what_was_observed() -> None:
     assert row[f"predicted_basic_{key.estimator}"] == said
 
 
-def test_predictions_are_of_the_training_part_and_of_the_check_part() -> None:
+def test_predictions_are_of_what_was_fitted_and_of_the_check_part() -> None:
     run = made_run(7, reserved=3, check=4, sweeps=True)
-    assert {row[0] for row in tables.predictions(run).rows} == set(range(7))
+    assert {row[0] for row in tables.predictions(run).rows} == set(range(10))
     assert run.check is not None
     checked = tables.check_predictions(run.check)
     assert [row["index"] for row in checked.records(metric="iops")] == [10, 11, 12, 13]

@@ -1,4 +1,8 @@
-"""What the reserved parts of a run say about models that were fitted without them."""
+"""What workloads say about models that were fitted without them.
+
+Those of the calibration part by cross-validation: each is answered by the fit that left it out,
+so that no measurement is lost for models. Those of the check part are never fitted to.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +16,27 @@ from drivelab.models.accuracy import measure_accuracy
 from drivelab.models.evaluate import MODEL_KEYS, Evaluation, ModelKey
 from drivelab.models.features import FloatArray
 from drivelab.models.measured import Rows
-from drivelab.models.trained import TrainedWorkloads
+from drivelab.models.trained import BoolArray, TrainedWorkloads
 
 #: A model's predictions for workloads in effect, in the unit of its metric.
 Answers = Callable[[ModelKey, FloatArray], FloatArray]
 
 
-def interval_scores(
-    answers: Answers, trained: TrainedWorkloads, calibration: Rows
-) -> dict[ModelKey, FloatArray]:
-    """Return by model how far it is off on each reserved workload, ascending.
+def interval_scores(evaluation: Evaluation, calibration: BoolArray) -> dict[ModelKey, FloatArray]:
+    """Return by model how far it is off on each workload that was drawn for it, ascending.
 
-    Workloads outside what was trained are left out: such questions get no interval.
+    Parameters
+    ----------
+    evaluation
+        Of the models.
+    calibration
+        Which of its rows are in the calibration part, shape (n,).
     """
-    inside = ~trained.outside(calibration.table)
-    table = calibration.table[inside]
     return {
         key: np.sort(
-            np.abs(np.log(calibration.observed[key.metric][inside]) - np.log(answers(key, table)))
+            np.abs(np.log(evaluation.observed[key.metric]) - np.log(predicted))[calibration]
         )
-        for key in MODEL_KEYS
+        for key, predicted in evaluation.out_of_fold.items()
     }
 
 

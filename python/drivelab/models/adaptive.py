@@ -1,0 +1,254 @@
+"""What a model has learnt of a drive so far, and which workloads it would learn most from.
+
+One kriging model, of the time that a request takes in a closed loop, ln(mean latency / queue
+depth), from which mean latency, throughput and bandwidth follow. Each row's error is what the
+model would have been off without it (leave one workload out, in closed form; Rasmussen and
+Williams 2006, equations 5.10 to 5.12).
+
+Workloads are chosen by how much they lower the variance of the answers over a reference set that
+stands for the population (active learning by Cohn 1996, for Gaussian processes Seo et al. 2000),
+each reference counting as much more as the errors found near it are larger than the model thinks.
+After each choice the model is taken for one that has seen it, whatever its value will be, so that a
+round is spread out. Where a measurement's own noise is what limits the model, its workload is
+chosen again.
+
+Pure: the same rows give the same choices, whatever else goes on.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from drivelab.models.evaluate import fold_numbers
+from drivelab.models.features import FEATURE_SETS, FloatArray
+from drivelab.models.gaussian_process import solved
+from drivelab.models.kriging import KrigingRegressor
+from drivelab.models.measured import Rows
+from drivelab.models.predictors import ESTIMATORS
+from drivelab.models.trained import BoolArray
+from drivelab.one_thread import one_thread
+from drivelab.workloads.parts import DRAWN
+
+#: From workloads in effect, shape (n, 8), to inputs that are never NaN.
+Project = Callable[[FloatArray], FloatArray]
+
+#: Whom local errors are taken from: so many nearest rows.
+NEIGHBOURS: Final = 12
+# Of the search for the likeliest process.
+_STEPS: Final = 100
+# How far errors may differ from what the model thinks, in variances: one surprise is no law.
+_LEAST_RATIO, _MOST_RATIO = 0.1, 10.0
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A model of everything that was measured so far.
+
+    Attributes
+    ----------
+    kriging
+        Of ln(mean latency / queue depth), in ns.
+    project
+        From workloads to its inputs.
+    table
+        Workloads that it knows, shape (n, 8).
+    errors
+        Natural logarithm of what was observed over what the others say of it, shape (n,).
+    variances
+        What the model thinks of the squares of these.
+    noise_variances
+        Of each measurement by itself.
+    """
+
+    kriging: KrigingRegressor
+    project: Project
+    table: FloatArray
+    errors: FloatArray
+    variances: FloatArray
+    noise_variances: FloatArray
+
+
+@dataclass(frozen=True)
+class ExpectedError:
+    """How far a model is expected to be off on workloads of the population.
+
+    Attributes
+    ----------
+    ratio
+        Mean relative error, of the performance that it is worst at.
+    deviation
+        Standard deviation of `ratio`: how sure that is.
+    workloads
+        From how many workloads that is known.
+    """
+
+    ratio: float
+    deviation: float
+    workloads: int
+
+    def describe(self) -> str:
+        """Say it in words, without a full stop."""
+        return f"{100 * self.ratio:.1f} % ± {100 * self.deviation:.1f}"
+
+
+def learn(rows: Rows, project: Project) -> Learned:
+    """Fit a model to all rows, and find how far it would be off without each.
+
+    Parameters
+    ----------
+    rows
+        What was measured for models.
+    project
+        From workloads to inputs.
+    """
+    kriging = KrigingRegressor(max_steps=_STEPS)
+    with one_thread():
+        kriging.fit(project(rows.table), _targets(rows), noise_variance=rows.noise)
+        errors, variances = _left_out(kriging, rows.keys)
+    return Learned(kriging, project, rows.table, errors, variances, rows.noise)
+
+
+def _targets(rows: Rows) -> FloatArray:
+    found: FloatArray = np.log(rows.observed["latency_ns_mean"] / rows.table[:, 1])
+    return found
+
+
+def _left_out(kriging: KrigingRegressor, keys: Sequence[object]) -> tuple[FloatArray, FloatArray]:
+    """Give each row's error and its variance by all other workloads."""
+    inverse = solved(kriging.root_, np.eye(len(kriging.root_)))
+    inverse = inverse.T @ inverse
+    errors, variances = np.empty(len(inverse)), np.empty(len(inverse))
+    places: dict[object, list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    for of_one in places.values():
+        block = np.linalg.inv(inverse[np.ix_(of_one, of_one)])
+        errors[of_one] = block @ kriging.weights_[of_one]
+        variances[of_one] = np.diagonal(block)
+    unit = kriging.target_scale_ or 1.0
+    return kriging.target_scale_ * errors, np.maximum(unit**2 * variances, 1e-12)
+
+
+def expected_error(rows: Rows, seed: int) -> ExpectedError:
+    """Say how far models are off on workloads of the population that they have not seen.
+
+    By cross-validation of the one that is nearest to what answers in the end: kriging that sees the
+    work of a workload and finds the units that it meets (`drivelab.models.kriging_surface`).
+
+    Parameters
+    ----------
+    rows
+        What was measured for models.
+    seed
+        Of the groups.
+    """
+    features, kriging = FEATURE_SETS["extended"], ESTIMATORS["kriging"]
+    targets, is_drawn = _targets(rows), rows.are(DRAWN)
+    folds = fold_numbers(rows.keys, seed)
+
+    def errors_of(fold: int) -> FloatArray:
+        seen, asked = folds != fold, (folds == fold) & is_drawn
+        given = features, rows.table[seen], targets[seen], rows.noise[seen]
+        fitted = (
+            kriging.fit(*given, seed) if kriging.refit is None else kriging.refit(whole, *given)
+        )
+        found: FloatArray = targets[asked] - fitted.predict(rows.table[asked])
+        return found
+
+    # Each is the same whichever thread it is computed by.
+    with one_thread(), ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        whole = kriging.fit(features, rows.table, targets, rows.noise, seed)
+        errors = np.concatenate(list(pool.map(errors_of, range(int(folds.max()) + 1))))
+    off = max(
+        # Mean latency, and what is inverse to it.
+        (np.abs(np.expm1(-errors)), np.abs(np.expm1(errors))),
+        key=lambda each: float(each.mean()),
+    )
+    deviation = float(off.std(ddof=1)) / math.sqrt(len(off)) if len(off) > 1 else math.inf
+    return ExpectedError(float(off.mean()), deviation, len(off))
+
+
+def limited_by_noise(learned: Learned) -> BoolArray:
+    """Tell of which rows the measurement's own noise hides more than the model does not know."""
+    found: BoolArray = learned.noise_variances > learned.variances - learned.noise_variances
+    return found
+
+
+def choose(
+    learned: Learned, candidates: FloatArray, reference: FloatArray, count: int
+) -> list[int]:
+    """Choose the workloads of which the model would learn most.
+
+    Parameters
+    ----------
+    learned
+        The model.
+    candidates
+        Workloads that may be chosen, shape (n, 8). A measured one may be among them.
+    reference
+        Workloads that stand for the population, shape (m, 8).
+    count
+        How many, at most n.
+
+    Returns
+    -------
+    list of int
+        Places among the candidates, in the order in which they were chosen.
+    """
+    with one_thread():
+        return _chosen(learned, learned.project(candidates), learned.project(reference), count)
+
+
+def _chosen(learned: Learned, asked: FloatArray, stand: FloatArray, count: int) -> list[int]:
+    kriging = learned.kriging
+    shared: FloatArray = kriging.covariance(asked, stand)
+    variance = _variances(kriging, asked)
+    noise = np.full(
+        len(asked), kriging.nugget_variance_ + float(np.median(learned.noise_variances))
+    )
+    weights = _local_ratios(learned, stand)
+    chosen: list[int] = []
+    lowered: list[FloatArray] = []
+    free = np.ones(len(asked), dtype=bool)
+    for _ in range(min(count, len(asked))):
+        gains = (shared**2 @ weights) / (variance + noise)
+        place = int(np.argmax(np.where(free, gains, -np.inf)))
+        chosen.append(place)
+        free[place] = False
+        column = kriging.covariance(asked, asked[place : place + 1])[:, 0]
+        column -= sum((each * each[place] for each in lowered), start=np.zeros(len(asked)))
+        column /= math.sqrt(max(variance[place], 0.0) + noise[place])
+        lowered.append(column)
+        shared -= np.outer(column, shared[place] / math.sqrt(variance[place] + noise[place]))
+        variance = np.maximum(variance - column**2, 0.0)
+    return chosen
+
+
+def _variances(kriging: KrigingRegressor, rows: FloatArray) -> FloatArray:
+    """Give what is not known yet of rows, nugget left out."""
+    _, deviations = kriging.predict(rows, return_std=True)
+    found: FloatArray = np.maximum(deviations**2 - kriging.nugget_variance_, 0.0)
+    return found
+
+
+def _local_ratios(learned: Learned, stand: FloatArray) -> FloatArray:
+    """Say how much larger errors near each reference are than the model thinks, as a factor."""
+    kriging = learned.kriging
+    scale = kriging.scale_ * kriging.process_.lengths
+    known = learned.project(learned.table) / scale
+    squares = learned.errors**2 / learned.variances
+    count = min(NEIGHBOURS, len(known))
+    ratios = np.empty(len(stand))
+    for place, row in enumerate(stand / scale):
+        distances = ((known - row) ** 2).sum(axis=1)
+        nearest = np.argsort(distances, kind="stable")[:count]
+        ratios[place] = squares[nearest].mean()
+    found: FloatArray = np.clip(ratios / squares.mean(), _LEAST_RATIO, _MOST_RATIO)
+    return found

@@ -1,0 +1,304 @@
+"""What a campaign of the design ``adaptive`` asks for, round by round, until its goal is reached.
+
+Probes come first, which find how the drive is built. The first round is spread over the ranges.
+Each later one is larger by a fifth of what there is: a fifth of it drawn at random, so that
+intervals and the expected error stay honest; of the rest a quarter spread on and three quarters
+chosen where the model would learn most (docs/models.md has what other shares gave).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, Final
+
+import numpy as np
+
+from drivelab.campaign.forecast import measurement_seconds
+from drivelab.campaign.rounds import Asked, Measured, Pool
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.models import adaptive
+from drivelab.models.adaptive import ExpectedError, Project
+from drivelab.models.features import FloatArray, workload_table
+from drivelab.models.goal import FEWEST_FOR_ERROR, FEWEST_MEASUREMENTS, EndedBy, Goal
+from drivelab.models.measured import fitted_and_checked
+from drivelab.models.probed import Probed, probed, probes_of
+from drivelab.models.work import Stripes, work_inputs
+from drivelab.workloads.adaptive import START
+from drivelab.workloads.calibration import calibration_count
+from drivelab.workloads.parts import FITTED, PartName, Parts
+from drivelab.workloads.probes import first_probes, page_probes
+
+# A round adds that share of what there is, and so many at least.
+_GROWTH: Final = 5
+_LEAST_ROUND: Final = 15
+# Of what is not drawn, the share that is chosen.
+_CHOSEN: Final = 0.75
+# Workloads that stand for the population when some are chosen.
+_REFERENCES: Final = 500
+# Curves may take one part in so many of a budget.
+_SWEEPS_OF_BUDGET: Final = 4
+# So may probes, of which there are about so many.
+_PROBES_OF_BUDGET: Final = 8
+_PROBES: Final = 24
+# Each measurement counts for so long at least, as one that fails.
+_NO_TIME: Final = 1e-9
+
+
+class AdaptiveRounds:
+    """Asks for rounds until a goal is reached; see `drivelab.campaign.rounds.Asking`.
+
+    Parameters
+    ----------
+    goal
+        When there is enough.
+    pool
+        What may be asked for.
+    plan
+        How long each measurement is, and the seed.
+    is_real
+        Whether time passes while the drive measures, and so counts as it passes.
+
+    Attributes
+    ----------
+    expected
+        How far the model is expected to be off, once that is known.
+    ended_by
+        What ended the run, once it has.
+    """
+
+    def __init__(self, goal: Goal, pool: Pool, plan: MeasurementPlan, *, is_real: bool) -> None:
+        self._goal = goal
+        self._pool = pool
+        self._plan = plan
+        self._is_real = is_real
+        self._before: float | None = None
+        self._total = goal.most + len(pool["sweeps"]) + len(pool["check"])
+        self.expected: ExpectedError | None = None
+        self.ended_by: EndedBy | None = None
+        self._project: Project = work_inputs
+        self._spent_seconds = 0.0
+
+    @property
+    def expected_total(self) -> int:
+        """Measurements of the whole run, as far as that is known."""
+        return self._total
+
+    @property
+    def note(self) -> str:
+        """The error to expect, in words."""
+        return "" if self.expected is None else f"error about {self.expected.describe()}"
+
+    @property
+    def ending(self) -> dict[str, Any]:
+        """What the header keeps of how the run ended."""
+        expected = self.expected
+        return {
+            "goal": self._goal.to_json(),
+            "ended_by": self.ended_by,
+            "expected_error_ratio": None if expected is None else expected.ratio,
+            "expected_error_deviation_ratio": None if expected is None else expected.deviation,
+            "spent_seconds": self._spent_seconds,
+        }
+
+    def next_round(self, measured: Measured) -> Sequence[Asked]:
+        """Return what to measure next; nothing once the goal is reached."""
+        self._spent_seconds = self._spent(measured)
+        self._project = seen_of(probes_of(measured.measurements, measured.parts))
+        more = self._more(measured)
+        self._total = self._foreseen(measured, sum(len(one.places) for one in more))
+        return more
+
+    def _foreseen(self, measured: Measured, asked: int) -> int:
+        """Return how many measurements there will be, when so many more are asked for now."""
+        parts, count = measured.parts, len(measured.measurements)
+        held = sum(parts.counts[part] for part in FITTED)
+        total = (
+            parts.total + max(self._goal.most - held, 0) + len(self._pool["check"]) - parts.check
+        )
+        budget = self._goal.budget_seconds
+        if budget is not None and count:
+            left = max(budget - self._spent_seconds, 0.0)
+            total = min(total, parts.total + int(left * count / max(self._spent_seconds, _NO_TIME)))
+        elif not parts.sweeps:
+            total += len(self._pool["sweeps"])
+        return max(total, parts.total + asked)
+
+    def _more(self, measured: Measured) -> Sequence[Asked]:
+        count = sum(measured.parts.counts[part] for part in FITTED)
+        held = [one for one in measured.measurements if measured.parts.part_of(one.index) in FITTED]
+        begin = self._begin(measured)
+        if begin:
+            return begin
+        if len(held) >= FEWEST_MEASUREMENTS:
+            self._learn(held, measured.parts)
+        size = self._size(count, len(measured.measurements))
+        if size:
+            return self._round(size, count, measured)
+        done = measured.parts.check
+        if done < len(self._pool["check"]):
+            return [Asked("check", tuple(range(done, len(self._pool["check"]))))]
+        return []
+
+    def _begin(self, measured: Measured) -> list[Asked]:
+        """Return what comes before any choice: probes, the first round, the sweeps.
+
+        Where there is a budget the first round, which is short then, tells what there is room for.
+        """
+        parts = measured.parts
+        started = parts.training > 0
+        if self._goal.budget_seconds is not None and not started:
+            return self._start()
+        probes = self._probes(measured)
+        if probes is not None:
+            return [probes]
+        if not started:
+            return self._start()
+        sweeps = self._sweeps(measured)
+        return [] if sweeps is None else [sweeps]
+
+    def _probes(self, measured: Measured) -> Asked | None:
+        """Return the probes that come next, None where all that there is room for are measured."""
+        pool = self._pool["probes"]
+        if not self._goal.has_probes or not pool:
+            return None
+        asked = [one for one in measured.asked if one.part == "probes"]
+        places = {workload.key(): place for place, workload in enumerate(pool)}
+        if not asked:
+            if not self._has_room(measured, _PROBES, _PROBES_OF_BUDGET):
+                return None
+            wanted = first_probes()
+        elif len(asked) == 1:
+            found = [
+                one
+                for one in measured.measurements
+                if measured.parts.part_of(one.index) == "probes"
+            ]
+            page = probed(found).page_bytes
+            wanted = [] if page is None else page_probes(page)
+        else:
+            return None
+        told = tuple(places[each.key()] for each in wanted if each.key() in places)
+        return Asked("probes", told) if told else None
+
+    def _has_room(self, measured: Measured, count: int, part: int) -> bool:
+        """Tell whether so many measurements would take no more than one part of the budget."""
+        budget = self._goal.budget_seconds
+        if budget is None:
+            return True
+        return part * count * self._spent_seconds / max(1, len(measured.measurements)) <= budget
+
+    def _start(self) -> list[Asked]:
+        # A budget may hold little: what a measurement costs is known after a few.
+        usual = START if self._goal.budget_seconds is None else FEWEST_MEASUREMENTS
+        count = min(usual, self._goal.most)
+        drawn = calibration_count(count)
+        return [
+            Asked("training", tuple(range(count - drawn))),
+            Asked("calibration", tuple(range(drawn))),
+        ]
+
+    def _sweeps(self, measured: Measured) -> Asked | None:
+        """Return the workloads for curves, where the budget has room for them."""
+        sweeps = len(self._pool["sweeps"])
+        if measured.parts.sweeps or not sweeps:
+            return None
+        if not self._has_room(measured, sweeps, _SWEEPS_OF_BUDGET):
+            return None
+        return Asked("sweeps", tuple(range(sweeps)))
+
+    def _learn(self, held: Sequence[Measurement], parts: Parts) -> None:
+        rows, _ = fitted_and_checked(held, parts)
+        self.expected = adaptive.expected_error(rows, self._plan.seed)
+
+    def _size(self, count: int, measured: int) -> int:
+        """Return how many the next round has; 0 when the goal is reached."""
+        goal = self._goal
+        error = goal.error_ratio
+        expected = None if count < FEWEST_FOR_ERROR else self.expected
+        if error is not None and expected is not None and expected.ratio <= error:
+            self.ended_by = "error"
+            return 0
+        left = goal.most - count
+        if left <= 0:
+            self.ended_by = "measurements"
+            return 0
+        least = START - count if count < START else _LEAST_ROUND
+        size = min(max(least, count // _GROWTH), left)
+        if goal.budget_seconds is not None:
+            each = max(self._spent_seconds / max(1, measured), _NO_TIME)
+            room = int((goal.budget_seconds - self._spent_seconds) / each)
+            if room <= 0:
+                self.ended_by = "budget"
+                return 0
+            # Twice as many as there are at most: the first few tell little of what each costs.
+            size = min(size, room, 2 * count)
+        return size
+
+    def _round(self, size: int, count: int, measured: Measured) -> list[Asked]:
+        parts = measured.parts
+        drawn = calibration_count(count + size) - parts.calibration
+        drawn = min(max(drawn, 0), size, len(self._pool["calibration"]) - parts.calibration)
+        chosen = 0 if count < START else int(_CHOSEN * (size - drawn))
+        taken = _places(measured.asked, ("training", "chosen"))
+        picked = self._choose(chosen, measured, taken) if chosen else ()
+        free = (
+            place
+            for place in range(len(self._pool["training"]))
+            if place not in taken and place not in picked
+        )
+        spread = tuple(islice(free, size - drawn - len(picked)))
+        first = parts.calibration
+        asked = (
+            Asked("training", spread),
+            Asked("calibration", tuple(range(first, first + drawn))),
+            Asked("chosen", picked),
+        )
+        return [one for one in asked if one.places]
+
+    def _choose(self, count: int, measured: Measured, taken: set[int]) -> tuple[int, ...]:
+        """Return the places in the pool of the workloads that a model would learn most from."""
+        held = [one for one in measured.measurements if measured.parts.part_of(one.index) in FITTED]
+        rows, _ = fitted_and_checked(held, measured.parts)
+        learned = adaptive.learn(rows, self._project)
+        pool = self._pool["training"]
+        noisy = adaptive.limited_by_noise(learned)
+        again = {key for key, is_noisy in zip(rows.keys, noisy, strict=True) if is_noisy}
+        places = [
+            place for place in range(len(pool)) if place not in taken or pool[place].key() in again
+        ]
+        candidates = workload_table([pool[place] for place in places])
+        reference = workload_table(pool[-_REFERENCES:])
+        chosen = adaptive.choose(learned, candidates, reference, count)
+        return tuple(places[place] for place in chosen)
+
+    def _spent(self, measured: Measured) -> float:
+        """Return how much of the budget is spent: without the check part, which is besides."""
+        counted = [
+            measurement_seconds(one, self._plan)
+            for one in measured.measurements
+            if measured.parts.part_of(one.index) != "check"
+        ]
+        if not self._is_real:
+            return sum(counted)
+        if self._before is None:
+            # Of earlier starts only what their measurements took is known.
+            self._before = sum(counted)
+        return self._before + measured.seconds
+
+
+def seen_of(found: Probed | None) -> Project:
+    """Return what the model that chooses sees of a workload: its work, and the units it meets."""
+    if found is None or found.page_bytes is None or found.parallel_units is None:
+        return work_inputs
+    stripes = Stripes(found.parallel_units, found.page_bytes)
+
+    def with_units(table: FloatArray) -> FloatArray:
+        return np.column_stack([work_inputs(table), stripes.inputs(table)])
+
+    return with_units
+
+
+def _places(asked: Sequence[Asked], parts: Sequence[PartName]) -> set[int]:
+    return {place for one in asked if one.part in parts for place in one.places}

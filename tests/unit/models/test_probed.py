@@ -1,0 +1,112 @@
+"""What probes say of how a drive is built: on drives of which that is known, and by arithmetic."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+from fake_drive import answer
+
+from drivelab.drives.measurement import Measurement
+from drivelab.drives.naming import open_drive
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.models.probed import Probed, probed, probes_of
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.parts import Parts
+from drivelab.workloads.probes import (
+    DEPTH,
+    every_probe,
+    first_probes,
+    page_probes,
+)
+
+PLAN = MeasurementPlan(requests=2000)
+
+
+def found_on(name: str) -> Probed:
+    with open_drive(name) as drive:
+        first = first_probes()
+        measured = list(drive.measure(list(enumerate(first)), PLAN))
+        page = probed(measured).page_bytes
+        if page is not None:
+            measured += drive.measure(list(enumerate(page_probes(page), len(first))), PLAN)
+    return probed(measured)
+
+
+@pytest.mark.parametrize(
+    ("name", "page_bytes", "units"),
+    [
+        # Ten channels of two ways; eight of four with two dies; as the presets say.
+        ("sim:x25m", 4096, 20),
+        ("sim:enterprise-tlc-pcie4", 16384, 64),
+    ],
+)
+def test_pages_and_units_are_those_of_the_preset(name: str, page_bytes: int, units: int) -> None:
+    found = found_on(name)
+    assert (found.page_bytes, found.parallel_units) == (page_bytes, units)
+    assert found.unaligned_ratio is not None
+    assert found.unaligned_ratio > 1.2
+    assert (found.has_arm, found.is_buffered) == (False, True)
+    assert f"{page_bytes // 1024} KiB pages, {units} in parallel; unaligned" in found.describe()
+    assert found.describe().endswith("(unknown: how much it takes before it slows down)")
+
+
+def test_a_disk_has_one_arm_and_no_pages() -> None:
+    found = found_on("sim:spinpoint-m7")
+    assert found.has_arm
+    assert (found.page_bytes, found.parallel_units) == (None, None)
+    assert found.describe().startswith("one arm; a random read takes 17")
+    assert "pages" not in found.describe()
+
+
+def dealt(units: int, page: int, workload: Characteristics, index: int) -> Measurement:
+    """A drive that deals out pages in turn, each unit a thousand a second, 30,000 at most."""
+    rate = 30_000.0
+    if workload.write_ratio:
+        pages = math.ceil(workload.write_size / page)
+        step = (workload.write_size + workload.write_stride) / page
+        reached = units if step != int(step) else units / math.gcd(int(step), units)
+        reached = units if workload.write_random else reached
+        rate = min(rate, 1000 * reached / pages / (2 if step != int(step) and step > 1 else 1))
+    made = answer(index, workload, PLAN)
+    side = {"read": None, "write": made.read} if workload.write_ratio else {}
+    return dataclasses.replace(made, duration_ns=round(made.requests / rate * 1e9), **side)
+
+
+@pytest.mark.parametrize("units", [6, 10, 16, 24])
+@pytest.mark.parametrize("page", [4096, 8192])
+def test_any_number_of_units_is_found_by_arithmetic(units: int, page: int) -> None:
+    asked = [*first_probes(), *page_probes(page)]
+    found = probed([dealt(units, page, one, index) for index, one in enumerate(asked)])
+    assert (found.page_bytes, found.parallel_units) == (page, units)
+
+
+def test_where_the_host_is_slower_than_the_units_there_is_no_page() -> None:
+    # A hundred units: 30,000 requests a second of 4 to 12 KiB alike are what the host sends.
+    asked = [*first_probes(), *page_probes(16384)]
+    found = probed([dealt(100, 4096, one, index) for index, one in enumerate(asked)])
+    assert (found.page_bytes, found.parallel_units, found.unaligned_ratio) == (None, None, None)
+
+
+def test_what_the_rates_do_not_say_is_unknown() -> None:
+    alike = [answer(index, one, PLAN) for index, one in enumerate(every_probe())]
+    alike = [dataclasses.replace(one, duration_ns=10**9) for one in alike]
+    found = probed(alike)
+    assert (found.page_bytes, found.parallel_units, found.merges) == (None, None, None)
+    assert "unknown: pages, parallel units, buffer, how much" in found.describe()
+    assert probed([]).describe().startswith("nothing clear (unknown: pages, ")
+
+
+def test_a_run_without_probes_says_nothing() -> None:
+    measured = [answer(index, Characteristics(), PLAN) for index in range(3)]
+    assert probes_of(measured, Parts(3)) is None
+    assert probes_of(measured, Parts(1, probes=2)) == probed(measured[1:])
+
+
+def test_there_are_two_dozen_at_most_and_each_is_asked_once() -> None:
+    assert len(first_probes()) == 13
+    assert all(len(page_probes(page)) <= 11 for page in (1024, 4096, 16384))
+    keys = [one.key() for one in every_probe()]
+    assert len(set(keys)) == len(keys)
+    assert all(one.queue_depth in (1, DEPTH, 64) for one in every_probe())
