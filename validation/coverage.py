@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drivelab.drives.measurement import Measurement
-    from drivelab.models.features import FloatArray
 
 _DRIVE: Final = "sim:x25m"
 _PLAN: Final = MeasurementPlan(requests=5000)
@@ -49,7 +48,7 @@ def simulated_coverage() -> Section:
     section.say(
         f"{_POOL:,} workloads drawn at random ({population(512)}), {_PLAN.requests:,} requests "
         f"each after {_PLAN.warmup_requests:,} of warm-up. For each of {_SEEDS} seeds "
-        f"{_PARTS.training} of them train, {_PARTS.calibration} others calibrate and {_ASKED} "
+        f"{_PARTS.training} of them train, {_PARTS.calibration} others do and calibrate, {_ASKED} "
         "others are asked for; the share of these whose measured value lies in its interval, as "
         "mean and range over the seeds:"
     )
@@ -60,7 +59,7 @@ def simulated_coverage() -> Section:
             mean = float(over_seeds.mean())
             extremes = f"{100 * over_seeds.min():.0f} to {100 * over_seeds.max():.0f} %"
             rows.append((metric, f"{100 * level:g} %", f"{100 * mean:.1f} %", extremes))
-            # At most one more of the reserved workloads than the level asks for.
+            # At most one more of the workloads than the level asks for.
             most = level + 1 / (_PARTS.calibration + 1) + _TOLERANCE
             section.claim(
                 f"{metric}: intervals at {100 * level:g} % hold {100 * (level - _TOLERANCE):.0f} "
@@ -71,8 +70,8 @@ def simulated_coverage() -> Section:
     return section
 
 
-def halved_coverage(model: PerformanceModel, reserved: Sequence[Measurement]) -> dict[str, str]:
-    """Calibrate on half of the reserved workloads, ask for the other half, many times.
+def halved_coverage(model: PerformanceModel) -> dict[str, str]:
+    """Calibrate on half of the workloads drawn for that, ask for the other half, many times.
 
     Returns
     -------
@@ -82,7 +81,7 @@ def halved_coverage(model: PerformanceModel, reserved: Sequence[Measurement]) ->
     draw = np.random.default_rng(0)
     told = {}
     for metric in METRICS:
-        scores = _scores(model, reserved, metric)
+        scores = model.scores[model.best[metric]]
         halves = [draw.permutation(len(scores)) for _ in range(_HALVINGS)]
         cut = len(scores) // 2
         parts = []
@@ -126,13 +125,3 @@ def _coverage(pool: Sequence[Measurement], seed: int) -> list[list[float]]:
             of_metric.append(float(np.mean((ends[:, 0] <= observed) & (observed <= ends[:, 1]))))
         shares.append(of_metric)
     return shares
-
-
-def _scores(
-    model: PerformanceModel, measurements: Sequence[Measurement], metric: str
-) -> FloatArray:
-    """Return how far the model is off on the logarithm, where it says how sure it is."""
-    workloads = [one.characteristics for one in measurements]
-    observed = np.array([getattr(one, metric) for one in measurements], dtype=np.float64)
-    off: FloatArray = np.abs(np.log(observed) - np.log(model.predict(workloads, metric=metric)))
-    return off[~model.outside(workloads)]

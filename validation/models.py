@@ -97,10 +97,10 @@ def file_accuracy() -> Section:
     _tabulate(section, model, selection.parts)
     _tabulate_floor(section, model, [first[index] for index in again], second)
     section.say(
-        "Intervals: calibrated on a random half of the reserved workloads, asked for the other "
-        "half, 200 times; the mean share of measured values that lie inside:"
+        "Intervals: calibrated on a random half of the workloads drawn for them, asked for the "
+        "other half, 200 times; the mean share of measured values that lie inside:"
     )
-    told = halved_coverage(model, [first[index] for index in reserved])
+    told = halved_coverage(model)
     section.tabulate(
         ("performance", "share inside"), ((_SHOWN[name][0], text) for name, text in told.items())
     )
@@ -143,9 +143,10 @@ def _tabulate(section: Section, model: PerformanceModel, parts: Parts) -> None:
             )
         )
     section.say(
-        f"Fitted to {parts.training} workloads, {parts.calibration} others reserved for intervals, "
-        f"{parts.check} others between the design's values (off-grid). R2, MAE (mean) and MRE as "
-        "in Huang et al. 2011, section IV.A, cross-validated in five groups of equal workloads:"
+        f"Fitted to {parts.training + parts.calibration} workloads, of them {parts.calibration} "
+        f"drawn at random for intervals, {parts.check} others between the design's values "
+        "(off-grid). R2, MAE (mean) and MRE as in Huang et al. 2011, section IV.A, "
+        "cross-validated in ten groups of equal workloads:"
     )
     section.tabulate(("model", "R2", "MAE (mean)", "MRE", "in-sample MRE", "off-grid MRE"), rows)
 
