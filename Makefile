@@ -50,7 +50,7 @@ build: $(UV) ## the command, at .venv/bin/drivelab
 
 demo: build ## the main job on sim:x25m: measure, model, report
 	@rm -rf $(DEMO_RUN)
-	.venv/bin/drivelab model sim:x25m --design huang2011:300 --out $(DEMO_RUN)
+	.venv/bin/drivelab model sim:x25m --measurements 300 --out $(DEMO_RUN)
 
 wheel: $(UV) ## a wheel in dist/, installed and tried in an environment of its own
 	@rm -rf dist .tools/wheel

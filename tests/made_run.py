@@ -200,8 +200,8 @@ def made_run(
 ) -> RunData:
     """Return a whole run with models of every kind.
 
-    `count` workloads train them, `reserved` set the width of their intervals, `check` judge
-    them; `sweeps` adds those behind figures 3 to 7. The first are from a few values of each
+    `count` workloads train them, `reserved` do too and set the width of their intervals, `check`
+    judge them; `sweeps` adds those behind figures 3 to 7. The first are from a few values of each
     characteristic, or, `continuous`, from everything between.
     """
     asked = [
@@ -212,8 +212,8 @@ def made_run(
     ]
     parts = Parts(count, reserved, check, len(asked) - count - reserved - check)
     measurements = [measurement(*item, requests) for item in enumerate(asked)]
-    training = measurements[:count]
-    run = run_of(measurements, parts, evaluated(training, predicted_by_models(training)))
+    fitted = measurements[: count + reserved]
+    run = run_of(measurements, parts, evaluated(fitted, predicted_by_models(fitted)))
     described = header(name, kind)
     described["design"] |= run.header["design"]
     run = replace(run, header=described)

@@ -48,10 +48,15 @@ def _stored_rows(store: RunStore) -> Rows:
 
 
 def _standing(store: RunStore) -> Standing:
-    design = stored_header(store)["design"]
-    planned = design["workloads"]
-    is_complete = len(stored_indices(store)) == planned
-    return Standing(design["name"], design["seed"], is_complete, planned)
+    header = stored_header(store)
+    design = header["design"]
+    asked = design["workloads"]
+    # A run that asks round by round says when it has enough; until then nobody knows how many.
+    has_enough = ASKED not in header or "ended" in header
+    is_complete = has_enough and len(stored_indices(store)) == asked
+    return Standing(
+        design["name"], design["seed"], is_complete, asked if has_enough else None
+    )
 
 
 def _named(characteristic: str) -> tuple[str, Kind]:

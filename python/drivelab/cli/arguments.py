@@ -141,8 +141,8 @@ def share(text: str) -> float:
     return number
 
 
-def half_width(text: str) -> float:
-    """Read a half-width over the mean such as ``1%`` or ``0.01``, an argparse type."""
+def inner_share(text: str) -> float:
+    """Read a share above 0 and below 1 such as ``1%`` or ``0.01``, an argparse type."""
     number = _number_or_per_cent(text)
     if number is None or not 0 < number < 1:
         raise argparse.ArgumentTypeError(

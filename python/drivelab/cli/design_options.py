@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from drivelab.cli.arguments import size, whole_number
+from drivelab.cli.arguments import duration, inner_share, size, whole_number
 from drivelab.workloads.design import DEFAULT_DESIGN
+from drivelab.workloads.parts import FITTED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from drivelab.drives.protocol import DriveLimits
+    from drivelab.models.goal import Goal
     from drivelab.workloads.design import Design
     from drivelab.workloads.selection import Selection
 
@@ -24,8 +27,31 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
         "--design",
         default=DEFAULT_DESIGN,
         metavar="DESIGN",
-        help="which workloads: huang2011[:N], huang2011-sweeps, sobol:N or a CSV file "
-        f"[{DEFAULT_DESIGN}]",
+        help="which workloads: adaptive, which chooses them as it goes, huang2011[:N], "
+        f"huang2011-sweeps, sobol:N or a CSV file [{DEFAULT_DESIGN}]",
+    )
+    group = parser.add_argument_group(
+        "how much the design adaptive measures", "whatever comes first ends it"
+    )
+    group.add_argument(
+        "--measurements",
+        type=whole_number(1, _MOST_CHECKED),
+        metavar="N",
+        help="measurements for models [300; with --error or --budget at most 1200]",
+    )
+    group.add_argument(
+        "--error",
+        dest="error_ratio",
+        type=inner_share,
+        metavar="SHARE",
+        help="until this mean relative error is to be expected, such as 5%%",
+    )
+    group.add_argument(
+        "--budget",
+        dest="budget_seconds",
+        type=duration,
+        metavar="TIME",
+        help="until the drive has worked so long, such as 1h; simulated drives: simulated time",
     )
     parser.add_argument(
         "--check",
@@ -53,6 +79,38 @@ def add_design_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def goal_of(args: argparse.Namespace) -> Goal:
+    """Return when a run of the design ``adaptive`` has enough.
+
+    Raises
+    ------
+    UsageError
+        When a value is out of range.
+    """
+    from drivelab.models.goal import Goal
+
+    return Goal(args.measurements, args.error_ratio, args.budget_seconds)
+
+
+def asked_goal(args: argparse.Namespace, design: Design) -> Goal | None:
+    """Return the goal, None where the design says itself what it measures and none was asked for.
+
+    Raises
+    ------
+    UsageError
+        When a goal was asked of such a design.
+    """
+    from drivelab.models.goal import Goal
+    from drivelab.models.model_campaign import refuse_goal
+    from drivelab.workloads.adaptive import AdaptiveDesign
+
+    goal = goal_of(args)
+    if isinstance(design, AdaptiveDesign):
+        return goal
+    refuse_goal(design, None if goal == Goal() else goal)
+    return None
+
+
 def check_of(args: argparse.Namespace) -> int:
     """Return how many workloads check the models."""
     from drivelab.drives.naming import kind_of
@@ -63,19 +121,40 @@ def check_of(args: argparse.Namespace) -> int:
 
 def selection_of(args: argparse.Namespace, design: Design, drive: DriveLimits) -> Selection:
     """Choose the workloads of every part of the run; raises as `campaign_selection`."""
+    from drivelab.campaign.campaign import accepted_by
     from drivelab.models.model_campaign import campaign_selection
+    from drivelab.workloads.adaptive import AdaptiveDesign
+    from drivelab.workloads.probes import USUAL_PAGE_BYTES, first_probes, page_probes
 
-    return campaign_selection(
+    goal = asked_goal(args, design)
+    if isinstance(design, AdaptiveDesign) and goal is not None:
+        # Which workloads they are is found on the way; what they cost is told from as many others.
+        design = replace(design, count=goal.most)
+    selection = campaign_selection(
         design, drive, seed=args.seed, check=check_of(args), sweeps=args.sweeps
+    )
+    if goal is None or not goal.has_probes:
+        return selection
+    # The second ones depend on what the first ones find; these are of the usual page.
+    asked = [*first_probes(), *page_probes(USUAL_PAGE_BYTES)]
+    accepts = accepted_by(drive)
+    probes = [each.without_ineffective() for each in asked if accepts(each)]
+    return replace(
+        selection,
+        workloads=[*selection.workloads, *probes],
+        parts=replace(selection.parts, probes=len(probes)),
     )
 
 
 def parts_text(parts: Mapping[str, int], design: str) -> str:
     """Say how many workloads each part of a run has."""
-    drawn = parts["training"] + parts["calibration"]
-    lines = [f"{drawn:,} of {design} ({parts['calibration']:,} of them for intervals)"]
+    drawn = sum(parts[name] for name in FITTED)
+    chosen = f", {parts['chosen']:,} chosen" if parts["chosen"] else ""
+    lines = [f"{drawn:,} of {design} ({parts['calibration']:,} of them for intervals{chosen})"]
     if parts["check"]:
         lines.append(f"{parts['check']:,} off-grid to check the models")
+    if parts["probes"]:
+        lines.append(f"{parts['probes']:,} probes")
     if parts["sweeps"]:
         lines.append(f"{parts['sweeps']:,} for curves")
     return ", ".join(lines)

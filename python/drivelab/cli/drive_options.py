@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 from typing import TYPE_CHECKING, Final
 
-from drivelab.cli.arguments import duration, half_width, seed, size, whole_number
+from drivelab.cli.arguments import duration, inner_share, seed, size, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +103,7 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--half-width",
         dest="half_width_ratio",
-        type=half_width,
+        type=inner_share,
         metavar="SHARE",
         help="count until the mean latency's 95 %% half-width is this share of it [simulated "
         "drives 1%%, unless --requests or --seconds is given]",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.cli.design_options import selection_of
+from drivelab.cli.design_options import asked_goal, selection_of
 from drivelab.cli.drive_options import open_named, plan_of, refuse_options_without_effect
 from drivelab.cli.terminal import in_lines, show
 from drivelab.units import format_decimal_size, format_duration_ns, format_size
@@ -86,6 +86,9 @@ def _answer(
     cost: Forecast,
 ) -> dict[str, Any]:
     """Give what ``--json`` prints (docs/json.md)."""
+    from drivelab.workloads.adaptive import START
+
+    goal = asked_goal(args, design)
     return {
         "drive": drive.name,
         "kind": drive.kind,
@@ -94,6 +97,8 @@ def _answer(
         "design": args.design,
         "seed": args.seed,
         "design_distinct_workloads": design.distinct,
+        "goal": None if goal is None else goal.to_json(),
+        "first_round_workloads": None if goal is None else min(START, goal.most),
         "population": selection.population,
         "workloads": len(selection.workloads),
         "distinct_workloads": len({workload.key() for workload in selection.workloads}),
@@ -123,6 +128,7 @@ def _text(answer: dict[str, Any]) -> str:
     lines = [
         ("drive", f"{answer['drive']} ({_KINDS[answer['kind']]})"),
         ("workloads", _workloads_text(answer)),
+        *_goal_lines(answer),
         *_parts_lines(answer),
         *_left_out_lines(answer),
         ("time", _time_text(answer)),
@@ -145,12 +151,25 @@ def _workloads_text(answer: dict[str, Any]) -> str:
     return f"{total:,}, of them {distinct:,} distinct{told}"
 
 
+def _goal_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    from drivelab.models.goal import Goal
+
+    if answer["goal"] is None:
+        return []
+    first = answer["first_round_workloads"]
+    return [
+        ("ends with", Goal(**answer["goal"]).describe()),
+        ("begins with", f"{first} spread over the ranges; what is measured decides the others"),
+    ]
+
+
 def _parts_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
     uses = {
         "training": "models are fitted to them",
-        "calibration": "drawn at random from the design, for intervals",
+        "calibration": "drawn at random from the design, for models and their intervals",
         "check": "off-grid, to check the models",
         "sweeps": "for curves, beside those that are in another part",
+        "probes": "to find how the drive is built, at most",
     }
     return [
         (f"  {name}", f"{answer['parts'][name]:,} {use}")

@@ -92,7 +92,7 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
         Command(
             "model",
             "the main job: many workloads measured, models fitted, a report",
-            "model sim:x25m --design huang2011:300 --out runs/x25m",
+            "model sim:x25m --measurements 300 --out runs/x25m",
             libraries="models",
         ),
         Command(

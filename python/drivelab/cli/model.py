@@ -15,7 +15,9 @@ from drivelab.cli.arguments import add_drive, add_json
 from drivelab.cli.command_line import command_line
 from drivelab.cli.design_options import (
     add_design_options,
+    asked_goal,
     check_of,
+    goal_of,
     parts_text,
 )
 from drivelab.cli.drive_options import add_drive_options, open_named, plan_of
@@ -24,11 +26,13 @@ from drivelab.cli.models import accuracy_text
 from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import RunError, UsageError
 from drivelab.runs.stopping import how_to_go_on, told_when_stopped
+from drivelab.workloads.parts import FITTED, Parts
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
+    from drivelab.pages.fitted import Fitted
     from drivelab.store import Failure, RunStore
 
 
@@ -65,13 +69,14 @@ def run(args: argparse.Namespace) -> int:
     from drivelab.models.of_run import accuracy_rows, weights_of
     from drivelab.pages.fitted import fit_and_report
 
+    goal_of(args)
     if args.endurance is not None:
         raise UsageError("--endurance has no effect without --dry-run: add that, or leave it out")
     path = args.out or default_run(args.drive, args.design, args.seed)
     _check_files(path)
     with _campaign(args, path) as store:
         designed = store.header["design"]
-        failures = store.failures()
+        failures, ended = store.failures(), store.header.get("ended")
         try:
             with told_when_stopped(
                 lambda: f"; everything is measured and kept in {path}; {how_to_go_on(args.command)}"
@@ -81,6 +86,7 @@ def run(args: argparse.Namespace) -> int:
             if failures:
                 raise RunError(f"{_failed(args, path, failures)} ({error})") from error
             raise
+    built = fitted.probed
     answer: dict[str, Any] = {
         "run": str(path),
         "report": str(fitted.report_path),
@@ -96,8 +102,10 @@ def run(args: argparse.Namespace) -> int:
         "failed_workloads": len(failures),
         "half_width_ratio": fitted.half_width_ratio,
         "half_width_reached_workloads": fitted.half_width_reached,
-        "parts": designed["parts"],
+        "parts": Parts.from_json(designed["parts"]).counts,
         "population": designed["population"],
+        "ended": ended,
+        "probed": None if built is None else built.to_json(),
         "accuracy": accuracy_rows(fitted.model),
         "weights": weights_of(fitted.model),
         "limits": limits_of(fitted.model).to_json(),
@@ -105,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(answer, indent=2))
     else:
-        show(_text(in_lines(answer), fitted.model))
+        show(_text(in_lines(answer), fitted))
     if failures:
         raise RunError(_failed(args, path, failures))
     return 0
@@ -122,6 +130,7 @@ def _campaign(args: argparse.Namespace, path: Path) -> RunStore:
         plan_of(args),
         path,
         design=design,
+        goal=asked_goal(args, design),
         check=check_of(args),
         sweeps=args.sweeps,
         size_bytes=args.size,
@@ -162,16 +171,19 @@ def default_run(drive: str, design: str, seed: int) -> Path:
     return Path("runs") / f"{words[:100]}-seed-{seed}"
 
 
-def _text(answer: dict[str, Any], model: Any) -> str:
+def _text(answer: dict[str, Any], fitted: Fitted) -> str:
     lines = [
         f"{answer['drive']} under {answer['workloads']:,} workloads, seed {answer['seed']}",
         f"  {parts_text(answer['parts'], answer['design'])}",
     ]
+    if fitted.probed is not None:
+        lines.append(f"built: {fitted.probed.describe()}")
     if answer["left_out_workloads"]:
         left_out = f"{answer['left_out_workloads']:,}"
         lines.append(f"(this drive cannot run {left_out} other workloads of the design)")
     lines += half_width_text(answer)
-    lines += ["", accuracy_text(model), ""]
+    lines += ended_text(answer)
+    lines += ["", accuracy_text(fitted.model), ""]
     asked = [answer["run"], "--queue-depth", "8", "--read-size", "64KiB"]
     lines += [
         f"report   {answer['report']}",
@@ -179,6 +191,28 @@ def _text(answer: dict[str, Any], model: Any) -> str:
         f"ask it   {command_line('predict', asked)}",
     ]
     return "\n".join(lines)
+
+
+def ended_text(answer: Mapping[str, Any]) -> list[str]:
+    """Say what ended a run that asks round by round, and what error was to be expected then."""
+    ended = answer["ended"]
+    if ended is None:
+        return []
+    goal = ended["goal"]
+    why = {
+        "error": "the expected error that was asked for was reached",
+        "budget": "the budget is spent",
+        "measurements": "as many measurements as were asked for",
+    }[ended["ended_by"]]
+    parts = answer["parts"]
+    held = sum(parts[name] for name in FITTED)
+    if ended["ended_by"] == "measurements" and goal["measurements"] not in (None, held):
+        why = f"it holds {held:,} measurements already, and {goal['measurements']:,} were asked for"
+    lines = [f"ended: {why}"]
+    if ended["expected_error_ratio"] is not None:
+        ratio, deviation = ended["expected_error_ratio"], ended["expected_error_deviation_ratio"]
+        lines[0] += f"; error to be expected: {100 * ratio:.1f} % ± {100 * deviation:.1f}"
+    return lines
 
 
 def half_width_text(answer: Mapping[str, Any]) -> list[str]:

@@ -18,7 +18,7 @@ from drivelab.cli.arguments import (
     DRIVE_HELP,
     add_json,
     argument_type,
-    half_width,
+    inner_share,
     seed,
     size,
     whole_number,
@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--half-width",
-        type=half_width,
+        type=inner_share,
         metavar="SHARE",
         help="with auto: measure until the ratios' 95 %% half-width is this share of them, "
         "median over the sizes [5%%]",
@@ -100,7 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--partial",
-        type=half_width,
+        type=inner_share,
         metavar="SHARE",
         help="each pass sends only this share of the file's requests, and the result says so",
     )

@@ -39,6 +39,7 @@ from drivelab.models.exhibits.run_data import RunData
 from drivelab.models.exhibits.summary import (
     GLOSSARY,
     first_numbers,
+    how_built,
     how_sure,
     what_was_tried,
 )
@@ -74,7 +75,7 @@ class Part:
 def in_short(run: RunData) -> list[Exhibit]:
     """Say which drive it is, give three numbers, and say how sure they are."""
     return [
-        Text((what_was_tried(run),), leads=True),
+        Text((what_was_tried(run), *how_built(run)), leads=True),
         first_numbers(run),
         Text(tuple(how_sure(run, importance(run))), leads=True),
     ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.campaign.kind import campaign_rows
 from drivelab.models import of_run
+from drivelab.models.probed import Probed, probes_of
 from drivelab.outputs import OutputFolder
 from drivelab.pages.run import build_report
 from drivelab.report.saved import refuse_folder
@@ -32,6 +33,8 @@ class Fitted:
         What was asked for, over the mean latency; None if nothing was.
     half_width_reached
         How many measurements reached it.
+    probed
+        What probes say of how the drive is built; None where there are none.
     """
 
     model: PerformanceModel
@@ -42,6 +45,7 @@ class Fitted:
     drive_kind: str
     half_width_ratio: float | None
     half_width_reached: int | None
+    probed: Probed | None
 
 
 def check_run_files(run: Path, header: Mapping[str, Any], *, force: bool = False) -> None:
@@ -96,4 +100,5 @@ def fit_and_report(
         drive_kind=drive["kind"],
         half_width_ratio=asked,
         half_width_reached=None if asked is None else reached,
+        probed=probes_of(measurements, Parts.from_json(store.header["design"]["parts"])),
     )

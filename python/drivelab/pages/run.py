@@ -93,7 +93,7 @@ def read_run(
             )
         model = PerformanceModel.load(path)
     run = run_data(header, measurements, model, failures, starts)
-    if model.evaluation.indices.tolist() != [one.index for one in run.training]:
+    if model.evaluation.indices.tolist() != [one.index for one in run.fitted]:
         raise UsageError(
             f"{path} was fitted to other measurements than {run_path} holds: run the "
             "`drivelab model` that started it again"

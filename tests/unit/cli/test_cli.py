@@ -18,7 +18,7 @@ from drivelab.cli import main as cli
 from drivelab.cli.arguments import (
     CommandParser,
     add_characteristics,
-    half_width,
+    inner_share,
     ratio,
     seed,
     share,
@@ -284,12 +284,12 @@ def test_measure_writes_ratios_with_two_decimals(capsys) -> None:
 
 @pytest.mark.parametrize("text", ["0.001", "1e-3", ".1e-2", "1E-03", "10e-4"])
 def test_shares_have_exponents_too(text: str) -> None:
-    assert ratio(text) == share(text) == half_width(text) == pytest.approx(0.001)
-    assert share(f"{text}%") == half_width(f"{text} %") == pytest.approx(1e-5)
+    assert ratio(text) == share(text) == inner_share(text) == pytest.approx(0.001)
+    assert share(f"{text}%") == inner_share(f"{text} %") == pytest.approx(1e-5)
 
 
 @pytest.mark.parametrize("text", ["1e1", "1e999", "1e-999%", "e-3", "1e", "1e-1.5", "nan", "-1e-3"])
 def test_what_is_no_share_is_refused(text: str) -> None:
-    for parse in (share, half_width):
+    for parse in (share, inner_share):
         with pytest.raises(argparse.ArgumentTypeError, match="is not allowed; it takes a share"):
             parse(text)

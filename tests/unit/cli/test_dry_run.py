@@ -79,7 +79,14 @@ def test_the_numbers_of_a_simulated_campaign(tmp_path: Path, capsys, monkeypatch
     monkeypatch.chdir(tmp_path)
     words = [f"sim:{SMALL}", "--design", "huang2011:50", "--requests", "20", "--check", "9"]
     answer = told([*words, "--warmup-requests", "5"], capsys)
-    assert answer["parts"] == {"training": 40, "calibration": 10, "check": 9, "sweeps": 74}
+    assert answer["parts"] == {
+        "training": 40,
+        "calibration": 10,
+        "check": 9,
+        "sweeps": 74,
+        "chosen": 0,
+        "probes": 0,
+    }
     assert answer["workloads"] == answer["distinct_workloads"] == 133
     assert answer["design_distinct_workloads"] == 14980
     assert (answer["left_out_workloads"], answer["left_out_sweeps"]) == (0, 0)
@@ -94,7 +101,9 @@ def test_the_numbers_of_a_simulated_campaign(tmp_path: Path, capsys, monkeypatch
     assert list(tmp_path.iterdir()) == []
     lines = shown([*words, "--warmup-requests", "5"], capsys)
     assert lines["workloads"] == ("133, of them 133 distinct; huang2011 holds 14,980 distinct ones")
-    assert lines["calibration"] == "10 drawn at random from the design, for intervals"
+    assert lines["calibration"] == (
+        "10 drawn at random from the design, for models and their intervals"
+    )
     assert lines["left out"] == "0 of the design, which this drive cannot run"
     assert "of the drive's simulated time; extrapolated from 16 of the workloads" in lines["time"]
     assert lines["written"].endswith("by requests, simulated: nothing wears")
@@ -121,7 +130,14 @@ def test_a_file_yet_to_be_made_is_not_made(watched: Path, capsys) -> None:
     assert everything_below(watched) == {}
     assert (answer["kind"], answer["capacity_bytes"]) == ("real", 8 * MIB)
     assert (answer["file_bytes"], answer["block_bytes_assumed"]) == (8 * MIB, True)
-    assert answer["parts"] == {"training": 16, "calibration": 4, "check": 0, "sweeps": 0}
+    assert answer["parts"] == {
+        "training": 16,
+        "calibration": 4,
+        "check": 0,
+        "sweeps": 0,
+        "chosen": 0,
+        "probes": 0,
+    }
     assert answer["drive_seconds"] == answer["host_seconds"] == 20 * 2.5
     assert answer["written_bytes"] == 0
     # No more than all of it written, no less than a third: most of the design writes.

@@ -39,7 +39,7 @@ DOCUMENTS = [
 # Objects whose keys are data: any name may stand there.
 OPEN_OBJECTS = (
     *("extra", "latency_ns_histogram", "used", "intervals"),
-    *("operations", "latency_parts"),
+    *("operations", "latency_parts", "weights", "limited_ratio"),
 )
 # Objects that a drive says about itself, which are documented as one.
 WHOLE_OBJECTS = ("identity",)
@@ -75,11 +75,11 @@ COMMAND_LINES: dict[str, list[str]] = {
     "reproduce snia2010": ["reproduce", "snia2010", "--out", "snia2010"],
     "reproduce yoo2014": ["reproduce", "yoo2014", "--out", "yoo2014"],
     "model": [
-        *("model", "sim:x25m", "--design", "huang2011:12", "--check", "5", "--no-sweeps"),
+        *("model", "sim:x25m", "--measurements", "100", "--check", "5", "--no-sweeps"),
         *("--requests", "50", "--out", "run"),
     ],
     "model --dry-run": [
-        *("model", "sim:x25m", "--design", "huang2011:12", "--check", "5", "--dry-run"),
+        *("model", "sim:x25m", "--measurements", "12", "--check", "5", "--dry-run"),
         *("--requests", "50", "--warmup-requests", "10"),
     ],
     "report": ["report", "run"],

@@ -24,14 +24,14 @@ def test_a_run_is_its_design_and_a_check_and_the_sweeps(tmp_path: Path, capsys) 
     words = [*WORDS, "--design", "sobol:15", "--check", "4", "--out", str(tmp_path / "run")]
     assert cli.main(words) == 0
     answer = json.loads(capsys.readouterr().out)
-    parts = {"training": 12, "calibration": 3, "check": 4, "sweeps": 75}
+    parts = {"training": 12, "calibration": 3, "check": 4, "sweeps": 75, "chosen": 0, "probes": 0}
     assert answer["parts"] == parts
     assert answer["workloads"] == answer["distinct_workloads"] == 94
     assert "queue depth 1 to 64 and sizes 1 to 256 KiB" in answer["population"]
     with RunStore.open(tmp_path / "run") as store:
         assert store.header["design"]["parts"] == parts
     evaluation = PerformanceModel.load(tmp_path / "run" / "model.json").evaluation
-    assert evaluation.indices.tolist() == list(range(12))
+    assert evaluation.indices.tolist() == list(range(15))
 
 
 def test_another_check_or_no_sweeps_is_another_campaign(tmp_path: Path, capsys) -> None:

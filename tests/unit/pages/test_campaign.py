@@ -338,7 +338,7 @@ def every_model_caution(run: RunData) -> list[Caution]:
 def test_far_off_counts_from_a_factor_of_two(factor: float, seen: bool) -> None:
     run = made_run(100)
     for one in (factor, 1 / factor):
-        made = evaluated(run.training, predicting(run.training, one))
+        made = evaluated(run.fitted, predicting(run.fitted, one))
         names = [caution.name for caution in every_model_caution(replace(run, evaluation=made))]
         assert ("Far off" in names) == seen
 
