@@ -111,7 +111,7 @@ def test_a_complete_run_goes_on_where_more_is_asked_for(tmp_path: Path) -> None:
     ("changes", "told"),
     [
         ({"plan": MeasurementPlan(requests=10, seed=1)}, "seed: 0 before, 1 now"),
-        ({"pool": POOL | {"calibration": workloads(50)[40:]}}, "design pool SHA-256: [0-9a-f]+... before"),
+        ({"pool": POOL | {"calibration": workloads(50)[40:]}}, "design pool SHA-256: [0-9a-f]+"),
     ],
 )
 def test_another_run_is_refused(tmp_path: Path, changes: dict[str, Any], told: str) -> None:

@@ -91,7 +91,7 @@ WRONG_WORDS: list[tuple[list[str], str]] = [
     (["model", "sim:x25m", "--design", "huang2011:-5"], "N from 1 on"),
     (["model", "sim:x25m", "--design", "huang2011:10000000"], "14980 distinct workloads"),
     (["model", "sim:nonsense"], "`drivelab drives` lists all"),
-    (["model", "analytic:x25m-yoo2014"], "this drive cannot express"),
+    (["model", "analytic:x25m-yoo2014"], "this drive can express 19 of the 5120 workloads"),
     (["model", "sim:x25m", "--out", "/proc/version"], "/proc/version is a file"),
     (["model", "sim:x25m", "--out", "/proc/version/run"], "is a file, not a folder"),
     (["model", "sim:x25m", "--out", "/etc"], "and no run; choose a new or an empty folder"),
@@ -279,7 +279,7 @@ def test_run_of_another_drive(run, capsys) -> None:
     [
         (lambda data: data[: len(data) // 2], 1, "is damaged"),
         (lambda data: data.replace(b'"fold": [', b'"fold": [-1, '), 1, "is damaged"),
-        (lambda data: data.replace(b'"format_version": 3', b'"format_version": 9'), 1, "damaged"),
+        (lambda data: data.replace(b'"format_version": 4', b'"format_version": 9'), 1, "damaged"),
         (lambda data: b"[]", 2, "is no Drivelab model that can be read: it holds "),
         (lambda data: b"{}", 2, "is no Drivelab model that can be read: it holds "),
         (
@@ -302,7 +302,7 @@ def test_damaged_model(damage, code, said, run, capsys) -> None:
 
 
 def of_version(data: bytes, version: int) -> bytes:
-    return seal(data.replace(b'"format_version": 3', b'"format_version": %d' % version))
+    return seal(data.replace(b'"format_version": 4', b'"format_version": %d' % version))
 
 
 @pytest.mark.parametrize(("layout", "writer"), [(99, "newer"), (1, "older")])
