@@ -183,8 +183,9 @@ class Model:
     def _repr_html_(self) -> str:
         from drivelab.models.exhibits.accuracy_words import accuracy_meaning, relative_errors
 
-        meaning = "".join(accuracy_meaning(self._fitted))
-        return table_html(relative_errors(self._fitted), f"Model of {self._described()} {meaning}")
+        evaluation = self._fitted.evaluation
+        meaning = "".join(accuracy_meaning(evaluation))
+        return table_html(relative_errors(evaluation), f"Model of {self._described()} {meaning}")
 
     def _described(self) -> str:
         from drivelab.exhibits.quantities import PROVENANCE

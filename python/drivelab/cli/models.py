@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 #: Percent of workloads that an interval holds, unless something else is asked for.
 DEFAULT_LEVEL: Final = "90"
+# Columns stay as narrow as their numbers.
+_HEAD_WIDTH: Final = 11
 #: Of features and estimator: the one that cross-validation found best.
 AUTO: Final = "auto"
 
@@ -36,13 +38,6 @@ def accuracy_text(model: PerformanceModel) -> str:
     )
     from drivelab.models.exhibits.bottleneck import limits_of, limits_sentence
 
-    lines = table_lines(relative_errors(model), left=2)
+    lines = table_lines(relative_errors(model.evaluation), head_width=_HEAD_WIDTH)
     told = [chosen_words(model), limits_sentence(limits_of(model))]
-    return "\n".join([*lines, *accuracy_meaning(model), "", *(wrapped(each) for each in told)])
-
-
-def wrapped(sentence: str) -> str:
-    """Break a sentence into lines of a terminal."""
-    import textwrap
-
-    return textwrap.fill(sentence, 100, break_long_words=False, break_on_hyphens=False)
+    return "\n".join([*lines, *accuracy_meaning(model.evaluation), "", *told])
