@@ -54,9 +54,7 @@ def _standing(store: RunStore) -> Standing:
     # A run that asks round by round says when it has enough; until then nobody knows how many.
     has_enough = ASKED not in header or "ended" in header
     is_complete = has_enough and len(stored_indices(store)) == asked
-    return Standing(
-        design["name"], design["seed"], is_complete, asked if has_enough else None
-    )
+    return Standing(design["name"], design["seed"], is_complete, asked if has_enough else None)
 
 
 def _named(characteristic: str) -> tuple[str, Kind]:

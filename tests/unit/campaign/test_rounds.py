@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from fake_drive import FakeDrive, workloads
 
+from drivelab.campaign.kind import CAMPAIGN
 from drivelab.campaign.rounds import Asked, Measured, run_rounds
 from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.plan import MeasurementPlan
@@ -55,6 +56,17 @@ def rounds(path: Path, drive: FakeDrive, asking: Asking, **changes: Any) -> RunS
     return run_rounds(
         drive, pool, plan, path, asking, design_name="fake", left_out=0, progress=False, **settings
     )
+
+
+def test_it_is_complete_once_nothing_more_is_asked_for(tmp_path: Path) -> None:
+    with rounds(tmp_path / "run", FakeDrive(), Asking(3)) as store:
+        found = CAMPAIGN.standing(store)
+        assert (found.is_complete, found.planned) == (True, 12)
+    with pytest.raises(RunError):
+        rounds(tmp_path / "stopped", FakeDrive(fail_at={5: RunError("gone")}), Asking(3))
+    with RunStore.open(tmp_path / "stopped") as store:
+        found = CAMPAIGN.standing(store)
+        assert (found.is_complete, found.planned) == (False, None)
 
 
 def test_rounds_follow_each_other_until_nothing_more_is_asked_for(tmp_path: Path) -> None:
