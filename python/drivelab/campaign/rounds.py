@@ -172,6 +172,8 @@ def run_rounds(
     )
     measuring = executor or DriveExecutor(drive)
     with run:
+        # Whoever stopped before may have left this drive's file.
+        drive.take_up()
         known = frozenset(failure.index for failure in run.store.failures())
         rule = FailureRule(on_failure, known)
         rounds = _Rounds(run, pool, plan, asking, measuring=(measuring, rule), shown=progress)
