@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.dry_run:
         return dry_run(args)
-    from drivelab.models.exhibits.bottleneck import limits_of
+    from drivelab.models.limits import limits_of
     from drivelab.models.of_run import accuracy_rows, weights_of
     from drivelab.pages.fitted import fit_and_report
 

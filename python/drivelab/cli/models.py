@@ -36,7 +36,8 @@ def accuracy_text(model: PerformanceModel) -> str:
         chosen_words,
         relative_errors,
     )
-    from drivelab.models.exhibits.bottleneck import limits_of, limits_sentence
+    from drivelab.models.exhibits.limits import limits_sentence
+    from drivelab.models.limits import limits_of
 
     lines = table_lines(relative_errors(model.evaluation), head_width=_HEAD_WIDTH)
     told = [chosen_words(model), limits_sentence(limits_of(model))]

@@ -73,7 +73,7 @@ def _one(args: argparse.Namespace, chromium: str | None) -> tuple[dict[str, Any]
 
 def _campaign(args: argparse.Namespace, chromium: str | None) -> tuple[dict[str, Any], str]:
     from drivelab.campaign.header import stored_header
-    from drivelab.models.exhibits.bottleneck import limits_of
+    from drivelab.models.limits import limits_of
     from drivelab.models.of_run import accuracy_rows, weights_of
     from drivelab.outputs import OutputFolder
     from drivelab.pages.fitted import fit_and_report

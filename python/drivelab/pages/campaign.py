@@ -30,10 +30,10 @@ from drivelab.models.exhibits.accuracy import (
     accuracy_tables,
     left_out,
 )
-from drivelab.models.exhibits.bottleneck import what_limits
 from drivelab.models.exhibits.cautions import model_cautions, model_figure_cautions
 from drivelab.models.exhibits.effects import effect_figures, importance, importance_bars
 from drivelab.models.exhibits.intervals import interval_exhibits
+from drivelab.models.exhibits.limits import what_limits
 from drivelab.models.exhibits.predictions import predicted_observed
 from drivelab.models.exhibits.run_data import RunData
 from drivelab.models.exhibits.summary import (

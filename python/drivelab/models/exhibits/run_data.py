@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.campaign.exhibits.data import CampaignData
 from drivelab.models.evaluate import best_model
-from drivelab.models.exhibits.bottleneck import Limits, limits_of
 from drivelab.models.intervals import half_width, levels_possible
+from drivelab.models.limits import Limits, limits_of
 
 if TYPE_CHECKING:
     from drivelab.drives.measurement import Measurement
