@@ -333,6 +333,31 @@ def any_within(
 ) -> bytes:
     """Return one byte a row: 1 where any of the others lies within the radius, else 0."""
 
+# --- queueing --------------------------------------------------------------------------
+
+def replay_loops(
+    table: NDArray[np.float64],
+    costs: list[float],
+    requests: int,
+    *,
+    units: int,
+    page_bytes: int,
+    members: int,
+    buffer_pages: int,
+    channels: int,
+    writes_in_turn: bool,
+    reads_first: bool,
+    merges: bool,
+    caches_reads: bool,
+    reads_ahead: bool,
+    duplex: bool,
+) -> bytes:
+    """Replay about `requests` of each workload, rows of eight characteristics.
+
+    Returns float64, fifteen a row: the time from one completion to the next in ns, then how often
+    each cost is on the critical path of a request. `UsageError` for what is no drive or workload.
+    """
+
 # --- csv -------------------------------------------------------------------------------
 
 def read_cells(

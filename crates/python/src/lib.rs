@@ -11,6 +11,7 @@ mod keyed_content;
 mod outcome;
 mod panics;
 mod preset;
+mod queueing;
 mod replay;
 mod scenario;
 mod session;
@@ -32,6 +33,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     outcome::register(module)?;
     panics::register(module)?;
     preset::register(module)?;
+    queueing::register(module)?;
     replay::register(module)?;
     scenario::register(module)?;
     session::register(module)?;

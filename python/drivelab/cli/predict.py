@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--estimator",
         metavar="NAME",
         default=AUTO,
-        help="combined, kriging, bottleneck_kriging, bottleneck, boosted, guide (tree with linear "
-        "leaves), cart (regression tree) or ols (least squares) [auto: the best]",
+        help="combined, kriging, bottleneck_kriging, queueing_kriging, bottleneck, boosted, guide "
+        "(tree with linear leaves), cart (regression tree) or ols (least squares) [auto: the best]",
     )
     group = parser.add_argument_group("many workloads")
     group.add_argument(

@@ -16,7 +16,7 @@ from drivelab.models.features import FeatureSet, FloatArray
 from drivelab.models.predictor import Estimator, Predictor
 
 #: Whose answers are combined, by the name of their estimators.
-MEMBERS: Final = ("boosted", "guide", "kriging", "bottleneck_kriging")
+MEMBERS: Final = ("boosted", "guide", "kriging", "bottleneck_kriging", "queueing_kriging")
 # Weights below this are as good as none.
 _LEAST: Final = 1e-3
 # Errors of so many times the median are far off, and how often that is seen anew.

@@ -6,7 +6,9 @@ likelier: the imbalance over units that work in parallel, whose number and strip
 explain most of what is left without them; and the bottleneck model's time and parts.
 
 `kriging` predicts the logarithm itself; `bottleneck_kriging` what the bottleneck model leaves of
-it, so that far from measurements it answers like that.
+it, so that far from measurements it answers like that, and `queueing_kriging` what the queueing
+model leaves (`drivelab.models.queueing`), of its time and of what that goes to. A measurement that
+is far off from what all others say of it, as where a drive once paused, counts for little there.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from drivelab.models.bottleneck import Bottleneck, fit_bottleneck, stripes_json,
 from drivelab.models.checked_json import Node
 from drivelab.models.features import FeatureSet, FloatArray
 from drivelab.models.predictor import Estimator, Predictor
+from drivelab.models.queueing import Queueing, fit_queueing, refit_queueing
 from drivelab.models.work import Stripes, likely_stripes, work_inputs
 
 if TYPE_CHECKING:
@@ -42,6 +45,10 @@ _STEPS: Final = 60
 _AGAIN: Final = 12
 # Length of an input that comes to those of such a search.
 _MORE: Final = 6.0
+# Left over by so many times what is usual, a measurement is taken for a mishap of the drive.
+_MISHAP: Final = 6.0
+# Of a normal distribution's standard deviation over its median absolute deviation.
+_NORMAL: Final = 1.4826
 # So many entries of a covariance are computed at once.
 _ENTRIES: Final = 2**18
 
@@ -60,12 +67,15 @@ class Inputs:
         Whose answers are inputs too; None where they are not.
     is_mean
         Whether the process is of what the bottleneck model leaves.
+    queueing
+        Whose time the process is around, and whose shares are inputs; None where there is none.
     """
 
     features: FeatureSet
     stripes: Stripes | None = None
     bottleneck: Bottleneck | None = None
     is_mean: bool = False
+    queueing: Queueing | None = None
 
     def of(self, table: FloatArray) -> FloatArray:
         """Return the inputs of workloads in effect, finite, shape (n, d)."""
@@ -79,10 +89,14 @@ class Inputs:
             columns.append(self.stripes.inputs(table))
         if self.bottleneck is not None and not self.is_mean:
             columns.append(self.bottleneck.parts(table).T)
+        if self.queueing is not None:
+            columns.append(self.queueing.inputs(table))
         return np.column_stack(columns)
 
-    def mean(self, table: FloatArray) -> FloatArray:
-        """Return what the process is around, shape (n,)."""
+    def mean(self, table: FloatArray, inputs: FloatArray) -> FloatArray:
+        """Return what the process is around, of workloads and their inputs, shape (n,)."""
+        if self.queueing is not None:
+            return inputs[:, -1 - len(self.queueing.told)].copy()
         if self.bottleneck is None or not self.is_mean:
             return np.zeros(len(table))
         return self.bottleneck.predict(table)
@@ -134,9 +148,11 @@ class KrigingSurface:
         from drivelab.models.gaussian_process import answers
 
         numbers = self.numbers
-        found = self.inputs.mean(table)
-        for rows, asked in self._blocks(table):
+        found = np.empty(len(table))
+        for rows, inputs in self._blocks(table):
+            asked = (inputs - numbers["centre"]) / numbers["scale"]
             standard = answers(self.process, asked, numbers["rows"], numbers["weights"])
+            found[rows] = self.inputs.mean(table[rows], inputs)
             found[rows] += numbers["target_centre"] + numbers["target_scale"] * standard
         return found
 
@@ -147,7 +163,8 @@ class KrigingSurface:
         noise = self.numbers["noise"] / (self.numbers["target_scale"] or 1.0) ** 2
         root = root_of(self.process, self.numbers["rows"], noise)
         found = np.empty(len(table))
-        for rows, asked in self._blocks(table):
+        for rows, inputs in self._blocks(table):
+            asked = (inputs - self.numbers["centre"]) / self.numbers["scale"]
             shared = self.process.covariance(self.numbers["rows"], asked)
             explained = (solved(root, shared) ** 2).sum(axis=0)
             variance = np.maximum(self.process.variance(asked) - explained, 0.0)
@@ -156,21 +173,21 @@ class KrigingSurface:
         return found
 
     def _blocks(self, table: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
-        """Give some rows at once, and their standardised inputs."""
+        """Give some rows at once, and their inputs."""
         size = max(1, _ENTRIES // len(self.numbers["rows"]))
         for begin in range(0, len(table), size):
             rows = slice(begin, begin + size)
-            inputs = self.inputs.of(table[rows])
-            yield rows, (inputs - self.numbers["centre"]) / self.numbers["scale"]
+            yield rows, self.inputs.of(table[rows])
 
     def to_json(self) -> dict[str, Any]:
         """Return the inputs and every number of the process."""
-        bottleneck = self.inputs.bottleneck
+        bottleneck, queueing = self.inputs.bottleneck, self.inputs.queueing
         return {
             "kind": self.kind,
             "stripes": stripes_json(self.inputs.stripes),
             "bottleneck": None if bottleneck is None else bottleneck.to_json(),
             "is_mean": self.inputs.is_mean,
+            "queueing": None if queueing is None else queueing.to_json(),
             **{name: np.asarray(self.numbers[name]).tolist() for name in (*_NUMBERS, *_ARRAYS)},
             "rows": self.numbers["rows"].tolist(),
         }
@@ -178,12 +195,13 @@ class KrigingSurface:
     @classmethod
     def from_json(cls, node: Node, features: FeatureSet) -> Self:
         """Read what `to_json` gave."""
-        bottleneck = node.of("bottleneck")
+        bottleneck, queueing = node.of("bottleneck"), node.of("queueing")
         inputs = Inputs(
             features,
             stripes_of(node.of("stripes")),
             None if bottleneck.value is None else Bottleneck.from_json(bottleneck, features),
             node.of("is_mean").boolean(),
+            None if queueing.value is None else Queueing.from_json(queueing),
         )
         numbers: dict[str, Any] = {name: node.of(name).number() for name in _NUMBERS}
         rows = [row.numbers() for row in node.of("rows").items()]
@@ -243,7 +261,7 @@ class _Tried:
             more = np.full(rows.shape[1] - len(start.lengths), _MORE)
             start = replace(start, lengths=np.append(start.lengths, more))
         self.fitted = KrigingRegressor(max_steps=steps, max_search_rows=_SEARCHED, start=start)
-        left = seen.targets - inputs.mean(seen.table)
+        left = seen.targets - inputs.mean(seen.table, rows)
         self.fitted.fit(rows, left, noise_variance=seen.noise)
         # Of the logarithms themselves: the smaller what is left, the likelier.
         unit = self.fitted.target_scale_ or 1.0
@@ -256,6 +274,7 @@ class _Tried:
         root = self.fitted.root_
         inverse_root = solved(root, np.eye(len(root)))
         found: FloatArray = self.fitted.weights_ / (inverse_root**2).sum(axis=0)
+        found *= self.fitted.target_scale_
         return found
 
     def surface(self) -> KrigingSurface:
@@ -302,6 +321,35 @@ def fit_bottleneck_kriging(
     return _striped(_Tried(inputs, seen), seen).surface()
 
 
+def fit_queueing_kriging(
+    features: FeatureSet, table: FloatArray, targets: FloatArray, noise: FloatArray, seed: int
+) -> Predictor:
+    """Fit the process to what the queueing model leaves of the logarithms."""
+    del seed  # nothing is drawn
+    seen = _Seen.of(table, targets, noise)
+    inputs = Inputs(features, queueing=fit_queueing(seen.table, seen.targets))
+    tried = _Tried(inputs, seen, _of_what_is_left(inputs, table))
+    return _without_mishaps(tried, seen, _of_what_is_left(inputs, table), _STEPS).surface()
+
+
+def _of_what_is_left(inputs: Inputs, table: FloatArray) -> Process:
+    """Return where to search for a process of what a good mean leaves: much is noise at first."""
+    from drivelab.models.gaussian_process import Process
+
+    columns = inputs.of(table[:1]).shape[1]
+    return Process(1.0, 0.1, 0.1, np.full(columns, 2.0 * math.sqrt(columns)))
+
+
+def _without_mishaps(tried: _Tried, seen: _Seen, start: Process, steps: int) -> _Tried:
+    """Return a fit in which what is far off is taken to be as noisy as it is off."""
+    left = tried.left()
+    far = np.abs(left) > _MISHAP * _NORMAL * float(np.median(np.abs(left)))
+    if not far.any():
+        return tried
+    noise = np.where(far, seen.noise + left**2, seen.noise)
+    return _Tried(tried.inputs, replace(seen, noise=noise), start, steps)
+
+
 def refit_kriging(
     predictor: Predictor,
     features: FeatureSet,
@@ -320,6 +368,10 @@ def refit_kriging(
             seen.table, seen.targets, stripes=inputs.bottleneck.stripes, start=inputs.bottleneck
         )
         inputs = replace(inputs, bottleneck=again)
+    if inputs.queueing is not None:
+        loop = refit_queueing(seen.table, seen.targets, inputs.queueing)
+        tried = _Tried(replace(inputs, queueing=loop), seen, predictor.process, _AGAIN)
+        return _without_mishaps(tried, seen, predictor.process, _AGAIN).surface()
     return _Tried(inputs, seen, predictor.process, _AGAIN).surface()
 
 
@@ -327,6 +379,13 @@ KRIGING: Final = Estimator("kriging", fit_kriging, KrigingSurface, refit=refit_k
 BOTTLENECK_KRIGING: Final = Estimator(
     "kriging on the bottleneck model",
     fit_bottleneck_kriging,
+    KrigingSurface,
+    features=("extended",),
+    refit=refit_kriging,
+)
+QUEUEING_KRIGING: Final = Estimator(
+    "kriging on the queueing model",
+    fit_queueing_kriging,
     KrigingSurface,
     features=("extended",),
     refit=refit_kriging,

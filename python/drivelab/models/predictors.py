@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from drivelab.models.bottleneck import BOTTLENECK
 from drivelab.models.combination import COMBINED
 from drivelab.models.features import FEATURE_SETS
-from drivelab.models.kriging_surface import BOTTLENECK_KRIGING, KRIGING
+from drivelab.models.kriging_surface import BOTTLENECK_KRIGING, KRIGING, QUEUEING_KRIGING
 from drivelab.models.least_squares import OLS
 from drivelab.models.tree_models import BOOSTED, CART, READABLE
 
@@ -27,6 +27,7 @@ ESTIMATORS: Final[dict[str, Estimator]] = {
     "bottleneck": BOTTLENECK,
     "kriging": KRIGING,
     "bottleneck_kriging": BOTTLENECK_KRIGING,
+    "queueing_kriging": QUEUEING_KRIGING,
     "combined": COMBINED,
 }
 

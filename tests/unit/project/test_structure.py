@@ -46,7 +46,7 @@ DRAWING_KNOWS = {
 OFFERED_FROM = {"api", "errors", "workloads"}
 RUST_ORDER: list[set[str]] = [
     {"request"},
-    {"ftl", "workload", "tree", "table", "csv"},
+    {"ftl", "workload", "queueing", "tree", "table", "csv"},
     {"sim"},
     {"firmware-bench", "live", "python"},
 ]
@@ -255,7 +255,7 @@ def without_tests(source: str) -> str:
 
 
 def test_simulator_is_pure() -> None:
-    crates = ("request", "ftl", "workload", "tree", "sim")
+    crates = ("request", "ftl", "workload", "queueing", "tree", "sim")
     files = [path for name in crates for path in (ROOT / "crates" / name / "src").rglob("*.rs")]
     assert len(files) >= len(crates)
     # A library is looked at before it is loaded, and never while the simulator runs.

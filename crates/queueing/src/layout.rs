@@ -1,0 +1,94 @@
+//! What a drive is made of.
+
+use crate::QueueingError;
+
+/// Of consecutive addresses on one member of an array.
+pub const MEMBER_STRIPE_BYTES: u64 = 65_536;
+
+const MOST_UNITS: usize = 4096;
+const MOST_PAGES: usize = 1 << 16;
+
+/// Counts and switches of a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Units that work at the same time, of all members together.
+    pub units: usize,
+    /// Consecutive bytes on one unit, read and written as a whole.
+    pub page_bytes: usize,
+    /// Of an array; each has a link and a buffer of its own. A divisor of the units.
+    pub members: usize,
+    /// Pages that wait in a member for their program; 0: a write waits for its own.
+    pub buffer_pages: usize,
+    /// Units share so many ways to the link; 0: none is shared.
+    pub channels: usize,
+    /// A page that is written goes to the unit whose turn it is, not to that of its address.
+    pub writes_in_turn: bool,
+    /// Reads do not wait for programs of their unit, but for a while of one that runs.
+    pub reads_first: bool,
+    /// What is written to a page again replaces it in the buffer.
+    pub merges: bool,
+    /// A page that is read again at once needs no unit.
+    pub caches_reads: bool,
+    /// Reads in order begin at their unit when the read before them arrives.
+    pub reads_ahead: bool,
+    /// Data crosses the link both ways at the same time.
+    pub duplex: bool,
+}
+
+impl Layout {
+    /// Refuses what makes no drive.
+    ///
+    /// # Errors
+    ///
+    /// [`QueueingError::Layout`] names the number.
+    pub fn validate(&self) -> Result<(), QueueingError> {
+        let refused = |name, value, allowed| {
+            Err(QueueingError::Layout {
+                name,
+                value,
+                allowed,
+            })
+        };
+        if !(1..=MOST_UNITS).contains(&self.units) {
+            return refused("units", self.units, "1 to 4096");
+        }
+        if !(512..=1 << 20).contains(&self.page_bytes) {
+            return refused("page_bytes", self.page_bytes, "512 to 1048576");
+        }
+        if self.members == 0 || !self.units.is_multiple_of(self.members) {
+            return refused("members", self.members, "a divisor of the units");
+        }
+        if self.buffer_pages > MOST_PAGES {
+            return refused("buffer_pages", self.buffer_pages, "0 to 65536");
+        }
+        if self.channels > MOST_UNITS {
+            return refused("channels", self.channels, "0 to 4096");
+        }
+        Ok(())
+    }
+
+    /// The member and the unit of the page with this number, where those before it went to `before`.
+    #[inline(always)]
+    pub(crate) fn next_place(&self, before: (usize, usize), page: u64) -> (usize, usize) {
+        if self.members > 1 {
+            return self.place(page);
+        }
+        let unit = before.1 + 1;
+        (0, if unit == self.units { 0 } else { unit })
+    }
+
+    /// The member and the unit of the page with this number.
+    #[inline]
+    pub(crate) fn place(&self, page: u64) -> (usize, usize) {
+        if self.members == 1 {
+            return (0, (page % self.units as u64) as usize);
+        }
+        let stripe = (MEMBER_STRIPE_BYTES / self.page_bytes as u64).max(1);
+        let members = self.members as u64;
+        let row = page / stripe;
+        let member = row % members;
+        let inside = row / members * stripe + page % stripe;
+        let each = self.units as u64 / members;
+        (member as usize, (member * each + inside % each) as usize)
+    }
+}

@@ -1,0 +1,463 @@
+//! The loop itself.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::access::{Access, Accesses};
+use crate::moment::{Log, Moment};
+use crate::{COSTS, Cost, Layout, QueueingError};
+
+/// Of a workload, in the order of equation 4 of Huang et al. 2011.
+pub const CHARACTERISTICS: usize = 8;
+
+/// Units of sizes on the link.
+const LINK_PAGE_BYTES: f64 = 4096.0;
+/// Deeper loops wait at the same place.
+const MOST_DEPTH: usize = 256;
+/// Of a request; of larger ones each stands for several.
+const MOST_PAGES: u64 = 256;
+/// Of a request when this many are replayed; of larger requests fewer tell as much.
+const USUAL_PAGES: f64 = 10.0;
+
+/// What a workload takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Replayed {
+    /// From one completion to the next, on average.
+    pub ns: f64,
+    /// How often each cost is on the critical path of a request.
+    pub counts: [f64; COSTS],
+}
+
+/// Replays each workload of a table.
+///
+/// # Arguments
+///
+/// `table` holds rows of [`CHARACTERISTICS`]: ratios from 0 to 1, sizes and strides in bytes; NaN is
+/// what has no effect. `requests` is about how many count, after a third as many that do not.
+///
+/// # Errors
+///
+/// What is wrong about the layout, the costs or the table.
+pub fn replay(
+    table: &[f64],
+    layout: &Layout,
+    costs: &[f64],
+    requests: usize,
+) -> Result<Vec<Replayed>, QueueingError> {
+    layout.validate()?;
+    let costs: &[f64; COSTS] = costs.try_into().map_err(|_| QueueingError::Length {
+        values: costs.len(),
+        expected: "one for each cost",
+    })?;
+    for (place, &value) in costs.iter().enumerate() {
+        if !(0.0..f64::INFINITY).contains(&value) {
+            return Err(QueueingError::Cost { place, value });
+        }
+    }
+    if !table.len().is_multiple_of(CHARACTERISTICS) {
+        return Err(QueueingError::Length {
+            values: table.len(),
+            expected: "eight for each workload",
+        });
+    }
+    let mut drive = Drive::new(layout, costs);
+    let rows = table.chunks_exact(CHARACTERISTICS).enumerate();
+    rows.map(|(row, values)| {
+        let workload = Workload::read(values).ok_or(QueueingError::Workload { row })?;
+        Ok(drive.replay(&workload, requests.max(1)))
+    })
+    .collect()
+}
+
+/// A row of the table.
+struct Workload {
+    write_ratio: f64,
+    depth: usize,
+    reads: Accesses,
+    writes: Accesses,
+}
+
+impl Workload {
+    fn read(values: &[f64]) -> Option<Self> {
+        let &[
+            write_ratio,
+            depth,
+            read_size,
+            write_size,
+            read_random,
+            write_random,
+            read_stride,
+            write_stride,
+        ] = values
+        else {
+            return None;
+        };
+        let of = |value: f64, without: f64| if value.is_nan() { without } else { value };
+        let accesses = |key, size: f64, random: f64, stride: f64| {
+            let (size, random, stride) = (of(size, 4096.0), of(random, 1.0), of(stride, 0.0));
+            let is_sound = (512.0..=1e12).contains(&size)
+                && (0.0..=1.0).contains(&random)
+                && (0.0..=1e12).contains(&stride);
+            is_sound.then(|| Accesses::new(key, size, random, stride))
+        };
+        let is_sound = (0.0..=1.0).contains(&write_ratio) && (1.0..=1e9).contains(&depth);
+        is_sound.then_some(())?;
+        Some(Self {
+            write_ratio,
+            depth: (depth.round() as usize).min(MOST_DEPTH),
+            reads: accesses(1000, read_size, read_random, read_stride)?,
+            writes: accesses(2000, write_size, write_random, write_stride)?,
+        })
+    }
+}
+
+/// What a request in flight does next, and when.
+#[derive(Clone, Copy)]
+struct InFlight {
+    at: Moment,
+    /// The read whose data is there, still to cross the link.
+    arrived: Option<(u64, u64)>,
+}
+
+/// When each part of the drive is free.
+struct Drive<'a> {
+    layout: &'a Layout,
+    log: Log<'a>,
+    /// Of each member, to the host and to the drive.
+    links: Vec<[Moment; 2]>,
+    /// Of each unit, reads and, where they do not wait for them, programs.
+    reads: Vec<Moment>,
+    programs: Vec<Moment>,
+    channels: Vec<Moment>,
+    /// Of each unit, its channel.
+    channel_of: Vec<usize>,
+    /// Of each member, when the pages in its buffer are programmed.
+    buffers: Vec<BinaryHeap<Reverse<Moment>>>,
+    /// The unit whose turn it is.
+    turn: usize,
+    /// When the read before arrived.
+    read_before: Moment,
+    /// Of each member, when the command that is looked at is there, and its pages.
+    commands: Vec<(Moment, f64)>,
+}
+
+impl<'a> Drive<'a> {
+    fn new(layout: &'a Layout, costs: &'a [f64; COSTS]) -> Self {
+        let of = |count: usize| vec![Moment::ZERO; count];
+        Self {
+            layout,
+            log: Log::new(costs),
+            links: vec![[Moment::ZERO; 2]; layout.members],
+            reads: of(layout.units),
+            programs: of(layout.units),
+            channels: of(layout.channels),
+            channel_of: (0..layout.units)
+                .map(|unit| unit.checked_rem(layout.channels).unwrap_or(0))
+                .collect(),
+            buffers: vec![BinaryHeap::new(); layout.members],
+            turn: 0,
+            read_before: Moment::ZERO,
+            commands: vec![(Moment::ZERO, 0.0); layout.members],
+        }
+    }
+
+    fn reset(&mut self, writes: bool) {
+        self.log.clear();
+        self.links.fill([Moment::ZERO; 2]);
+        self.reads.fill(Moment::ZERO);
+        self.programs.fill(Moment::ZERO);
+        self.channels.fill(Moment::ZERO);
+        self.turn = 0;
+        self.read_before = Moment::ZERO;
+        let each = self.layout.units / self.layout.members;
+        for member in 0..self.layout.members {
+            self.buffers[member].clear();
+            // The buffer is full when a workload begins that writes.
+            let pages = if writes { self.layout.buffer_pages } else { 0 };
+            for page in 0..pages {
+                let unit = member * each + page % each;
+                let done = self.log.after(self.written(unit), Cost::Program, 1.0);
+                self.set_written(unit, done);
+                self.buffers[member].push(Reverse(done));
+            }
+        }
+    }
+
+    fn replay(&mut self, workload: &Workload, requests: usize) -> Replayed {
+        let &Workload {
+            write_ratio, depth, ..
+        } = workload;
+        let (mut reads, mut writes) = (workload.reads.clone(), workload.writes.clone());
+        self.reset(write_ratio > 0.0);
+        let pages =
+            ((1.0 - write_ratio) * reads.size + write_ratio * writes.size) / LINK_PAGE_BYTES + 2.0;
+        let counted = ((requests as f64 * USUAL_PAGES / pages) as usize)
+            .clamp(requests / 2, requests * 4)
+            .max(2 * depth);
+        let from = counted / 3 + depth;
+        let mut in_flight = vec![
+            InFlight {
+                at: Moment::ZERO,
+                arrived: None,
+            };
+            depth
+        ];
+        let page = self.layout.page_bytes as f64;
+        let mut begin = Moment::ZERO;
+        let mut sent = 0;
+        let mut share = 0.5;
+        let end = loop {
+            let (place, next) = first_of(&in_flight);
+            if let Some((first, last)) = next.arrived {
+                let at = self.read_data(next.at, first, last, reads.size);
+                in_flight[place] = InFlight { at, arrived: None };
+                continue;
+            }
+            if sent == from {
+                begin = next.at;
+            }
+            if sent == from + counted {
+                break next.at;
+            }
+            sent += 1;
+            share += write_ratio;
+            in_flight[place] = if share >= 1.0 {
+                share -= 1.0;
+                let access = writes.next(page);
+                InFlight {
+                    at: self.write(next.at, &access, writes.size),
+                    arrived: None,
+                }
+            } else {
+                let access = reads.next(page);
+                InFlight {
+                    at: self.read(next.at, &access),
+                    arrived: Some((access.first, access.last)),
+                }
+            };
+        };
+        let mut counts = [0.0; COSTS];
+        let each = 1.0 / counted as f64;
+        self.log.count(end, each, &mut counts);
+        self.log.count(begin, -each, &mut counts);
+        Replayed {
+            ns: (end.ns - begin.ns) * each,
+            counts,
+        }
+    }
+
+    /// Puts each member's pages of a request into `commands`.
+    fn split(&mut self, first: u64, last: u64) {
+        let pages = (last - first + 1) as f64;
+        if let [only] = self.commands.as_mut_slice() {
+            only.1 = pages;
+            return;
+        }
+        for command in &mut self.commands {
+            command.1 = 0.0;
+        }
+        let (count, weight) = looked_at(first, last);
+        for page in first..first + count {
+            self.commands[self.layout.place(page).0].1 += weight;
+        }
+    }
+
+    /// Sends a command, and the data of a write, to every member that it concerns.
+    fn command(&mut self, at: Moment, access: &Access, written_bytes: Option<f64>) {
+        self.split(access.first, access.last);
+        let pages = (access.last - access.first + 1) as f64;
+        let way = usize::from(self.layout.duplex && written_bytes.is_some());
+        for (command, links) in self.commands.iter_mut().zip(&mut self.links) {
+            if command.1 == 0.0 {
+                continue;
+            }
+            let mut sent = at.or_later(links[way]);
+            sent = match written_bytes {
+                None => self.log.after(sent, Cost::LinkRead, 1.0),
+                Some(bytes) => {
+                    let sent = self.log.after(sent, Cost::LinkWrite, 1.0);
+                    let link_pages = bytes / LINK_PAGE_BYTES * command.1 / pages;
+                    self.log.after(sent, Cost::LinkWritePage, link_pages)
+                }
+            };
+            links[way] = sent;
+            command.0 = sent;
+        }
+    }
+
+    /// Reads the pages; returns when all are there.
+    fn read(&mut self, at: Moment, access: &Access) -> Moment {
+        self.command(at, access, None);
+        let mut done = at;
+        let (count, weight) = looked_at(access.first, access.last);
+        let mut place = self.layout.place(access.first);
+        for page in access.first..access.first + count {
+            let again = access.again && page == access.first;
+            if page > access.first {
+                place = self.layout.next_place(place, page);
+            }
+            let (member, unit) = place;
+            let arrived = self.commands[member].0;
+            if again && self.layout.caches_reads {
+                done = done.or_later(self.log.after(arrived, Cost::ReadAgain, 1.0));
+                continue;
+            }
+            let is_ahead = self.layout.reads_ahead && access.follows;
+            let begin = if is_ahead { self.read_before } else { arrived };
+            let begin = begin.or_later(self.reads[unit]);
+            let cost = if again { Cost::ReadAgain } else { Cost::Read };
+            let mut read = self.log.after(begin, cost, weight);
+            if self.layout.reads_first && self.programs[unit].ns > read.ns {
+                read = self.log.after(read, Cost::ReadWaits, 1.0);
+                self.programs[unit] = self.log.after(self.programs[unit], Cost::Read, weight);
+            }
+            self.reads[unit] = read;
+            done = done.or_later(self.channel(arrived, read, unit, weight));
+        }
+        self.read_before = at;
+        done
+    }
+
+    /// Brings the data of a read to the host.
+    fn read_data(&mut self, at: Moment, first: u64, last: u64, bytes: f64) -> Moment {
+        self.split(first, last);
+        let pages = (last - first + 1) as f64;
+        let mut done = at;
+        for (command, links) in self.commands.iter().zip(&mut self.links) {
+            if command.1 > 0.0 {
+                let link_pages = bytes / LINK_PAGE_BYTES * command.1 / pages;
+                links[0] = self
+                    .log
+                    .after(at.or_later(links[0]), Cost::LinkReadPage, link_pages);
+                done = done.or_later(links[0]);
+            }
+        }
+        self.log.after(done, Cost::PathRead, 1.0)
+    }
+
+    /// Takes the pages into the buffer; returns when the write is complete.
+    fn write(&mut self, at: Moment, access: &Access, bytes: f64) -> Moment {
+        self.command(at, access, Some(bytes));
+        self.wait_for_room();
+        let mut done = at;
+        for command in &self.commands {
+            if command.1 > 0.0 {
+                done = done.or_later(command.0);
+            }
+        }
+        let (count, weight) = looked_at(access.first, access.last);
+        let mut place = self.layout.place(access.first);
+        for page in access.first..access.first + count {
+            if page > access.first {
+                place = self.layout.next_place(place, page);
+            }
+            let programmed = self.program(access, page, place, (count, weight));
+            if self.layout.buffer_pages == 0 {
+                done = done.or_later(programmed);
+            }
+        }
+        self.log.after(done, Cost::PathWrite, 1.0)
+    }
+
+    /// Lets the command wait until the buffers have room for its pages.
+    fn wait_for_room(&mut self) {
+        let most = self.layout.buffer_pages;
+        for (command, buffer) in self.commands.iter_mut().zip(&mut self.buffers) {
+            let pages = (command.1.ceil() as usize).min(most);
+            while buffer.len() + pages > most {
+                let Some(Reverse(programmed)) = buffer.pop() else {
+                    break;
+                };
+                command.0 = command.0.or_later(programmed);
+            }
+        }
+    }
+
+    /// Programs one page of a write; returns when it is done.
+    fn program(
+        &mut self,
+        access: &Access,
+        page: u64,
+        (member, mut unit): (usize, usize),
+        (count, weight): (u64, f64),
+    ) -> Moment {
+        let (is_first, is_last) = (page == access.first, page + 1 == access.first + count);
+        let again = access.again && is_first;
+        let replaces = again && self.layout.merges;
+        if self.layout.writes_in_turn {
+            let each = self.layout.units / self.layout.members;
+            if !replaces {
+                self.turn += 1;
+            }
+            unit = member * each + self.turn % each;
+        }
+        let arrived = self.commands[member].0;
+        let arrived = self.channel(arrived, arrived, unit, weight);
+        let begin = arrived.or_later(self.written(unit));
+        let done = if again {
+            self.log.after(begin, Cost::ProgramAgain, 1.0)
+        } else {
+            let mut done = self.log.after(begin, Cost::Program, weight);
+            if access.is_random {
+                done = self.log.after(done, Cost::ProgramRandom, weight);
+            }
+            if (is_first && access.partial.0) || (is_last && access.partial.1) {
+                done = self.log.after(done, Cost::Partial, 1.0);
+            }
+            done
+        };
+        self.set_written(unit, done);
+        if !replaces && self.layout.buffer_pages > 0 {
+            self.buffers[member].push(Reverse(done));
+        }
+        done
+    }
+
+    /// When a page that is at its unit at `at` has crossed the channel too.
+    fn channel(&mut self, asked: Moment, at: Moment, unit: usize, weight: f64) -> Moment {
+        if self.channels.is_empty() {
+            return at;
+        }
+        // Promised when it is asked for, so that no page waits for one that is not there yet.
+        let place = self.channel_of[unit];
+        let begin = asked.or_later(self.channels[place]);
+        let crossed = self.log.after(begin, Cost::Channel, weight);
+        self.channels[place] = crossed;
+        at.or_later(crossed)
+    }
+
+    /// When a unit has programmed what it was given.
+    fn written(&self, unit: usize) -> Moment {
+        if self.layout.reads_first {
+            self.programs[unit]
+        } else {
+            self.reads[unit]
+        }
+    }
+
+    fn set_written(&mut self, unit: usize, done: Moment) {
+        if self.layout.reads_first {
+            self.programs[unit] = done;
+        } else {
+            self.reads[unit] = done;
+        }
+    }
+}
+
+/// How many pages of a request are looked at, and for how many each stands.
+fn looked_at(first: u64, last: u64) -> (u64, f64) {
+    let pages = last - first + 1;
+    let count = pages.min(MOST_PAGES);
+    (count, pages as f64 / count as f64)
+}
+
+/// The request that is the first to go on.
+fn first_of(in_flight: &[InFlight]) -> (usize, InFlight) {
+    let mut place = 0;
+    for (other, request) in in_flight.iter().enumerate().skip(1) {
+        if request.at.ns < in_flight[place].at.ns {
+            place = other;
+        }
+    }
+    (place, in_flight[place])
+}

@@ -1,0 +1,3 @@
+//! Every test of the crate, as one program.
+
+mod loops;

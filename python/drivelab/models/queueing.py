@@ -1,0 +1,397 @@
+"""The queueing model: a closed loop of requests over a link, a buffer and parallel units.
+
+The core replays some hundred requests of a workload (`crates/queueing`), exactly where they would
+go, on a drive that is a `Layout`, a few counts and switches, and fourteen costs::
+
+    path_read, path_write               after a read's data; after a write is in the buffer
+    link_read, link_write               a command;   link_read_page, link_write_page   4 KiB
+    channel                             a page on its way to or from a unit
+    read, read_again                    a page; one that the read before ended in
+    program, program_again              a page; one that the write before ended in
+    partial, program_random             more for a page written in part; anywhere
+    read_waits                          for a program that runs, where reads go first
+
+The time of a loop is a sum of these costs along its critical path, so the logarithm's derivative by
+that of a cost is the cost's share of the time. Costs are fitted with it, by least squares with a
+soft L1 loss; the layout is searched: some beginnings, then one change after the other, each kept
+where it explains more. Which costs the time goes to, and how much, is what kriging sees.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+
+from drivelab import _core
+from drivelab.models.checked_json import Node
+from drivelab.models.features import PAGE_BYTES, FloatArray
+from drivelab.workloads.characteristics import FIELDS
+
+#: The costs, in the order of the core.
+COSTS: Final = (
+    *("path_read", "path_write", "link_read", "link_write", "link_read_page", "link_write_page"),
+    *("channel", "read", "read_again", "program", "program_again", "partial", "program_random"),
+    "read_waits",
+)
+_COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
+# About so many requests are replayed: for an answer, while costs settle, of layouts in which one
+# thing is changed, and of those with which the search begins.
+_REQUESTS: Final = 384
+_SETTLING: Final = 128
+_CHANGED: Final = 64
+_BEGUN: Final = 48
+# So many rows are replayed for the same; more tell neither costs nor layouts better.
+_MOST_ROWS: Final = 500
+_CHANGED_ROWS: Final = 200
+_BEGUN_ROWS: Final = 120
+# Of a search for costs: rounds in which far rows count nearly in full, and hardly.
+_ROUNDS: Final = 5
+_SOFT, _SOFTER = 0.1, 0.3
+# Logarithms of costs are drawn a little to where the search begins, and stay so near.
+_PULL: Final = 0.02
+_REACH: Final = 10.0
+# Of the first step of a search, as if so many workloads said that a cost is what it was.
+_DAMPING: Final = 0.3
+# So many layouts are followed, and a change is kept that lowers the loss to this share.
+_FOLLOWED: Final = 3
+_WORTH: Final = 0.98
+_PASSES: Final = 3
+# A share of the time that varies less between workloads tells nothing.
+_LEAST_SHARE: Final = 1e-3
+# Costs of units grow with their number where the time of them all stays the same; half of it does.
+_OF_UNITS: Final = ("read", "read_again", "program", "program_again", "partial", "program_random")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a drive is made of, as `drivelab._core.replay_loops` takes it.
+
+    Attributes
+    ----------
+    units
+        That work at the same time, of all members.
+    page_bytes
+        Consecutive bytes on one unit, read and written as a whole.
+    members
+        Of an array, each with a link and a buffer.
+    buffer_pages
+        That wait for their program.
+    channels
+        Ways to the units; 0 where none is shared.
+    writes_in_turn
+        Whether a page that is written goes to the next unit, wherever its address is.
+    reads_first
+        Whether reads pass programs.
+    merges
+        Whether what is written to a page again costs no further place in the buffer.
+    caches_reads
+        Whether a page that is read again needs no unit.
+    reads_ahead
+        Whether reads in order begin before they are asked for.
+    duplex
+        Whether data crosses the link both ways at once.
+    """
+
+    units: int = 16
+    page_bytes: int = 4096
+    members: int = 1
+    buffer_pages: int = 64
+    channels: int = 0
+    writes_in_turn: bool = False
+    reads_first: bool = False
+    merges: bool = False
+    caches_reads: bool = False
+    reads_ahead: bool = False
+    duplex: bool = False
+
+
+#: What is tried of each count and switch.
+TRIED: Final[dict[str, tuple[int, ...] | tuple[bool, ...]]] = {
+    "page_bytes": (4096, 8192, 16384, 32768),
+    "units": (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64),
+    "members": (1, 2, 4),
+    "reads_first": (False, True),
+    "writes_in_turn": (False, True),
+    "channels": (0, 2, 4, 8, 16),
+    "buffer_pages": (0, 16, 64, 256),
+    "caches_reads": (False, True),
+    "reads_ahead": (False, True),
+    "merges": (False, True),
+    "duplex": (False, True),
+}
+# Where the search begins: each as it is, and with the switches that change most.
+_BEGINNINGS: Final = tuple(
+    dataclasses.replace(layout, reads_first=reads_first, writes_in_turn=in_turn)
+    for layout in (
+        Layout(8),
+        Layout(20),
+        Layout(64),
+        Layout(40, members=2),
+        Layout(8, 16384),
+        Layout(24, 16384),
+        Layout(64, 16384, channels=8),
+    )
+    for reads_first in (False, True)
+    for in_turn in (False, True)
+)
+
+
+@dataclass(frozen=True)
+class Queueing:
+    """A fitted loop.
+
+    Attributes
+    ----------
+    layout
+        The likeliest of those tried.
+    parameters
+        Logarithms of the costs in ns, in the order of `COSTS`.
+    told
+        The costs whose share of the time varied between the workloads of the fit.
+    """
+
+    layout: Layout
+    parameters: FloatArray
+    told: tuple[str, ...] = COSTS
+
+    def inputs(self, table: FloatArray) -> FloatArray:
+        """Return the logarithm of latency over queue depth in ns, then shares, shape (n, 1 + k)."""
+        time, shares = _replayed(table, self.layout, self.parameters, _REQUESTS)
+        places = [COSTS.index(name) for name in self.told]
+        return np.column_stack([time, shares[:, places]])
+
+    def cost_ns(self, name: str) -> float:
+        """Return a cost, one of `COSTS`, in ns."""
+        return float(np.exp(self.parameters[COSTS.index(name)]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the layout, the costs and which of them tell."""
+        return {
+            "layout": dataclasses.asdict(self.layout),
+            "parameters": dict(zip(COSTS, self.parameters.tolist(), strict=True)),
+            "told": list(self.told),
+        }
+
+    @classmethod
+    def from_json(cls, node: Node) -> Self:
+        """Read what `to_json` gave."""
+        layout = node.of("layout")
+        found: dict[str, Any] = {}
+        for field, tried in TRIED.items():
+            value = layout.of(field)
+            found[field] = value.boolean() if tried[0] is False else value.integer(0, max(tried))
+            if found[field] not in tried:
+                value.refuse("one that is tried")
+        if found["units"] % found["members"]:
+            layout.of("members").refuse("a divisor of the units")
+        parameters = node.of("parameters")
+        values = np.array([parameters.of(name).number() for name in COSTS])
+        if not (np.abs(values) <= 100).all():
+            parameters.refuse("logarithms of costs, from -100 to 100")
+        told = tuple(item.choice(COSTS) for item in node.of("told").items())
+        if told != tuple(name for name in COSTS if name in told):
+            node.of("told").refuse("costs in their order, each once")
+        return cls(Layout(**found), values, told)
+
+
+def fit_queueing(table: FloatArray, targets: FloatArray) -> Queueing:
+    """Search the layout and fit the costs.
+
+    Parameters
+    ----------
+    table
+        Workloads in effect, shape (n, 8).
+    targets
+        Logarithms of latency over queue depth in ns, shape (n,).
+    """
+    table, targets = _some(table, targets, _MOST_ROWS)
+    few = _some(table, targets, _BEGUN_ROWS)
+    begun = [_costs(*few, layout, _BEGUN) for layout in _BEGINNINGS]
+    begun.sort(key=lambda one: one.loss)
+    # An array shows late, when the costs of its members are known.
+    followed = [*begun[:_FOLLOWED], *[one for one in begun if one.layout.members > 1][:1]]
+    more = _some(table, targets, _CHANGED_ROWS)
+    best = min((_improved(*more, one) for one in followed), key=lambda one: one.loss)
+    return _settled(table, targets, best)
+
+
+def refit_queueing(table: FloatArray, targets: FloatArray, start: Queueing) -> Queueing:
+    """Fit the costs anew, to nearly the rows of a fit that is there."""
+    table, targets = _some(table, targets, _MOST_ROWS)
+    fitted = _Fitted(start.layout, start.parameters, np.inf)
+    found = _costs(table, targets, start.layout, _REQUESTS, start=fitted, rounds=5)
+    return Queueing(start.layout, found.parameters, start.told)
+
+
+def _some(table: FloatArray, targets: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
+    """Return so many rows, spread over all."""
+    if len(table) <= most:
+        return table, targets
+    rows = np.linspace(0, len(table) - 1, most).astype(int)
+    return table[rows], targets[rows]
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """Costs of a layout, and what is left with them."""
+
+    layout: Layout
+    parameters: FloatArray
+    loss: float
+
+
+def _improved(table: FloatArray, targets: FloatArray, fitted: _Fitted) -> _Fitted:
+    """Change a layout as long as that explains more."""
+    fitted = _costs(table, targets, fitted.layout, _CHANGED, start=fitted, rounds=4)
+    for _ in range(_PASSES):
+        before = fitted.loss
+        for field, tried in TRIED.items():
+            for value in tried:
+                changed: dict[str, Any] = {field: value}
+                layout = dataclasses.replace(fitted.layout, **changed)
+                if layout == fitted.layout or layout.units % layout.members:
+                    continue
+                start = dataclasses.replace(fitted, parameters=_rescaled(fitted, layout))
+                if _promised(table, targets, layout, start) > _WORTH * fitted.loss:
+                    continue
+                found = _costs(table, targets, layout, _CHANGED, start=start, rounds=5)
+                if found.loss < _WORTH * fitted.loss:
+                    fitted = found
+        if fitted.loss > _WORTH * before:
+            break
+    return fitted
+
+
+def _promised(table: FloatArray, targets: FloatArray, layout: Layout, start: _Fitted) -> float:
+    """Return the loss that one step of a search for a layout's costs is expected to leave."""
+    time, shares = _replayed(table, layout, start.parameters, _CHANGED)
+    left = time - targets
+    counts = 1 / np.sqrt(1 + (left / _SOFT) ** 2)
+    normal = (shares.T * counts) @ shares + _DAMPING * np.eye(len(COSTS))
+    step = -np.linalg.solve(normal, shares.T @ (counts * left))
+    then = left + shares @ np.clip(step, -1.0, 1.0)
+    return float(_SOFT**2 * (np.sqrt(1 + (then / _SOFT) ** 2) - 1).sum())
+
+
+def _rescaled(fitted: _Fitted, layout: Layout) -> FloatArray:
+    """Return costs for another number of units."""
+    parameters = fitted.parameters.copy()
+    places = [COSTS.index(name) for name in _OF_UNITS]
+    parameters[places] += 0.5 * np.log(layout.units / fitted.layout.units)
+    return parameters
+
+
+def _settled(table: FloatArray, targets: FloatArray, fitted: _Fitted) -> Queueing:
+    """Fit a layout's costs to all rows and more requests."""
+    for requests in (_SETTLING, _REQUESTS):
+        fitted = _costs(table, targets, fitted.layout, requests, start=fitted, rounds=10)
+    shares = _replayed(table, fitted.layout, fitted.parameters, _REQUESTS)[1]
+    varied = shares.std(axis=0) > _LEAST_SHARE
+    told = tuple(name for name, one in zip(COSTS, varied, strict=True) if one)
+    return Queueing(fitted.layout, fitted.parameters, told)
+
+
+def _costs(
+    table: FloatArray,
+    targets: FloatArray,
+    layout: Layout,
+    requests: int,
+    *,
+    start: _Fitted | None = None,
+    rounds: int = _ROUNDS,
+) -> _Fitted:
+    """Fit the costs of a layout, from those of another fit or from usual ones."""
+    from scipy.optimize import least_squares
+
+    usual = _usual_costs(table, targets, layout)
+    seen: dict[bytes, tuple[FloatArray, FloatArray]] = {}
+
+    def replayed(parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        key = parameters.tobytes()
+        if key not in seen:
+            seen.clear()
+            seen[key] = _replayed(table, layout, parameters, requests)
+        return seen[key]
+
+    def off(parameters: FloatArray) -> FloatArray:
+        left = replayed(parameters)[0] - targets
+        return np.concatenate([left, _PULL * (parameters - usual)])
+
+    def slopes(parameters: FloatArray) -> FloatArray:
+        return np.vstack([replayed(parameters)[1], _PULL * np.eye(len(COSTS))])
+
+    parameters = usual if start is None else start.parameters
+    loss = np.inf
+    for soft, most in ((_SOFTER, rounds), (_SOFT, 2)) if start is None else ((_SOFT, rounds),):
+        inside = np.clip(parameters, usual - _REACH + 1e-3, usual + _REACH - 1e-3)
+        found = least_squares(
+            off,
+            inside,
+            slopes,
+            bounds=(usual - _REACH, usual + _REACH),
+            loss="soft_l1",
+            f_scale=soft,
+            max_nfev=most,
+        )
+        parameters, loss = found.x, float(found.cost)
+    return _Fitted(layout, parameters, loss)
+
+
+def _replayed(
+    table: FloatArray, layout: Layout, parameters: FloatArray, requests: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the logarithm of the time of each workload, and each cost's share of it."""
+    costs = np.exp(parameters)
+    told = _core.replay_loops(
+        np.ascontiguousarray(table), costs.tolist(), requests, **dataclasses.asdict(layout)
+    )
+    found = np.frombuffer(told).reshape(len(table), 1 + len(COSTS))
+    time = np.maximum(found[:, 0], 1e-3)
+    shares: FloatArray = found[:, 1:] * costs / time[:, np.newaxis]
+    return np.log(time), shares
+
+
+def _usual_costs(table: FloatArray, targets: FloatArray, layout: Layout) -> FloatArray:
+    """Return logarithms of costs that nothing contradicts: where a search begins.
+
+    A unit cannot take longer for a page than the fastest workloads say; what the link and the
+    path take is hidden behind it or not, so they begin at a part of what they could be at most.
+    """
+    time, write = np.exp(targets), table[:, _COLUMN["write_ratio"]]
+    sizes = [
+        np.nan_to_num(table[:, _COLUMN[name]], nan=float(PAGE_BYTES))
+        for name in ("read_size", "write_size")
+    ]
+    moved = ((1 - write) * sizes[0] + write * sizes[1]) / PAGE_BYTES
+
+    def of_page(share: FloatArray, size: FloatArray, quantile: float) -> float:
+        rows = share >= 0.5 if (share >= 0.5).sum() >= 10 else np.full(len(share), True)
+        each = time / np.maximum(share * np.maximum(1.0, size / layout.page_bytes), 0.05)
+        return float(np.quantile(each[rows], quantile)) * layout.units
+
+    read = 0.12 * of_page(1 - write, sizes[0], 0.2)
+    program = of_page(write, sizes[1], 0.3)
+    path = 0.3 * float(np.quantile(time * table[:, _COLUMN["queue_depth"]], 0.05))
+    command = 0.3 * float(np.quantile(time, 0.02)) * layout.members
+    link = 0.6 * float(np.quantile(time / moved, 0.05)) * layout.members
+    channel = link * layout.page_bytes / PAGE_BYTES * max(layout.channels, 1)
+    costs = {
+        "path_read": path,
+        "path_write": path,
+        "link_read": command,
+        "link_write": command,
+        "link_read_page": link,
+        "link_write_page": link,
+        "channel": channel,
+        "read": read,
+        "read_again": read / 2,
+        "program": program,
+        "program_again": program / 2,
+        "partial": read,
+        "program_random": program / 30,
+        "read_waits": program / 4,
+    }
+    return np.log([costs[name] for name in COSTS])

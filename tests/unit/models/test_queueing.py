@@ -1,0 +1,143 @@
+"""The queueing model: it finds a drive that is one, and kriging on it answers and is read again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from drivelab.models.checked_json import MismatchError, Node
+from drivelab.models.features import FEATURE_SETS, FloatArray, workload_table
+from drivelab.models.kriging_surface import (
+    KrigingSurface,
+    fit_kriging,
+    fit_queueing_kriging,
+    refit_kriging,
+)
+from drivelab.models.queueing import COSTS, Layout, Queueing, fit_queueing, refit_queueing
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.ranges import workload_at
+from drivelab.workloads.sobol_points import sobol_points
+
+EXTENDED = FEATURE_SETS["extended"]
+DRIVE = Queueing(
+    Layout(12, 8192, buffer_pages=16),
+    np.log(
+        [20e3, 30e3, 5e3, 6e3, 8e3, 9e3, 1e3, 70e3, 60e3, 800e3, 700e3, 70e3, 50e3, 1e3],
+    ),
+)
+
+
+def workloads(count: int) -> FloatArray:
+    points = sobol_points("queueing")
+    return workload_table([workload_at(next(points), 512) for _ in range(count)])
+
+
+def time_of(drive: Queueing, table: FloatArray) -> FloatArray:
+    time: FloatArray = drive.inputs(table)[:, 0]
+    return time
+
+
+@pytest.fixture(scope="module")
+def seen() -> tuple[FloatArray, FloatArray]:
+    table = workloads(260)
+    return table, time_of(DRIVE, table) + np.random.default_rng(0).normal(0, 0.01, len(table))
+
+
+@pytest.fixture(scope="module")
+def found(seen: tuple[FloatArray, FloatArray]) -> KrigingSurface:
+    fitted = fit_queueing_kriging(EXTENDED, *seen, np.full(len(seen[0]), 1e-4), 0)
+    assert isinstance(fitted, KrigingSurface)
+    return fitted
+
+
+def test_a_drive_that_is_one_is_found(found: KrigingSurface) -> None:
+    drive = found.inputs.queueing
+    assert drive is not None
+    assert (drive.layout.units, drive.layout.page_bytes) == (12, 8192)
+    assert drive.cost_ns("program") == pytest.approx(800e3, rel=0.1)
+    assert drive.cost_ns("link_write_page") == pytest.approx(9e3, rel=0.2)
+    asked = workloads(900)[260:]
+    error = np.abs(np.expm1(time_of(drive, asked) - time_of(DRIVE, asked)))
+    # Noise has a sigma of 1 %, and what is in the buffer at first differs.
+    assert error.mean() < 0.05
+    kriged = np.abs(np.expm1(found.predict(asked) - time_of(DRIVE, asked)))
+    assert kriged.mean() < 0.04
+
+
+def test_kriging_on_it_errs_less_than_kriging(
+    seen: tuple[FloatArray, FloatArray], found: KrigingSurface
+) -> None:
+    asked = workloads(900)[260:]
+    truth = time_of(DRIVE, asked)
+    alone = fit_kriging(EXTENDED, *seen, np.zeros(len(seen[0])), 0)
+    error = np.abs(found.predict(asked) - truth).mean()
+    assert error < 0.7 * np.abs(alone.predict(asked) - truth).mean()
+
+
+def test_the_shares_of_the_time_are_all_of_it() -> None:
+    table = workloads(50)
+    shares = DRIVE.inputs(table)[:, 1:]
+    assert shares.sum(axis=1) == pytest.approx(np.ones(50), abs=1e-4)
+
+
+def test_costs_are_fitted_anew_from_where_they_were(seen: tuple[FloatArray, FloatArray]) -> None:
+    table, targets = seen
+    start = replace(DRIVE, parameters=DRIVE.parameters + 0.1, told=("read", "program"))
+    again = refit_queueing(table, targets, start)
+    assert (again.layout, again.told) == (DRIVE.layout, ("read", "program"))
+    assert np.abs(time_of(again, table) - targets).mean() < 0.03
+
+
+def test_a_mishap_counts_for_little(
+    seen: tuple[FloatArray, FloatArray], found: KrigingSurface
+) -> None:
+    table, targets = seen
+    wrong = targets.copy()
+    wrong[40] += 2.5
+    fitted = refit_kriging(found, EXTENDED, table, wrong, np.full(len(table), 1e-4))
+    assert abs(fitted.predict(table[40:41])[0] - targets[40]) < 0.1
+
+
+def test_any_workload_is_answered_whatever_stands_beside_it(found: KrigingSurface) -> None:
+    table = workload_table(
+        [
+            Characteristics(),
+            Characteristics(write_ratio=1, write_size=512, write_random=0, queue_depth=128),
+            Characteristics(write_ratio=0.5, read_size=2**20, write_size=2**22, queue_depth=512),
+        ]
+    )
+    together = found.predict(table)
+    assert np.isfinite(together).all()
+    assert [found.predict(table[row : row + 1])[0] for row in range(3)] == together.tolist()
+    assert np.isfinite(found.deviation(table)).all()
+
+
+def test_few_and_equal_workloads_are_fitted() -> None:
+    table = workloads(5)
+    few = fit_queueing_kriging(EXTENDED, table, np.log([1e5, 2e5, 1e5, 3e5, 1e5]), np.zeros(5), 0)
+    assert np.isfinite(few.predict(workloads(20))).all()
+    same = np.repeat(table[:1], 6, axis=0)
+    equal = fit_queueing(same, np.full(6, 11.0))
+    assert time_of(equal, same) == pytest.approx(np.full(6, 11.0), abs=0.05)
+
+
+def test_it_is_read_as_it_was_written(found: KrigingSurface) -> None:
+    node = Node(json.loads(json.dumps(found.to_json())), "")
+    read = KrigingSurface.from_json(node, EXTENDED)
+    asked = workloads(40)
+    assert read.predict(asked).tolist() == found.predict(asked).tolist()
+    written = DRIVE.to_json()
+    for name, value, message in (
+        ("layout", {}, "an object with 'page_bytes'"),
+        ("layout", {**written["layout"], "units": 7}, "one that is tried"),
+        ("layout", {**written["layout"], "units": 3, "members": 2}, "a divisor of the units"),
+        ("layout", {**written["layout"], "merges": 1}, "true or false"),
+        ("parameters", dict.fromkeys(COSTS, 1e3), "from -100 to 100"),
+        ("told", ["program", "read"], "in their order, each once"),
+        ("told", ["other"], "one of path_read"),
+    ):
+        with pytest.raises(MismatchError, match=message):
+            Queueing.from_json(Node(written | {name: value}, ""))
