@@ -1,9 +1,10 @@
 """What a model has learnt of a drive so far, and which workloads it would learn most from.
 
 One kriging model, of the time that a request takes in a closed loop, ln(mean latency / queue
-depth), from which mean latency, throughput and bandwidth follow. Each row's error is what the
-model would have been off without it (leave one workload out, in closed form; Rasmussen and
-Williams 2006, equations 5.10 to 5.12).
+depth), from which mean latency, throughput and bandwidth follow: of the work of workloads, or of
+what the queueing model leaves, whichever is less off on workloads that it has not seen. Each row's
+error is what the model would have been off without it (leave one workload out, in closed form;
+Rasmussen and Williams 2006, equations 5.10 to 5.12).
 
 Workloads are chosen by how much they lower the variance of the answers over a reference set that
 stands for the population (active learning by Cohn 1996, for Gaussian processes Seo et al. 2000),
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
@@ -30,15 +31,16 @@ from drivelab.models.evaluate import fold_numbers
 from drivelab.models.features import FEATURE_SETS, FloatArray
 from drivelab.models.gaussian_process import solved
 from drivelab.models.kriging import KrigingRegressor
+from drivelab.models.kriging_surface import Inputs, KrigingSurface
 from drivelab.models.measured import Rows
+from drivelab.models.predictor import IntArray
 from drivelab.models.predictors import ESTIMATORS
 from drivelab.models.trained import BoolArray
 from drivelab.one_thread import one_thread
 from drivelab.workloads.parts import DRAWN
 
-#: From workloads in effect, shape (n, 8), to inputs that are never NaN.
-Project = Callable[[FloatArray], FloatArray]
-
+#: Of the estimators that may answer in the end those that know how sure they are.
+MODELS: Final = ("kriging", "queueing_kriging")
 #: Whom local errors are taken from: so many nearest rows.
 NEIGHBOURS: Final = 12
 # Of the search for the likeliest process.
@@ -54,9 +56,9 @@ class Learned:
     Attributes
     ----------
     kriging
-        Of ln(mean latency / queue depth), in ns.
-    project
-        From workloads to its inputs.
+        Of ln(mean latency / queue depth), in ns, less the mean of its inputs.
+    inputs
+        What it sees of workloads.
     table
         Workloads that it knows, shape (n, 8).
     errors
@@ -68,7 +70,7 @@ class Learned:
     """
 
     kriging: KrigingRegressor
-    project: Project
+    inputs: Inputs
     table: FloatArray
     errors: FloatArray
     variances: FloatArray
@@ -98,21 +100,39 @@ class ExpectedError:
         return f"{100 * self.ratio:.1f} % ± {100 * self.deviation:.1f}"
 
 
-def learn(rows: Rows, project: Project) -> Learned:
+@dataclass(frozen=True)
+class Judged:
+    """The better of the models that may answer.
+
+    Attributes
+    ----------
+    inputs
+        What it sees of workloads.
+    expected
+        How far it is off on workloads of the population that it has not seen.
+    """
+
+    inputs: Inputs
+    expected: ExpectedError
+
+
+def learn(rows: Rows, inputs: Inputs) -> Learned:
     """Fit a model to all rows, and find how far it would be off without each.
 
     Parameters
     ----------
     rows
         What was measured for models.
-    project
-        From workloads to inputs.
+    inputs
+        What it sees of workloads.
     """
     kriging = KrigingRegressor(max_steps=_STEPS)
     with one_thread():
-        kriging.fit(project(rows.table), _targets(rows), noise_variance=rows.noise)
+        seen = inputs.of(rows.table)
+        left = _targets(rows) - inputs.mean(rows.table, seen)
+        kriging.fit(seen, left, noise_variance=rows.noise)
         errors, variances = _left_out(kriging, rows.keys)
-    return Learned(kriging, project, rows.table, errors, variances, rows.noise)
+    return Learned(kriging, inputs, rows.table, errors, variances, rows.noise)
 
 
 def _targets(rows: Rows) -> FloatArray:
@@ -136,35 +156,43 @@ def _left_out(kriging: KrigingRegressor, keys: Sequence[object]) -> tuple[FloatA
     return kriging.target_scale_ * errors, np.maximum(unit**2 * variances, 1e-12)
 
 
-def expected_error(rows: Rows, seed: int) -> ExpectedError:
-    """Say how far models are off on workloads of the population that they have not seen.
-
-    By cross-validation of the one that is nearest to what answers in the end: kriging that sees the
-    work of a workload and finds the units that it meets (`drivelab.models.kriging_surface`).
+def judged(rows: Rows, seed: int) -> Judged:
+    """Fit the models that may answer, and say how far the better one is off.
 
     Parameters
     ----------
     rows
         What was measured for models.
     seed
-        Of the groups.
+        Of the groups of cross-validation.
     """
-    features, kriging = FEATURE_SETS["extended"], ESTIMATORS["kriging"]
-    targets, is_drawn = _targets(rows), rows.are(DRAWN)
     folds = fold_numbers(rows.keys, seed)
+    with one_thread():
+        return min((_judged(name, rows, folds, seed) for name in MODELS), key=_ratio)
+
+
+def _ratio(one: Judged) -> float:
+    return one.expected.ratio
+
+
+def _judged(name: str, rows: Rows, folds: IntArray, seed: int) -> Judged:
+    features, estimator = FEATURE_SETS["extended"], ESTIMATORS[name]
+    targets, is_drawn = _targets(rows), rows.are(DRAWN)
+    whole = estimator.fit(features, rows.table, targets, rows.noise, seed)
 
     def errors_of(fold: int) -> FloatArray:
         seen, asked = folds != fold, (folds == fold) & is_drawn
         given = features, rows.table[seen], targets[seen], rows.noise[seen]
         fitted = (
-            kriging.fit(*given, seed) if kriging.refit is None else kriging.refit(whole, *given)
+            estimator.fit(*given, seed)
+            if estimator.refit is None
+            else estimator.refit(whole, *given)
         )
         found: FloatArray = targets[asked] - fitted.predict(rows.table[asked])
         return found
 
     # Each is the same whichever thread it is computed by.
-    with one_thread(), ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        whole = kriging.fit(features, rows.table, targets, rows.noise, seed)
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         errors = np.concatenate(list(pool.map(errors_of, range(int(folds.max()) + 1))))
     off = max(
         # Mean latency, and what is inverse to it.
@@ -172,7 +200,9 @@ def expected_error(rows: Rows, seed: int) -> ExpectedError:
         key=lambda each: float(each.mean()),
     )
     deviation = float(off.std(ddof=1)) / math.sqrt(len(off)) if len(off) > 1 else math.inf
-    return ExpectedError(float(off.mean()), deviation, len(off))
+    if not isinstance(whole, KrigingSurface):
+        raise TypeError(f"{name} is no kriging")
+    return Judged(whole.inputs, ExpectedError(float(off.mean()), deviation, len(off)))
 
 
 def limited_by_noise(learned: Learned) -> BoolArray:
@@ -203,7 +233,7 @@ def choose(
         Places among the candidates, in the order in which they were chosen.
     """
     with one_thread():
-        return _chosen(learned, learned.project(candidates), learned.project(reference), count)
+        return _chosen(learned, learned.inputs.of(candidates), learned.inputs.of(reference), count)
 
 
 def _chosen(learned: Learned, asked: FloatArray, stand: FloatArray, count: int) -> list[int]:
@@ -242,7 +272,7 @@ def _local_ratios(learned: Learned, stand: FloatArray) -> FloatArray:
     """Say how much larger errors near each reference are than the model thinks, as a factor."""
     kriging = learned.kriging
     scale = kriging.scale_ * kriging.process_.lengths
-    known = learned.project(learned.table) / scale
+    known = learned.inputs.of(learned.table) / scale
     squares = learned.errors**2 / learned.variances
     count = min(NEIGHBOURS, len(known))
     ratios = np.empty(len(stand))

@@ -12,19 +12,16 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any, Final
 
-import numpy as np
-
 from drivelab.campaign.forecast import measurement_seconds
 from drivelab.campaign.rounds import Asked, Measured, Pool
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.models import adaptive
-from drivelab.models.adaptive import ExpectedError, Project
-from drivelab.models.features import FloatArray, workload_table
+from drivelab.models.adaptive import ExpectedError, Judged
+from drivelab.models.features import workload_table
 from drivelab.models.goal import FEWEST_FOR_ERROR, FEWEST_MEASUREMENTS, EndedBy, Goal
 from drivelab.models.measured import fitted_and_checked
-from drivelab.models.probed import Probed, probed, probes_of
-from drivelab.models.work import Stripes, work_inputs
+from drivelab.models.probed import probed
 from drivelab.workloads.adaptive import START
 from drivelab.workloads.calibration import calibration_count
 from drivelab.workloads.parts import FITTED, PartName, Parts
@@ -62,8 +59,6 @@ class AdaptiveRounds:
 
     Attributes
     ----------
-    expected
-        How far the model is expected to be off, once that is known.
     ended_by
         What ended the run, once it has.
     """
@@ -75,10 +70,14 @@ class AdaptiveRounds:
         self._is_real = is_real
         self._before: float | None = None
         self._total = goal.most + len(pool["sweeps"]) + len(pool["check"])
-        self.expected: ExpectedError | None = None
         self.ended_by: EndedBy | None = None
-        self._project: Project = work_inputs
+        self._judged: Judged | None = None
         self._spent_seconds = 0.0
+
+    @property
+    def expected(self) -> ExpectedError | None:
+        """How far the model is expected to be off, once that is known."""
+        return None if self._judged is None else self._judged.expected
 
     @property
     def expected_total(self) -> int:
@@ -105,7 +104,6 @@ class AdaptiveRounds:
     def next_round(self, measured: Measured) -> Sequence[Asked]:
         """Return what to measure next; nothing once the goal is reached."""
         self._spent_seconds = self._spent(measured)
-        self._project = seen_of(probes_of(measured.measurements, measured.parts))
         more = self._more(measured)
         self._total = self._foreseen(measured, sum(len(one.places) for one in more))
         return more
@@ -210,7 +208,7 @@ class AdaptiveRounds:
 
     def _learn(self, held: Sequence[Measurement], parts: Parts) -> None:
         rows, _ = fitted_and_checked(held, parts)
-        self.expected = adaptive.expected_error(rows, self._plan.seed)
+        self._judged = adaptive.judged(rows, self._plan.seed)
 
     def _size(self, count: int, measured: int) -> int:
         """Return how many the next round has; 0 when the goal is reached."""
@@ -261,7 +259,9 @@ class AdaptiveRounds:
         """Return the places in the pool of the workloads that a model would learn most from."""
         held = [one for one in measured.measurements if measured.parts.part_of(one.index) in FITTED]
         rows, _ = fitted_and_checked(held, measured.parts)
-        learned = adaptive.learn(rows, self._project)
+        if self._judged is None:
+            return ()
+        learned = adaptive.learn(rows, self._judged.inputs)
         pool = self._pool["training"]
         noisy = adaptive.limited_by_noise(learned)
         again = {key for key, is_noisy in zip(rows.keys, noisy, strict=True) if is_noisy}
@@ -286,18 +286,6 @@ class AdaptiveRounds:
             # Of earlier starts only what their measurements took is known.
             self._before = sum(counted)
         return self._before + measured.seconds
-
-
-def seen_of(found: Probed | None) -> Project:
-    """Return what the model that chooses sees of a workload: its work, and the units it meets."""
-    if found is None or found.page_bytes is None or found.parallel_units is None:
-        return work_inputs
-    stripes = Stripes(found.parallel_units, found.page_bytes)
-
-    def with_units(table: FloatArray) -> FloatArray:
-        return np.column_stack([work_inputs(table), stripes.inputs(table)])
-
-    return with_units
 
 
 def _places(asked: Sequence[Asked], parts: Sequence[PartName]) -> set[int]:

@@ -9,13 +9,14 @@ import pytest
 from synthetic_drive import measurements, spread_workloads
 
 from drivelab.models import adaptive
-from drivelab.models.adaptive import ExpectedError, choose, expected_error, learn, limited_by_noise
+from drivelab.models.adaptive import ExpectedError, choose, judged, learn, limited_by_noise
+from drivelab.models.features import FEATURE_SETS
 from drivelab.models.gaussian_process import root_of, solved
+from drivelab.models.kriging_surface import Inputs
 from drivelab.models.measured import Rows, fitted_and_checked
-from drivelab.models.work import work_inputs
 from drivelab.workloads.parts import Parts
 
-PROJECT = work_inputs
+INPUTS = Inputs(FEATURE_SETS["extended"])
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,7 @@ def rows() -> Rows:
 
 @pytest.fixture(scope="module")
 def learned(rows: Rows) -> adaptive.Learned:
-    return learn(rows, PROJECT)
+    return learn(rows, INPUTS)
 
 
 def test_errors_are_those_of_a_model_that_never_saw_the_row(
@@ -54,7 +55,7 @@ def test_repeats_of_a_workload_are_left_out_together(rows: Rows) -> None:
         [*rows.keys, *rows.keys[:5]],
         [*rows.parts, *["chosen"] * 5],
     )
-    learned = learn(twice, PROJECT)
+    learned = learn(twice, INPUTS)
     assert learned.errors[:5] == pytest.approx(learned.errors[60:], rel=1e-6)
     # By its twin alone each would be known to its noise.
     assert np.abs(learned.errors[:5]).mean() > 0.02
@@ -69,7 +70,7 @@ def test_choices_are_distinct_and_lower_what_is_not_known(learned: adaptive.Lear
 
     def left(places: list[int]) -> float:
         kriging = learned.kriging
-        both = np.vstack([PROJECT(candidates[places]), PROJECT(reference)])
+        both = np.vstack([INPUTS.of(candidates[places]), INPUTS.of(reference)])
         covariance = kriging.covariance(both)
         seen = covariance[:12, :12] + np.eye(12) * kriging.nugget_variance_
         shared = covariance[12:, :12]
@@ -95,11 +96,11 @@ def test_more_is_chosen_where_errors_are_larger_than_the_model_thinks(
 
 
 def test_the_expected_error_is_of_workloads_that_stand_for_the_population(rows: Rows) -> None:
-    found = expected_error(rows, 3)
+    found = judged(rows, 3).expected
     assert found.workloads == 52
     assert 0.01 < found.ratio < 0.5
     assert 0 < found.deviation < found.ratio
-    assert found == expected_error(rows, 3)
+    assert found == judged(rows, 3).expected
     assert ExpectedError(0.061, 0.007, 50).describe() == "6.1 % ± 0.7"
 
 
@@ -107,5 +108,5 @@ def test_noise_limits_a_row_where_it_hides_the_rest(rows: Rows) -> None:
     def noisy(one: float) -> Rows:
         return dataclasses.replace(rows, noise=np.array([one, *[1e-7] * 59]))
 
-    assert limited_by_noise(learn(noisy(4.0), PROJECT)).tolist() == [True] + [False] * 59
-    assert not limited_by_noise(learn(noisy(1e-7), PROJECT)).any()
+    assert limited_by_noise(learn(noisy(4.0), INPUTS)).tolist() == [True] + [False] * 59
+    assert not limited_by_noise(learn(noisy(1e-7), INPUTS)).any()
