@@ -108,6 +108,11 @@ class Layout:
     duplex: bool = False
 
 
+# What the core replays, far beyond any drive; a stranger question is answered like the nearest.
+_LEAST: Final = np.array([512.0 if name.endswith("_size") else 0.0 for name in FIELDS])
+_MOST: Final = np.array(
+    [1e9 if name == "queue_depth" else 1e12 if "_s" in name else 1.0 for name in FIELDS]
+)
 #: What is tried of each count and switch.
 TRIED: Final[dict[str, tuple[int, ...] | tuple[bool, ...]]] = {
     "page_bytes": (4096, 8192, 16384, 32768),
@@ -346,7 +351,7 @@ def _replayed(
     """Return the logarithm of the time of each workload, and each cost's share of it."""
     costs = np.exp(parameters)
     told = _core.replay_loops(
-        np.ascontiguousarray(table), costs.tolist(), requests, **dataclasses.asdict(layout)
+        np.clip(table, _LEAST, _MOST), costs.tolist(), requests, **dataclasses.asdict(layout)
     )
     found = np.frombuffer(told).reshape(len(table), 1 + len(COSTS))
     time = np.maximum(found[:, 0], 1e-3)

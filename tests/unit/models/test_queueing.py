@@ -109,9 +109,11 @@ def test_any_workload_is_answered_whatever_stands_beside_it(found: KrigingSurfac
             Characteristics(write_ratio=0.5, read_size=2**20, write_size=2**22, queue_depth=512),
         ]
     )
+    strange = np.array([[0.5, 1e12, 1.0, 1e15, 0.5, 0.0, 1e15, 3.0]])
+    table = np.vstack([table, workload_table(strange)])
     together = found.predict(table)
     assert np.isfinite(together).all()
-    assert [found.predict(table[row : row + 1])[0] for row in range(3)] == together.tolist()
+    assert [found.predict(table[row : row + 1])[0] for row in range(4)] == together.tolist()
     assert np.isfinite(found.deviation(table)).all()
 
 
