@@ -497,12 +497,19 @@ class SimulatedDrive:
         """Return by how much each measurement of that length takes longer than the preset says."""
 
     def measure(
-        self, work: list[tuple[int, list[Stream], WindowTuple]], *, seed: int, workers: int
+        self,
+        work: list[tuple[int, list[Stream], WindowTuple, int | None]],
+        *,
+        seed: int,
+        workers: int,
+        range_bytes: int | None = None,
     ) -> Measuring:
-        """Start to measure, each from the prepared state.
+        """Start to measure.
 
         Each is its index, the key of its random numbers beside the seed; what is sent at the same
-        time; and when counting begins and ends. Streams that end by themselves end it too.
+        time; when counting begins and ends; and the writing that the drive has settled to before,
+        in its first `range_bytes`: the bytes of each piece where it was at random, 0 where it was
+        in order, `None` for the prepared state. Streams that end by themselves end it too.
         """
 
     def prepare(self) -> None:

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use drivelab_ftl::{Cause, OperationKind};
 use drivelab_request::Nanos;
-use drivelab_sim::drive::{self, Prepared, Work};
+use drivelab_sim::drive::{self, Prepared, States as DriveStates, Work};
 use drivelab_sim::host::plan::window_of;
-use drivelab_sim::host::{Plan, SimError, Watch, mean_factor};
+use drivelab_sim::host::{Plan, Settling, SimError, Watch, Writing, mean_factor};
 use drivelab_sim::preset::DriveConfig;
 use drivelab_sim::ssd::{self, RecordedOperation};
 use drivelab_workload::Stream;
@@ -48,7 +48,7 @@ struct SimulatedDrive {
     config: DriveConfig,
     /// Whether runs vary: `none` where the preset says so, `on`, or `off` where the user does.
     variability: &'static str,
-    prepared: OnceLock<Prepared>,
+    states: OnceLock<Arc<DriveStates>>,
 }
 
 #[pymethods]
@@ -68,7 +68,7 @@ impl SimulatedDrive {
         Ok(Self {
             config,
             variability,
-            prepared: OnceLock::new(),
+            states: OnceLock::new(),
         })
     }
 
@@ -108,29 +108,39 @@ impl SimulatedDrive {
         indices.into_iter().map(factor).collect()
     }
 
-    /// Measures all work, each an index, streams and a window, from the prepared state; answers in
-    /// their order.
-    #[pyo3(signature = (work, *, seed, workers))]
+    /// Measures all work, each an index, streams, a window and the writing that the drive has
+    /// settled to before: nothing for the prepared state, the bytes of each piece where it was at
+    /// random, 0 where it was in order. Answers in their order. That writing was in the first
+    /// `range_bytes`.
+    #[pyo3(signature = (work, *, seed, workers, range_bytes=None))]
     fn measure(
         &self,
         py: Python<'_>,
-        work: Vec<(u64, Streams<'_>, WindowTuple)>,
+        work: Vec<(u64, Streams<'_>, WindowTuple, Option<u32>)>,
         seed: u64,
         workers: usize,
+        range_bytes: Option<u64>,
     ) -> PyResult<Measuring> {
-        let work = work.into_iter().map(|(index, streams, window)| {
+        let work = work.into_iter().map(|(index, streams, window, piece_bytes)| {
             let streams = streams_of(&streams);
             let window = window_of(&streams, window_of_tuple(window)).map_err(simulation_error)?;
             Ok(Work {
                 index,
                 streams,
                 plan: Plan::of(window),
+                settling: piece_bytes.map(|bytes| Settling {
+                    writing: match bytes {
+                        0 => Writing::InOrder,
+                        piece_bytes => Writing::AtRandom { piece_bytes },
+                    },
+                    range_bytes,
+                }),
             })
         });
         let work = work.collect::<PyResult<Vec<_>>>()?;
-        let prepared = self.prepared(py)?;
+        let states = self.states(py)?;
         Ok(Measuring {
-            measuring: drive::Measuring::start(&prepared, work, seed, workers),
+            measuring: drive::Measuring::start(&states, work, seed, workers),
         })
     }
 
@@ -257,12 +267,17 @@ impl SimulatedDrive {
     /// The prepared state, made when it is first needed. A failure is not kept:
     /// it may have been an interruption.
     fn prepared(&self, py: Python<'_>) -> PyResult<Prepared> {
-        if let Some(prepared) = self.prepared.get() {
-            return Ok(prepared.clone());
+        Ok(self.states(py)?.prepared().clone())
+    }
+
+    fn states(&self, py: Python<'_>) -> PyResult<Arc<DriveStates>> {
+        if let Some(states) = self.states.get() {
+            return Ok(Arc::clone(states));
         }
         let config = self.config.clone();
         let prepared = interruptible(py, |stop| Prepared::stoppable(config, stop))?;
-        Ok(self.prepared.get_or_init(|| prepared).clone())
+        let states = Arc::new(DriveStates::of(prepared));
+        Ok(Arc::clone(self.states.get_or_init(|| states)))
     }
 }
 

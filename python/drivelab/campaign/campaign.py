@@ -13,7 +13,7 @@ from pathlib import Path
 
 from drivelab.campaign.header import campaign_header
 from drivelab.campaign.kind import CAMPAIGN
-from drivelab.campaign.order import measuring_order
+from drivelab.campaign.order import planned_order
 from drivelab.campaign.stored import stored_indices
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive, DriveLimits
@@ -119,7 +119,7 @@ def run_campaign(
     )
 
     def everything(run: Run) -> None:
-        work = missing_work(run.store, workloads, plan.seed)
+        work = missing_work(run.store, workloads, plan)
         if not work:
             return
         rule = FailureRule(on_failure, frozenset(failure.index for failure in run.store.failures()))
@@ -165,12 +165,17 @@ def accepted_by(drive: DriveLimits) -> Accepts:
     return accepts
 
 
-def missing_work(store: RunStore, workloads: Sequence[Characteristics], seed: int) -> list[Work]:
+def missing_work(
+    store: RunStore, workloads: Sequence[Characteristics], plan: MeasurementPlan
+) -> list[Work]:
     """Give what a run lacks in the order of measuring, what failed before at the end.
 
     A measurement that always fails would otherwise stop the campaign at the same place again.
     """
     missing = set(range(len(workloads))) - stored_indices(store)
     failed = {failure.index for failure in store.failures()} & missing
-    order = measuring_order(missing - failed, seed) + measuring_order(failed, seed)
+    order = [
+        *planned_order(missing - failed, workloads, plan),
+        *planned_order(failed, workloads, plan),
+    ]
     return [(index, workloads[index]) for index in order]

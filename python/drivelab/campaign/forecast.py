@@ -17,6 +17,7 @@ from typing import Final
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
+from drivelab.drives.write_pattern import BURST, SETTLING_CAPACITIES, write_pattern
 from drivelab.workloads.characteristics import Characteristics
 
 #: The rate for which bytes are told where only the drive knows how fast it is.
@@ -56,7 +57,9 @@ class Forecast:
     pilot_workloads: int
 
 
-def forecast_from_plan(workloads: Sequence[Characteristics], plan: MeasurementPlan) -> Forecast:
+def forecast_from_plan(
+    workloads: Sequence[Characteristics], plan: MeasurementPlan, capacity_bytes: int
+) -> Forecast:
     """Say what a campaign on a real drive will cost; nothing is measured.
 
     Parameters
@@ -65,6 +68,9 @@ def forecast_from_plan(workloads: Sequence[Characteristics], plan: MeasurementPl
         Those of all parts.
     plan
         How long each is measured.
+    capacity_bytes
+        Of the drive, which is written before the workloads of each pattern where writes are to be
+        sustained; that takes time besides.
     """
     plan = plan.holding(ends_by_itself=False)
     counted = plan.requests if plan.half_width_ratio is None else plan.max_requests
@@ -72,10 +78,12 @@ def forecast_from_plan(workloads: Sequence[Characteristics], plan: MeasurementPl
     seconds = None if timed is None else (plan.warmup_seconds + timed) * len(workloads)
     requests = plan.warmup_requests + ((counted or 0) if timed is None else 0)
     window_seconds = plan.warmup_seconds + (timed or 0.0)
+    patterns = set() if plan.writes == BURST else {*map(write_pattern, workloads)} - {None}
+    settling_bytes = len(patterns) * SETTLING_CAPACITIES * capacity_bytes
     return Forecast(
         drive_seconds=seconds,
         host_seconds=seconds,
-        written_bytes=round(requests * sum(map(_written_bytes, workloads))),
+        written_bytes=settling_bytes + round(requests * sum(map(_written_bytes, workloads))),
         written_bytes_per_rate=round(
             window_seconds * RATE_BYTES_PER_SECOND * sum(map(_written_share, workloads))
         ),

@@ -3,12 +3,34 @@
 At random, because a drive changes while it is measured (it fills, warms up, is slowed by
 what was written before): in the design's order those changes would look like effects of the
 characteristics that change along it. It also lets the time left be told from the time taken.
+
+Where each workload begins with a drive that its own kind of writing has settled, kinds come one
+after the other, each in random order: a real drive is then written as seldom as can be, and a
+simulated one changes its state as seldom.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.write_pattern import BURST, PIECE_BYTES, write_pattern
+from drivelab.workloads.characteristics import Characteristics
+
+#: What only reads comes first: it finds the drive as it is.
+_KINDS: Final = (None, *PIECE_BYTES)
+
+
+def planned_order(
+    indices: Iterable[int], workloads: Sequence[Characteristics], plan: MeasurementPlan
+) -> list[int]:
+    """Put places in `workloads` in the order in which they are measured."""
+    order = measuring_order(indices, plan.seed)
+    if plan.writes == BURST:
+        return order
+    return sorted(order, key=lambda index: _KINDS.index(write_pattern(workloads[index])))
 
 
 def measuring_order(indices: Iterable[int], seed: int) -> list[int]:

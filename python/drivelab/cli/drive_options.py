@@ -70,6 +70,16 @@ def add_content(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_writes(parser: argparse.ArgumentParser, choices: Sequence[str], usual: str) -> None:
+    """Add ``--writes``."""
+    parser.add_argument(
+        "--writes",
+        choices=choices,
+        help="whether a workload that writes finds the drive as it is (burst) or after so much "
+        f"writing of its kind that more changes nothing (sustained) [{usual}]",
+    )
+
+
 def _add_plan_options(parser: argparse.ArgumentParser) -> None:
     count = whole_number(1, _MOST_REQUESTS)
     group = parser.add_argument_group(
@@ -156,6 +166,7 @@ def plan_of(args: argparse.Namespace) -> MeasurementPlan:
     from drivelab.drives.asked import plan_for
 
     asked = {name: getattr(args, name) for name in _PLAN_OPTIONS}
+    asked["writes"] = getattr(args, "writes", None)
     return plan_for(args.drive, seed=args.seed, asked=asked, word=_word)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from drivelab.cli.arguments import add_characteristics, add_drive, add_json
 from drivelab.cli.drive_options import (
     add_drive_options,
+    add_writes,
     characteristics_json,
     characteristics_of,
     open_named,
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_drive(parser)
     add_characteristics(parser)
     add_drive_options(parser)
+    add_writes(parser, WRITES, "burst")
     add_json(parser)
 
 
@@ -61,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         rows = measurement_rows(measurement, in_lines(drive_name), kind, variability)
         burst = burst_text(measurement, preset, plan.to_json())
         if burst is not None:
-            rows.append(("a burst", f"{burst} (--warmup-requests)"))
+            rows.append(("a burst", burst))
         show(_text(rows))
     return 0
 

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from drivelab.drives.naming import kind_of
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.errors import UsageError
+from drivelab.drives.write_pattern import BURST, Writes
+from drivelab.errors import CannotAnswerError, UsageError
 
 # By option: what it is for, and what to use instead.
 _REAL_ONLY: Final = {
@@ -49,6 +50,14 @@ def refuse_without_effect(
             raise UsageError(f"{word(name)} has no effect on {drive_name}: it is for {use}")
 
 
+def usual_writes(drive_name: str) -> Writes:
+    """Return what the writes of a model's measurements find unless something else is asked for.
+
+    What lasts, where it costs none of the drive's time and life: of simulated drives.
+    """
+    return "sustained" if kind_of(drive_name) == "simulated" else BURST
+
+
 def plan_for(
     drive_name: str, *, seed: int, asked: Mapping[str, Any], word: Callable[[str], str] = str
 ) -> MeasurementPlan:
@@ -69,6 +78,11 @@ def plan_for(
         When an option has no effect, or the values do not go together.
     """
     kind = kind_of(drive_name)
+    if kind == "closed_form" and asked.get("writes") == "sustained":
+        raise CannotAnswerError(
+            f"{word('writes')} sustained is for drives that can fill up; a formula knows of no "
+            f"cleaning ({drive_name})"
+        )
     if kind == "closed_form" and asked.get("content") is not None:
         raise UsageError(
             f"{word('content')} has no effect on {drive_name}: it is for drives that store data, "

@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Literal
 
+from drivelab.drives.write_pattern import BURST, WRITES
 from drivelab.errors import UsageError
 from drivelab.workloads.content import CONTENTS, USUAL
 from drivelab.workloads.given import attributes_of, is_number, is_whole, shown
@@ -90,6 +91,7 @@ class MeasurementPlan:
     max_requests: int = MAX_REQUESTS
     workers: int | None = None
     content: str = USUAL
+    writes: str = BURST
     is_usual: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -102,6 +104,8 @@ class MeasurementPlan:
         _check_count("max_requests", self.max_requests, 1)
         if self.content not in CONTENTS:
             raise UsageError(f"content is {shown(self.content)}; allowed: {', '.join(CONTENTS)}")
+        if self.writes not in WRITES:
+            raise UsageError(f"writes is {shown(self.writes)}; allowed: {', '.join(WRITES)}")
         for name in ("requests", "workers"):
             if getattr(self, name) is not None:
                 _check_count(name, getattr(self, name), 1)
@@ -178,6 +182,7 @@ class MeasurementPlan:
         """Return what results depend on, under names that carry the unit."""
         # Only where it is not the usual one, which runs made before there were others had.
         content = {} if self.content == USUAL else {"content": self.content}
+        writes = {} if self.writes == BURST else {"writes": self.writes}
         return {
             "seed": self.seed,
             "warmup_requests": self.warmup_requests,
@@ -188,6 +193,7 @@ class MeasurementPlan:
             # Without a half-width nothing looks at it.
             "max_requests": None if self.half_width_ratio is None else self.max_requests,
             **content,
+            **writes,
         }
 
     @classmethod

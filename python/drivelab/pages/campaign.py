@@ -40,6 +40,7 @@ from drivelab.models.exhibits.summary import (
     GLOSSARY,
     first_numbers,
     how_built,
+    how_long_it_lasts,
     how_sure,
     what_was_tried,
 )
@@ -75,7 +76,7 @@ class Part:
 def in_short(run: RunData) -> list[Exhibit]:
     """Say which drive it is, give three numbers, and say how sure they are."""
     return [
-        Text((what_was_tried(run), *how_built(run)), leads=True),
+        Text((what_was_tried(run), *how_long_it_lasts(run), *how_built(run)), leads=True),
         first_numbers(run),
         Text(tuple(how_sure(run, importance(run))), leads=True),
     ]

@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use drivelab_workload::Stream;
 
-use super::{Prepared, State};
-use crate::host::{Outcome, Plan, SimError};
+use super::{Drive, Prepared, State, States};
+use crate::host::{Outcome, Plan, Settling, SimError};
 
 /// Measurements that may be done before the next in order is.
 const AHEAD: usize = 128;
@@ -31,7 +31,7 @@ pub struct Measuring {
 }
 
 struct Shared {
-    prepared: Prepared,
+    states: Arc<States>,
     work: Vec<Work>,
     seed: u64,
     stop: Arc<AtomicBool>,
@@ -49,6 +49,16 @@ pub struct Work {
     pub streams: Vec<Stream>,
     /// How long.
     pub plan: Plan,
+    /// The kind of writing that the drive has settled to before; none for the state that its
+    /// preset says.
+    pub settling: Option<Settling>,
+}
+
+/// A thread's drive, and whose it is.
+struct Held {
+    settling: Option<Settling>,
+    state: Prepared,
+    drive: Drive,
 }
 
 #[derive(Default)]
@@ -61,12 +71,13 @@ struct Progress {
 }
 
 impl Measuring {
-    /// Starts to measure all `work`, each from the prepared state, on at most `workers` threads.
+    /// Starts to measure all `work`, each from the state that it names, on at most `workers`
+    /// threads.
     #[must_use]
-    pub fn start(prepared: &Prepared, work: Vec<Work>, seed: u64, workers: usize) -> Self {
+    pub fn start(states: &Arc<States>, work: Vec<Work>, seed: u64, workers: usize) -> Self {
         let workers = workers.clamp(1, work.len().max(1));
         let shared = Arc::new(Shared {
-            prepared: prepared.clone(),
+            states: Arc::clone(states),
             work,
             seed,
             stop: Arc::default(),
@@ -85,10 +96,10 @@ impl Measuring {
 
     /// Starts as many of `workers` threads as there is memory for, at least one.
     fn threads(shared: &Arc<Shared>, workers: usize) -> Result<Vec<JoinHandle<()>>, SimError> {
-        let fits = |&count: &usize| shared.prepared.check_workers(count).is_ok();
+        let fits = |&count: &usize| shared.states.prepared().check_workers(count).is_ok();
         let workers = (2..=workers).rev().find(fits);
         if workers.is_none() {
-            shared.prepared.check_workers(1)?;
+            shared.states.prepared().check_workers(1)?;
         }
         let mut threads = Vec::new();
         for _ in 0..workers.unwrap_or(1) {
@@ -173,18 +184,11 @@ impl Shared {
 
     /// One thread: takes the next place until there is none.
     fn labour(&self) {
-        let mut drive = None;
+        let mut held = None;
         while let Some(place) = self.take() {
             // Whoever waits for this place waits for ever where nothing comes of it.
-            let result = catch_unwind(AssertUnwindSafe(|| {
-                let drive = drive.get_or_insert_with(|| self.prepared.rested_worker(&self.stop));
-                let Work {
-                    index,
-                    streams,
-                    plan,
-                } = &self.work[place];
-                drive.run(streams, *plan, (self.seed, *index), State::Returned)
-            }));
+            let result =
+                catch_unwind(AssertUnwindSafe(|| self.measure(&mut held, &self.work[place])));
             let panicked = result.is_err();
             self.progress().done.insert(place, result);
             self.changed.notify_all();
@@ -193,9 +197,42 @@ impl Shared {
                 return;
             }
         }
-        if let Some(drive) = drive {
-            self.prepared.rest(drive);
+        if let Some(Held { state, drive, .. }) = held {
+            state.rest(drive);
         }
+    }
+
+    /// Measures on the drive that the thread holds, or on one in another state instead.
+    fn measure(&self, held: &mut Option<Held>, work: &Work) -> Result<Outcome, SimError> {
+        let mut drive_of = match held.take() {
+            Some(same) if same.settling == work.settling => same,
+            other => self.another(other, work.settling)?,
+        };
+        let mut plan = work.plan;
+        if work.settling.is_some() {
+            plan.window.warmup_requests += drive_of.state.filling_requests(&work.streams);
+        }
+        let key = (self.seed, work.index);
+        let outcome = drive_of
+            .drive
+            .run(&work.streams, plan, key, State::Returned);
+        *held = Some(drive_of);
+        outcome
+    }
+
+    /// A drive in a state; the one that the thread held rests, or goes where memory is short.
+    fn another(&self, held: Option<Held>, settling: Option<Settling>) -> Result<Held, SimError> {
+        let state = self.states.get(settling, &self.stop)?;
+        if let Some(before) = held
+            && state.check_workers(1).is_ok()
+        {
+            before.state.rest(before.drive);
+        }
+        Ok(Held {
+            settling,
+            drive: state.rested_worker(&self.stop),
+            state,
+        })
     }
 
     fn take(&self) -> Option<usize> {

@@ -5,6 +5,7 @@
 
 mod measuring;
 mod session;
+mod states;
 mod watched;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::ssd::{self, Ssd};
 
 pub use measuring::{Measuring, Work};
 pub use session::Session;
+pub use states::States;
 pub use watched::watched;
 
 /// A drive in its preset's condition, shared by every worker and clone.
@@ -68,17 +70,23 @@ impl Prepared {
     /// # Errors
     /// [`SimError::NoMemory`] when it has not.
     pub fn check_workers(&self, workers: usize) -> Result<(), SimError> {
-        let (state, resting) = match self {
-            Self::Ssd(prepared) => (
-                ssd::Prepared::state_bytes(prepared.config()),
-                prepared.resting(),
-            ),
-            Self::Hdd(config) => (Disk::state_bytes(config), 0),
-            Self::Raid0(prepared) => (prepared.worker_bytes(), prepared.resting()),
+        let resting = match self {
+            Self::Ssd(prepared) => prepared.resting(),
+            Self::Hdd(_) => 0,
+            Self::Raid0(prepared) => prepared.resting(),
         };
         // Those that rest have theirs.
-        let new = workers.saturating_sub(resting) as u64;
-        check_room((state + state / 8).saturating_mul(new))
+        self.check_states(workers.saturating_sub(resting) as u64)
+    }
+
+    /// Checks that memory has room for so many states of such a drive.
+    fn check_states(&self, count: u64) -> Result<(), SimError> {
+        let state = match self {
+            Self::Ssd(prepared) => ssd::Prepared::state_bytes(prepared.config()),
+            Self::Hdd(config) => Disk::state_bytes(config),
+            Self::Raid0(prepared) => prepared.worker_bytes(),
+        };
+        check_room((state + state / 8).saturating_mul(count))
     }
 
     /// A worker with a state of its own, whose runs end soon after `stop` is set.

@@ -9,7 +9,7 @@ use drivelab_workload::Stream;
 use super::array::Array;
 use super::striped::Striped;
 use crate::hdd::{Disk, Hdd};
-use crate::host::{Device, Outcome, Plan, Runner, SimError, Watch};
+use crate::host::{Device, Outcome, Plan, Runner, Settling, SimError, Watch};
 use crate::preset::{HddConfig, MemberConfig, RaidConfig};
 use crate::snapshot::{self, SnapshotError};
 use crate::ssd::{self, Workers};
@@ -62,6 +62,28 @@ impl PreparedArray {
         })
     }
 
+    /// This array after so much writing of a kind that more of it changes nothing; of disks as it
+    /// is, for they keep nothing.
+    ///
+    /// # Errors
+    /// [`SimError`] when a member's firmware cannot go on, and soon after another thread has set
+    /// `stop`.
+    pub(crate) fn settled(&self, settling: Settling, stop: &AtomicBool) -> Result<Self, SimError> {
+        let member = match &self.member {
+            Member::Ssd(member) => {
+                Member::Ssd(member.settled(settling.of_member(self.members), stop)?)
+            }
+            Member::Hdd(member) => Member::Hdd(member.clone()),
+        };
+        Ok(Self {
+            members: self.members,
+            stripe_bytes: self.stripe_bytes,
+            member,
+            state_of: self.state_of.clone(),
+            resting: Mutex::default(),
+        })
+    }
+
     /// Bytes that the members of such an array take for every worker.
     #[must_use]
     pub fn state_bytes(config: &RaidConfig) -> u64 {
@@ -70,6 +92,16 @@ impl PreparedArray {
             MemberConfig::Hdd(member) => Disk::state_bytes(member),
         };
         of_member * u64::from(config.members)
+    }
+
+    /// Bytes that the write buffers or caches of its members hold.
+    #[must_use]
+    pub fn write_cache_bytes(&self) -> u64 {
+        let of_member = match &self.member {
+            Member::Ssd(prepared) => prepared.config().buffer.write_buffer_bytes,
+            Member::Hdd(member) => member.cache.write_cache_bytes,
+        };
+        of_member * u64::from(self.members)
     }
 
     /// Workers that rest.

@@ -34,6 +34,7 @@ mod recorded;
 mod registers;
 mod ring;
 mod run;
+mod settle;
 mod split;
 mod timing;
 mod writes;

@@ -15,8 +15,9 @@ use super::engine::Engine;
 use super::load::Running;
 use super::outcome::Outcome;
 use super::recorded::RecordedOperation;
+use super::settle::settle;
 use super::{Plan, SimError, SnapshotError, Watch, run, snapshot};
-use crate::host::{Device, HostTime};
+use crate::host::{Device, HostTime, Settling};
 use crate::preset::{Condition, SsdConfig};
 
 /// A prepared state gives up a reverse map of more bytes: what workers return to then
@@ -63,8 +64,13 @@ fn conditioned<F: Restorable>(
         firmware.set_worn(erases, config.wear.worn_erase_spread.unwrap_or(0));
     }
     firmware.rest();
+    Ok(kept(firmware))
+}
+
+/// `firmware` as a state that workers begin with and return to.
+fn kept<F: Restorable>(mut firmware: F) -> Arc<F> {
     firmware.checkpoint();
-    Ok(Arc::new(firmware.without_derived(LARGE_REVERSE_MAP_BYTES)))
+    Arc::new(firmware.without_derived(LARGE_REVERSE_MAP_BYTES))
 }
 
 impl Prepared {
@@ -108,6 +114,32 @@ impl Prepared {
             config: Arc::new(config),
             state,
             resting: Mutex::new(Vec::new()),
+        })))
+    }
+
+    /// This drive after so much writing of a kind that more of it changes nothing (`settle.rs`). It
+    /// had no idle time since.
+    ///
+    /// # Errors
+    /// [`SimError`] when the firmware cannot go on, and soon after another thread has set `stop`.
+    pub(crate) fn settled(&self, settling: Settling, stop: &AtomicBool) -> Result<Self, SimError> {
+        let config = &self.0.config;
+        let state = match &self.0.state {
+            State::Page(state) => {
+                let mut firmware = state.complete();
+                settle(&mut firmware, config, settling, stop)?;
+                State::Page(kept(firmware))
+            }
+            State::Other(state) => {
+                let mut firmware = state.complete();
+                settle(&mut firmware, config, settling, stop)?;
+                State::Other(kept(firmware))
+            }
+        };
+        Ok(Self(Arc::new(Shared {
+            config: Arc::clone(config),
+            state,
+            resting: Mutex::default(),
         })))
     }
 

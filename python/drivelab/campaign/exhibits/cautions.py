@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.campaign.exhibits.bursts import FOUND, UNTIL, room_found
+from drivelab.campaign.exhibits.bursts import FOUND, room_found
 from drivelab.campaign.exhibits.series import FEWEST_BATCHES, STEP_SHARE, drift, step_down
 from drivelab.campaign.exhibits.sweeps import (
     PATTERN_LATENCY,
@@ -167,8 +167,8 @@ def _bursts(run: CampaignData) -> Iterator[Caution]:
             f"In {count:,} of {_workloads(len(writing))} with writes, random writes found "
             f"{FOUND[room]}.",
             "They tell how the drive takes a burst. When that room is used up, such writes may "
-            "become ten times slower and more, and reads beside them too. Warm up until "
-            f"{UNTIL[room]} (--warmup-requests) to see what it sustains.",
+            "become ten times slower and more, and reads beside them too. "
+            "`--writes sustained` shows what lasts.",
         )
 
 

@@ -65,7 +65,7 @@ def measurement_rows(
 def burst_text(
     measurement: Measurement, preset: Mapping[str, Any], plan: Mapping[str, Any]
 ) -> str | None:
-    """Say that random writes were a burst and until when to warm up; `None` where they were not.
+    """Say that random writes were a burst and how to see what lasts; `None` where they were not.
 
     Parameters
     ----------
@@ -80,8 +80,7 @@ def burst_text(
     if room is None:
         return None
     return (
-        f"random writes found {FOUND[room]}; for what the drive sustains warm up until "
-        f"{UNTIL[room]}"
+        f"random writes found {FOUND[room]}, until {UNTIL[room]}; for what lasts: --writes sustained"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from drivelab.drives.write_pattern import BURST, PIECE_BYTES, write_pattern
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.scenario import Scenario
 
@@ -51,6 +52,12 @@ def planned_window(workload: Workload, streams: list[Stream], plan: MeasurementP
     least = plan.requests if requests is None else min(requests, plan.requests or 1)
     most = plan.max_requests if requests is None else min(requests, plan.max_requests)
     return (warmup, warmup_ns, least, duration_ns, ratio, most)
+
+
+def settled_by(workload: Workload, plan: MeasurementPlan) -> int | None:
+    """Return the bytes of the pieces that were written before, 0 in order; `None` for a burst."""
+    pattern = None if plan.writes == BURST else write_pattern(workload)
+    return None if pattern is None else PIECE_BYTES[pattern]
 
 
 def step_window(workload: Workload, plan: StepPlan) -> WindowTuple:

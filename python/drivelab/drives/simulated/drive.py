@@ -19,6 +19,7 @@ from drivelab.drives.simulated.asked import (
     nanoseconds,
     own_interval_ns,
     planned_window,
+    settled_by,
     streams_of,
 )
 from drivelab.drives.simulated.session import SimulatedSession

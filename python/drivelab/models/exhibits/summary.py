@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from drivelab.drives.write_pattern import BURST
 from drivelab.exhibits import Card, Cards, number
 from drivelab.exhibits.quantities import (
     CHARACTERISTICS,
@@ -40,6 +41,21 @@ def how_built(run: RunData) -> list[str]:
     """Say what probes found of how the drive is built; nothing where there are none."""
     found = probes_of(run.measurements, run.parts)
     return [] if found is None else [f"As far as short probes tell: {found.describe()}."]
+
+
+def how_long_it_lasts(run: RunData) -> list[str]:
+    """Say whether the writes tried were a burst or what the drive sustains."""
+    if run.kind == "closed_form" or all(one.write is None for one in run.designed):
+        return []
+    if run.header["plan"].get("writes", BURST) != BURST:
+        return [
+            "Writes are sustained: each workload that writes began after so much writing of its "
+            "own kind that more would have changed nothing."
+        ]
+    return [
+        "Writes are a burst: each workload found the drive as it is, with whatever room it has for "
+        "the first writes."
+    ]
 
 
 def how_sure(run: RunData, importance: Table) -> list[str]:

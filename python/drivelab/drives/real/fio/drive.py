@@ -29,6 +29,7 @@ from drivelab.drives.real.fio.measurement import FioSetup, measure_with_fio
 from drivelab.drives.real.fio.passes import check_pass_plan, pass_with_fio
 from drivelab.drives.real.fio.program import FioProgram, find_fio
 from drivelab.drives.real.fio.session import FioSession
+from drivelab.drives.real.fio.settling import Settling
 from drivelab.drives.real.made_file import Written
 from drivelab.drives.real.purge import PurgeMethod
 from drivelab.drives.real.side_file import file_key
@@ -96,6 +97,7 @@ class FioDrive(ClosedOnExit):
                 )
         self.engine = engine
         self._files = FioFiles()
+        self._settling = Settling(self.session())
 
     @property
     def block_bytes(self) -> int:
@@ -170,6 +172,8 @@ class FioDrive(ClosedOnExit):
         """
         for index, workload in work:
             self.check(workload)
+            if plan.writes != BURST:
+                self._settling.before(workload, plan.content)
             requests = requests_of(workload, self.name)
             is_pass = isinstance(workload, WholePass)
             holding = plan.holding(ends_by_itself=is_pass)

@@ -1,0 +1,109 @@
+//! The states that measurements begin with.
+//!
+//! ```text
+//!   prepared ─┬─ as the preset says
+//!             ├─ settled in order      made when first asked for, from the prepared one
+//!             └─ settled at random
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+use drivelab_workload::{Requests, Source, Stream};
+
+use super::Prepared;
+use crate::host::{Settling, SimError};
+
+/// A write cache is full, and stays so, when it could have been filled so often.
+const CACHE_FILLS: f64 = 3.0;
+/// Writes that are too rare to fill a cache in so many requests never fill it.
+const MOST_FILLING_REQUESTS: f64 = 100_000.0;
+
+/// Of one drive, shared by its workers.
+pub struct States {
+    prepared: Prepared,
+    settled: Mutex<BTreeMap<Settling, Prepared>>,
+}
+
+impl States {
+    /// Those of a drive in its condition.
+    #[must_use]
+    pub const fn of(prepared: Prepared) -> Self {
+        Self {
+            prepared,
+            settled: Mutex::new(BTreeMap::new()),
+        }
+    }
+
+    /// As the preset says.
+    #[must_use]
+    pub const fn prepared(&self) -> &Prepared {
+        &self.prepared
+    }
+
+    /// The state that a kind of writing has reached, or the prepared one for none. It is made once;
+    /// where memory has no room for it beside others, those are made again when they are needed.
+    ///
+    /// # Errors
+    /// [`SimError`] when the drive cannot be brought there, or memory lacks, and soon after `stop`
+    /// is set.
+    pub fn get(
+        &self,
+        settling: Option<Settling>,
+        stop: &AtomicBool,
+    ) -> Result<Prepared, SimError> {
+        let Some(settling) = settling else {
+            return Ok(self.prepared.clone());
+        };
+        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(state) = settled.get(&settling) {
+            return Ok(state.clone());
+        }
+        if self.prepared.check_states(2).is_err() {
+            settled.clear();
+            self.prepared.check_states(2)?;
+        }
+        let state = self.prepared.settled(settling, stop)?;
+        settled.insert(settling, state.clone());
+        Ok(state)
+    }
+}
+
+impl Prepared {
+    /// This drive after so much writing of a kind that more of it changes nothing; a disk as it is.
+    fn settled(&self, settling: Settling, stop: &AtomicBool) -> Result<Self, SimError> {
+        Ok(match self {
+            Self::Ssd(prepared) => Self::Ssd(prepared.settled(settling, stop)?),
+            Self::Hdd(config) => Self::Hdd(config.clone()),
+            Self::Raid0(prepared) => Self::Raid0(prepared.settled(settling, stop)?.into()),
+        })
+    }
+
+    /// Requests of `streams` after which write buffers and caches are as full as these writes keep
+    /// them: what lies below has settled before, but these are empty when a run begins.
+    pub(super) fn filling_requests(&self, streams: &[Stream]) -> u64 {
+        let cache_bytes = match self {
+            Self::Ssd(prepared) => prepared.config().buffer.write_buffer_bytes,
+            Self::Hdd(config) => config.cache.write_cache_bytes,
+            Self::Raid0(prepared) => prepared.write_cache_bytes(),
+        };
+        let written = streams.iter().map(written_bytes).sum::<f64>();
+        let per_request = written / streams.len().max(1) as f64;
+        if cache_bytes == 0 || per_request <= 0.0 {
+            return 0;
+        }
+        let requests = CACHE_FILLS * cache_bytes as f64 / per_request;
+        requests.min(MOST_FILLING_REQUESTS).ceil() as u64
+    }
+}
+
+/// Bytes that a request of a stream writes on average.
+fn written_bytes(stream: &Stream) -> f64 {
+    match &stream.source {
+        Source::Closed(Requests::Characteristics(each)) => {
+            each.write_ratio * f64::from(each.write_size)
+        }
+        _ => 0.0,
+    }
+}

@@ -1,0 +1,162 @@
+//! A drive written until more of the same changes nothing, without simulating time.
+//!
+//! ```text
+//!   in order    the passes over the drive that its condition lacks of two
+//!   at random   these, then pieces anywhere in the range, in rounds
+//!
+//!   programs of a page of the host
+//!     2.4 |              o  o  o      each round a quarter of the range; settled when the
+//!     1.7 |        o  o               last rounds agree
+//!     1.0 |  o  o
+//!         +--------------------> rounds
+//! ```
+//!
+//! Writes in order settle after two passes: the first takes every erased block, the second
+//! leaves whole blocks without newest data, and every later one as many.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use drivelab_ftl::{Action, Firmware, Lpn, OperationBuffer, OperationKind, PageRun};
+use drivelab_request::Content;
+use drivelab_workload::{keyed_rng, uniform_below};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::prepare::{passes, write_in_order};
+use crate::host::{Settling, SimError, Writing};
+use crate::preset::SsdConfig;
+
+/// Passes in order after which the next one finds the drive as this one did.
+const PASSES: u32 = 2;
+/// Parts of the range that a round writes.
+const ROUND_PART: u32 = 4;
+/// Rounds that agree.
+const AGREEING: usize = 3;
+/// By how much of their mean they may differ.
+const TOLERANCE: f64 = 0.02;
+/// Four times the range: steady states of page maps come within two of them.
+const MOST_ROUNDS: usize = 16;
+/// Writes of one batch: their map entries are asked for before the first is done.
+const BATCH: u32 = 64;
+
+/// Brings `firmware`, in the condition of `config`, to where `settling` ends.
+///
+/// # Errors
+/// What the firmware cannot do, and [`SimError::Stopped`] soon after `stop` is set.
+pub(super) fn settle(
+    firmware: &mut impl Firmware,
+    config: &SsdConfig,
+    settling: Settling,
+    stop: &AtomicBool,
+) -> Result<(), SimError> {
+    let done = if config.is_purged {
+        0
+    } else {
+        passes(config.condition)
+    };
+    for _ in done..PASSES {
+        write_in_order(firmware, config, stop)?;
+    }
+    let Writing::AtRandom { piece_bytes } = settling.writing else {
+        return Ok(());
+    };
+    let all = firmware.layout().logical_pages;
+    let page_bytes = u64::from(config.geometry.page_size_bytes);
+    let pages = settling
+        .range_bytes
+        .map_or(all, |bytes| bytes.div_ceil(page_bytes).min(all.into()) as u32);
+    let piece = (u64::from(piece_bytes) / page_bytes).clamp(1, pages.into()) as u32;
+    let mut writes = RandomWrites::new(config, pages / piece, piece);
+    let mut programs: Vec<f64> = Vec::new();
+    while programs.len() < MOST_ROUNDS && !is_settled(&programs) {
+        programs.push(writes.round(firmware, (pages / piece).div_ceil(ROUND_PART), stop)?);
+    }
+    Ok(())
+}
+
+/// Whether the last rounds agree.
+fn is_settled(programs: &[f64]) -> bool {
+    let Some(last) = programs.len().checked_sub(AGREEING) else {
+        return false;
+    };
+    let last = &programs[last..];
+    let mean = last.iter().sum::<f64>() / AGREEING as f64;
+    last.iter().all(|each| (each / mean - 1.0).abs() <= TOLERANCE)
+}
+
+/// Pieces of some pages anywhere among the first of a drive.
+struct RandomWrites {
+    content: Content,
+    pieces: u32,
+    pages: u32,
+    rng: Xoshiro256PlusPlus,
+    batch: Vec<PageRun>,
+    out: OperationBuffer,
+}
+
+impl RandomWrites {
+    /// The same for every run of a drive, so that its states are the same.
+    fn new(config: &SsdConfig, pieces: u32, pages: u32) -> Self {
+        Self {
+            content: config.condition_content(),
+            pieces,
+            pages,
+            rng: keyed_rng(0, 0, 0),
+            batch: Vec::with_capacity(BATCH as usize),
+            out: OperationBuffer::with_capacity(1024),
+        }
+    }
+
+    /// Writes so many pieces; answers how many programs a page took.
+    fn round(
+        &mut self,
+        firmware: &mut impl Firmware,
+        count: u32,
+        stop: &AtomicBool,
+    ) -> Result<f64, SimError> {
+        let mut programs = 0;
+        let mut left = count;
+        while left > 0 {
+            if stop.load(Ordering::Relaxed) {
+                return Err(SimError::Stopped);
+            }
+            let pieces = left.min(BATCH);
+            self.draw(firmware, pieces);
+            self.out.clear();
+            firmware.submit(&self.batch, &mut self.out)?;
+            let operations = self.out.operations().iter();
+            programs += operations
+                .filter(|operation| operation.kind == OperationKind::Program)
+                .count();
+            left -= pieces;
+        }
+        Ok(programs as f64 / (f64::from(count) * f64::from(self.pages)))
+    }
+
+    fn draw(&mut self, firmware: &impl Firmware, pieces: u32) {
+        self.batch.clear();
+        for _ in 0..pieces {
+            let piece = uniform_below(&mut self.rng, self.pieces.into()) as u32;
+            let page = Lpn(piece * self.pages);
+            firmware.prefetch_map(page);
+            self.batch.push(PageRun {
+                content: self.content,
+                ..PageRun::whole(Action::Write, page, self.pages)
+            });
+        }
+        for run in &self.batch {
+            firmware.prefetch_overwrite(run.first);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_settled;
+
+    #[test]
+    fn three_rounds_that_agree_are_settled() {
+        assert!(!is_settled(&[1.0, 1.0]));
+        assert!(is_settled(&[1.0, 2.0, 2.02, 2.0]));
+        assert!(!is_settled(&[1.0, 2.0, 2.1, 2.2]));
+    }
+}

@@ -1,0 +1,53 @@
+"""What a drive has been written with when a measurement begins: a burst, or what lasts.
+
+::
+
+    burst       as the drive was found: erased blocks and caches take the first writes at once
+    sustained   after so much writing of the workload's own kind that more of it changes nothing
+
+States are kept by kind of writing, not by workload: how much a drive has to clean up depends on
+where writes go, and on little else. Writes in order leave whole blocks behind that can be erased;
+writes anywhere leave every block partly full. Large ones are a kind of their own, for drives
+that keep the pieces of one request together.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from drivelab.workloads.characteristics import Characteristics
+
+if TYPE_CHECKING:
+    from drivelab.workloads.workload import Workload
+
+#: What a measurement's writes find.
+Writes = Literal["burst", "sustained"]
+WRITES: Final[tuple[Writes, ...]] = ("sustained", "burst")
+#: As drives are found.
+BURST: Final[Writes] = "burst"
+
+WritePattern = Literal["in order", "small at random", "large at random"]
+#: By pattern the bytes of each piece that is written before, 0 where they follow each other. In
+#: this order the fewest are written on a drive that keeps what it was left with: writes in order
+#: make whole blocks free, so they come first.
+PIECE_BYTES: Final[dict[WritePattern, int]] = {
+    "in order": 0,
+    "large at random": 128 << 10,
+    "small at random": 4 << 10,
+}
+#: A real drive's capacity is written so often before the first workload of a pattern.
+SETTLING_CAPACITIES: Final = 2
+_LARGE_BYTES: Final = 64 << 10
+
+
+def write_pattern(workload: Workload) -> WritePattern | None:
+    """Return the kind of writing of a workload; `None` of one that writes nothing.
+
+    Characteristics have one. Other workloads say themselves what comes before them: what they
+    find is as the drive was left.
+    """
+    if not isinstance(workload, Characteristics) or not workload.write_ratio:
+        return None
+    if not workload.write_random:
+        return "in order"
+    return "large at random" if workload.write_size >= _LARGE_BYTES else "small at random"
