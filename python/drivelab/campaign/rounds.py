@@ -239,7 +239,7 @@ class _Rounds:
         self._run.tell({ASKED: [one.to_json() for one in self._asked], "design": design})
 
     def _measure_missing(self, stack: ExitStack) -> None:
-        missing = missing_work(self._run.store, self._workloads(), self._plan.seed)
+        missing = missing_work(self._run.store, self._workloads(), self._plan)
         # What failed in this start is for the next one.
         work = [one for one in missing if one[0] not in self._rule.met]
         if not work:

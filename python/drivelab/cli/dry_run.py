@@ -52,7 +52,7 @@ def _on_real_drive(
         keep=args.keep,
     )
     selection = selection_of(args, design, drive)
-    cost = forecast_from_plan(selection.workloads, plan)
+    cost = forecast_from_plan(selection.workloads, plan, drive.capacity_bytes)
     return _answer(args, drive, design, selection, cost) | {
         "block_bytes_assumed": drive.block_assumed,
         "file_bytes": drive.file_bytes,

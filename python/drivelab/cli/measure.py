@@ -19,6 +19,7 @@ from drivelab.cli.drive_options import (
     plan_of,
 )
 from drivelab.cli.terminal import in_lines, show
+from drivelab.drives.write_pattern import WRITES
 
 if TYPE_CHECKING:
     import argparse

@@ -6,10 +6,11 @@ goes on where it stopped; a finished run is fitted and reported again without me
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_drive, add_json
 from drivelab.cli.command_line import command_line
@@ -20,20 +21,24 @@ from drivelab.cli.design_options import (
     goal_of,
     parts_text,
 )
-from drivelab.cli.drive_options import add_drive_options, open_named, plan_of
+from drivelab.cli.drive_options import add_drive_options, add_writes, open_named, plan_of
 from drivelab.cli.dry_run import dry_run
 from drivelab.cli.models import accuracy_text
 from drivelab.cli.terminal import in_lines, show
+from drivelab.drives.asked import usual_writes
+from drivelab.drives.write_pattern import WRITES
 from drivelab.errors import RunError, UsageError
 from drivelab.runs.stopping import how_to_go_on, told_when_stopped
 from drivelab.workloads.parts import FITTED, Parts
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Mapping, Sequence
 
     from drivelab.pages.fitted import Fitted
     from drivelab.store import Failure, RunStore
+
+#: Once with what lasts, once with a burst.
+BOTH: Final = "both"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder of the run [runs/ with a name made of drive, design and seed]",
     )
     add_drive_options(parser)
+    add_writes(parser, (*WRITES, BOTH), "simulated drives sustained, others burst")
     parser.add_argument(
         "--on-failure",
         choices=("stop", "continue"),
@@ -63,16 +69,58 @@ def run(args: argparse.Namespace) -> int:
     RunError
         When measurements failed, after everything was made from the others.
     """
+    if args.writes is None:
+        args.writes = usual_writes(args.drive)
     if args.dry_run:
         return dry_run(args)
-    from drivelab.models.limits import limits_of
-    from drivelab.models.of_run import accuracy_rows, weights_of
-    from drivelab.pages.fitted import fit_and_report
-
     goal_of(args)
     if args.endurance is not None:
         raise UsageError("--endurance has no effect without --dry-run: add that, or leave it out")
     path = args.out or default_run(args.drive, args.design, args.seed)
+    if args.writes == BOTH:
+        return _both(args, args.out or path.with_name(f"{path.name}-both"))
+    answer, text, failed = _one(args, path)
+    if args.json:
+        print(json.dumps(answer, indent=2))
+    else:
+        show(text)
+    if failed is not None:
+        raise RunError(failed)
+    return 0
+
+
+def _both(args: argparse.Namespace, path: Path) -> int:
+    """Do it once with what lasts and once with a burst, and lay both beside each other."""
+    from drivelab.cli.report import compared, comparison_folder
+    from drivelab.store import is_run
+
+    if is_run(path):
+        raise UsageError(f"{path} holds one run; name another folder for both")
+    runs = [path / writes for writes in WRITES]
+    out = comparison_folder(runs, path / "compared")
+    answers, texts, complaints = [], [], []
+    for writes, run_path in zip(WRITES, runs, strict=True):
+        one = argparse.Namespace(**{**vars(args), "writes": writes})
+        answer, text, failed = _one(one, run_path)
+        answers.append(answer)
+        texts.append(text)
+        complaints += [] if failed is None else [failed]
+    comparison, text = compared(runs, out)
+    if args.json:
+        print(json.dumps({**comparison, "models": answers}, indent=2))
+    else:
+        show("\n\n".join([*texts, text]))
+    if complaints:
+        raise RunError("; ".join(complaints))
+    return 0
+
+
+def _one(args: argparse.Namespace, path: Path) -> tuple[dict[str, Any], str, str | None]:
+    """Do it with one kind of writes; give the answer, as text too, and what failed."""
+    from drivelab.models.limits import limits_of
+    from drivelab.models.of_run import accuracy_rows, weights_of
+    from drivelab.pages.fitted import fit_and_report
+
     _check_files(path)
     with _campaign(args, path) as store:
         designed = store.header["design"]
@@ -96,6 +144,7 @@ def run(args: argparse.Namespace) -> int:
         "kind": fitted.drive_kind,
         "design": args.design,
         "seed": args.seed,
+        "writes": args.writes,
         "workloads": designed["workloads"],
         "distinct_workloads": designed["distinct_workloads"],
         "left_out_workloads": designed["left_out_workloads"],
@@ -110,13 +159,8 @@ def run(args: argparse.Namespace) -> int:
         "weights": weights_of(fitted.model),
         "limits": limits_of(fitted.model).to_json(),
     }
-    if args.json:
-        print(json.dumps(answer, indent=2))
-    else:
-        show(_text(in_lines(answer), fitted))
-    if failures:
-        raise RunError(_failed(args, path, failures))
-    return 0
+    failed = _failed(args, path, failures) if failures else None
+    return answer, _text(in_lines(answer), fitted), failed
 
 
 def _campaign(args: argparse.Namespace, path: Path) -> RunStore:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
+    from drivelab.outputs import OutputFolder
     from drivelab.pages.digest import Digest
 
 
@@ -163,22 +164,42 @@ def _written(answer: Mapping[str, Any]) -> str:
 
 def _several(args: argparse.Namespace, chromium: str | None) -> tuple[dict[str, Any], str]:
     from drivelab.campaign.header import stored_header
-    from drivelab.outputs import OutputFolder
     from drivelab.pages.digest import refuse_uncomparable
-    from drivelab.pages.several_runs import build_comparison, default_folder
-    from drivelab.report.saved import refuse_folder
+    from drivelab.pages.several_runs import default_folder
     from drivelab.store import RunStore
 
     refuse_uncomparable(args.runs)
     for each in args.runs:
         with RunStore.open(each) as store:
             stored_header(store)
-    path = args.out or default_folder(args.runs)
-    of = f"the comparison of {', '.join(str(each.resolve()) for each in args.runs)}"
-    out = OutputFolder(path, of, force=args.force)
-    # Told before runs are read, and models perhaps fitted.
+    out = comparison_folder(args.runs, args.out or default_folder(args.runs), force=args.force)
+    return compared(args.runs, out, chromium)
+
+
+def comparison_folder(runs: Sequence[Path], path: Path, *, force: bool = False) -> OutputFolder:
+    """Give the folder that a comparison goes into, before runs are read and models fitted.
+
+    Raises
+    ------
+    UsageError
+        When it holds something else.
+    """
+    from drivelab.outputs import OutputFolder
+    from drivelab.report.saved import refuse_folder
+
+    of = f"the comparison of {', '.join(str(each.resolve()) for each in runs)}"
+    out = OutputFolder(path, of, force=force)
     refuse_folder(out)
-    digests = [_digest(path) for path in args.runs]
+    return out
+
+
+def compared(
+    runs: Sequence[Path], out: OutputFolder, chromium: str | None = None
+) -> tuple[dict[str, Any], str]:
+    """Lay runs beside each other on one page; give the answer, and as text."""
+    from drivelab.pages.several_runs import build_comparison
+
+    digests = [_digest(path) for path in runs]
     page = build_comparison(digests, out, chromium=chromium)
     answer = {
         "report": str(page),

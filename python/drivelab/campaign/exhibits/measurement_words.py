@@ -80,7 +80,8 @@ def burst_text(
     if room is None:
         return None
     return (
-        f"random writes found {FOUND[room]}, until {UNTIL[room]}; for what lasts: --writes sustained"
+        f"random writes found {FOUND[room]}, until {UNTIL[room]}; "
+        "--writes sustained shows what lasts"
     )
 
 

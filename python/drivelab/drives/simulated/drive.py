@@ -153,7 +153,7 @@ class SimulatedDrive(ClosedOnExit):
         *,
         range_bytes: int | None = None,
     ) -> Iterator[Measurement]:
-        """Measure every workload from the preset's condition, in order.
+        """Measure every workload from the preset's condition, or what its writes lead to, in order.
 
         Random numbers are keyed by the plan's seed and the workload's index: results depend
         neither on the other workloads nor on the number of threads. Requests of characteristics
@@ -165,9 +165,15 @@ class SimulatedDrive(ClosedOnExit):
         for index, workload in work:
             streams = streams_of(workload, plan.content, range_bytes)
             holding = plan.holding(ends_by_itself=ends_by_itself(workload, streams))
-            asked.append((index, streams, planned_window(workload, streams, holding)))
+            window = planned_window(workload, streams, holding)
+            asked.append((index, streams, window, settled_by(workload, plan)))
             told_apart.append(told_by_stream(workload, streams))
-        measuring = self._core.measure(asked, seed=plan.seed, workers=self._workers(plan.workers))
+        measuring = self._core.measure(
+            asked,
+            seed=plan.seed,
+            workers=self._workers(plan.workers),
+            range_bytes=range_bytes,
+        )
         try:
             for (index, workload), is_told in zip(work, told_apart, strict=True):
                 result = next(measuring, None)

@@ -45,7 +45,7 @@ def how_built(run: RunData) -> list[str]:
 
 def how_long_it_lasts(run: RunData) -> list[str]:
     """Say whether the writes tried were a burst or what the drive sustains."""
-    if run.kind == "closed_form" or all(one.write is None for one in run.designed):
+    if run.kind == "closed_form" or all(one.write is None for one in run.measurements):
         return []
     if run.header["plan"].get("writes", BURST) != BURST:
         return [

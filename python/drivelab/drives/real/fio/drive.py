@@ -37,6 +37,7 @@ from drivelab.drives.real.target import Target, writing
 from drivelab.drives.real.target_device import open_target_device
 from drivelab.drives.real.target_file import TargetFile, UnfilledFile, open_target_file
 from drivelab.drives.real.write_cache import CacheState
+from drivelab.drives.write_pattern import BURST
 from drivelab.errors import RunError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
