@@ -121,22 +121,25 @@ impl SimulatedDrive {
         workers: usize,
         range_bytes: Option<u64>,
     ) -> PyResult<Measuring> {
-        let work = work.into_iter().map(|(index, streams, window, piece_bytes)| {
-            let streams = streams_of(&streams);
-            let window = window_of(&streams, window_of_tuple(window)).map_err(simulation_error)?;
-            Ok(Work {
-                index,
-                streams,
-                plan: Plan::of(window),
-                settling: piece_bytes.map(|bytes| Settling {
-                    writing: match bytes {
-                        0 => Writing::InOrder,
-                        piece_bytes => Writing::AtRandom { piece_bytes },
-                    },
-                    range_bytes,
-                }),
-            })
-        });
+        let work = work
+            .into_iter()
+            .map(|(index, streams, window, piece_bytes)| {
+                let streams = streams_of(&streams);
+                let window =
+                    window_of(&streams, window_of_tuple(window)).map_err(simulation_error)?;
+                Ok(Work {
+                    index,
+                    streams,
+                    plan: Plan::of(window),
+                    settling: piece_bytes.map(|bytes| Settling {
+                        writing: match bytes {
+                            0 => Writing::InOrder,
+                            piece_bytes => Writing::AtRandom { piece_bytes },
+                        },
+                        range_bytes,
+                    }),
+                })
+            });
         let work = work.collect::<PyResult<Vec<_>>>()?;
         let states = self.states(py)?;
         Ok(Measuring {

@@ -31,6 +31,7 @@ mod recording;
 mod registers;
 mod scenario;
 mod session;
+mod settled;
 mod slc;
 mod small_drive;
 mod snapshots;

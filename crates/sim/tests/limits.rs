@@ -179,9 +179,9 @@ fn a_workload_that_fails_leaves_the_others_alone() {
         (3, write),
     ];
     for workers in [1, 3] {
-        let prepared = drive::Prepared::Ssd(prepared.clone());
+        let states = small_drive::states(&prepared);
         let work = small_drive::work(&work, TEN);
-        let found: Vec<_> = Measuring::start(&prepared, work, 0, workers).collect();
+        let found: Vec<_> = Measuring::start(&states, work, 0, workers).collect();
         assert_eq!(
             found.iter().map(Result::is_ok).collect::<Vec<_>>(),
             [true, true, false, true]
@@ -271,7 +271,7 @@ fn preparation_and_runs_stop_when_asked_to() {
     let endless = Plan::counting(0, u64::MAX);
     let work = [(0, Characteristics::default()); 3];
     let mut measuring = Measuring::start(
-        &drive::Prepared::Ssd(prepared.clone()),
+        &small_drive::states(&prepared),
         small_drive::work(&work, endless),
         0,
         2,

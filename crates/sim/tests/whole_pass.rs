@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use drivelab_request::Direction;
-use drivelab_sim::drive::{Measuring, Prepared, State, Work};
+use drivelab_sim::drive::{Measuring, Prepared, State, States, Work};
 use drivelab_sim::host::{Outcome, Plan};
 use drivelab_sim::preset::DriveConfig;
 use drivelab_workload::{Generator, Stream, WholePass};
@@ -51,12 +51,14 @@ fn work(index: u64, pass: WholePass) -> Work {
         index,
         streams: vec![Stream::closed("pass", pass)],
         plan: Plan::counting(0, pass.sent_requests()),
+        settling: None,
     }
 }
 
 fn outcomes(prepared: &Prepared, passes: &[WholePass], workers: usize) -> Vec<Outcome> {
     let work = (0..).zip(passes).map(|(index, pass)| work(index, *pass));
-    let measuring = Measuring::start(prepared, work.collect(), 7, workers);
+    let states = Arc::new(States::of(prepared.clone()));
+    let measuring = Measuring::start(&states, work.collect(), 7, workers);
     measuring.map(Result::unwrap).collect()
 }
 

@@ -187,8 +187,9 @@ impl Shared {
         let mut held = None;
         while let Some(place) = self.take() {
             // Whoever waits for this place waits for ever where nothing comes of it.
-            let result =
-                catch_unwind(AssertUnwindSafe(|| self.measure(&mut held, &self.work[place])));
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                self.measure(&mut held, &self.work[place])
+            }));
             let panicked = result.is_err();
             self.progress().done.insert(place, result);
             self.changed.notify_all();

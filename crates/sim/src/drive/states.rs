@@ -48,11 +48,7 @@ impl States {
     /// # Errors
     /// [`SimError`] when the drive cannot be brought there, or memory lacks, and soon after `stop`
     /// is set.
-    pub fn get(
-        &self,
-        settling: Option<Settling>,
-        stop: &AtomicBool,
-    ) -> Result<Prepared, SimError> {
+    pub fn get(&self, settling: Option<Settling>, stop: &AtomicBool) -> Result<Prepared, SimError> {
         let Some(settling) = settling else {
             return Ok(self.prepared.clone());
         };

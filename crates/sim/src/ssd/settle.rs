@@ -61,9 +61,9 @@ pub(super) fn settle(
     };
     let all = firmware.layout().logical_pages;
     let page_bytes = u64::from(config.geometry.page_size_bytes);
-    let pages = settling
-        .range_bytes
-        .map_or(all, |bytes| bytes.div_ceil(page_bytes).min(all.into()) as u32);
+    let pages = settling.range_bytes.map_or(all, |bytes| {
+        bytes.div_ceil(page_bytes).min(all.into()) as u32
+    });
     let piece = (u64::from(piece_bytes) / page_bytes).clamp(1, pages.into()) as u32;
     let mut writes = RandomWrites::new(config, pages / piece, piece);
     let mut programs: Vec<f64> = Vec::new();
@@ -80,7 +80,8 @@ fn is_settled(programs: &[f64]) -> bool {
     };
     let last = &programs[last..];
     let mean = last.iter().sum::<f64>() / AGREEING as f64;
-    last.iter().all(|each| (each / mean - 1.0).abs() <= TOLERANCE)
+    last.iter()
+        .all(|each| (each / mean - 1.0).abs() <= TOLERANCE)
 }
 
 /// Pieces of some pages anywhere among the first of a drive.

@@ -1,8 +1,10 @@
 //! A drive small enough to compute its times by hand, and commands for it.
 #![allow(clippy::unwrap_used)]
 
+use std::sync::Arc;
+
 use drivelab_request::{Command, CommandKind, Content, Nanos};
-use drivelab_sim::drive::{self, Measuring, Work};
+use drivelab_sim::drive::{self, Measuring, States, Work};
 use drivelab_sim::host::SimError;
 use drivelab_sim::preset::SsdConfig;
 use drivelab_sim::ssd::{Outcome, Plan, Prepared};
@@ -114,8 +116,14 @@ pub fn work(loops: &[(u64, Characteristics)], plan: Plan) -> Vec<Work> {
         index,
         streams: closed(workload).into(),
         plan,
+        settling: None,
     };
     loops.iter().map(one).collect()
+}
+
+/// The states of a drive, to measure from.
+pub fn states(prepared: &Prepared) -> Arc<States> {
+    Arc::new(States::of(drive::Prepared::Ssd(prepared.clone())))
 }
 
 /// Each from the prepared state, in order; the first that fails.
@@ -126,6 +134,5 @@ pub fn measured(
     plan: Plan,
     workers: usize,
 ) -> Result<Vec<Outcome>, SimError> {
-    let prepared = drive::Prepared::Ssd(prepared.clone());
-    Measuring::start(&prepared, work(loops, plan), seed, workers).collect()
+    Measuring::start(&states(prepared), work(loops, plan), seed, workers).collect()
 }
