@@ -148,6 +148,7 @@ class Drive(ClosedOnExit):
         warmup_requests: int | None = None,
         workers: int | None = None,
         content: str | None = None,
+        writes: str | None = None,
         progress: bool = False,
     ) -> Measurement: ...
     @overload
@@ -164,6 +165,7 @@ class Drive(ClosedOnExit):
         warmup_requests: int | None = None,
         workers: int | None = None,
         content: str | None = None,
+        writes: str | None = None,
         progress: bool = False,
     ) -> Measurements: ...
     def measure(
@@ -179,6 +181,7 @@ class Drive(ClosedOnExit):
         warmup_requests: int | None = None,
         workers: int | None = None,
         content: str | None = None,
+        writes: str | None = None,
         progress: bool = False,
     ) -> Measurement | Measurements:
         """Measure one workload, or several one after the other.
@@ -211,6 +214,10 @@ class Drive(ClosedOnExit):
         content
             What written data looks like to a drive that compresses: ``zero``, ``database`` or
             ``random``.
+        writes
+            What workloads that write find: ``"burst"``, which is usual here, the drive as it is;
+            ``"sustained"`` the drive after so much writing of their own kind that more would change
+            nothing. A real drive is written before each change from one kind to another.
         progress
             Show on standard error how far it is.
 
@@ -244,6 +251,7 @@ class Drive(ClosedOnExit):
             "warmup_requests": warmup_requests,
             "workers": workers,
             "content": content,
+            "writes": writes,
         }
         refuse_without_effect(self.name, asked, _word)
         plan = plan_for(self.name, seed=seed, asked=asked)

@@ -19,7 +19,7 @@ from drivelab.api.path_text import path_text
 from drivelab.campaign.header import stored_header
 from drivelab.campaign.stored import stored_measurements
 from drivelab.core_panic import panics_told
-from drivelab.drives.asked import plan_for, refuse_without_effect
+from drivelab.drives.asked import plan_for, refuse_without_effect, usual_writes
 from drivelab.drives.naming import kind_of, open_drive
 from drivelab.errors import UsageError
 from drivelab.models.goal import Goal
@@ -59,6 +59,7 @@ def run(
     warmup_requests: int | None = None,
     workers: int | None = None,
     content: str | None = None,
+    writes: str | None = None,
     progress: bool = True,
 ) -> Run:
     """Measure the workloads of a design on a drive, and keep everything.
@@ -93,6 +94,10 @@ def run(
     seconds, requests, half_width_ratio, max_requests
     warmup_seconds, warmup_requests, workers, content
         How long each measurement is, as `Drive.measure` takes them.
+    writes
+        What workloads that write find: ``"sustained"``, usual on simulated drives, the drive after
+        so much writing of their own kind that more would change nothing; ``"burst"``, usual on
+        others, the drive as it is.
     progress
         Show on standard error how far it is and how long it still takes.
 
@@ -131,6 +136,7 @@ def run(
         "warmup_requests": warmup_requests,
         "workers": workers,
         "content": content,
+        "writes": usual_writes(name) if writes is None else writes,
     }
     refuse_without_effect(name, asked | {"on_failure": on_failure})
     plan = plan_for(name, seed=seed, asked=asked)

@@ -17,6 +17,7 @@ from drivelab.campaign.order import planned_order
 from drivelab.campaign.stored import stored_indices
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive, DriveLimits
+from drivelab.drives.write_pattern import WritePattern
 from drivelab.errors import UsageError
 from drivelab.runs.executor import DriveExecutor, Executor, Failed, Work
 from drivelab.runs.export import write_measurements
@@ -166,16 +167,20 @@ def accepted_by(drive: DriveLimits) -> Accepts:
 
 
 def missing_work(
-    store: RunStore, workloads: Sequence[Characteristics], plan: MeasurementPlan
+    store: RunStore,
+    workloads: Sequence[Characteristics],
+    plan: MeasurementPlan,
+    left: WritePattern | None = None,
 ) -> list[Work]:
     """Give what a run lacks in the order of measuring, what failed before at the end.
 
     A measurement that always fails would otherwise stop the campaign at the same place again.
+    `left` is the kind of writing that the drive has settled to already.
     """
     missing = set(range(len(workloads))) - stored_indices(store)
     failed = {failure.index for failure in store.failures()} & missing
     order = [
-        *planned_order(missing - failed, workloads, plan),
+        *planned_order(missing - failed, workloads, plan, left),
         *planned_order(failed, workloads, plan),
     ]
     return [(index, workloads[index]) for index in order]

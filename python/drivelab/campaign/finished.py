@@ -60,7 +60,6 @@ def finished_run(
         "drive.identity.path": os.path.realpath(drive_name),
         "design.name": design_name,
         "design.parts.check": check,
-        **dict(flattened({"plan": plan.to_json()})),
     }
     if goal is not None:
         wanted |= dict(flattened({"ended": {"goal": goal}}))
@@ -73,6 +72,7 @@ def finished_run(
     try:
         stored = dict(flattened(store.header))
         same = all(stored.get(key) == value for key, value in wanted.items())
+        same = same and store.header.get("plan") == plan.to_json()
         same = same and bool(stored.get("design.parts.sweeps")) == sweeps
         # Behind it stands what the drive left of it.
         same = same and str(stored.get("design.population")).startswith(population or "")

@@ -17,7 +17,7 @@ from typing import Final
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
-from drivelab.drives.write_pattern import BURST, SETTLING_CAPACITIES, write_pattern
+from drivelab.drives.write_pattern import SETTLING_CAPACITIES, settled_patterns, write_pattern
 from drivelab.workloads.characteristics import Characteristics
 
 #: The rate for which bytes are told where only the drive knows how fast it is.
@@ -41,6 +41,9 @@ class Forecast:
         This machine's time; likewise.
     written_bytes
         Bytes that requests write which the plan counts, warm-up included.
+    settling_bytes
+        Bytes written before the workloads of each kind of writing where writes are sustained, at
+        most; they take time that only the drive knows.
     written_bytes_per_rate
         Bytes besides, for each `RATE_BYTES_PER_SECOND` at which the drive moves data.
     at_most
@@ -52,13 +55,18 @@ class Forecast:
     drive_seconds: float | None
     host_seconds: float | None
     written_bytes: int
+    settling_bytes: int
     written_bytes_per_rate: int
     at_most: bool
     pilot_workloads: int
 
 
 def forecast_from_plan(
-    workloads: Sequence[Characteristics], plan: MeasurementPlan, capacity_bytes: int
+    workloads: Sequence[Characteristics],
+    plan: MeasurementPlan,
+    capacity_bytes: int,
+    *,
+    rounds: int = 1,
 ) -> Forecast:
     """Say what a campaign on a real drive will cost; nothing is measured.
 
@@ -69,8 +77,9 @@ def forecast_from_plan(
     plan
         How long each is measured.
     capacity_bytes
-        Of the drive, which is written before the workloads of each pattern where writes are to be
-        sustained; that takes time besides.
+        Of the drive.
+    rounds
+        In how many rounds the workloads are asked for, at most.
     """
     plan = plan.holding(ends_by_itself=False)
     counted = plan.requests if plan.half_width_ratio is None else plan.max_requests
@@ -78,18 +87,39 @@ def forecast_from_plan(
     seconds = None if timed is None else (plan.warmup_seconds + timed) * len(workloads)
     requests = plan.warmup_requests + ((counted or 0) if timed is None else 0)
     window_seconds = plan.warmup_seconds + (timed or 0.0)
-    patterns = set() if plan.writes == BURST else {*map(write_pattern, workloads)} - {None}
-    settling_bytes = len(patterns) * SETTLING_CAPACITIES * capacity_bytes
+    patterns = len(settled_patterns(workloads, plan.writes))
+    # A round begins with the kind that the last one ended with.
+    settlings = patterns + (rounds - 1) * max(patterns - 1, 0)
     return Forecast(
         drive_seconds=seconds,
         host_seconds=seconds,
-        written_bytes=settling_bytes + round(requests * sum(map(_written_bytes, workloads))),
+        written_bytes=round(requests * sum(map(_written_bytes, workloads))),
+        settling_bytes=settlings * SETTLING_CAPACITIES * capacity_bytes,
         written_bytes_per_rate=round(
             window_seconds * RATE_BYTES_PER_SECOND * sum(map(_written_share, workloads))
         ),
         at_most=(timed is not None and counted is not None) or plan.half_width_ratio is not None,
         pilot_workloads=0,
     )
+
+
+def together(costs: Sequence[Forecast]) -> Forecast:
+    """Add up what several campaigns of as many workloads cost, one after the other."""
+    first = costs[0]
+    return Forecast(
+        drive_seconds=_sum([one.drive_seconds for one in costs]),
+        host_seconds=_sum([one.host_seconds for one in costs]),
+        written_bytes=sum(one.written_bytes for one in costs),
+        settling_bytes=sum(one.settling_bytes for one in costs),
+        written_bytes_per_rate=sum(one.written_bytes_per_rate for one in costs),
+        at_most=first.at_most,
+        pilot_workloads=first.pilot_workloads,
+    )
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 def forecast_by_pilot(
@@ -110,9 +140,9 @@ def forecast_by_pilot(
     shares = _shares_by_size(workloads, _PILOT_OF_COUNTS if by_count else _PILOT)
     pilot = [(share[len(share) // 2], workloads[share[len(share) // 2]]) for share in shares]
     preparing = time.monotonic()
-    # Its shared state is made at the first measurement, once for the whole campaign.
+    # States are made when they are first needed, once for the whole campaign.
     least = replace(plan, requests=1, warmup_requests=0, warmup_seconds=0.0, half_width_ratio=None)
-    list(drive.measure(pilot[:1], least))
+    list(drive.measure([*pilot[:1], *_one_of_each(workloads, plan)], least))
     started = time.monotonic()
     measurements = list(drive.measure(pilot, plan))
     ended = time.monotonic()
@@ -127,10 +157,22 @@ def forecast_by_pilot(
                 for share, one in told
             )
         ),
+        settling_bytes=0,
         written_bytes_per_rate=0,
         at_most=False,
         pilot_workloads=len(pilot),
     )
+
+
+def _one_of_each(
+    workloads: Sequence[Characteristics], plan: MeasurementPlan
+) -> list[tuple[int, Characteristics]]:
+    """Return a workload, and its place, of each kind of writing that the drive is settled to."""
+    first = {
+        write_pattern(workload): place for place, workload in reversed([*enumerate(workloads)])
+    }
+    patterns = settled_patterns(workloads, plan.writes)
+    return [(first[pattern], workloads[first[pattern]]) for pattern in patterns]
 
 
 def _shares_by_size(workloads: Sequence[Characteristics], most: int) -> list[list[int]]:

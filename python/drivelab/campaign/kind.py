@@ -9,6 +9,7 @@ from typing import Any, Final
 from drivelab.campaign.header import ASKED, stored_header
 from drivelab.campaign.stored import stored_indices, stored_measurements
 from drivelab.drives.measurement import Measurement
+from drivelab.drives.write_pattern import BURST
 from drivelab.runs.columns import Column, Kind, Rows
 from drivelab.runs.header import CAMPAIGN_COMMAND
 from drivelab.runs.kind import RunKind, Standing
@@ -69,7 +70,12 @@ def _characteristic(name: str, measurement: Measurement) -> float | int | None:
 
 
 def _as_compared(header: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Leave out what a run has asked for so far: it is the same run that asks for more."""
+    """Say what the writes find, and leave out what a run has asked for so far.
+
+    It is the same run that asks for more; a plan names only writes that are sustained.
+    """
+    if isinstance(header.get("plan"), dict):
+        header = {**header, "plan": {"writes": BURST, **header["plan"]}}
     if ASKED not in header:
         return header
     design = {key: value for key, value in header["design"].items() if key not in _GROWING}

@@ -16,21 +16,37 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from drivelab.drives.plan import MeasurementPlan
-from drivelab.drives.write_pattern import BURST, PIECE_BYTES, write_pattern
+from drivelab.drives.write_pattern import BURST, PIECE_BYTES, WritePattern, write_pattern
 from drivelab.workloads.characteristics import Characteristics
 
-#: What only reads comes first: it finds the drive as it is.
-_KINDS: Final = (None, *PIECE_BYTES)
+#: What only reads comes first: it needs no writing.
+_KINDS: Final[tuple[WritePattern | None, ...]] = (None, *PIECE_BYTES)
 
 
 def planned_order(
-    indices: Iterable[int], workloads: Sequence[Characteristics], plan: MeasurementPlan
+    indices: Iterable[int],
+    workloads: Sequence[Characteristics],
+    plan: MeasurementPlan,
+    left: WritePattern | None = None,
 ) -> list[int]:
-    """Put places in `workloads` in the order in which they are measured."""
+    """Put places in `workloads` in the order in which they are measured.
+
+    Parameters
+    ----------
+    indices
+        The places.
+    workloads
+        All that there are.
+    plan
+        How they are measured.
+    left
+        The kind of writing that the drive has settled to already, which comes first then.
+    """
     order = measuring_order(indices, plan.seed)
     if plan.writes == BURST:
         return order
-    return sorted(order, key=lambda index: _KINDS.index(write_pattern(workloads[index])))
+    kinds = sorted(_KINDS, key=lambda kind: (kind is not None, kind != left))
+    return sorted(order, key=lambda index: kinds.index(write_pattern(workloads[index])))
 
 
 def measuring_order(indices: Iterable[int], seed: int) -> list[int]:

@@ -7,7 +7,8 @@ killed goes on with the same workloads, and a run that had enough goes on where 
     (kept first)
 
 A measurement's index is its place in everything that was asked for. Within a round the order of
-measuring is random, as in a campaign that knows all its workloads before.
+measuring is random, as in a campaign that knows all its workloads before; where writes are to be
+sustained, a round begins with the kind of writing that the last one ended with.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive
+from drivelab.drives.write_pattern import WritePattern, write_pattern
 from drivelab.runs.executor import DriveExecutor, Executor, Failed
 from drivelab.runs.failures import FailureRule, OnFailure
 from drivelab.runs.header import this_start
@@ -204,6 +206,8 @@ class _Rounds:
         self._begun = time.monotonic()
         self._shown = shown
         self._bar: Progress | None = None
+        # The kind of writing that the last round ended with.
+        self._left: WritePattern | None = None
 
     def carry_out(self) -> None:
         """Measure what was asked for, and ask again until there is nothing more."""
@@ -239,7 +243,7 @@ class _Rounds:
         self._run.tell({ASKED: [one.to_json() for one in self._asked], "design": design})
 
     def _measure_missing(self, stack: ExitStack) -> None:
-        missing = missing_work(self._run.store, self._workloads(), self._plan)
+        missing = missing_work(self._run.store, self._workloads(), self._plan, self._left)
         # What failed in this start is for the next one.
         work = [one for one in missing if one[0] not in self._rule.met]
         if not work:
@@ -255,6 +259,8 @@ class _Rounds:
                 )
             )
         self._bar.goes_on(self._asking.expected_total, self._asking.note)
+        written = [found for _, one in work if (found := write_pattern(one)) is not None]
+        self._left = written[-1] if written else self._left
         answers = self._run.measure(work, self._plan, self._executor, rule=self._rule)
         with closing(answers):
             for answer in answers:

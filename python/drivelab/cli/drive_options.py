@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from drivelab.drives.protocol import Drive
     from drivelab.workloads.characteristics import Characteristics
 
+#: Of ``--writes``: once with what lasts, once with a burst.
+BOTH: Final = "both"
+
 _MOST_REQUESTS: Final = 10**9
 _PLAN_OPTIONS: Final = (
     *("warmup_requests", "warmup_seconds", "requests", "seconds"),
@@ -75,8 +78,8 @@ def add_writes(parser: argparse.ArgumentParser, choices: Sequence[str], usual: s
     parser.add_argument(
         "--writes",
         choices=choices,
-        help="whether a workload that writes finds the drive as it is (burst) or after so much "
-        f"writing of its kind that more changes nothing (sustained) [{usual}]",
+        help="whether a workload that writes finds the drive as it is (burst), or after so much "
+        f"writing of its kind that more would change nothing (sustained) [{usual}]",
     )
 
 

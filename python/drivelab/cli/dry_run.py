@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.design_options import asked_goal, selection_of
-from drivelab.cli.drive_options import open_named, plan_of, refuse_options_without_effect
+from drivelab.cli.drive_options import BOTH, open_named, plan_of, refuse_options_without_effect
 from drivelab.cli.terminal import in_lines, show
+from drivelab.drives.write_pattern import WRITES
 from drivelab.units import format_decimal_size, format_duration_ns, format_size
 
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Sequence
 
     from drivelab.campaign.forecast import Forecast
     from drivelab.drives.plan import MeasurementPlan
@@ -28,9 +30,11 @@ def dry_run(args: argparse.Namespace) -> int:
     from drivelab.workloads.design import parse_design
 
     design = parse_design(args.design)
-    plan = plan_of(args)
+    # Both are as many campaigns.
+    asked = WRITES if args.writes == BOTH else (args.writes,)
+    plans = [plan_of(argparse.Namespace(**{**vars(args), "writes": one})) for one in asked]
     tell = _on_real_drive if kind_of(args.drive) == "real" else _on_virtual_drive
-    answer = tell(args, design, plan)
+    answer = tell(args, design, plans)
     if args.json:
         print(json.dumps(answer, indent=2))
     else:
@@ -39,10 +43,11 @@ def dry_run(args: argparse.Namespace) -> int:
 
 
 def _on_real_drive(
-    args: argparse.Namespace, design: Design, plan: MeasurementPlan
+    args: argparse.Namespace, design: Design, plans: Sequence[MeasurementPlan]
 ) -> dict[str, Any]:
-    from drivelab.campaign.forecast import forecast_from_plan
+    from drivelab.campaign.forecast import forecast_from_plan, together
     from drivelab.drives.naming import preview_real_drive
+    from drivelab.models.adaptive_rounds import most_rounds
 
     refuse_options_without_effect(args)
     drive = preview_real_drive(
@@ -52,23 +57,32 @@ def _on_real_drive(
         keep=args.keep,
     )
     selection = selection_of(args, design, drive)
-    cost = forecast_from_plan(selection.workloads, plan, drive.capacity_bytes)
+    capacity, has_check = drive.capacity_bytes, selection.parts.check > 0
+    goal = asked_goal(args, design)
+    costs = []
+    for plan in plans:
+        rounds = 1 if goal is None else most_rounds(goal, plan, is_real=True, has_check=has_check)
+        costs.append(forecast_from_plan(selection.workloads, plan, capacity, rounds=rounds))
+    cost = together(costs)
+    # A file that is not kept is gone after each run.
+    fills = 1 if args.keep else len(plans)
+    file_bytes = fills * drive.file_bytes
     return _answer(args, drive, design, selection, cost) | {
         "block_bytes_assumed": drive.block_assumed,
-        "file_bytes": drive.file_bytes,
+        "file_bytes": file_bytes,
         "write_refusal": drive.write_refusal,
-        **_endurance(args.endurance, cost, drive.file_bytes),
+        **_endurance(args.endurance, cost, file_bytes),
     }
 
 
 def _on_virtual_drive(
-    args: argparse.Namespace, design: Design, plan: MeasurementPlan
+    args: argparse.Namespace, design: Design, plans: Sequence[MeasurementPlan]
 ) -> dict[str, Any]:
-    from drivelab.campaign.forecast import forecast_by_pilot
+    from drivelab.campaign.forecast import forecast_by_pilot, together
 
     with open_named(args) as drive:
         selection = selection_of(args, design, drive)
-        cost = forecast_by_pilot(drive, selection.workloads, plan)
+        cost = together([forecast_by_pilot(drive, selection.workloads, plan) for plan in plans])
         rated = drive.identity()["preset"].get("rated_endurance_bytes")
     return _answer(args, drive, design, selection, cost) | {
         "block_bytes_assumed": False,
@@ -96,6 +110,7 @@ def _answer(
         "block_bytes": drive.block_bytes,
         "design": args.design,
         "seed": args.seed,
+        "writes": args.writes,
         "design_distinct_workloads": design.distinct,
         "goal": None if goal is None else goal.to_json(),
         "first_round_workloads": None if goal is None else min(START, goal.most),
@@ -110,15 +125,17 @@ def _answer(
         "at_most": cost.at_most,
         "pilot_workloads": cost.pilot_workloads,
         "written_bytes": cost.written_bytes,
+        "settling_bytes": cost.settling_bytes,
         "written_bytes_per_100_mb_per_s": cost.written_bytes_per_rate,
     }
 
 
 def _endurance(rated_bytes: int | None, cost: Forecast, file_bytes: int) -> dict[str, Any]:
     """Give the shares of the rated endurance, 0.01 for a hundredth."""
+    written = cost.written_bytes + cost.settling_bytes + file_bytes
     return {
         "rated_endurance_bytes": rated_bytes,
-        "endurance_ratio": rated_bytes and (cost.written_bytes + file_bytes) / rated_bytes,
+        "endurance_ratio": rated_bytes and written / rated_bytes,
         "endurance_ratio_per_100_mb_per_s": rated_bytes
         and cost.written_bytes_per_rate / rated_bytes,
     }
@@ -131,6 +148,7 @@ def _text(answer: dict[str, Any]) -> str:
         *_goal_lines(answer),
         *_parts_lines(answer),
         *_left_out_lines(answer),
+        *_writes_lines(answer),
         ("time", _time_text(answer)),
         ("written", _written_text(answer)),
         ("endurance", _endurance_text(answer)),
@@ -191,13 +209,23 @@ def _left_out_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
     return lines
 
 
+def _writes_lines(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    if answer["kind"] == "closed_form":
+        return []
+    both = f"both: two runs of {answer['workloads']:,} workloads, sustained and burst"
+    return [("writes", both if answer["writes"] == BOTH else answer["writes"])]
+
+
 def _time_text(answer: dict[str, Any]) -> str:
     if answer["drive_seconds"] is None:
         return "unknown: the drive decides how long its requests take; --seconds limits it"
     passing = format_duration_ns(answer["drive_seconds"] * 1e9)
+    runs = len(WRITES) if answer["writes"] == BOTH else 1
     if answer["kind"] == "real":
         bound = "at most " if answer["at_most"] else ""
-        return f"{bound}{passing}, and what it takes to start fio {answer['workloads']:,} times"
+        starts = f"{answer['workloads'] * runs:,} times"
+        before = " and to settle the drive" if answer["settling_bytes"] else ""
+        return f"{bound}{passing}, and what it takes to start fio {starts}{before}"
     here = format_duration_ns(answer["host_seconds"] * 1e9)
     return (
         f"{here} on this machine, {passing} of the drive's simulated time; extrapolated from "
@@ -212,6 +240,9 @@ def _written_text(answer: dict[str, Any]) -> str:
     parts = []
     if answer["file_bytes"]:
         parts.append(f"{format_size(answer['file_bytes'])} to fill the file that is made")
+    if answer["settling_bytes"]:
+        settling = format_size(answer["settling_bytes"])
+        parts.append(f"at most {settling} to settle it, each time twice its size")
     if answer["written_bytes"]:
         parts.append(f"{bound}{format_decimal_size(answer['written_bytes'])} by requests")
     if answer["written_bytes_per_100_mb_per_s"]:

@@ -10,7 +10,7 @@ import argparse
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_drive, add_json
 from drivelab.cli.command_line import command_line
@@ -21,12 +21,18 @@ from drivelab.cli.design_options import (
     goal_of,
     parts_text,
 )
-from drivelab.cli.drive_options import add_drive_options, add_writes, open_named, plan_of
+from drivelab.cli.drive_options import (
+    BOTH,
+    add_drive_options,
+    add_writes,
+    open_named,
+    plan_of,
+)
 from drivelab.cli.dry_run import dry_run
 from drivelab.cli.models import accuracy_text
 from drivelab.cli.terminal import in_lines, show
 from drivelab.drives.asked import usual_writes
-from drivelab.drives.write_pattern import WRITES
+from drivelab.drives.write_pattern import BURST, WRITES
 from drivelab.errors import RunError, UsageError
 from drivelab.runs.stopping import how_to_go_on, told_when_stopped
 from drivelab.workloads.parts import FITTED, Parts
@@ -36,9 +42,6 @@ if TYPE_CHECKING:
 
     from drivelab.pages.fitted import Fitted
     from drivelab.store import Failure, RunStore
-
-#: Once with what lasts, once with a burst.
-BOTH: Final = "both"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder of the run [runs/ with a name made of drive, design and seed]",
     )
     add_drive_options(parser)
-    add_writes(parser, (*WRITES, BOTH), "simulated drives sustained, others burst")
+    add_writes(
+        parser, (*WRITES, BOTH), "simulated drives sustained, others burst; both: a run of each"
+    )
     parser.add_argument(
         "--on-failure",
         choices=("stop", "continue"),
@@ -90,21 +95,24 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _both(args: argparse.Namespace, path: Path) -> int:
-    """Do it once with what lasts and once with a burst, and lay both beside each other."""
+    """Do it once with what lasts and once with a burst, and lay both beside each other.
+
+    The burst comes first: it is to find a real drive as it is.
+    """
     from drivelab.cli.report import compared, comparison_folder
     from drivelab.store import is_run
 
     if is_run(path):
-        raise UsageError(f"{path} holds one run; name another folder for both")
-    runs = [path / writes for writes in WRITES]
+        raise UsageError(f"{path} holds one run; choose another --out for both")
+    each = {one: argparse.Namespace(**{**vars(args), "writes": one}) for one in WRITES}
+    for asked in each.values():
+        plan_of(asked)
+    runs = [path / one for one in WRITES]
     out = comparison_folder(runs, path / "compared")
-    answers, texts, complaints = [], [], []
-    for writes, run_path in zip(WRITES, runs, strict=True):
-        one = argparse.Namespace(**{**vars(args), "writes": writes})
-        answer, text, failed = _one(one, run_path)
-        answers.append(answer)
-        texts.append(text)
-        complaints += [] if failed is None else [failed]
+    made = {one: _one(each[one], path / one) for one in (BURST, "sustained")}
+    answers = [made[one][0] for one in WRITES]
+    texts = [made[one][1] for one in WRITES]
+    complaints = [failed for one in WRITES if (failed := made[one][2]) is not None]
     comparison, text = compared(runs, out)
     if args.json:
         print(json.dumps({**comparison, "models": answers}, indent=2))
@@ -216,8 +224,10 @@ def default_run(drive: str, design: str, seed: int) -> Path:
 
 
 def _text(answer: dict[str, Any], fitted: Fitted) -> str:
+    writes = {"sustained": ", sustained writes", BURST: ", writes a burst"}[answer["writes"]]
+    found = "" if answer["kind"] == "closed_form" else writes
     lines = [
-        f"{answer['drive']} under {answer['workloads']:,} workloads, seed {answer['seed']}",
+        f"{answer['drive']} under {answer['workloads']:,} workloads{found}, seed {answer['seed']}",
         f"  {parts_text(answer['parts'], answer['design'])}",
     ]
     if fitted.probed is not None:

@@ -72,6 +72,9 @@ class MeasurementPlan:
     content
         What written data looks like to a drive that compresses: ``zero``, ``database`` or
         ``random``.
+    writes
+        What writes find: the drive as it is (``burst``), or after so much writing of the workload's
+        own kind that more of it changes nothing (``sustained``).
     is_usual
         What ends it is the default of a kind of drive: a workload that ends by itself is measured
         to its own end.

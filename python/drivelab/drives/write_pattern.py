@@ -2,8 +2,10 @@
 
 ::
 
-    burst       as the drive was found: erased blocks and caches take the first writes at once
+    burst       as the drive is: erased blocks and caches take the first writes at once
     sustained   after so much writing of the workload's own kind that more of it changes nothing
+
+A real drive is as it was found, a simulated one in the condition of its preset.
 
 States are kept by kind of writing, not by workload: how much a drive has to clean up depends on
 where writes go, and on little else. Writes in order leave whole blocks behind that can be erased;
@@ -18,6 +20,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from drivelab.workloads.characteristics import Characteristics
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from drivelab.workloads.workload import Workload
 
 #: What a measurement's writes find.
@@ -27,9 +31,8 @@ WRITES: Final[tuple[Writes, ...]] = ("sustained", "burst")
 BURST: Final[Writes] = "burst"
 
 WritePattern = Literal["in order", "small at random", "large at random"]
-#: By pattern the bytes of each piece that is written before, 0 where they follow each other. In
-#: this order the fewest are written on a drive that keeps what it was left with: writes in order
-#: make whole blocks free, so they come first.
+#: By pattern the bytes of each piece that is written before, 0 where they follow each other; in the
+#: order in which a real drive is brought there: each leaves more behind to clean up.
 PIECE_BYTES: Final[dict[WritePattern, int]] = {
     "in order": 0,
     "large at random": 128 << 10,
@@ -51,3 +54,9 @@ def write_pattern(workload: Workload) -> WritePattern | None:
     if not workload.write_random:
         return "in order"
     return "large at random" if workload.write_size >= _LARGE_BYTES else "small at random"
+
+
+def settled_patterns(workloads: Iterable[Workload], writes: str) -> list[WritePattern]:
+    """Return the kinds of writing that come before some of the workloads; none for a burst."""
+    found = set() if writes == BURST else {write_pattern(each) for each in workloads}
+    return [pattern for pattern in PIECE_BYTES if pattern in found]

@@ -1,9 +1,11 @@
 """What a campaign of the design ``adaptive`` asks for, round by round, until its goal is reached.
 
 Probes come first, which find how the drive is built. The first round is spread over the ranges.
-Each later one is larger by a fifth of what there is: a fifth of it drawn at random, so that
+Each later one is a fifth of what there is: a fifth of it drawn at random, so that
 intervals and the expected error stay honest; of the rest a quarter spread on and three quarters
-chosen where the model would learn most (docs/models.md has what other shares gave).
+chosen where the model would learn most (docs/models.md has what other shares gave). On a real drive
+whose writes are to be sustained each round is as large as what there is, because each costs the
+writing that comes before.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from drivelab.campaign.forecast import measurement_seconds
 from drivelab.campaign.rounds import Asked, Measured, Pool
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.write_pattern import BURST
 from drivelab.models import adaptive
 from drivelab.models.adaptive import ExpectedError, Judged
 from drivelab.models.features import workload_table
@@ -27,7 +30,7 @@ from drivelab.workloads.calibration import calibration_count
 from drivelab.workloads.parts import FITTED, PartName, Parts
 from drivelab.workloads.probes import first_probes, page_probes
 
-# A round adds that share of what there is, and so many at least.
+# A round adds one part in so many of what there is, and so many at least.
 _GROWTH: Final = 5
 _LEAST_ROUND: Final = 15
 # Of what is not drawn, the share that is chosen.
@@ -68,6 +71,8 @@ class AdaptiveRounds:
         self._pool = pool
         self._plan = plan
         self._is_real = is_real
+        # A drive is written before each kind of writing of each round: few rounds are large ones.
+        self._growth = _growth(plan, is_real=is_real)
         self._before: float | None = None
         self._total = goal.most + len(pool["sweeps"]) + len(pool["check"])
         self.ended_by: EndedBy | None = None
@@ -151,10 +156,11 @@ class AdaptiveRounds:
         probes = self._probes(measured)
         if probes is not None:
             return [probes]
-        if not started:
-            return self._start()
         sweeps = self._sweeps(measured)
-        return [] if sweeps is None else [sweeps]
+        begin = [] if started else self._start()
+        if begin and self._growth > 1:
+            return begin
+        return begin if sweeps is None else [*begin, sweeps]
 
     def _probes(self, measured: Measured) -> Asked | None:
         """Return the probes that come next, None where all that there is room for are measured."""
@@ -223,7 +229,7 @@ class AdaptiveRounds:
             self.ended_by = "measurements"
             return 0
         least = START - count if count < START else _LEAST_ROUND
-        size = min(max(least, count // _GROWTH), left)
+        size = min(max(least, count // self._growth), left)
         if goal.budget_seconds is not None:
             each = max(self._spent_seconds / max(1, measured), _NO_TIME)
             room = int((goal.budget_seconds - self._spent_seconds) / each)
@@ -286,6 +292,20 @@ class AdaptiveRounds:
             # Of earlier starts only what their measurements took is known.
             self._before = sum(counted)
         return self._before + measured.seconds
+
+
+def _growth(plan: MeasurementPlan, *, is_real: bool) -> int:
+    return 1 if is_real and plan.writes != BURST else _GROWTH
+
+
+def most_rounds(goal: Goal, plan: MeasurementPlan, *, is_real: bool, has_check: bool) -> int:
+    """Return in how many rounds a run asks for its workloads, where no budget makes them small."""
+    rounds = 1 + 2 * goal.has_probes + has_check
+    count = min(START, goal.most)
+    while count < goal.most:
+        count += min(max(_LEAST_ROUND, count // _growth(plan, is_real=is_real)), goal.most - count)
+        rounds += 1
+    return rounds
 
 
 def _places(asked: Sequence[Asked], parts: Sequence[PartName]) -> set[int]:

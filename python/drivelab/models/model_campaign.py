@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from drivelab.campaign.campaign import accepted_by, run_campaign
 from drivelab.campaign.finished import finished_run
 from drivelab.campaign.rounds import Pool, run_rounds
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.protocol import Drive, DriveLimits
+from drivelab.drives.write_pattern import SETTLING_CAPACITIES, settled_patterns
 from drivelab.errors import UsageError
 from drivelab.models.adaptive_rounds import AdaptiveRounds
 from drivelab.models.evaluate import refuse_too_few
 from drivelab.models.goal import FEWEST_MEASUREMENTS, Goal
 from drivelab.runs.failures import OnFailure
 from drivelab.runs.stopping import found_file_stays
-from drivelab.store import RunStore
+from drivelab.store import RunStore, is_run
+from drivelab.units import format_duration_ns, format_size
 from drivelab.workloads.adaptive import AdaptiveDesign, Pools
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.design import Design
@@ -25,6 +29,9 @@ from drivelab.workloads.parts import PartName, Parts
 from drivelab.workloads.probes import every_probe
 from drivelab.workloads.run_parts import with_check_and_sweeps
 from drivelab.workloads.selection import Selection
+
+# What a drive takes fastest.
+_TRIED: Final = {"queue_depth": 32, "write_size": 128 << 10}
 
 
 def run_model_campaign(
@@ -88,6 +95,8 @@ def run_model_campaign(
         if isinstance(design, AdaptiveDesign):
             pools, pool = adaptive_pool(design, drive, seed=plan.seed, check=check, sweeps=sweeps)
             is_real = drive.kind == "real"
+            if is_real and goal is not None and not is_run(path):
+                refuse_budget_of_settling(goal, plan, drive, pool)
             return run_rounds(
                 drive,
                 pool,
@@ -136,6 +145,37 @@ def refuse_short_budget(goal: Goal | None, plan: MeasurementPlan) -> None:
         raise UsageError(
             f"a budget of {budget:g} s is too short: a model needs at least {FEWEST_MEASUREMENTS} "
             f"measurements, and each takes {each:g} s"
+        )
+
+
+def refuse_budget_of_settling(goal: Goal, plan: MeasurementPlan, drive: Drive, pool: Pool) -> None:
+    """Raise `UsageError` when a budget would end while a real drive is still being settled.
+
+    How fast the drive takes writes is tried for a second: it only becomes slower.
+
+    Parameters
+    ----------
+    goal, plan
+        The budget, and whether writes are to be sustained.
+    drive
+        An open drive; written to.
+    pool
+        Everything that may be asked for.
+    """
+    patterns = settled_patterns((each for part in pool.values() for each in part), plan.writes)
+    if goal.budget_seconds is None or not patterns:
+        return
+    writes = Characteristics(write_ratio=1.0, write_random=0.0, **_TRIED)
+    trial = replace(MeasurementPlan.of_kind("real", seconds=1.0), content=plan.content)
+    [found] = drive.measure([(0, writes)], trial)
+    written = len(patterns) * SETTLING_CAPACITIES * drive.capacity_bytes
+    seconds = written / found.bytes * found.duration_ns / 1e9
+    if seconds > goal.budget_seconds:
+        raise UsageError(
+            f"a budget of {format_duration_ns(goal.budget_seconds * 1e9)} is too short for "
+            f"sustained writes: they need {format_size(written)} written to {drive.name} before, "
+            f"which takes at least {format_duration_ns(seconds * 1e9)}; give a longer budget, or "
+            "ask for burst writes"
         )
 
 

@@ -18,6 +18,7 @@ from drivelab.campaign.exhibits.sweeps import (
     saturation,
 )
 from drivelab.campaign.exhibits.workloads import repeatability
+from drivelab.drives.write_pattern import BURST
 from drivelab.exhibits import Caution
 from drivelab.exhibits.quantities import METRICS, TIMES, latency_text, share_text
 from drivelab.units import format_duration_ns
@@ -156,6 +157,8 @@ def _unsteady(run: CampaignData, drifts: Sequence[tuple[Measurement, Drift]]) ->
 
 
 def _bursts(run: CampaignData) -> Iterator[Caution]:
+    if run.header["plan"].get("writes", BURST) != BURST:
+        return
     writing = [one for one in run.measurements if one.write is not None]
     rooms = [room_found(one, _preset(run), run.header["plan"]) for one in writing]
     # A drive has one of these.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from drivelab.campaign.exhibits.bursts import FOUND, UNTIL, room_found
+from drivelab.drives.write_pattern import BURST
 from drivelab.exhibits.quantities import PROVENANCE, workload_text
 from drivelab.units import format_duration_ns, format_iops, format_rate
 from drivelab.workloads.trace import PLURALS
@@ -76,6 +77,8 @@ def burst_text(
     plan
         As JSON.
     """
+    if plan.get("writes", BURST) != BURST:
+        return None
     room = room_found(measurement, preset, plan)
     if room is None:
         return None

@@ -37,7 +37,6 @@ from drivelab.drives.real.target import Target, writing
 from drivelab.drives.real.target_device import open_target_device
 from drivelab.drives.real.target_file import TargetFile, UnfilledFile, open_target_file
 from drivelab.drives.real.write_cache import CacheState
-from drivelab.drives.write_pattern import BURST
 from drivelab.errors import RunError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
@@ -161,6 +160,9 @@ class FioDrive(ClosedOnExit):
     ) -> Iterator[Measurement]:
         """Measure one workload after the other, each when it is asked for.
 
+        Where the plan's writes are sustained, `drivelab.drives.real.fio.settling` writes to the
+        drive before; it writes least where workloads of one kind of writing follow each other.
+
         The file of a pass is the part of the target that the pass names. Of an existing file or
         device it is transferred as it lies there; a file that Drivelab made was written when it was
         made. A random order is keyed by the plan's seed and the pass's index, as on a simulated
@@ -173,9 +175,8 @@ class FioDrive(ClosedOnExit):
         """
         for index, workload in work:
             self.check(workload)
-            if plan.writes != BURST:
-                self._settling.before(workload, plan.content)
             requests = requests_of(workload, self.name)
+            self._settling.before(workload, plan, writes=requests.write_ratio > 0)
             is_pass = isinstance(workload, WholePass)
             holding = plan.holding(ends_by_itself=is_pass)
             if is_pass:
