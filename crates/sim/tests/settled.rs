@@ -32,11 +32,20 @@ fn writes(write_random: f64) -> Characteristics {
 
 /// A write in each of these states, 4,000 requests long.
 fn settled(prepared: &Prepared, settlings: &[Option<Settling>], workers: usize) -> Vec<Outcome> {
+    counted(prepared, settlings, workers, 4000)
+}
+
+fn counted(
+    prepared: &Prepared,
+    settlings: &[Option<Settling>],
+    workers: usize,
+    requests: u64,
+) -> Vec<Outcome> {
     let loops: Vec<_> = (0..)
         .zip(settlings)
         .map(|(index, _)| (index, writes(1.0)))
         .collect();
-    let mut work = small_drive::work(&loops, Plan::counting(0, 4000));
+    let mut work = small_drive::work(&loops, Plan::counting(0, requests));
     for (one, settling) in work.iter_mut().zip(settlings) {
         one.settling = *settling;
     }
@@ -96,4 +105,22 @@ fn settling_stops_when_asked_to() {
     let states = States::of(drive::Prepared::Ssd(drive(&[])));
     assert!(states.get(Some(RANDOM), &AtomicBool::new(true)).is_err());
     assert!(states.get(Some(RANDOM), &AtomicBool::new(false)).is_ok());
+}
+
+/// With more spare space than data, random writes find erased blocks, and then whole ones without
+/// newest data, for as long as it takes to write the flash once. Rounds agree meanwhile.
+#[test]
+fn a_drive_with_much_spare_space_is_not_settled_before_that_is_used_up() {
+    let prepared = drive(&["geometry.user_capacity_bytes = 3145728"]);
+    let plan = Plan::counting(30_000, 8000);
+    let long = measured(&prepared, &[(0, writes(1.0))], 0, plan, 1);
+    let collected = amplification(&long.unwrap()[0]) - 1.0;
+    assert!(collected > 0.02, "nothing is collected: {collected}");
+    // 400 writes see some 25 blocks collected: a fifth of chance, and half as much is far off.
+    let short = counted(&prepared, &[Some(RANDOM)], 1, 400);
+    let found = amplification(&short[0]) - 1.0;
+    assert!(
+        (found / collected - 1.0).abs() < 0.5,
+        "{found} instead of {collected}"
+    );
 }

@@ -15,6 +15,7 @@ from drivelab.campaign.exhibits.identity import Identity, identity
 from drivelab.campaign.exhibits.plan_words import plan_words
 from drivelab.campaign.exhibits.sweep_figures import DriveSweeps, missing_reason
 from drivelab.campaign.exhibits.sweeps import sweep_table
+from drivelab.drives.write_pattern import BURST
 from drivelab.errors import UsageError
 from drivelab.exhibits import Caution, Cell, Table
 from drivelab.exhibits.metric_axes import geometric_mean
@@ -123,20 +124,48 @@ def refuse_uncomparable(paths: Sequence[Path]) -> None:
 
 
 def told_apart(digests: Sequence[Digest]) -> list[Digest]:
-    """Return the digests under labels that differ: the run is added where a drive comes twice."""
+    """Return the digests under labels that differ.
+
+    Where a drive comes twice, what its writes found is added, or the run if that is not enough.
+    """
     labels = [one.label for one in digests]
+    with_writes = [f"{one.label}, {_writes(one)} writes" for one in digests]
     found = []
-    for one in digests:
-        label = f"{one.label}, {one.run}" if labels.count(one.label) > 1 else one.label
+    for one, longer in zip(digests, with_writes, strict=True):
+        label = one.label
+        if labels.count(label) > 1:
+            label = longer if with_writes.count(longer) == 1 else f"{label}, {one.run}"
         found.append(replace(one, label=label, sweeps=replace(one.sweeps, label=label)))
     return found
+
+
+def _unlike_writes(digests: Sequence[Digest]) -> list[Caution]:
+    """Say where writes were sustained and where a burst, unless the labels do."""
+    by_writes: dict[str, list[str]] = {}
+    for one in digests:
+        if one.kind != "closed_form" and not one.label.endswith(f"{_writes(one)} writes"):
+            by_writes.setdefault(_writes(one), []).append(one.label)
+    if len(by_writes) < 2:
+        return []
+    texts = "; ".join(f"{writes} on {listed(labels)}" for writes, labels in by_writes.items())
+    return [
+        Caution(
+            "Not the same writes",
+            f"Writes were {texts}.",
+            "A burst flatters a drive: what lasts may be ten times slower.",
+        )
+    ]
+
+
+def _writes(one: Digest) -> str:
+    return str(one.header["plan"].get("writes", BURST))
 
 
 def differences(digests: Sequence[Digest]) -> list[Caution]:
     """Say in what the runs were not alike, apart from the drive."""
     found = []
     plans = {
-        one.label: plan_words(one.header["plan"], one.kind)
+        one.label: plan_words({**one.header["plan"], "writes": BURST}, one.kind)
         for one in digests
         # A formula has no plan that could differ.
         if one.kind != "closed_form"
@@ -153,6 +182,7 @@ def differences(digests: Sequence[Digest]) -> list[Caution]:
                 "A short look flatters drives that slow down later.",
             )
         )
+    found += _unlike_writes(digests)
     others = [
         f"{word} ({_values(digests, key)})"
         for key, word in _DESIGN.items()

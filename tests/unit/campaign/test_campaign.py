@@ -258,6 +258,19 @@ def test_other_or_no_finished_run_needs_the_drive(
     assert finished_run(Path(asked.pop("path")), **asked) is None
 
 
+def test_a_finished_run_of_sustained_writes_is_no_burst(tmp_path: Path) -> None:
+    drive = FakeDrive("real", identity={"path": str(tmp_path / "bench.bin")})
+    drive.name = str(tmp_path / "bench.bin")
+    lasting = replace(PLAN, writes="sustained")
+    path = tmp_path / "run"
+    campaign(path, drive, plan=lasting, design_name="huang2011:40").close()
+    asked = {"drive_name": drive.name, "design_name": "huang2011:40"}
+    assert finished_run(path, plan=PLAN, **asked) is None
+    store = finished_run(path, plan=lasting, **asked)
+    assert store is not None
+    store.close()
+
+
 def test_unfinished_run_or_existing_file_needs_the_drive(file_run: tuple[Path, str]) -> None:
     path, name = file_run
     Path(name).touch()

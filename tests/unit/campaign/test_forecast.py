@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,12 @@ from fake_drive import FakeDrive
 
 from drivelab._core import histogram_bin
 from drivelab.campaign.campaign import accepted_by, run_campaign
-from drivelab.campaign.forecast import forecast_by_pilot, forecast_from_plan
+from drivelab.campaign.forecast import (
+    Forecast,
+    forecast_by_pilot,
+    forecast_from_plan,
+    together,
+)
 from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.measurement import Measurement
 from drivelab.drives.naming import open_drive
@@ -20,6 +26,7 @@ from drivelab.drives.plan import MeasurementPlan
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.design import parse_design
 
+CAPACITY = 1_000_000
 SMALL = Path(__file__).parents[2] / "small_drive.toml"
 READ = Characteristics(read_size=8192)
 WRITE = Characteristics(write_ratio=1.0, write_size=4096)
@@ -58,7 +65,7 @@ def operation(requests: int, size: int) -> OperationResult | None:
 
 def test_a_real_drives_time_and_writes_follow_from_a_plan_of_seconds() -> None:
     plan = MeasurementPlan.of_kind("real", seconds=2.0, warmup_seconds=0.5)
-    cost = forecast_from_plan([READ, WRITE, MIXED, MIXED], plan)
+    cost = forecast_from_plan([READ, WRITE, MIXED, MIXED], plan, CAPACITY)
     assert cost.drive_seconds == cost.host_seconds == 4 * 2.5
     assert cost.written_bytes == 0
     # 2.5 s at 100 MB/s, all of it for writes, three quarters for the two mixes.
@@ -68,16 +75,37 @@ def test_a_real_drives_time_and_writes_follow_from_a_plan_of_seconds() -> None:
 
 def test_a_real_drives_writes_follow_from_a_plan_of_requests() -> None:
     plan = MeasurementPlan.of_kind("real", requests=1000, warmup_requests=200, warmup_seconds=0.0)
-    cost = forecast_from_plan([READ, WRITE, MIXED], plan)
+    cost = forecast_from_plan([READ, WRITE, MIXED], plan, CAPACITY)
     assert (cost.drive_seconds, cost.host_seconds) == (None, None)
     assert cost.written_bytes == 1200 * (4096 + 6144)
     assert cost.written_bytes_per_rate == 0
 
 
+def test_sustained_writes_cost_twice_the_drive_for_each_kind_in_each_round() -> None:
+    plan = MeasurementPlan.of_kind("real", requests=1000, writes="sustained")
+    assert forecast_from_plan([READ], plan, CAPACITY).settling_bytes == 0
+    one = forecast_from_plan([READ, WRITE, WRITE], plan, CAPACITY, rounds=5)
+    # The drive stays settled from one round to the next.
+    assert one.settling_bytes == 2 * CAPACITY
+    three = [WRITE, replace(WRITE, write_size=1 << 20), replace(WRITE, write_random=0.0)]
+    assert forecast_from_plan(three, plan, CAPACITY).settling_bytes == 3 * 2 * CAPACITY
+    # A round begins with the kind that the last one ended with.
+    later = forecast_from_plan(three, plan, CAPACITY, rounds=4)
+    assert later.settling_bytes == (3 + 3 * 2) * 2 * CAPACITY
+    both = together([three_of(plan, three), three_of(replace(plan, writes="burst"), three)])
+    assert both.settling_bytes == 3 * 2 * CAPACITY
+    assert both.written_bytes == 2 * later.written_bytes
+    assert both.drive_seconds is None
+
+
+def three_of(plan: MeasurementPlan, workloads: list[Characteristics]) -> Forecast:
+    return forecast_from_plan(workloads, plan, CAPACITY)
+
+
 @pytest.mark.parametrize("asked", [{"requests": 10, "seconds": 3.0}, {"half_width_ratio": 0.01}])
 def test_what_may_end_earlier_is_at_most(asked) -> None:
     plan = MeasurementPlan.of_kind("real", **asked)
-    cost = forecast_from_plan([WRITE], plan)
+    cost = forecast_from_plan([WRITE], plan, CAPACITY)
     assert cost.at_most
     assert plan.seconds is not None
     assert cost.drive_seconds == plan.warmup_seconds + plan.seconds

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,10 @@ from drivelab.campaign.kind import CAMPAIGN
 from drivelab.campaign.rounds import Asked, Measured, run_rounds
 from drivelab.campaign.stored import stored_measurements
 from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.write_pattern import write_pattern
 from drivelab.errors import DamagedError, RunError, UsageError
 from drivelab.store import RunStore
+from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 
 PLAN = MeasurementPlan(requests=10)
@@ -109,6 +113,25 @@ def test_a_run_that_stopped_in_a_round_goes_on_with_what_it_asked_for(tmp_path: 
     assert texts[0] == texts[1]
 
 
+def test_a_round_begins_with_the_writes_that_the_last_one_ended_with(tmp_path: Path) -> None:
+    kinds = [
+        Characteristics(write_ratio=1.0),
+        Characteristics(write_ratio=1.0, write_random=0.0),
+        Characteristics(),
+    ]
+    mixed = [replace(kinds[place % 3], queue_depth=1 + place) for place in range(30)]
+    pool = {**POOL, "training": mixed, "chosen": mixed}
+    plan = replace(PLAN, writes="sustained")
+    drive = FakeDrive()
+    rounds(tmp_path / "run", drive, Asking(3), pool=pool, plan=plan).close()
+    with RunStore.open(tmp_path / "run") as store:
+        by_index = {one.index: one.characteristics for one in stored_measurements(store)}
+    found = [write_pattern(by_index[index]) for index in drive.measured]
+    # Three of each round are of three kinds, and what calibrates only reads.
+    changes = [kind for kind, _ in groupby(kind for kind in found if kind is not None)]
+    assert changes == ["in order", "small at random", "in order", "small at random"]
+
+
 def test_a_complete_run_goes_on_where_more_is_asked_for(tmp_path: Path) -> None:
     rounds(tmp_path / "run", FakeDrive(), Asking(2)).close()
     drive = FakeDrive()
@@ -123,6 +146,7 @@ def test_a_complete_run_goes_on_where_more_is_asked_for(tmp_path: Path) -> None:
     ("changes", "told"),
     [
         ({"plan": MeasurementPlan(requests=10, seed=1)}, "seed: 0 before, 1 now"),
+        ({"plan": replace(PLAN, writes="sustained")}, "writes: burst before, sustained now"),
         ({"pool": POOL | {"calibration": workloads(50)[40:]}}, "design pool SHA-256: [0-9a-f]+"),
     ],
 )

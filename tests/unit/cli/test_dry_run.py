@@ -154,6 +154,39 @@ def test_a_file_yet_to_be_made_is_not_made(watched: Path, capsys) -> None:
     assert lines["endurance"].endswith("for each 100 MB/s of the 1.00 TB that it is rated for")
 
 
+def test_sustained_writes_are_counted(watched: Path, capsys) -> None:
+    words = ["./bench.bin", "--size", "8MiB", "--seconds", "2s", "--warmup", "0.5s"]
+    words += ["--design", "huang2011:50", "--no-sweeps", "--endurance", "1TB"]
+    burst, lasting, both = (
+        told([*words, "--writes", writes], capsys) for writes in ("burst", "sustained", "both")
+    )
+    assert told(words, capsys) == burst
+    assert (burst["writes"], lasting["writes"], both["writes"]) == ("burst", "sustained", "both")
+    # Twice the file before each of three kinds of writing.
+    assert [one["settling_bytes"] for one in (burst, lasting, both)] == [0, 48 * MIB, 48 * MIB]
+    assert lasting["endurance_ratio"] == (8 + 48) * MIB / 1e12
+    # The file of the first run is gone when the second makes it anew.
+    assert [one["file_bytes"] for one in (burst, lasting, both)] == [8 * MIB, 8 * MIB, 16 * MIB]
+    assert both["drive_seconds"] == 2 * burst["drive_seconds"] == 2 * lasting["drive_seconds"]
+    assert both["workloads"] == burst["workloads"] == 50
+    lines = shown([*words, "--writes", "both"], capsys)
+    assert lines["writes"] == "both: two runs of 50 workloads, sustained and burst"
+    starts = "4 min 10 s, and what it takes to start fio 100 times and to settle the drive"
+    assert lines["time"] == starts
+    assert "and at most 48 MiB to settle it, each time twice its size, and" in lines["written"]
+    kept = told([*words, "--writes", "both", "--keep"], capsys)
+    assert kept["file_bytes"] == 8 * MIB
+    assert everything_below(watched) == {}
+
+
+def test_rounds_settle_the_drive_again(watched: Path, capsys) -> None:
+    words = ["./bench.bin", "--size", "8MiB", "--writes", "sustained", "--check", "0"]
+    # Two of probes, one of 60 workloads and curves, then 60, 120 and 60 more.
+    answer = told([*words, "--measurements", "300"], capsys)
+    assert answer["settling_bytes"] == (3 + 5 * 2) * 16 * MIB
+    assert everything_below(watched) == {}
+
+
 def test_where_only_the_drive_knows_how_long(watched: Path, capsys) -> None:
     words = ["./bench.bin", "--size", "8MiB", "--requests", "100", "--warmup", "0s"]
     words += ["--design", "huang2011:20", "--no-sweeps"]

@@ -35,6 +35,15 @@ def test_round_trip_leaves_out_what_results_do_not_depend_on() -> None:
     assert again == MeasurementPlan(3, 10, 0.25, 20, 0.5, 0.01, 30)
 
 
+def test_only_sustained_writes_are_named() -> None:
+    lasting = MeasurementPlan(writes="sustained")
+    assert lasting.to_json()["writes"] == "sustained"
+    assert MeasurementPlan.from_json(lasting.to_json()) == lasting
+    assert "writes" not in MeasurementPlan().to_json()
+    with pytest.raises(UsageError, match="writes is 'both'; allowed: sustained, burst"):
+        MeasurementPlan(writes="both")
+
+
 def test_most_requests_count_only_with_a_half_width() -> None:
     plan = MeasurementPlan(max_requests=5)
     assert plan.to_json()["max_requests"] is None

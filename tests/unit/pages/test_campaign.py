@@ -272,7 +272,8 @@ def predicting(
 def test_the_summary_names_range_accuracy_and_what_matters() -> None:
     run = made_run(300)
     best = run.accuracy[run.best("latency_ns_mean")]
-    assert summary.what_was_tried(run).startswith("The drive sim:made (74.5 GiB) was simulated")
+    tried = summary.what_was_tried(run)
+    assert tried.startswith("Burst writes: the drive sim:made (74.5 GiB) was simulated under")
     assert "under 300 workloads" in summary.what_was_tried(run)
     cards = summary.first_numbers(run).cards
     assert [card.name for card in cards] == ["Mean latency", "Bandwidth", "Throughput"]

@@ -72,6 +72,18 @@ def test_a_drive_that_comes_twice_is_told_apart_by_its_run() -> None:
     assert [one.sweeps.label for one in told_apart([first, second])] == labels[:2]
 
 
+def test_a_drive_that_comes_twice_is_told_apart_by_its_writes() -> None:
+    burst = made_digest()
+    plan = {**burst.header["plan"], "writes": "sustained"}
+    lasting = replace(burst, header={**burst.header, "plan": plan}, run="runs/lasting")
+    told = told_apart([lasting, burst])
+    assert [one.label for one in told] == ["sim:a, sustained writes", "sim:a, burst writes"]
+    # Labels say it already.
+    assert differences(told) == []
+    [caution] = differences([lasting, made_digest("sim:b")])
+    assert caution.seen == "Writes were sustained on sim:a; burst on sim:b."
+
+
 def test_common_workloads_are_compared_by_geometric_means() -> None:
     workloads = [Characteristics(queue_depth=depth) for depth in (1, 4, 16)]
 

@@ -1,18 +1,20 @@
 //! A drive written until more of the same changes nothing, without simulating time.
 //!
 //! ```text
-//!   in order    the passes over the drive that its condition lacks of two
+//!   in order    the passes over the drive that its condition lacks
 //!   at random   these, then pieces anywhere in the range, in rounds
 //!
 //!   programs of a page of the host
-//!     2.4 |              o  o  o      each round a quarter of the range; settled when the
-//!     1.7 |        o  o               last rounds agree
-//!     1.0 |  o  o
-//!         +--------------------> rounds
+//!     2.4 |                    o  o  o    each round a quarter of the range; settled when the
+//!     1.7 |              o  o             last rounds agree and the flash was programmed once
+//!     1.0 |  o  o  o  o
+//!         +--------------------------> rounds
 //! ```
 //!
-//! Writes in order settle after two passes: the first takes every erased block, the second
-//! leaves whole blocks without newest data, and every later one as many.
+//! Writes in order settle when the flash was programmed once, after two passes at least: then no
+//! block is erased any more, whole blocks hold no newest data, and every later pass leaves as many.
+//! Random writes first use these up, at one program a page, and the more spare space a drive has
+//! the longer: so long rounds agree and nothing is settled.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,15 +27,16 @@ use super::prepare::{passes, write_in_order};
 use crate::host::{Settling, SimError, Writing};
 use crate::preset::SsdConfig;
 
-/// Passes in order after which the next one finds the drive as this one did.
-const PASSES: u32 = 2;
+/// Passes in order, at least, after which the next one finds the drive as this one did.
+const LEAST_PASSES: u32 = 2;
 /// Parts of the range that a round writes.
 const ROUND_PART: u32 = 4;
 /// Rounds that agree.
 const AGREEING: usize = 3;
 /// By how much of their mean they may differ.
 const TOLERANCE: f64 = 0.02;
-/// Four times the range: steady states of page maps come within two of them.
+/// Four times the range, when the flash was programmed once: steady states of page maps come within
+/// two of them.
 const MOST_ROUNDS: usize = 16;
 /// Writes of one batch: their map entries are asked for before the first is done.
 const BATCH: u32 = 64;
@@ -53,22 +56,36 @@ pub(super) fn settle(
     } else {
         passes(config.condition)
     };
-    for _ in done..PASSES {
+    let layout = *firmware.layout();
+    let all = layout.logical_pages;
+    let flash_pages = layout.physical_pages() as f64;
+    let wanted = (flash_pages / f64::from(all)).ceil() as u32;
+    for _ in done..wanted.max(LEAST_PASSES) {
         write_in_order(firmware, config, stop)?;
     }
     let Writing::AtRandom { piece_bytes } = settling.writing else {
         return Ok(());
     };
-    let all = firmware.layout().logical_pages;
     let page_bytes = u64::from(config.geometry.page_size_bytes);
     let pages = settling.range_bytes.map_or(all, |bytes| {
         bytes.div_ceil(page_bytes).min(all.into()) as u32
     });
     let piece = (u64::from(piece_bytes) / page_bytes).clamp(1, pages.into()) as u32;
     let mut writes = RandomWrites::new(config, pages / piece, piece);
+    let pieces = (pages / piece).div_ceil(ROUND_PART);
+    let pages_of_round = f64::from(pieces) * f64::from(piece);
+    let mut programmed = 0.0;
+    while programmed < flash_pages {
+        let programs = writes.round(firmware, pieces, stop)?;
+        if programs <= 0.0 {
+            // What is written takes no room.
+            return Ok(());
+        }
+        programmed += programs * pages_of_round;
+    }
     let mut programs: Vec<f64> = Vec::new();
     while programs.len() < MOST_ROUNDS && !is_settled(&programs) {
-        programs.push(writes.round(firmware, (pages / piece).div_ceil(ROUND_PART), stop)?);
+        programs.push(writes.round(firmware, pieces, stop)?);
     }
     Ok(())
 }

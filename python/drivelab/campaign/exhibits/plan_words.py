@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from drivelab.drives.write_pattern import BURST
 from drivelab.exhibits.quantities import latency_text
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ def plan_words(plan: Mapping[str, Any], kind: str) -> str:
         *([f"{plan['warmup_requests']:,} requests"] if plan.get("warmup_requests") else []),
         *([_time(plan["warmup_seconds"], clock)] if plan.get("warmup_seconds") else []),
     ]
+    settled = plan.get("writes", BURST) != BURST
+    end = "; each workload that writes began on a drive settled by its kind of writing"
+    end = end if settled else ""
     head = f"After {' and '.join(warm)} of warm-up, " if warm else "Without warm-up, "
     requests, seconds = plan.get("requests"), plan.get("seconds")
     ratio = plan.get("half_width_ratio")
@@ -35,14 +39,15 @@ def plan_words(plan: Mapping[str, Any], kind: str) -> str:
             *([f"{requests:,} requests"] if requests is not None else []),
             *([_time(seconds, clock)] if seconds is not None else []),
         ]
-        return f"{head}{' or '.join(ends)}{', whichever came first' if len(ends) > 1 else ''}"
+        first = ", whichever came first" if len(ends) > 1 else ""
+        return f"{head}{' or '.join(ends)}{first}{end}"
     least = f"at least {requests:,} requests, and " if requests is not None else ""
     most = [f"{plan['max_requests']:,} requests"] if plan.get("max_requests") else []
     most += [_time(seconds, clock)] if seconds is not None else []
     limit = f", or {' or '.join(most)} at most" if most else ""
     return (
         f"{head}{least}until the mean latency was known to within {100 * ratio:g} % "
-        f"(95 % confidence){limit}"
+        f"(95 % confidence){limit}{end}"
     )
 
 

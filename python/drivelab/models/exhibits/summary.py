@@ -31,10 +31,9 @@ def what_was_tried(run: RunData) -> str:
     count = len(run.fitted)
     keys = {one.characteristics.key() for one in run.fitted}
     distinct = "" if len(keys) == count else f", {len(keys):,} of them distinct"
-    return (
-        f"The drive {run.name}{_capacity(run)} was {adjective} under {count:,} workloads{distinct}"
-        f"{_differing(run)}."
-    )
+    drive = f"drive {run.name}{_capacity(run)}"
+    begin = {None: "The", BURST: "Burst writes: the"}.get(_writes(run), "Sustained writes: the")
+    return f"{begin} {drive} was {adjective} under {count:,} workloads{distinct}{_differing(run)}."
 
 
 def how_built(run: RunData) -> list[str]:
@@ -44,18 +43,23 @@ def how_built(run: RunData) -> list[str]:
 
 
 def how_long_it_lasts(run: RunData) -> list[str]:
-    """Say whether the writes tried were a burst or what the drive sustains."""
-    if run.kind == "closed_form" or all(one.write is None for one in run.measurements):
+    """Say what the writes found, so whether their speeds last; nothing where there are none."""
+    writes = _writes(run)
+    if writes is None:
         return []
-    if run.header["plan"].get("writes", BURST) != BURST:
-        return [
-            "Writes are sustained: each workload that writes began after so much writing of its "
-            "own kind that more would have changed nothing."
-        ]
+    if writes == BURST:
+        return ["Workloads that write found the drive as it is, with its room for first writes."]
     return [
-        "Writes are a burst: each workload found the drive as it is, with whatever room it has for "
-        "the first writes."
+        "Each workload that writes began after so much writing of its own kind that more would "
+        "have changed nothing."
     ]
+
+
+def _writes(run: RunData) -> str | None:
+    """Return what writes found; `None` of a formula, and where nothing writes."""
+    if run.kind == "closed_form" or all(one.write is None for one in run.measurements):
+        return None
+    return str(run.header["plan"].get("writes", BURST))
 
 
 def how_sure(run: RunData, importance: Table) -> list[str]:

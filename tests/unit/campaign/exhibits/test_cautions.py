@@ -255,6 +255,11 @@ def test_random_writes_into_spare_blocks_are_bursts(
     if seen:
         count = f"In {len(writing)} of {len(writing)} workloads with writes"
         assert found["Bursts"].seen.startswith(count)
+        assert found["Bursts"].advice.endswith("`--writes sustained` shows what lasts.")
+    lasting = run_of(made)
+    plan = {**lasting.header["plan"], "writes": "sustained"}
+    lasting = replace(lasting, header={**lasting.header, "plan": plan})
+    assert "Bursts" not in cautions(lasting)
 
 
 @pytest.mark.parametrize(

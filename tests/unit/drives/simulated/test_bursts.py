@@ -49,5 +49,7 @@ def test_measure_tells_a_burst(capsys) -> None:
     words = ["measure", "sim:bali-st91000640ns", "--queue-depth", "32", "--write-ratio", "1"]
     assert cli.main(words) == 0
     assert "a burst          random writes found room in the cache" in capsys.readouterr().out
+    assert cli.main([*words, "--writes", "sustained"]) == 0
+    assert "burst" not in capsys.readouterr().out
     assert cli.main([*words, "--warmup-requests", "20000"]) == 0
     assert "burst" not in capsys.readouterr().out

@@ -1,0 +1,125 @@
+"""`drivelab model --writes`: what lasts, a burst, and both beside each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from drivelab.cli import main as cli
+from drivelab.store import RunStore
+
+SETTLING = Path(__file__).parents[2] / "settling_drive.toml"
+DESIGN = ["--design", "sobol:30", "--requests", "500", "--warmup-requests", "50"]
+WORDS = ["model", f"sim:{SETTLING}", *DESIGN, "--check", "3", "--no-sweeps"]
+
+
+def plan_of(run: Path) -> dict[str, Any]:
+    with RunStore.open(run) as store:
+        plan: dict[str, Any] = store.header["plan"]
+    return plan
+
+
+def test_simulated_drives_are_asked_for_what_lasts(tmp_path: Path, capsys) -> None:
+    run = tmp_path / "run"
+    assert cli.main([*WORDS, "--out", str(run)]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == f"sim:{SETTLING} under 33 workloads, sustained writes, seed 0"
+    assert plan_of(run)["writes"] == "sustained"
+    page = (run / "report.html").read_text()
+    assert "Sustained writes: the drive" in page
+    assert "Bursts" not in page
+    # Finished: reported again, and no other run.
+    assert cli.main([*WORDS, "--out", str(run), "--json", "--writes", "sustained"]) == 0
+    assert json.loads(capsys.readouterr().out)["writes"] == "sustained"
+    assert cli.main([*WORDS, "--out", str(run), "--writes", "burst"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "holds another campaign: writes: sustained before, burst now; choose another" in said
+
+
+def test_both_give_two_runs_and_their_comparison(tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [*WORDS, "--writes", "both"]
+    assert cli.main([*words, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    [folder] = (tmp_path / "runs").iterdir()
+    assert folder.name.endswith("-sobol-30-seed-0-both")
+    sustained, burst = answer["models"]
+    assert (sustained["writes"], burst["writes"]) == ("sustained", "burst")
+    assert Path(sustained["run"]).resolve() == folder / "sustained"
+    assert Path(burst["run"]).resolve() == folder / "burst"
+    assert "writes" not in plan_of(folder / "burst")
+    page = Path(answer["report"])
+    assert page.resolve() == folder / "compared" / "report.html"
+    text = page.read_text()
+    assert "settling_drive.toml, sustained writes" in text
+    assert "settling_drive.toml, burst writes" in text
+    # Nothing is measured again.
+    before = (folder / "burst" / "run.sqlite").stat().st_mtime_ns
+    assert cli.main(words) == 0
+    said = capsys.readouterr().out
+    assert said.index("33 workloads, sustained writes") < said.index("33 workloads, writes a burst")
+    assert (folder / "burst" / "run.sqlite").stat().st_mtime_ns == before
+
+
+def test_both_need_a_folder_of_their_own(tmp_path: Path, capsys) -> None:
+    run = tmp_path / "run"
+    assert cli.main([*WORDS, "--out", str(run), "--writes", "burst"]) == 0
+    capsys.readouterr()
+    assert cli.main([*WORDS, "--out", str(run), "--writes", "both"]) == 2
+    assert f"{run} holds one run; choose another --out for both" in capsys.readouterr().err
+    assert sorted(path.name for path in run.iterdir() if path.is_dir()) == ["data"]
+
+
+@pytest.mark.parametrize("writes", ["sustained", "both"])
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_a_formula_keeps_nothing_of_what_was_written(
+    writes: str, more: list[str], tmp_path: Path, capsys
+) -> None:
+    words = ["model", "analytic:x25m-yoo2014", "--writes", writes, "--out", str(tmp_path / "run")]
+    assert cli.main([*words, *more]) == 2
+    said = capsys.readouterr().err
+    assert "--writes sustained has no meaning for analytic:x25m-yoo2014: a formula keeps" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_real_drive_is_measured_as_it_is_unless_more_is_asked_for(
+    tmp_path: Path, drive_folder: Path, require_tool, capsys
+) -> None:
+    require_tool("fio")
+    file = drive_folder / "writes.bin"
+    words = ["model", str(file), "--size", "4MiB", "--design", "sobol:12", "--no-sweeps"]
+    words += ["--requests", "20", "--warmup", "0s"]
+    assert cli.main([*words, "--out", str(tmp_path / "burst")]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith(f"{file} under 12 workloads, writes a burst, seed 0")
+    assert "before the workloads that write so" not in told.err
+    assert "writes" not in plan_of(tmp_path / "burst")
+    words += ["--writes", "sustained"]
+    assert cli.main([*words, "--out", str(tmp_path / "lasting")]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith(f"{file} under 12 workloads, sustained writes, seed 0")
+    # Each kind of writing once.
+    assert told.err.count("drivelab: writing 8 MiB to ") == 3
+    # Complete, and the file is gone: nothing is made again.
+    assert cli.main([*words, "--out", str(tmp_path / "lasting")]) == 0
+    assert "drivelab: writing" not in capsys.readouterr().err
+
+
+def test_a_budget_that_settling_uses_up_is_refused(
+    tmp_path: Path, drive_folder: Path, require_tool, capsys
+) -> None:
+    require_tool("fio")
+    file = drive_folder / "budget.bin"
+    words = ["model", str(file), "--size", "64MiB", "--writes", "sustained", "--seconds", "0.1ms"]
+    words += ["--warmup", "0s", "--budget", "2ms", "--out", str(tmp_path / "run")]
+    assert cli.main(words) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert (
+        "a budget of 2.00 ms is too short for sustained writes: they need 384 MiB written" in said
+    )
+    assert not (tmp_path / "run").exists()
+    assert not file.exists()
