@@ -41,6 +41,7 @@ def run_main_job(path: Path) -> subprocess.CompletedProcess[str]:
     program = "import sys; from drivelab.cli.main import main; sys.exit(main())"
     words = [
         *("model", "sim:x25m", "--design", "huang2011:100", "--requests", "200"),
+        *("--writes", "burst"),
         *("--check", "0", "--no-sweeps"),
     ]
     return subprocess.run(

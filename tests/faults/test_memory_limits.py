@@ -18,7 +18,10 @@ COMMANDS = [
     ["drives"],
     ["measure", "sim:x25m", "--requests", "2000"],
     ["simulate", "sim:bench-64gib", "--requests", "2000"],
-    ["model", "sim:x25m", "--design", "huang2011:40", "--requests", "200", "--no-sweeps"],
+    [
+        *("model", "sim:x25m", "--design", "huang2011:40", "--requests", "200", "--no-sweeps"),
+        *("--writes", "burst"),
+    ],
     ["profile", "sim:x25m", "--file-size", "40MiB"],
     ["pts", "run", "iops", "sim:x25m", "--scale", "0.01", "--client"],
     ["timeline", "sim:x25m-yoo2014", "--op", "write", "--record", "96KiB"],

@@ -17,6 +17,7 @@ from drivelab.outputs import Output, OutputFolder, check_outputs, whole_output, 
 from drivelab.workloads.characteristics import FIELDS
 
 RUN = ["model", "sim:x25m", "--design", "huang2011:12", "--requests", "50", "--check", "0"]
+RUN += ["--writes", "burst"]
 SIMULATE = ["simulate", "sim:x25m", "--interval", "1ms", "--requests", "500"]
 SMALL = f"sim:{Path(__file__).parents[1] / 'small_drive.toml'}"
 REQUEST = ["timeline", "sim:x25m-yoo2014", "--op", "read", "--record", "4KiB"]

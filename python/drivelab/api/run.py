@@ -115,7 +115,8 @@ def run(
     Examples
     --------
     >>> import drivelab as dl
-    >>> run = dl.run("sim:x25m", "sobol:25", check=0, sweeps=False, requests=200, progress=False)
+    >>> quick = {"check": 0, "sweeps": False, "requests": 200, "progress": False}
+    >>> run = dl.run("sim:x25m", "sobol:25", writes="burst", **quick)
     >>> run
     <Run of sim:x25m, simulated: 25 of 25 workloads of sobol:25>
     >>> run.measurements[0].requests

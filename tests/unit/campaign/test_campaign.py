@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 

@@ -76,11 +76,11 @@ COMMAND_LINES: dict[str, list[str]] = {
     "reproduce yoo2014": ["reproduce", "yoo2014", "--out", "yoo2014"],
     "model": [
         *("model", "sim:x25m", "--measurements", "100", "--check", "5", "--no-sweeps"),
-        *("--requests", "50", "--out", "run"),
+        *("--requests", "50", "--writes", "burst", "--out", "run"),
     ],
     "model --dry-run": [
         *("model", "sim:x25m", "--measurements", "12", "--check", "5", "--dry-run"),
-        *("--requests", "50", "--warmup-requests", "10"),
+        *("--requests", "50", "--warmup-requests", "10", "--writes", "burst"),
     ],
     "report": ["report", "run"],
     "pts run": [

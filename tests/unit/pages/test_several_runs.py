@@ -194,6 +194,7 @@ def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
 
 
 SIM = ["model", "sim:x25m", "--design", "huang2011:12", "--requests", "50", "--check", "0"]
+SIM += ["--writes", "burst"]
 
 
 @pytest.fixture(scope="module")

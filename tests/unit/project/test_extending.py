@@ -144,6 +144,7 @@ def test_an_estimator_costs_a_file_and_a_line(tmp_path: Path) -> None:
     assert changed == {"python/drivelab/models/predictors.py": (2, 0)}
     tree = with_this_core(patched(patch, tmp_path / "tree", "python"))
     small = ("--design", "huang2011:20", "--requests", "50", "--check", "20", "--no-sweeps")
+    small += ("--writes", "burst")
     told = drivelab(tree, "model", "sim:x25m", *small, "--out", "run")
     assert told.count("nearest neighbours") == 2 * 3
     assert "nearest neighbours" in (tree / "run" / "report.html").read_text("utf-8")
@@ -161,6 +162,7 @@ def test_a_figure_of_a_report_costs_a_function_and_its_name(tmp_path: Path) -> N
     assert places(patch)["python/drivelab/pages/campaign.py"] == (2, 2)
     tree = with_this_core(patched(patch, tmp_path / "tree", "python"))
     small = ("--design", "huang2011:20", "--requests", "50", "--check", "0", "--no-sweeps")
+    small += ("--writes", "burst")
     drivelab(tree, "model", "sim:x25m", *small, "--out", "run")
     page = (tree / "run" / "report.html").read_text("utf-8")
     assert "How many workloads stay below a mean latency" in page

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests" / "golden" / "recorded-commands.json"
 SMALL = f"sim:{ROOT / 'tests' / 'small_drive.toml'}"
 EXAMPLES = ROOT / "examples"
-MODEL = ["--check", "4", "--requests", "60", "--out", "run"]
+MODEL = ["--check", "4", "--requests", "60", "--writes", "burst", "--out", "run"]
 # What a command writes that tells of the machine, not of the drive.
 OF_THE_MACHINE = {"loop_wall_seconds", "preparation_wall_seconds", "peak_memory_bytes"}
 COMMANDS = {
@@ -35,7 +35,11 @@ COMMANDS = {
     ],
     "campaign to a half-width": [
         *["model", SMALL, "--design", "sobol:12", "--half-width", "10%"],
-        *["--max-requests", "3000", "--check", "0", "--out", "run"],
+        *["--max-requests", "3000", "--check", "0", "--writes", "burst", "--out", "run"],
+    ],
+    "campaign of what lasts": [
+        *["model", SMALL, "--design", "sobol:12", "--requests", "60", "--check", "0"],
+        *["--writes", "sustained", "--out", "run"],
     ],
     "passes on an SSD": ["profile", SMALL, "--file-size", "8MiB", "--out", "run"],
     "passes on a disk": [
