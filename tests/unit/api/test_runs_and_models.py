@@ -72,6 +72,28 @@ def test_the_command_goes_on_where_python_stopped(tmp_path: Path, capsys) -> Non
         dl.run(SMALL, "sobol:31", out=path, **SHORT)
 
 
+def test_writes_are_sustained_where_that_costs_nothing(run: dl.Run) -> None:
+    assert run.header["plan"]["writes"] == "sustained"
+    burst = dl.run(SMALL, "sobol:12", writes="burst", **SHORT | {"check": 0})
+    assert "writes" not in burst.header["plan"]
+    formula = dl.run("analytic:x25m-yoo2014", "huang2011:12", **SHORT | {"check": 0})
+    assert "writes" not in formula.header["plan"]
+    with pytest.raises(dl.DrivelabError, match="writes sustained has no meaning for analytic:"):
+        dl.run("analytic:x25m-yoo2014", "huang2011:12", writes="sustained", **SHORT)
+    with pytest.raises(dl.DrivelabError, match="writes is 'both'; allowed: sustained, burst"):
+        dl.run(SMALL, "sobol:12", writes="both", **SHORT)
+
+
+def test_a_drive_is_measured_as_it_is_unless_asked_otherwise() -> None:
+    settling = Path(__file__).parents[2] / "settling_drive.toml"
+    writes = dl.Characteristics(write_ratio=1.0)
+    with dl.drive(f"sim:{settling}") as drive:
+        burst = drive.measure(writes, requests=500)
+        lasting = drive.measure(writes, requests=500, writes="sustained")
+        assert drive.measure(writes, requests=500, writes="burst") == burst
+    assert lasting.latency_ns_mean > 2 * burst.latency_ns_mean
+
+
 def test_a_temporary_run_goes_with_its_object() -> None:
     with dl.drive(SMALL) as drive:
         run = dl.run(drive, "sobol:20", **SHORT | {"check": 0})

@@ -32,7 +32,8 @@ def what_was_tried(run: RunData) -> str:
     keys = {one.characteristics.key() for one in run.fitted}
     distinct = "" if len(keys) == count else f", {len(keys):,} of them distinct"
     drive = f"drive {run.name}{_capacity(run)}"
-    begin = {None: "The", BURST: "Burst writes: the"}.get(_writes(run), "Sustained writes: the")
+    writes = _writes(run)
+    begin = "The" if writes is None else f"{writes.capitalize()} writes: the"
     return f"{begin} {drive} was {adjective} under {count:,} workloads{distinct}{_differing(run)}."
 
 
