@@ -98,7 +98,7 @@ def test_a_real_drive_is_written_before_when_that_is_asked_for(
     require_tool("fio")
     file = drive_folder / "writes.bin"
     words = ["model", str(file), "--size", "4MiB", "--design", "sobol:12", "--no-sweeps"]
-    words += ["--requests", "20", "--warmup", "0s", "--writes", "sustained"]
+    words += ["--requests", "200", "--warmup", "0s", "--writes", "sustained"]
     assert cli.main([*words, "--out", str(tmp_path / "run")]) == 0
     told = capsys.readouterr()
     assert told.out.startswith(f"{file} under 12 workloads, sustained writes, seed 0")
