@@ -40,7 +40,8 @@ PIECE_BYTES: Final[dict[WritePattern, int]] = {
 }
 #: A real drive's capacity is written so often before the first workload of a pattern.
 SETTLING_CAPACITIES: Final = 2
-_LARGE_BYTES: Final = 64 << 10
+#: From this size on writes at random are a kind of their own.
+LARGE_BYTES: Final = 64 << 10
 
 
 def write_pattern(workload: Workload) -> WritePattern | None:
@@ -53,7 +54,7 @@ def write_pattern(workload: Workload) -> WritePattern | None:
         return None
     if not workload.write_random:
         return "in order"
-    return "large at random" if workload.write_size >= _LARGE_BYTES else "small at random"
+    return "large at random" if workload.write_size >= LARGE_BYTES else "small at random"
 
 
 def settled_patterns(workloads: Iterable[Workload], writes: str) -> list[WritePattern]:

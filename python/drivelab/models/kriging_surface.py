@@ -49,6 +49,8 @@ _MORE: Final = 6.0
 _MISHAP: Final = 6.0
 # Of a normal distribution's standard deviation over its median absolute deviation.
 _NORMAL: Final = 1.4826
+# Standard deviations of an input beyond those trained on that slopes follow.
+_BEYOND: Final = 2.0
 # So many entries of a covariance are computed at once.
 _ENTRIES: Final = 2**18
 
@@ -150,7 +152,7 @@ class KrigingSurface:
         numbers = self.numbers
         found = np.empty(len(table))
         for rows, inputs in self._blocks(table):
-            asked = (inputs - numbers["centre"]) / numbers["scale"]
+            asked = self._standard(inputs)
             standard = answers(self.process, asked, numbers["rows"], numbers["weights"])
             found[rows] = self.inputs.mean(table[rows], inputs)
             found[rows] += numbers["target_centre"] + numbers["target_scale"] * standard
@@ -164,13 +166,24 @@ class KrigingSurface:
         root = root_of(self.process, self.numbers["rows"], noise)
         found = np.empty(len(table))
         for rows, inputs in self._blocks(table):
-            asked = (inputs - self.numbers["centre"]) / self.numbers["scale"]
+            asked = self._standard(inputs)
             shared = self.process.covariance(self.numbers["rows"], asked)
             explained = (solved(root, shared) ** 2).sum(axis=0)
             variance = np.maximum(self.process.variance(asked) - explained, 0.0)
             variance += self.process.nugget
             found[rows] = self.numbers["target_scale"] * np.sqrt(variance)
         return found
+
+    def _standard(self, inputs: FloatArray) -> FloatArray:
+        """Return standardised inputs, those far beyond what was trained taken for the nearest.
+
+        An input that hardly varied in training may be a thousand standard deviations off, and
+        slopes would follow it.
+        """
+        numbers = self.numbers
+        low, high = numbers["rows"].min(axis=0), numbers["rows"].max(axis=0)
+        found: FloatArray = (inputs - numbers["centre"]) / numbers["scale"]
+        return np.clip(found, low - _BEYOND, high + _BEYOND)
 
     def _blocks(self, table: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
         """Give some rows at once, and their inputs."""

@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from drivelab.drives.write_pattern import LARGE_BYTES
 from drivelab.models.features import PAGE_BYTES, SECTOR_BYTES, FloatArray, alignment
 from drivelab.workloads.characteristics import FIELDS
 
@@ -93,7 +94,7 @@ def _partly(size: FloatArray, apart: FloatArray) -> FloatArray:
 
 
 def work_inputs(table: FloatArray) -> FloatArray:
-    """Return the work of workloads in effect, shape (n, 23); finite everywhere."""
+    """Return the work of workloads in effect, shape (n, 27); finite everywhere."""
     columns = [table[:, _COLUMN["write_ratio"]], np.log2(table[:, _COLUMN["queue_depth"]])]
     size, pages = np.zeros(len(table)), np.zeros(len(table))
     for name in ("read", "write"):
@@ -114,6 +115,10 @@ def work_inputs(table: FloatArray) -> FloatArray:
         if name == "write":
             columns.append(_amount(share * one.partial))
             columns.append(_amount(in_order * (one.size < PAGE_BYTES)))
+            # What the drive was written with before, where writes are sustained.
+            anywhere = (share > 0) & (one.random > 0)
+            for kind in (anywhere & (one.size < LARGE_BYTES), anywhere & (one.size >= LARGE_BYTES)):
+                columns += [kind.astype(np.float64), _amount(share * kind * one.pages)]
     flying = table[:, _COLUMN["queue_depth"]] * pages
     columns += [np.log2(size), np.log2(pages), np.log2(flying)]
     return np.column_stack(columns)

@@ -79,3 +79,18 @@ def test_the_units_that_slow_a_drive_are_found() -> None:
     assert drive in STRIPES
     left = 0.3 * drive.inputs(table)[:, 1] + random.normal(0, 0.02, len(table))
     assert likely_stripes(table, left, 1) == [drive]
+
+
+def test_what_a_drive_was_written_with_before_is_told_apart() -> None:
+    def kinds(**changes: float) -> list[float]:
+        one = Characteristics(write_ratio=0.5, write_size=8192, **changes)
+        told = work_inputs(workload_table([one]))[0]
+        return [told[place] for place in (20, 22)]
+
+    assert kinds(write_random=0.0) == [0, 0]
+    assert kinds(write_random=0.01) == [1, 0]
+    assert kinds(write_random=0.01) == kinds(write_random=1.0)
+    one = Characteristics(write_ratio=0.5, write_size=64 << 10, write_random=0.5)
+    assert list(work_inputs(workload_table([one]))[0][[20, 22]]) == [0, 1]
+    reads = work_inputs(workload_table([Characteristics()]))[0]
+    assert list(reads[[20, 22]]) == [0, 0]
