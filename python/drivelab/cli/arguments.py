@@ -168,10 +168,10 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_drive(parser: argparse.ArgumentParser) -> None:
+def add_drive(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add the positional argument ``DRIVE``, which may be a formula."""
     told = _DRIVE_HELP.format("analytic:PRESET (closed form), ")
-    parser.add_argument("drive", metavar="DRIVE", help=told)
+    parser.add_argument("drive", metavar="DRIVE", help=told, nargs=None if required else "?")
 
 
 def add_record(parser: argparse.ArgumentParser, *, required: bool = True) -> None:

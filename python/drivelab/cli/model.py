@@ -2,6 +2,9 @@
 
 What is measured is kept in the run folder at once. Stopped by whatever, the same command
 goes on where it stopped; a finished run is fitted and reported again without measuring.
+
+With --from nothing is measured: models are fitted to your own measurements, from CSV or Parquet
+tables or fio's JSON.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from drivelab.cli.drive_options import (
 )
 from drivelab.cli.dry_run import dry_run
 from drivelab.cli.models import accuracy_text
+from drivelab.cli.own_model import add_own_options, fit_own, refuse_measuring, refuse_without_files
 from drivelab.cli.terminal import in_lines, show
 from drivelab.drives.asked import usual_writes
 from drivelab.drives.write_pattern import BURST, WRITES
@@ -46,13 +50,15 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab model`."""
-    add_drive(parser)
+    add_drive(parser, required=False)
+    add_own_options(parser)
     add_design_options(parser)
     parser.add_argument(
         "--out",
         type=Path,
         metavar="RUN",
-        help="folder of the run [runs/ with a name made of drive, design and seed]",
+        help="folder of the run [runs/ with a name made of drive, design and seed]; with --from "
+        "the folder for model and report",
     )
     add_drive_options(parser)
     add_writes(
@@ -74,6 +80,10 @@ def run(args: argparse.Namespace) -> int:
     RunError
         When measurements failed, after everything was made from the others.
     """
+    if args.own_files is not None:
+        refuse_measuring(args, add_arguments)
+        return fit_own(args)
+    refuse_without_files(args)
     if args.writes is None:
         args.writes = usual_writes(args.drive)
     if args.dry_run:

@@ -50,7 +50,7 @@ def output_errors(path: Path) -> Iterator[None]:
         raise UsageError(f"{path} cannot be written: {reason}; name another place") from error
 
 
-def add_force(parser: argparse.ArgumentParser) -> None:
+def add_force(parser: argparse._ActionsContainer) -> None:
     """Add ``--force``."""
     parser.add_argument(
         "--force",

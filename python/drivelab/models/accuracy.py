@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    from drivelab.models.checked_json import Node
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,8 @@ class Accuracy:
     mean
         Mean of the observations, which the paper prints beside the MAE.
     mre
-        Mean of ``|p - p_hat| / p``, as a ratio: 0.09 is 9 %.
+        Mean of ``|p - p_hat| / p``, as a ratio: 0.09 is 9 %. NaN where observations may be 0 or
+        less.
     rows
         Number of predictions.
     """
@@ -37,17 +42,31 @@ class Accuracy:
     rows: int
 
     def to_json(self) -> dict[str, float | int | None]:
-        """Return the values; an R2 that does not exist is null."""
+        """Return the values; an R2 or MRE that does not exist is null."""
         return {
             "r2": None if math.isnan(self.r2) else self.r2,
             "mae": self.mae,
             "mean": self.mean,
-            "mre_ratio": self.mre,
+            "mre_ratio": None if math.isnan(self.mre) else self.mre,
             "rows": self.rows,
         }
 
+    @classmethod
+    def from_json(cls, node: Node) -> Self:
+        """Read what `to_json` gave; raises `MismatchError` for anything else."""
+        r2, mre = node.of("r2"), node.of("mre_ratio")
+        return cls(
+            r2=math.nan if r2.value is None else r2.number(),
+            mae=node.of("mae").number(),
+            mean=node.of("mean").number(),
+            mre=math.nan if mre.value is None else mre.number(),
+            rows=node.of("rows").integer(1, 2**63 - 1),
+        )
 
-def measure_accuracy(observed: ArrayLike, predicted: ArrayLike) -> Accuracy:
+
+def measure_accuracy(
+    observed: ArrayLike, predicted: ArrayLike, *, relative: bool = True
+) -> Accuracy:
     """Compare predictions with what was observed.
 
     Parameters
@@ -55,12 +74,14 @@ def measure_accuracy(observed: ArrayLike, predicted: ArrayLike) -> Accuracy:
     observed, predicted
         Performance in one unit, shape (n,), n at least 1; observations above 0, because
         errors are taken relative to them.
+    relative
+        False where observations may be 0 or less: then there is no MRE.
 
     Raises
     ------
     UsageError
         When lengths differ, there are no rows, a value is not finite or an observation
-        is not above 0.
+        is not above 0 where errors are relative.
     """
     p = np.asarray(observed, dtype=np.float64)
     p_hat = np.asarray(predicted, dtype=np.float64)
@@ -71,7 +92,7 @@ def measure_accuracy(observed: ArrayLike, predicted: ArrayLike) -> Accuracy:
         )
     if not (np.isfinite(p).all() and np.isfinite(p_hat).all()):
         raise UsageError("accuracy needs finite observations and predictions")
-    if not (p > 0).all():
+    if relative and not (p > 0).all():
         raise UsageError(
             f"observation {int(np.argmin(p > 0))} is not above 0; a relative error does not exist"
         )
@@ -83,6 +104,6 @@ def measure_accuracy(observed: ArrayLike, predicted: ArrayLike) -> Accuracy:
         r2=math.nan if constant else 1 - sse / sst,
         mae=float(error.mean()),
         mean=float(p.mean()),
-        mre=float((error / p).mean()),
+        mre=float((error / p).mean()) if relative else math.nan,
         rows=int(p.size),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -97,9 +97,39 @@ def permutation_importance(
             ]
         )
 
-    unshuffled = errors(table)
     result: dict[str, list[Importance]] = {metric: [] for metric in observed}
-    for column, characteristic in enumerate(FIELDS):
+    for column, (means, deviations) in shuffled_increases(errors, table, seed).items():
+        for metric, mean, deviation in zip(observed, means, deviations, strict=True):
+            found = Importance(FIELDS[column], float(mean), float(deviation))
+            result[metric].append(found)
+    return {
+        metric: tuple(sorted(found, key=lambda one: -one.mre_increase))
+        for metric, found in result.items()
+    }
+
+
+def shuffled_increases(
+    errors: Callable[[FloatArray], FloatArray], table: FloatArray, seed: int
+) -> dict[int, tuple[FloatArray, FloatArray]]:
+    """Return by how much errors grow when each column is shuffled among the rows that have it.
+
+    Parameters
+    ----------
+    errors
+        Of the answers for such a table, one or several.
+    table
+        Shape (n, columns), NaN where a row has no value.
+    seed
+        Of the shuffles.
+
+    Returns
+    -------
+    dict
+        By column, those without any value left out: means and standard deviations over shuffles.
+    """
+    unshuffled = errors(table)
+    result: dict[int, tuple[FloatArray, FloatArray]] = {}
+    for column in range(table.shape[1]):
         effective = np.flatnonzero(~np.isnan(table[:, column]))
         if effective.size == 0:
             continue
@@ -110,14 +140,8 @@ def permutation_importance(
             # Not blanked anew: a workload that only read and now only writes would have no size.
             shuffled[effective, column] = table[random.permutation(effective), column]
             increases.append(errors(shuffled) - unshuffled)
-        means, deviations = np.mean(increases, axis=0), np.std(increases, axis=0)
-        for metric, mean, deviation in zip(observed, means, deviations, strict=True):
-            found = Importance(characteristic, float(mean), float(deviation))
-            result[metric].append(found)
-    return {
-        metric: tuple(sorted(found, key=lambda one: -one.mre_increase))
-        for metric, found in result.items()
-    }
+        result[column] = np.mean(increases, axis=0), np.std(increases, axis=0)
+    return result
 
 
 def partial_dependence(

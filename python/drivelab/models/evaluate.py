@@ -18,12 +18,10 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from drivelab.errors import UsageError
 from drivelab.models.accuracy import Accuracy, measure_accuracy
 from drivelab.models.answers import Answer, of_surface, surface_targets
-from drivelab.models.combination import Combination, combining_weights
 from drivelab.models.effects import (
     Effect,
     Importance,
@@ -33,8 +31,9 @@ from drivelab.models.effects import (
 from drivelab.models.features import FEATURE_SETS, FloatArray
 from drivelab.models.measured import METRICS, Rows
 from drivelab.models.mixes import between_ratios
-from drivelab.models.predictor import IntArray, Predictor
+from drivelab.models.predictor import IntArray
 from drivelab.models.predictors import ESTIMATORS, surface_names
+from drivelab.models.surfaces import Given, SurfaceKey, fit_surfaces
 from drivelab.one_thread import one_thread
 from drivelab.workloads.parts import DRAWN
 
@@ -56,13 +55,6 @@ class ModelKey(NamedTuple):
     def surface(self) -> SurfaceKey:
         """The surface that answers."""
         return SurfaceKey(self.features, self.estimator)
-
-
-class SurfaceKey(NamedTuple):
-    """What is fitted, and answers for every performance (`drivelab.models.answers`)."""
-
-    features: str
-    estimator: str
 
 
 SURFACE_KEYS: Final = tuple(SurfaceKey(*names) for names in surface_names())
@@ -119,7 +111,7 @@ class Evaluation:
     check_coverage: dict[str, dict[float, float]] | None = None
 
 
-def fold_numbers(keys: Sequence[Hashable], seed: int) -> IntArray:
+def fold_numbers(keys: Sequence[Hashable], seed: int, most: int = FOLDS) -> IntArray:
     """Assign rows to folds, equal keys to the same one.
 
     Distinct keys are shuffled and dealt out in turn, so that folds hold equally many
@@ -131,18 +123,20 @@ def fold_numbers(keys: Sequence[Hashable], seed: int) -> IntArray:
         What identifies each row's workload, at least `FEWEST_WORKLOADS` distinct ones.
     seed
         Of the shuffle.
+    most
+        Folds at most.
 
     Returns
     -------
     array of shape (n,)
-        Fold numbers 0 to 9; with fewer distinct workloads one less than there are.
+        Fold numbers from 0 on; with fewer distinct workloads than folds one less than there are.
     """
     numbers: dict[Hashable, int] = {}
     groups = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
     refuse_too_few(len(numbers))
     order = np.random.default_rng(seed).permutation(len(numbers))
     fold_of_group = np.empty(len(numbers), dtype=np.int64)
-    fold_of_group[order] = np.arange(len(numbers)) % min(FOLDS, len(numbers))
+    fold_of_group[order] = np.arange(len(numbers)) % min(most, len(numbers))
     return fold_of_group[groups]
 
 
@@ -181,7 +175,11 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Answer], Eva
     drawn = rows.are(DRAWN)
     # Everything in it is single-threaded and the same whichever thread runs it.
     with one_thread(), ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        surfaces, of_folds, unseen = _fit_all(pool, rows, folds, seed)
+        targets = surface_targets(table, observed)
+        given = Given(table, targets, rows.noise, folds, seed)
+        # Between the mixes of reads and writes that were measured, trees alone answer in steps.
+        fitted = fit_surfaces(pool, SURFACE_KEYS, FEATURE_SETS, given, finish=between_ratios)
+        surfaces, unseen = fitted.whole, fitted.unseen
         out_of_fold = {
             key: np.exp(of_surface(unseen[key.surface], table, key.metric)) for key in MODEL_KEYS
         }
@@ -194,7 +192,7 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Answer], Eva
         # Every metric has the same best surface, asked once for all of them.
         chosen = best_extended[METRICS[0]].surface
         importance = pool.submit(
-            permutation_importance, of_folds[chosen], table, folds, observed, seed
+            permutation_importance, fitted.of_folds[chosen], table, folds, observed, seed
         )
         effects = pool.submit(partial_dependence, surfaces[chosen], table, METRICS, seed)
         seen = {key: surface.predict(table) for key, surface in surfaces.items()}
@@ -216,81 +214,6 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Answer], Eva
         effects=effects.result(),
     )
     return predictors, evaluation
-
-
-def _fit_all(
-    pool: ThreadPoolExecutor, rows: Rows, folds: IntArray, seed: int
-) -> tuple[
-    dict[SurfaceKey, Predictor],
-    dict[SurfaceKey, list[Predictor]],
-    dict[SurfaceKey, FloatArray],
-]:
-    """Fit every surface to all rows, and to all but each fold; tell what the latter said."""
-    table, targets = rows.table, surface_targets(rows.table, rows.observed)
-    alone = [key for key in SURFACE_KEYS if not ESTIMATORS[key.estimator].members]
-
-    def fit(key: SurfaceKey) -> Predictor:
-        train = ESTIMATORS[key.estimator].fit
-        fitted = train(FEATURE_SETS[key.features], table, targets, rows.noise, seed)
-        return between_ratios(fitted, table)
-
-    count = int(folds.max()) + 1
-    whole = dict(zip(alone, pool.map(fit, alone), strict=True))
-
-    def fit_fold(task: tuple[SurfaceKey, int]) -> tuple[Predictor, FloatArray]:
-        key, fold = task
-        estimator, features = ESTIMATORS[key.estimator], FEATURE_SETS[key.features]
-        kept = folds != fold
-        given = table[kept], targets[kept], rows.noise[kept]
-        if estimator.refit is None:
-            fitted = estimator.fit(features, *given, seed)
-        else:
-            fitted = estimator.refit(whole[key], features, *given)
-        fitted = between_ratios(fitted, table[kept])
-        return fitted, fitted.predict(table[~kept])
-
-    tasks = [(key, fold) for key in alone for fold in range(count)]
-    found = dict(zip(tasks, pool.map(fit_fold, tasks), strict=True))
-    of_folds = {key: [found[key, fold][0] for fold in range(count)] for key in alone}
-    unseen = {key: np.empty(len(table)) for key in alone}
-    for (key, fold), (_, answers) in found.items():
-        unseen[key][folds == fold] = answers
-    for key in SURFACE_KEYS:
-        if key not in whole:
-            members = {
-                name: SurfaceKey(key.features, name)
-                for name in ESTIMATORS[key.estimator].members
-                if SurfaceKey(key.features, name) in whole
-            }
-            weights, unseen[key] = _weigh(
-                {name: unseen[member] for name, member in members.items()}, targets, folds
-            )
-            of_folds[key] = [
-                Combination({name: of_folds[members[name]][fold] for name in found}, found)
-                for fold, found in enumerate(weights[:count])
-            ]
-            every = weights[count]
-            whole[key] = Combination({name: whole[members[name]] for name in every}, every)
-    return whole, of_folds, unseen
-
-
-def _weigh(
-    answers: Mapping[str, FloatArray], targets: FloatArray, folds: IntArray
-) -> tuple[list[dict[str, float]], FloatArray]:
-    """Weigh members by all rows but each fold's, last by all; tell what the former say.
-
-    What a fold's rows are answered must not set the weights that answer them.
-    """
-
-    def weights(kept: NDArray[np.bool_]) -> dict[str, float]:
-        return combining_weights({name: one[kept] for name, one in answers.items()}, targets[kept])
-
-    found = [weights(folds != fold) for fold in range(int(folds.max()) + 1)]
-    said = np.zeros(len(targets))
-    for fold, of_fold in enumerate(found):
-        its = folds == fold
-        said[its] = sum(weight * answers[name][its] for name, weight in of_fold.items())
-    return [*found, weights(np.ones(len(targets), dtype=bool))], said
 
 
 def best_model(

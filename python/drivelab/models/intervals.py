@@ -19,9 +19,12 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.models.features import FloatArray
+
+IntArray = NDArray[np.int64]
 
 LEVELS: Final = (0.8, 0.9, 0.95)
 # Far more than logarithm and exponential round, far less than anybody measures.
@@ -78,6 +81,36 @@ def half_width(scores: FloatArray, level: float) -> float:
             f"for calibration, the model has {len(scores)}: measure a larger design"
         )
     return float(scores[rank - 1])
+
+
+def grouped_half_width(scores: FloatArray, groups: IntArray, level: float) -> float | None:
+    """Return the half-width for a measurement of a setting that is in none of the groups.
+
+    Repeats of a setting are off alike, so each group counts once, however many rows it has: a score
+    counts as one over the rows of its group (Lee, Barber and Willett 2023). With a row a group it
+    is the half-width of `half_width`.
+
+    Parameters
+    ----------
+    scores
+        How far each row's answer is off, by a fit without its group, shape (n,).
+    groups
+        Of each row, a number from 0 on.
+    level
+        One of `LEVELS`.
+
+    Returns
+    -------
+    float or None
+        None where there are too few groups for the level.
+    """
+    sizes = np.bincount(groups)
+    order = np.argsort(scores, kind="stable")
+    covered = np.cumsum(1 / sizes[groups[order]])
+    needed = float((int(np.count_nonzero(sizes)) + 1) * Fraction(str(level)))
+    # Sums of shares round; groups of one have none.
+    place = int(np.searchsorted(covered, needed - 1e-9))
+    return float(scores[order[place]]) if place < len(order) else None
 
 
 def ends_around(predicted: FloatArray, width: float) -> FloatArray:

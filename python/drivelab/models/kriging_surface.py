@@ -1,9 +1,9 @@
 """Kriging of a drive's workloads: what it sees of them, and the fitted surface in a model's file.
 
-Extended features are the work of a workload (`drivelab.models.work`), for the basic four
-characteristics their linear inputs. On top of the work, each only where it makes the measurements
-likelier: the imbalance over units that work in parallel, whose number and stripe are those that
-explain most of what is left without them; and the bottleneck model's time and parts.
+Extended features are the work of a workload (`drivelab.models.work`), all others their linear
+inputs. On top of the work, each only where it makes the measurements likelier: the imbalance over
+units that work in parallel, whose number and stripe are those that explain most of what is left
+without them; and the bottleneck model's time and parts.
 
 `kriging` predicts the logarithm itself; `bottleneck_kriging` what the bottleneck model leaves of
 it, so that far from measurements it answers like that, and `queueing_kriging` what the queueing
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Of more workloads so many, evenly spread, make the surface: its time grows with their cube.
 MOST_WORKLOADS: Final = 1200
+# As `drivelab.models.kriging`, which is imported by who fits.
+_MOST_ROWS: Final = 5_000
 # So many of them the search for parameters sees; more tell lengths hardly better.
 _SEARCHED: Final = 500
 # Candidates whose likelihood is compared.
@@ -81,7 +83,7 @@ class Inputs:
 
     def of(self, table: FloatArray) -> FloatArray:
         """Return the inputs of workloads in effect, finite, shape (n, d)."""
-        if self.features.name == "basic":
+        if self.features.name != "extended":
             return self.features.project_linear(table)
         columns = [work_inputs(table)]
         # Stripes last where they are found last: a search begins with the lengths before it.
@@ -94,6 +96,14 @@ class Inputs:
         if self.queueing is not None:
             columns.append(self.queueing.inputs(table))
         return np.column_stack(columns)
+
+    @property
+    def count(self) -> int:
+        """Number of inputs."""
+        if self.features.name != "extended":
+            return len(self.features.linear_inputs)
+        anything = np.array([[0.0, 1.0, 4096.0, np.nan, 1.0, *[np.nan] * 3]])
+        return int(self.of(anything).shape[1])
 
     def mean(self, table: FloatArray, inputs: FloatArray) -> FloatArray:
         """Return what the process is around, of workloads and their inputs, shape (n,)."""
@@ -218,7 +228,7 @@ class KrigingSurface:
         )
         numbers: dict[str, Any] = {name: node.of(name).number() for name in _NUMBERS}
         rows = [row.numbers() for row in node.of("rows").items()]
-        columns = inputs.of(np.array([[0.0, 1.0, 4096.0, np.nan, 1.0, *[np.nan] * 3]])).shape[1]
+        columns = inputs.count
         if not rows or {len(row) for row in rows} != {columns}:
             node.of("rows").refuse(f"rows of {columns} inputs")
         numbers["rows"] = np.array(rows)
@@ -312,7 +322,7 @@ def fit_kriging(
     del seed  # nothing is drawn
     seen = _Seen.of(table, targets, noise)
     tried = _Tried(Inputs(features), seen)
-    if features.name == "basic":
+    if features.name != "extended":
         return tried.surface()
     tried = _striped(tried, seen)
     bottleneck = fit_bottleneck(seen.table, seen.targets, stripes=tried.inputs.stripes)
@@ -388,7 +398,9 @@ def refit_kriging(
     return _Tried(inputs, seen, predictor.process, _AGAIN).surface()
 
 
-KRIGING: Final = Estimator("kriging", fit_kriging, KrigingSurface, refit=refit_kriging)
+KRIGING: Final = Estimator(
+    "kriging", fit_kriging, KrigingSurface, refit=refit_kriging, most_rows=_MOST_ROWS
+)
 BOTTLENECK_KRIGING: Final = Estimator(
     "kriging on the bottleneck model",
     fit_bottleneck_kriging,

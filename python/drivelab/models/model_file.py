@@ -22,7 +22,6 @@ from drivelab.errors import DamagedError, RunError, UsageError
 from drivelab.models.accuracy import Accuracy
 from drivelab.models.answers import Answer
 from drivelab.models.checked_json import MismatchError, Node
-from drivelab.models.combination import Combination
 from drivelab.models.contents import ModelContents
 from drivelab.models.effects import Effect, Importance
 from drivelab.models.evaluate import (
@@ -31,7 +30,6 @@ from drivelab.models.evaluate import (
     SURFACE_KEYS,
     Evaluation,
     ModelKey,
-    SurfaceKey,
     best_models,
 )
 from drivelab.models.features import (
@@ -47,6 +45,7 @@ from drivelab.models.measured import METRICS
 from drivelab.models.mixes import between_ratios
 from drivelab.models.predictor import Predictor
 from drivelab.models.predictors import read_predictor
+from drivelab.models.surfaces import SurfaceKey
 from drivelab.models.trained import TrainedWorkloads
 from drivelab.sealed_json import BrokenSealError, NoSealError, sealed_json, unsealed_json
 from drivelab.whole_file import write_whole
@@ -261,16 +260,10 @@ def _surfaces(node: Node, trained: FloatArray) -> dict[SurfaceKey, Predictor]:
     for key in SURFACE_KEYS:
         if key not in stored:
             raise MismatchError(f"it lacks the surface {' '.join(key)}")
-        predictor = read_predictor(stored[key].of("predictor"), FEATURE_SETS[key.features])
-        if isinstance(predictor, Combination):
-            # Its members stand before it.
-            members = {
-                other.estimator: one for other, one in surfaces.items() if other[0] == key[0]
-            }
-            lacking = [name for name in predictor.weights if name not in members]
-            if lacking:
-                stored[key].of("predictor").refuse(f"of models with these features: {lacking[0]}")
-            predictor = predictor.of_members(members)
+        # Members of a combination stand before it.
+        members = {other.estimator: one for other, one in surfaces.items() if other[0] == key[0]}
+        features = FEATURE_SETS[key.features]
+        predictor = read_predictor(stored[key].of("predictor"), features, members)
         surfaces[key] = between_ratios(predictor, trained)
     return surfaces
 
@@ -345,14 +338,10 @@ def _check_version(version: int) -> None:
 
 
 def _accuracy(node: Node) -> Accuracy:
-    r2 = node.of("r2")
-    return Accuracy(
-        r2=math.nan if r2.value is None else r2.number(),
-        mae=node.of("mae").number(),
-        mean=node.of("mean").number(),
-        mre=node.of("mre_ratio").number(),
-        rows=node.of("rows").integer(1, 2**63 - 1),
-    )
+    accuracy = Accuracy.from_json(node)
+    if math.isnan(accuracy.mre):
+        node.of("mre_ratio").refuse("a number")
+    return accuracy
 
 
 def _importance(node: Node) -> Importance:

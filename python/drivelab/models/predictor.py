@@ -70,22 +70,27 @@ class Estimator:
     predictor
         What `fit` gives.
     features
-        Of which feature sets there is one.
+        Of which feature sets there is one; ``own`` are the columns of such a table.
     refit
         Fits it to most of the rows of a predictor that is there, from where that ended; None
         fits from the beginning.
     members
         Names of the estimators whose answers a combination weighs; empty for others.
+    most_rows, most_inputs
+        Of somebody's own measurements (`drivelab.models.own`) it is fitted to so many rows and
+        inputs at most; None where more only take longer.
     """
 
     label: str
     fit: Fit
     predictor: type[StoredPredictor]
-    features: tuple[str, ...] = ("basic", "extended")
+    features: tuple[str, ...] = ("basic", "extended", "own")
     refit: (
         Callable[[Predictor, FeatureSet, FloatArray, FloatArray, FloatArray], Predictor] | None
     ) = None
     members: tuple[str, ...] = ()
+    most_rows: int | None = None
+    most_inputs: int | None = None
 
 
 def predict_out_of_fold(

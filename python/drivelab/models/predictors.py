@@ -8,13 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from drivelab.models.bottleneck import BOTTLENECK
-from drivelab.models.combination import COMBINED
+from drivelab.models.combination import COMBINED, Combination
 from drivelab.models.features import FEATURE_SETS
 from drivelab.models.kriging_surface import BOTTLENECK_KRIGING, KRIGING, QUEUEING_KRIGING
 from drivelab.models.least_squares import OLS
 from drivelab.models.tree_models import BOOSTED, CART, READABLE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from drivelab.models.checked_json import Node
     from drivelab.models.features import FeatureSet
     from drivelab.models.predictor import Estimator, Predictor
@@ -43,7 +45,31 @@ def surface_names() -> list[tuple[str, str]]:
     return sorted(names, key=lambda one: bool(ESTIMATORS[one[1]].members))
 
 
-def read_predictor(node: Node, features: FeatureSet) -> Predictor:
-    """Read a predictor of any kind; raises `MismatchError` for what is none."""
+def read_predictor(
+    node: Node, features: FeatureSet, members: Mapping[str, Predictor] | None = None
+) -> Predictor:
+    """Read a predictor of any kind.
+
+    Parameters
+    ----------
+    node
+        What its `to_json` gave.
+    features
+        What it sees.
+    members
+        By the name of their estimators, the predictors that a combination may weigh.
+
+    Raises
+    ------
+    MismatchError
+        For what is none.
+    """
     kinds = {each.predictor.kind: each.predictor for each in ESTIMATORS.values()}
-    return kinds[node.of("kind").choice(tuple(kinds))].from_json(node, features)
+    predictor = kinds[node.of("kind").choice(tuple(kinds))].from_json(node, features)
+    if not isinstance(predictor, Combination):
+        return predictor
+    known = members or {}
+    lacking = [name for name in predictor.weights if name not in known]
+    if lacking:
+        node.refuse(f"of models with these features: {lacking[0]}")
+    return predictor.of_members(known)

@@ -133,4 +133,6 @@ def fit_readable(
 
 CART: Final = Estimator("regression tree", fit_cart, Trees)
 BOOSTED: Final = Estimator("boosted linear trees", fit_boosted, Trees)
-READABLE: Final = Estimator("linear-leaf tree", fit_readable, Trees)
+READABLE: Final = Estimator(
+    "linear-leaf tree", fit_readable, Trees, most_rows=50_000, most_inputs=40
+)

@@ -1,0 +1,216 @@
+"""What `drivelab model --from` takes and does: models of measurements that exist already."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.cli.arguments import CommandParser
+from drivelab.cli.command_line import command_line
+from drivelab.cli.outputs import add_force, output_errors
+from drivelab.cli.terminal import in_lines, show
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from drivelab.models.own.model import FittedTable
+
+#: Of the options of `drivelab model`, those that say nothing about measuring, by where they go.
+_OWN: Final = ("own_files", "targets", "columns", "features_from", "group", "force")
+_SHARED: Final = ("out", "json", "seed", "command")
+
+
+def add_own_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that `fit_own` reads."""
+    group = parser.add_argument_group(
+        "your own measurements instead of a drive's", "without DRIVE; --seed, --out and --json too"
+    )
+    group.add_argument(
+        "--from",
+        dest="own_files",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="CSV or Parquet tables, fio's JSON results, or a folder of the latter",
+    )
+    group.add_argument(
+        "--target",
+        dest="targets",
+        action="append",
+        metavar="NAME",
+        help="a column to model, such as p99_ms; may be repeated [those named like results]",
+    )
+    group.add_argument(
+        "--column",
+        dest="columns",
+        type=_mapping,
+        action="append",
+        metavar="COLUMN=NAME",
+        help="call a file's column otherwise, such as bs=read_size; may be repeated",
+    )
+    group.add_argument(
+        "--features-from",
+        metavar="COLUMN,...",
+        help="which columns models see; all: all that are no results [the eight workload "
+        "characteristics where all are there, else all]",
+    )
+    group.add_argument(
+        "--group",
+        metavar="COLUMN",
+        help="rows with the same value here are repeats: never on both sides of cross-validation "
+        "[rows of equal settings]",
+    )
+    add_force(group)
+
+
+def refuse_measuring(
+    args: argparse.Namespace, add_arguments: Callable[[argparse.ArgumentParser], None]
+) -> None:
+    """Refuse what is about a drive beside ``--from``.
+
+    Parameters
+    ----------
+    args
+        What was asked.
+    add_arguments
+        Adds every option of the command.
+
+    Raises
+    ------
+    UsageError
+        With the first option that says how to measure.
+    """
+    if args.drive is not None:
+        raise UsageError(
+            f"{args.drive} and --from: models are fitted to a drive or to files; leave one out "
+            "(several files stand behind one --from)"
+        )
+    parser = CommandParser()
+    add_arguments(parser)
+    for action in parser._actions:
+        if action.dest in (*_OWN, *_SHARED, "help", "drive"):
+            continue
+        if getattr(args, action.dest) != action.default:
+            raise UsageError(
+                f"{action.option_strings[0]} is about measuring; with --from nothing is measured, "
+                "leave it out"
+            )
+
+
+def refuse_without_files(args: argparse.Namespace) -> None:
+    """Refuse options for files, or neither drive nor files, without ``--from``."""
+    if args.drive is None:
+        raise UsageError(
+            "DRIVE is missing (see `drivelab model --help`); your own measurements stand behind "
+            "--from"
+        )
+    options = {"targets": "--target", "columns": "--column", "features_from": "--features-from"}
+    for name, option in (options | {"group": "--group", "force": "--force"}).items():
+        if getattr(args, name):
+            raise UsageError(f"{option} is for your own measurements; name their files with --from")
+
+
+def _mapping(text: str) -> tuple[str, str]:
+    column, is_mapped, name = text.rpartition("=")
+    if not is_mapped or not column.strip() or not name.strip():
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not allowed; write COLUMN=NAME, for example bs=read_size"
+        )
+    return column.strip(), name.strip()
+
+
+def fit_own(args: argparse.Namespace) -> int:
+    """Fit models to the files, write them with their report, and say how good they are."""
+    from drivelab.models.own.model import Asked, fit_table
+    from drivelab.models.own.reading import read_files
+    from drivelab.pages.own import check_own_folder, write_own
+
+    if args.out is None:
+        raise UsageError("--out is missing: the folder for model and report")
+    folder = check_own_folder(args.out, args.own_files, force=args.force)
+    listed = [] if args.features_from is None else args.features_from.split(",")
+    names = tuple(name.strip() for name in listed if name.strip())
+    if listed and not names:
+        raise UsageError("--features-from names no column; write names with commas between, or all")
+    asked = Asked(tuple(args.targets or ()), names, args.group, args.seed)
+    found = fit_table(read_files(args.own_files), args.columns or [], asked)
+    with output_errors(args.out):
+        paths = write_own(found, folder)
+    answer: dict[str, Any] = {
+        "out": str(args.out),
+        **{name: str(path) for name, path in paths.items()},
+        **summary(found),
+    }
+    if args.json:
+        print(json.dumps(answer, indent=2))
+    else:
+        show(_text(in_lines(answer), found, args.out))
+    return 0
+
+
+def summary(found: FittedTable) -> dict[str, Any]:
+    """Give what ``--json`` says of the models (docs/json.md)."""
+    model = found.model
+    return {
+        "files": [{"file": file, "rows": rows} for file, rows in model.files],
+        "seed": model.seed,
+        "group": model.group,
+        "features": [
+            {
+                "name": one.name,
+                "scale": one.scale,
+                "categories": list(one.categories),
+                "low": None if one.categories else one.low,
+                "high": None if one.categories else one.high,
+            }
+            for one in model.columns
+        ],
+        "targets": [
+            {
+                "name": one.name,
+                "logarithm": one.logarithm,
+                "rows": one.rows,
+                "left_out_rows": one.left_out,
+                "groups": one.groups,
+                "low": one.low,
+                "high": one.high,
+                "best": one.best,
+                "accuracy": [
+                    {
+                        "estimator": name,
+                        **accuracy.to_json(),
+                        "in_sample": one.in_sample[name].to_json(),
+                    }
+                    for name, accuracy in one.cross_validated.items()
+                ],
+                "importance": [vars(each) for each in one.importance],
+            }
+            for one in model.targets.values()
+        ],
+        "remarks": list(found.remarks),
+    }
+
+
+def _text(answer: dict[str, Any], found: FittedTable, out: Path) -> str:
+    from drivelab.models.own.exhibits import accuracy_lines_table, read_words
+    from drivelab.report.terminal import table_lines
+
+    lines = [read_words(found), *(f"({remark})" for remark in answer["remarks"]), ""]
+    lines += table_lines(accuracy_lines_table(found.model), left=2)
+    lines += ["(means over rows of groups that a fit had not seen; * answers)", ""]
+    setting = next(iter(found.table))
+    words = [
+        f"{column.name}={column.text(value)}"
+        for column, value in zip(found.model.columns, setting, strict=True)
+        if not math.isnan(value)
+    ]
+    lines += [
+        f"report   {answer['report']}",
+        f"model    {answer['model']}",
+        f"ask it   {command_line('predict', [str(out), '--set', *words])}",
+    ]
+    return "\n".join(lines)

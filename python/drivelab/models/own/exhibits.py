@@ -1,0 +1,332 @@
+"""What a report shows of models of somebody's own measurements."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from drivelab.exhibits import (
+    Axis,
+    BarFigure,
+    Cell,
+    Facts,
+    Line,
+    LineFigure,
+    Multiples,
+    ScatterFigure,
+    Table,
+    TreeFigure,
+)
+from drivelab.exhibits.quantities import NOTHING, listed, share_text
+from drivelab.models.exhibits.tree import tree_figure
+from drivelab.models.own.names import unit_of
+from drivelab.models.predictors import ESTIMATORS
+
+if TYPE_CHECKING:
+    from drivelab.models.accuracy import Accuracy
+    from drivelab.models.own.columns import Column
+    from drivelab.models.own.fitting import FittedTarget, TargetModel
+    from drivelab.models.own.model import FittedTable, OwnModel
+
+#: Of more rows so many are drawn.
+MOST_DOTS: Final = 2_000
+#: Columns of a bar figure, the most important ones of the first target.
+MOST_BARS: Final = 12
+#: Level of the intervals beside predictions.
+LEVEL: Final = 0.9
+# A split of a category, as a tree of numbers words it.
+_INDICATOR: Final = re.compile(r"(.+) (<=|>) 0\.5")
+
+
+def value_text(target: str, value: float) -> str:
+    """Write a value of a target with its unit."""
+    unit = unit_of(target)[1].text
+    number = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{number} {unit}".strip()
+
+
+def error_text(target: TargetModel, accuracy: Accuracy) -> str:
+    """Write an error: relative, or absolute where the target is not above 0."""
+    return share_text(accuracy.mre) if target.logarithm else value_text(target.name, accuracy.mae)
+
+
+def read_words(found: FittedTable) -> str:
+    """Say in a line what was read."""
+    model = found.model
+    rows = sum(rows for _, rows in model.files)
+    files = model.files[0][0] if len(model.files) == 1 else f"{len(model.files)} files"
+    names = ", ".join(column.name for column in model.columns)
+    groups = max(one.groups for one in model.targets.values())
+    of = f"by {model.group}" if model.group else "of equal settings"
+    return f"{rows:,} rows of {files} in {groups:,} groups {of}; models see {names}"
+
+
+def accuracy_lines_table(model: OwnModel) -> Table:
+    """Return the error of every model, a row each, the one that answers marked."""
+    rows: list[tuple[Cell, ...]] = []
+    marked = set()
+    for target in model.targets.values():
+        for name, accuracy in target.cross_validated.items():
+            if name == target.best:
+                marked.add((len(rows), 3))
+            rows.append(
+                (
+                    target.name if name == next(iter(target.cross_validated)) else "",
+                    ESTIMATORS[name].label,
+                    error_text(target, target.in_sample[name]),
+                    error_text(target, accuracy),
+                )
+            )
+    columns = ("mean error", "", "in-sample", "unseen")
+    return Table("errors", columns, tuple(rows), marked=frozenset(marked), right=True)
+
+
+def read_facts(found: FittedTable) -> Facts:
+    """Say what was read, what models see of it, and what was left out."""
+    model = found.model
+    facts = [(file, f"{rows:,} rows") for file, rows in model.files[:20]]
+    if len(model.files) > 20:
+        facts.append((f"{len(model.files) - 20} further files", ""))
+    facts += [(column.name, _seen_as(column)) for column in model.columns]
+    facts += [(target.name, _target_words(target)) for target in model.targets.values()]
+    of = f"rows with the same {model.group}" if model.group else "rows of equal settings"
+    facts.append(("groups", f"{of}; never on both sides of cross-validation"))
+    facts += [("remark", remark) for remark in found.remarks]
+    return Facts("What was read", tuple(facts))
+
+
+def _seen_as(column: Column) -> str:
+    if column.scale == "words":
+        return f"seen by models: one of {listed(list(column.categories))}"
+    unit = unit_of(column.name)[1].text
+    how = ", on the logarithm" if column.scale == "log2" else ""
+    missing = "; missing in some rows" if column.may_miss else ""
+    return f"seen by models: {column.low:g} to {column.high:g} {unit}".rstrip() + how + missing
+
+
+def _target_words(target: TargetModel) -> str:
+    ends = f"{value_text(target.name, target.low)} to {value_text(target.name, target.high)}"
+    how = "fitted on the logarithm" if target.logarithm else "not all above 0: fitted as it is"
+    left_out = f"; {target.left_out:,} rows have none" if target.left_out else ""
+    return f"modelled: {ends} in {target.rows:,} rows, {how}{left_out}"
+
+
+def accuracy_table(model: OwnModel) -> Table:
+    """Return R2, MAE and MRE of every model, on rows seen and unseen."""
+    rows: list[tuple[Cell, ...]] = []
+    groups = []
+    marked = set()
+    for target in model.targets.values():
+        groups.append((target.name, len(target.cross_validated)))
+        for name, accuracy in target.cross_validated.items():
+            if name == target.best:
+                marked.add((len(rows), 6))
+            cells = [_cells(target, one) for one in (target.in_sample[name], accuracy)]
+            rows.append((ESTIMATORS[name].label, *cells[0], *cells[1]))
+    return Table(
+        "accuracy",
+        ("Model", *(("R²", "MAE (mean)", "MRE") * 2)),
+        tuple(rows),
+        title="How far off each model is",
+        heads=(("1) Seen", 3), ("2) Unseen", 3)),
+        groups=tuple(groups),
+        marked=frozenset(marked),
+        right=True,
+        saved=(saved_accuracy(model),),
+        note="1) on the rows that it was fitted to: too kind; 2) on rows of groups that it had not "
+        "seen (cross-validated). Blue is the model that answers: the smallest error, or the "
+        "combination where none is better by a tenth.",
+    )
+
+
+def _cells(target: TargetModel, accuracy: Accuracy) -> tuple[str, str, str]:
+    return (
+        NOTHING if np.isnan(accuracy.r2) else f"{accuracy.r2:.3f}",
+        f"{value_text(target.name, accuracy.mae)} ({value_text(target.name, accuracy.mean)})",
+        NOTHING if np.isnan(accuracy.mre) else share_text(accuracy.mre),
+    )
+
+
+def saved_accuracy(model: OwnModel) -> Table:
+    """Return a row a target, estimator and what it was judged on."""
+    columns = ("target", "estimator", "judged_on", "r2", "mae", "mean", "mre", "rows")
+    rows = tuple(
+        (
+            *(target.name, name, judged),
+            *(_known(one) for one in (score.r2, score.mae, score.mean, score.mre)),
+            score.rows,
+        )
+        for target in model.targets.values()
+        for judged, scores in (
+            ("in_sample", target.in_sample),
+            ("cross_validated", target.cross_validated),
+        )
+        for name, score in scores.items()
+    )
+    return Table("accuracy", columns, rows)
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def predictions_table(found: FittedTable) -> Table:
+    """Return every row: its settings, what was measured, what was said without having seen it."""
+    model = found.model
+    count = len(found.table)
+    columns: dict[str, list[Cell]] = {"row": list(found.places)}
+    for place, column in enumerate(model.columns):
+        values = found.table[:, place].tolist()
+        columns[column.name] = (
+            [column.text(value) for value in values]
+            if column.scale == "words"
+            else [_known(value) for value in values]
+        )
+    for name, fitted in found.fitted.items():
+        said = fitted.out_of_fold[fitted.model.best]
+        ends = fitted.model.interval(said, LEVEL)
+        percent = f"{100 * LEVEL:g}"
+        for title, values in (
+            (f"{name} measured", fitted.observed),
+            (f"{name} predicted", said),
+            (f"{name} low_{percent}", ends[:, 0]),
+            (f"{name} high_{percent}", ends[:, 1]),
+        ):
+            cells: list[Cell] = [None] * count
+            for row, value in zip(fitted.kept.tolist(), values.tolist(), strict=True):
+                cells[row] = _known(value)
+            columns[title] = cells
+    return Table("predictions", tuple(columns), tuple(zip(*columns.values(), strict=True)))
+
+
+def predictions_figure(found: FittedTable) -> Multiples:
+    """Show predicted against measured, a figure a target."""
+    figures = tuple(
+        _predictions_of(number, found, fitted)
+        for number, fitted in enumerate(found.fitted.values(), 1)
+    )
+    return Multiples(
+        "predicted",
+        "",
+        figures,
+        note="Each dot is one row: across is what was measured, up is what the model said without "
+        "having seen its group. On the solid line the prediction is exact"
+        + (
+            f"; about {100 * LEVEL:g} % of new settings lie in the band."
+            if any(LEVEL in one.half_widths[one.best] for one in found.model.targets.values())
+            else "."
+        ),
+        saved=(),
+    )
+
+
+def _predictions_of(
+    number: int, found: FittedTable, fitted: FittedTarget
+) -> ScatterFigure | LineFigure:
+    target = fitted.model
+    some = np.linspace(0, len(fitted.kept) - 1, min(len(fitted.kept), MOST_DOTS)).astype(int)
+    across = tuple(fitted.observed[some].tolist())
+    up = tuple(fitted.out_of_fold[target.best][some].tolist())
+    texts = tuple(_setting_text(found, int(row)) for row in fitted.kept[some])
+    width = target.half_widths[target.best].get(LEVEL)
+    title = f"{target.name}: {ESTIMATORS[target.best].label}"
+    name = f"predictions-{number}"
+    if target.logarithm:
+        ends = (min(across + up), max(across + up))
+        x, y = (Axis(f"{word} {target.name}", "log10", also=ends) for word in _BOTH)
+        factor = None if width is None else min(float(np.exp(width)), 1e6)
+        return ScatterFigure(name, title, x, y, across, up, "rows", factor=factor, texts=texts)
+    x, y = (Axis(f"{word} {target.name}") for word in _BOTH)
+    ends = (min(across), max(across))
+    lines = [Line("exact", ends, ends, "guide"), Line("rows", across, up, "cloud", texts=texts)]
+    return LineFigure(name, title, x, y, tuple(lines))
+
+
+_BOTH: Final = ("measured", "predicted")
+
+
+def _setting_text(found: FittedTable, row: int) -> str:
+    values = found.table[row].tolist()
+    said = [
+        f"{column.name} {column.text(value)}"
+        for column, value in zip(found.model.columns, values, strict=True)
+        if not np.isnan(value)
+    ]
+    return ", ".join(said[:10])
+
+
+def importance_figures(model: OwnModel) -> list[BarFigure]:
+    """Show how much worse predictions get without each column; relative errors share a figure."""
+    relative = [one for one in model.targets.values() if one.logarithm]
+    absolute = [one for one in model.targets.values() if not one.logarithm]
+    sets = [relative] if relative else []
+    sets += [[one] for one in absolute]
+    return [_importance_of(number, targets) for number, targets in enumerate(sets, 1)]
+
+
+def _importance_of(number: int, targets: list[TargetModel]) -> BarFigure:
+    by_target = [{one.column: one for one in target.importance} for target in targets]
+    intact = [target.error(target.best) for target in targets]
+    names = list(dict.fromkeys(name for found in by_target for name in found))[:MOST_BARS]
+    bars = tuple(
+        (
+            name,
+            tuple(
+                error + found[name].increase if name in found else None
+                for error, found in zip(intact, by_target, strict=True)
+            ),
+            (None,) * len(targets),
+        )
+        for name in names
+    )
+    is_relative = targets[0].logarithm
+    columns = ("target", "column", "error_intact", "error_increase", "error_increase_deviation")
+    rows = tuple(
+        (target.name, one.column, error, one.increase, one.deviation)
+        for target, error in zip(targets, intact, strict=True)
+        for one in target.importance
+    )
+    return BarFigure(
+        f"importance-{number}",
+        "What each column is worth",
+        Axis("error with it shuffled", quantity="share" if is_relative else "number"),
+        tuple(target.name for target in targets),
+        bars,
+        f"How large the mean {'relative' if is_relative else 'absolute'} error gets when the model "
+        "is told a wrong value of one column (shuffled among the rows); the dashed line is its "
+        "error with everything right, so a bar that barely reaches past it does not matter.",
+        guides=tuple(intact),
+        columns=3,
+        saved=(Table(f"importance-{number}", columns, rows),),
+    )
+
+
+def readable_trees(found: FittedTable) -> list[TreeFigure]:
+    """Show for each target the tree that can be read, where there is one."""
+    from drivelab.models.linear_leaf_tree import LinearLeafTree
+
+    features = found.model.features
+    figures = []
+    for number, fitted in enumerate(found.fitted.values(), 1):
+        target = fitted.model
+        if "guide" not in target.predictors:
+            continue
+        values = np.log(fitted.observed) if target.logarithm else fitted.observed
+        tree = LinearLeafTree().fit(features.project(found.table[fitted.kept]), values)
+        name = f"ln({target.name})" if target.logarithm else target.name
+        figure = tree_figure(tree, feature_names=features.features, target=name)
+        nodes = tuple(replace(node, words=_readable(node.words)) for node in figure.nodes)
+        figures.append(replace(figure, name=f"tree-{number}", nodes=nodes))
+    return figures
+
+
+def _readable(words: str) -> str:
+    """Word a split between 0 and 1 of a category as what it is."""
+    found = _INDICATOR.fullmatch(words)
+    if found is None or "=" not in found[1]:
+        return words
+    column, _, word = found[1].partition("=")
+    return f"{column} is {'not ' if found[2] == '<=' else ''}{word}"

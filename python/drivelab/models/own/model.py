@@ -1,0 +1,362 @@
+"""A model of somebody's own measurements: fit it to a table, ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from drivelab.errors import UsageError
+from drivelab.models.features import FeatureSet, FloatArray
+from drivelab.models.own.cells import cell_number
+from drivelab.models.own.columns import (
+    NO_WORD,
+    Column,
+    are_workloads,
+    feature_set,
+    read_column,
+    settings_table,
+)
+from drivelab.models.own.fitting import (
+    FittedTarget,
+    Settings,
+    TargetModel,
+    fit_target,
+    refuse_few_groups,
+    usable_estimators,
+)
+from drivelab.models.own.names import characteristic_of, is_result
+from drivelab.models.own.table import NamedTable, OwnTable, listed, size_factor
+from drivelab.models.predictor import IntArray
+from drivelab.models.trained import BoolArray
+from drivelab.near_names import meant
+from drivelab.workloads.characteristics import FIELDS, Characteristics
+from drivelab.workloads.given import shown
+
+#: Models see so many columns at most.
+MOST_FEATURES: Final = 64
+#: So many targets are modelled unasked.
+MOST_TARGETS: Final = 8
+#: Of `features_from`: every column that is no result.
+ALL: Final = "all"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What of a table is to be modelled.
+
+    Attributes
+    ----------
+    targets
+        Names of columns; without any, those whose names say that they are results.
+    features
+        Names of columns, or ``all``; without any, the eight workload characteristics where all of
+        them are there, else all columns that are no results.
+    group
+        The column whose equal cells are one group.
+    seed
+        Of folds, estimators and shuffles.
+    """
+
+    targets: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    group: str | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class OwnModel:
+    """Models of every target of a table.
+
+    Attributes
+    ----------
+    columns
+        What they see, in order.
+    targets
+        By name.
+    group
+        The column that named groups; None where equal settings were one.
+    files
+        What was read, and how many rows each had.
+    seed
+        Of folds, estimators and shuffles.
+    """
+
+    columns: tuple[Column, ...]
+    targets: Mapping[str, TargetModel]
+    group: str | None
+    files: tuple[tuple[str, int], ...]
+    seed: int
+
+    @property
+    def features(self) -> FeatureSet:
+        """What estimators see."""
+        return feature_set(self.columns)
+
+    def settings(self, given: Mapping[str, str]) -> FloatArray:
+        """Read one setting from texts by column; give it as a table of one row.
+
+        Raises
+        ------
+        UsageError
+            For an unknown or missing column, a value that is no number or none of the categories.
+        """
+        known = {column.name: column for column in self.columns}
+        factors = dict.fromkeys(known, 1.0)
+        values: dict[str, str] = {}
+        for name, text in given.items():
+            found = characteristic_of(name)
+            meant_by, factor = (name, 1.0) if found is None or name in known else found
+            if meant_by not in known:
+                raise UsageError(
+                    f"the model has no column {shown(name)}; {meant(name, known)}it has "
+                    f"{listed(known)}"
+                )
+            values[meant_by], factors[meant_by] = text, factor
+        row = [
+            self._value(column, values.get(column.name, ""), factors[column.name])
+            for column in self.columns
+        ]
+        table = np.array([row])
+        self._refuse_missing(table, lambda _: "what is asked")
+        return settings_table(self.columns, table, lambda _: "what is asked")
+
+    def rows_of(self, table: NamedTable) -> FloatArray:
+        """Read the settings of every row of a table of files; raises as `settings`."""
+        parts = []
+        for column in self.columns:
+            if column.name not in table.names:
+                parts.append(np.full(table.table.rows, np.nan))
+            elif column.scale == "words":
+                words = table.cells(column.name).words()
+                parts.append(
+                    np.array(
+                        [
+                            self._category(column, text, table.table.place(row))
+                            for row, text in enumerate(words)
+                        ]
+                    )
+                )
+            else:
+                parts.append(table.numbers(column.name))
+        rows = np.column_stack(parts)
+        self._refuse_missing(rows, table.table.place)
+        return settings_table(self.columns, rows, table.table.place)
+
+    def beyond(self, table: FloatArray) -> BoolArray:
+        """Tell, by row and column, which values lie outside what was read."""
+        return np.column_stack(
+            [column.beyond(table[:, place]) for place, column in enumerate(self.columns)]
+        )
+
+    def outside(self, row: FloatArray) -> list[str]:
+        """Say in which way a setting lies outside what was read, a line a column."""
+        beyond = self.beyond(row.reshape(1, -1))[0]
+        return [
+            f"{column.name} is {value:g}, the rows have {column.low:g} to {column.high:g}"
+            for column, value, is_beyond in zip(self.columns, row, beyond, strict=True)
+            if is_beyond
+        ]
+
+    def _value(self, column: Column, text: str, factor: float) -> float:
+        if column.scale == "words":
+            return self._category(column, text.strip(), "what is asked")
+        number = cell_number(column.name, text, size_factor(column.name, factor))
+        return number * factor
+
+    @staticmethod
+    def _category(column: Column, text: str, where: str) -> float:
+        word = text or NO_WORD
+        if word not in column.categories:
+            if not text:
+                raise UsageError(
+                    f"{where}: {column.name} is missing; it is one of {listed(column.categories)}"
+                )
+            raise UsageError(
+                f"{where}: {column.name} is {shown(text)}; {meant(text, column.categories)}the "
+                f"rows have {listed(column.categories)}"
+            )
+        return float(column.categories.index(word))
+
+    def _refuse_missing(self, table: FloatArray, place: Callable[[int], str]) -> None:
+        if are_workloads(self.columns):
+            _fill_defaults(table)
+            return
+        for number, column in enumerate(self.columns):
+            missing = np.flatnonzero(np.isnan(table[:, number]))
+            if missing.size and not column.may_miss and column.scale != "words":
+                raise UsageError(
+                    f"{place(int(missing[0]))}: {column.name} is missing; no row that the model "
+                    "was fitted to lacks it"
+                )
+
+
+def _fill_defaults(table: FloatArray) -> None:
+    """Give characteristics that are missing their defaults, as everywhere else."""
+    usual = Characteristics().as_tuple()
+    for place, value in enumerate(usual):
+        table[np.isnan(table[:, place]), place] = value
+
+
+@dataclass(frozen=True)
+class FittedTable:
+    """A model, and what it was fitted to.
+
+    Attributes
+    ----------
+    model
+        The model.
+    table
+        The settings, shape (n, columns).
+    places
+        Where each row stands in the files.
+    fitted
+        By target, what was said of the rows.
+    remarks
+        What was left out and why, a line each.
+    """
+
+    model: OwnModel
+    table: FloatArray
+    places: Sequence[str]
+    fitted: Mapping[str, FittedTarget]
+    remarks: tuple[str, ...]
+
+
+def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) -> FittedTable:
+    """Fit every estimator to every target of a table.
+
+    Parameters
+    ----------
+    read
+        The files.
+    mapping
+        Pairs of a file's column and the name that it gets.
+    asked
+        What is to be modelled.
+
+    Raises
+    ------
+    UsageError
+        For unknown columns, cells that are no numbers, or too few rows.
+    """
+    named = read.named(mapping)
+    remarks = list(read.remarks)
+    targets = _targets(named, asked)
+    columns, table = _features(named, asked, targets, remarks)
+    table = settings_table(columns, table, read.place)
+    groups = _equal_rows(table) if asked.group is None else named.groups(asked.group)
+    refuse_few_groups(len(np.unique(groups)), "these measurements")
+    features = feature_set(columns)
+    settings = Settings(table, groups, features, [column.name for column in columns])
+    fitted: dict[str, FittedTarget] = {}
+    for name in targets:
+        values = named.numbers(name)
+        rows = int(np.count_nonzero(~np.isnan(values)))
+        usable, left_out = usable_estimators(rows, len(features.features))
+        found = fit_target(name, values, settings, usable, seed=asked.seed)
+        fitted[name] = found
+        remarks += [line for line in left_out.values() if line not in remarks]
+        if found.model.left_out:
+            remarks.append(f"{name}: {found.model.left_out:,} rows have no value and are left out")
+        if found.model.low == found.model.high:
+            remarks.append(
+                f"{name} is {found.model.low:g} in every row, so that is every answer: nothing can "
+                "be learned of it"
+            )
+    model = OwnModel(
+        columns=tuple(columns),
+        targets={name: one.model for name, one in fitted.items()},
+        group=asked.group,
+        files=tuple(read.files),
+        seed=asked.seed,
+    )
+    places = [read.place(row) for row in range(len(table))]
+    return FittedTable(model, table, places, fitted, tuple(remarks))
+
+
+def _targets(named: NamedTable, asked: Asked) -> list[str]:
+    if asked.targets:
+        for name in asked.targets:
+            named.cells(name)
+        return list(dict.fromkeys(asked.targets))
+    usual = [name for name in named.table.usual_targets if name in named.names]
+    found = usual or [name for name in named.names if is_result(name)]
+    found = [name for name in found if not named.cells(name).is_words]
+    if not found:
+        raise UsageError(
+            "no column's name says that it is a result, such as latency_us, iops or p99_ms; name "
+            f"those to model with --target: the columns are {listed(named.names)}"
+        )
+    if len(found) > MOST_TARGETS:
+        raise UsageError(
+            f"{len(found)} columns look like results; name those to model with --target: "
+            f"{listed(found)}"
+        )
+    return found
+
+
+def _features(
+    named: NamedTable, asked: Asked, targets: Sequence[str], remarks: list[str]
+) -> tuple[list[Column], FloatArray]:
+    """Choose and read the columns that models see."""
+    settings = [
+        name
+        for name in named.names
+        if name not in targets and name != asked.group and not is_result(name)
+    ]
+    by_name = bool(asked.features) and asked.features != (ALL,)
+    if by_name:
+        chosen = _asked_features(named, asked.features, targets)
+    elif asked.features or not set(FIELDS) <= set(settings):
+        chosen = settings
+    else:
+        chosen = list(FIELDS)
+    columns: dict[str, Column] = {}
+    values: dict[str, FloatArray] = {}
+    for name in chosen:
+        try:
+            columns[name], values[name] = read_column(named, name)
+        except UsageError as error:
+            # What nobody named is left out where it is no setting.
+            if by_name or not (named.cells(name).is_words or named.cells(name).is_empty):
+                raise
+            remarks.append(f"{error}: left out")
+    if not columns:
+        raise UsageError(
+            "no column is left that models could see; name some with --features-from: the "
+            f"columns are {listed(named.names)}"
+        )
+    if len(columns) > MOST_FEATURES:
+        raise UsageError(
+            f"{len(columns)} columns for models to see; {MOST_FEATURES} are the most: name some "
+            "with --features-from"
+        )
+    unused = [name for name in settings if name not in chosen]
+    if unused and not by_name:
+        remarks.append(
+            f"not seen by the models: {listed(unused)} (--features-from all has them seen)"
+        )
+    order = [name for name in FIELDS if name in columns]
+    order += [name for name in columns if name not in FIELDS]
+    return [columns[name] for name in order], np.column_stack([values[name] for name in order])
+
+
+def _asked_features(
+    named: NamedTable, features: Sequence[str], targets: Sequence[str]
+) -> list[str]:
+    for name in features:
+        named.cells(name)
+        if name in targets:
+            raise UsageError(f"{name} is a target and a feature; a model would copy it")
+    return list(dict.fromkeys(features))
+
+
+def _equal_rows(table: FloatArray) -> IntArray:
+    """Give rows that are equal, missing values too, one number from 0 on."""
+    known: dict[bytes, int] = {}
+    # Zeros of either sign are one value.
+    codes = [known.setdefault(row.tobytes(), len(known)) for row in table + 0.0]
+    return np.array(codes, dtype=np.int64)

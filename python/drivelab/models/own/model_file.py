@@ -1,0 +1,209 @@
+"""The file of a model of somebody's own measurements: one JSON object, nothing to execute.
+
+As with a drive's model (`drivelab.models.model_file`): format and version first, a sum at the end,
+and every name, type and range checked, so that a file from anywhere gives answers or one line.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from drivelab.bounded_json import UnreadableJsonError
+from drivelab.errors import DamagedError, UsageError
+from drivelab.models.accuracy import Accuracy
+from drivelab.models.checked_json import MismatchError, Node
+from drivelab.models.features import FeatureSet
+from drivelab.models.intervals import LEVELS
+from drivelab.models.own.columns import Column, Scale, feature_set
+from drivelab.models.own.fitting import OWN_ESTIMATORS, Importance, TargetModel, best_of
+from drivelab.models.own.model import OwnModel
+from drivelab.models.own.table import file_bytes
+from drivelab.models.predictor import Predictor
+from drivelab.models.predictors import read_predictor
+from drivelab.sealed_json import BrokenSealError, NoSealError, sealed_json, unsealed_json
+
+FORMAT: Final = "drivelab model of own measurements"
+FORMAT_VERSION: Final = 1
+#: Where its folder keeps it.
+MODEL: Final = "model.json"
+_AGAIN: Final = "fit the model again: drivelab model --from FILE"
+_SCALES: Final[dict[str, Scale]] = {"plain": "plain", "log2": "log2", "words": "words"}
+
+
+def is_own(path: Path) -> bool:
+    """Tell whether a file, or a folder's, is a model of somebody's own measurements."""
+    try:
+        with (path / MODEL if path.is_dir() else path).open("rb") as file:
+            return FORMAT.encode() in file.read(100)
+    except (OSError, ValueError):
+        return False
+
+
+def to_bytes(model: OwnModel) -> bytes:
+    """Write a model as the text of its file."""
+    return sealed_json(
+        {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "files": [{"file": file, "rows": rows} for file, rows in model.files],
+            "seed": model.seed,
+            "group": model.group,
+            "inputs": _inputs(model.features),
+            "columns": [{**vars(one), "categories": list(one.categories)} for one in model.columns],
+            "targets": [_target_json(one) for one in model.targets.values()],
+        }
+    )
+
+
+def load(path: Path) -> OwnModel:
+    """Load a model from its file or its folder.
+
+    Raises
+    ------
+    UsageError
+        When there is none, or one of another version.
+    DamagedError
+        When it is not what was written.
+    """
+    path = path / MODEL if path.is_dir() else path
+    data = file_bytes(path, "a model")
+    try:
+        return _model(Node(unsealed_json(data), ""))
+    except (NoSealError, BrokenSealError) as error:
+        raise DamagedError(
+            f"{path} is damaged: it is not what was written, its checksum does not fit; {_AGAIN}"
+        ) from error
+    except MismatchError as error:
+        raise UsageError(f"{path} is no model that can be read: {error}") from error
+    except UnreadableJsonError as error:
+        raise UsageError(f"{path} is no model: it {error}") from error
+
+
+def _inputs(features: FeatureSet) -> dict[str, list[str]]:
+    return {"trees": list(features.features), "linear": list(features.linear_inputs)}
+
+
+def _target_json(target: TargetModel) -> dict[str, Any]:
+    return {
+        "name": target.name,
+        "logarithm": target.logarithm,
+        "rows": target.rows,
+        "left_out": target.left_out,
+        "groups": target.groups,
+        "low": target.low,
+        "high": target.high,
+        "importance": [vars(one) for one in target.importance],
+        "estimators": [
+            {
+                "estimator": name,
+                "cross_validated": target.cross_validated[name].to_json(),
+                "in_sample": target.in_sample[name].to_json(),
+                "half_widths": [
+                    {"level": level, "width": width}
+                    for level, width in target.half_widths[name].items()
+                ],
+                "predictor": target.predictors[name].to_json(),
+            }
+            for name in target.cross_validated
+        ],
+    }
+
+
+def _model(root: Node) -> OwnModel:
+    root.of("format").choice((FORMAT,))
+    version = root.of("format_version").integer(1, 2**31)
+    if version != FORMAT_VERSION:
+        raise MismatchError(
+            f"its format {version} is of another Drivelab, this one reads {FORMAT_VERSION}; "
+            f"{_AGAIN}"
+        )
+    columns = tuple(_column(one) for one in root.of("columns").items())
+    if not columns or len({one.name for one in columns}) != len(columns):
+        root.of("columns").refuse("a list of columns with different names")
+    features = feature_set(columns)
+    if root.of("inputs").value != _inputs(features):
+        root.of("inputs").refuse("what this Drivelab sees of such columns")
+    targets = [_target(one, features, columns) for one in root.of("targets").items()]
+    if not targets or len({one.name for one in targets}) != len(targets):
+        root.of("targets").refuse("a list of targets with different names")
+    group = root.of("group")
+    return OwnModel(
+        columns=columns,
+        targets={one.name: one for one in targets},
+        group=None if group.value is None else group.text(),
+        files=tuple(
+            (one.of("file").text(), one.of("rows").integer(0, 2**63 - 1))
+            for one in root.of("files").items()
+        ),
+        seed=root.of("seed").integer(0, 2**64 - 1),
+    )
+
+
+def _column(node: Node) -> Column:
+    column = Column(
+        name=node.of("name").text(),
+        scale=_SCALES[node.of("scale").choice(tuple(_SCALES))],
+        categories=tuple(one.text() for one in node.of("categories").items()),
+        low=node.of("low").number(),
+        median=node.of("median").number(),
+        high=node.of("high").number(),
+        may_miss=node.of("may_miss").boolean(),
+    )
+    if not column.low <= column.median <= column.high:
+        node.of("median").refuse("between low and high")
+    if column.scale == "log2" and column.low <= 0:
+        node.of("low").refuse("above 0")
+    if (column.scale == "words") != bool(column.categories):
+        node.of("categories").refuse("there exactly where the scale is words")
+    if len(set(column.categories)) != len(column.categories):
+        node.of("categories").refuse("a list of different words")
+    return column
+
+
+def _target(node: Node, features: FeatureSet, columns: tuple[Column, ...]) -> TargetModel:
+    stored = {
+        one.of("estimator").choice(OWN_ESTIMATORS): one for one in node.of("estimators").items()
+    }
+    if not stored:
+        node.of("estimators").refuse("a list of estimators")
+    predictors: dict[str, Predictor] = {}
+    for name, one in stored.items():
+        # Members of a combination stand before it.
+        predictors[name] = read_predictor(one.of("predictor"), features, predictors)
+    accuracy = {name: Accuracy.from_json(one.of("cross_validated")) for name, one in stored.items()}
+    names = tuple(one.name for one in columns)
+    return TargetModel(
+        name=node.of("name").text(),
+        logarithm=node.of("logarithm").boolean(),
+        rows=node.of("rows").integer(1, 2**63 - 1),
+        left_out=node.of("left_out").integer(0, 2**63 - 1),
+        groups=node.of("groups").integer(1, 2**63 - 1),
+        low=node.of("low").number(),
+        high=node.of("high").number(),
+        predictors=predictors,
+        cross_validated=accuracy,
+        in_sample={name: Accuracy.from_json(one.of("in_sample")) for name, one in stored.items()},
+        half_widths={name: _half_widths(one.of("half_widths")) for name, one in stored.items()},
+        best=best_of(accuracy),
+        importance=tuple(
+            Importance(
+                one.of("column").choice(names),
+                one.of("increase").number(),
+                one.of("deviation").number(),
+            )
+            for one in node.of("importance").items()
+        ),
+    )
+
+
+def _half_widths(node: Node) -> dict[float, float]:
+    widths = {}
+    for one in node.items():
+        level, width = one.of("level").number(), one.of("width").number()
+        if level not in LEVELS:
+            one.of("level").refuse(f"one of {', '.join(map(str, LEVELS))}")
+        if width < 0:
+            one.of("width").refuse("0 or more")
+        widths[level] = width
+    return widths

@@ -1,0 +1,165 @@
+"""Every estimator fitted to everything there is, and to all but each fold: in and out of fold.
+
+The same for the workloads of a run and for the rows of a table that somebody else measured: what
+differs is what features they have, and what is done to a predictor once it is fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drivelab.models.combination import Combination, combining_weights
+from drivelab.models.features import FeatureSet, FloatArray
+from drivelab.models.predictor import IntArray, Predictor
+from drivelab.models.predictors import ESTIMATORS
+
+
+class SurfaceKey(NamedTuple):
+    """What is fitted: from which features, by which estimator."""
+
+    features: str
+    estimator: str
+
+
+@dataclass(frozen=True)
+class Given:
+    """What surfaces are fitted to.
+
+    Attributes
+    ----------
+    table
+        Rows as the features take them, shape (n, columns).
+    targets
+        Of each row, shape (n,).
+    noise
+        The known variance of each target, 0 where nothing is known.
+    folds
+        Of each row, from 0 on; rows that must not be on both sides have the same.
+    seed
+        Of the estimators.
+    """
+
+    table: FloatArray
+    targets: FloatArray
+    noise: FloatArray
+    folds: IntArray
+    seed: int
+
+
+@dataclass(frozen=True)
+class Surfaces:
+    """What was fitted.
+
+    Attributes
+    ----------
+    whole
+        Fitted to all rows.
+    of_folds
+        One a fold, fitted to all others.
+    unseen
+        What the latter say of the rows of their fold, shape (n,).
+    """
+
+    whole: dict[SurfaceKey, Predictor]
+    of_folds: dict[SurfaceKey, list[Predictor]]
+    unseen: dict[SurfaceKey, FloatArray]
+
+
+def _as_it_is(predictor: Predictor, trained: FloatArray) -> Predictor:
+    del trained
+    return predictor
+
+
+def fit_surfaces(
+    pool: ThreadPoolExecutor,
+    keys: Sequence[SurfaceKey],
+    feature_sets: Mapping[str, FeatureSet],
+    given: Given,
+    finish: Callable[[Predictor, FloatArray], Predictor] = _as_it_is,
+) -> Surfaces:
+    """Fit every surface to all rows, and to all but each fold; tell what the latter said.
+
+    Parameters
+    ----------
+    pool
+        Whose threads fit; results are the same for any number.
+    keys
+        Which surfaces.
+    feature_sets
+        By the name in the keys.
+    given
+        What they are fitted to.
+    finish
+        Makes of a fitted predictor and the rows that it was fitted to what answers.
+    """
+    table, targets, folds, seed = given.table, given.targets, given.folds, given.seed
+    alone = [key for key in keys if not ESTIMATORS[key.estimator].members]
+
+    def fit(key: SurfaceKey) -> Predictor:
+        train = ESTIMATORS[key.estimator].fit
+        fitted = train(feature_sets[key.features], table, targets, given.noise, seed)
+        return finish(fitted, table)
+
+    count = int(folds.max()) + 1
+    whole = dict(zip(alone, pool.map(fit, alone), strict=True))
+
+    def fit_fold(task: tuple[SurfaceKey, int]) -> tuple[Predictor, FloatArray]:
+        key, fold = task
+        estimator, features = ESTIMATORS[key.estimator], feature_sets[key.features]
+        kept = folds != fold
+        rows = table[kept], targets[kept], given.noise[kept]
+        if estimator.refit is None:
+            fitted = estimator.fit(features, *rows, seed)
+        else:
+            fitted = estimator.refit(whole[key], features, *rows)
+        fitted = finish(fitted, table[kept])
+        return fitted, fitted.predict(table[~kept])
+
+    tasks = [(key, fold) for key in alone for fold in range(count)]
+    found = dict(zip(tasks, pool.map(fit_fold, tasks), strict=True))
+    of_folds = {key: [found[key, fold][0] for fold in range(count)] for key in alone}
+    unseen = {key: np.empty(len(table)) for key in alone}
+    for (key, fold), (_, answers) in found.items():
+        unseen[key][folds == fold] = answers
+    for key in keys:
+        if key not in whole:
+            members = {
+                name: SurfaceKey(key.features, name)
+                for name in ESTIMATORS[key.estimator].members
+                if SurfaceKey(key.features, name) in whole
+            }
+            weights, unseen[key] = _weigh(
+                {name: unseen[member] for name, member in members.items()}, targets, folds
+            )
+            of_folds[key] = [
+                Combination({name: of_folds[members[name]][fold] for name in found}, found)
+                for fold, found in enumerate(weights[:count])
+            ]
+            every = weights[count]
+            whole[key] = Combination({name: whole[members[name]] for name in every}, every)
+    return Surfaces(whole, of_folds, unseen)
+
+
+def _weigh(
+    answers: Mapping[str, FloatArray], targets: FloatArray, folds: IntArray
+) -> tuple[list[dict[str, float]], FloatArray]:
+    """Weigh members by all rows but each fold's, last by all; tell what the former say.
+
+    What a fold's rows are answered must not set the weights that answer them.
+    """
+
+    def weights(kept: NDArray[np.bool_]) -> dict[str, float]:
+        return combining_weights({name: one[kept] for name, one in answers.items()}, targets[kept])
+
+    found = [weights(folds != fold) for fold in range(int(folds.max()) + 1)]
+    said = np.zeros(len(targets))
+    for fold, of_fold in enumerate(found):
+        its = folds == fold
+        said[its] = sum(weight * answers[name][its] for name, weight in of_fold.items())
+    return [*found, weights(np.ones(len(targets), dtype=bool))], said

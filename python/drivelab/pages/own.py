@@ -1,0 +1,91 @@
+"""The folder of models of somebody's own measurements: model, page, tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from drivelab.errors import UsageError
+from drivelab.exhibits import Page, Report, Text
+from drivelab.models.own import exhibits
+from drivelab.models.own.model_file import MODEL, to_bytes
+from drivelab.outputs import OutputFolder
+from drivelab.report.saved import DATA
+from drivelab.report.written import write_report
+from drivelab.store import is_run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.models.own.model import FittedTable
+
+_KIND: Final = "model"
+
+
+def check_own_folder(path: Path, files: Sequence[Path], *, force: bool) -> OutputFolder:
+    """Give the folder to write into, before the work begins.
+
+    Raises
+    ------
+    UsageError
+        When it is a run's or a file, or holds what must not be replaced.
+    """
+    if is_run(path):
+        raise UsageError(f"{path} is a run with models of its own; choose another --out")
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path} is a file; --out is a folder")
+    of = f"own measurements in {', '.join(str(one.absolute()) for one in files)}"
+    folder = OutputFolder(path, of, force=force)
+    kinds = {MODEL: _KIND, "report.html": "report"}
+    folder.check({name: kind for name, kind in kinds.items() if (path / name).exists()})
+    return folder
+
+
+def write_own(found: FittedTable, folder: OutputFolder) -> dict[str, Path]:
+    """Write model, report and tables; give the paths of ``model``, ``report``, ``predictions``.
+
+    Raises
+    ------
+    UsageError
+        When a file that is there is none of these models'.
+    RunError
+        When the disk is full or the folder cannot be written.
+    """
+    path = folder.write(MODEL, _KIND, to_bytes(found.model))
+    written = write_report(own_report(found), folder)
+    return {
+        "model": path,
+        "report": written["report"],
+        "predictions": folder.path / DATA / "predictions.csv",
+    }
+
+
+def own_report(found: FittedTable) -> Report:
+    """Return what is shown of the models."""
+    model = found.model
+    targets = ", ".join(model.targets)
+    pages = [
+        Page(
+            "How well it predicts",
+            (
+                Text((exhibits.read_words(found) + ".",), leads=True),
+                exhibits.predictions_figure(found),
+                exhibits.accuracy_table(model),
+            ),
+            anchor="accuracy",
+        ),
+        Page("What matters", tuple(exhibits.importance_figures(model)), anchor="importance"),
+    ]
+    trees = exhibits.readable_trees(found)
+    if trees:
+        pages.append(
+            Page("A tree that can be read", tuple(trees), anchor="tree", tabs=len(trees) > 1)
+        )
+    pages.append(Page("What was read", (exhibits.read_facts(found),), anchor="read"))
+    return Report(
+        f"Models of {targets}",
+        pages=tuple(pages),
+        tables=(exhibits.predictions_table(found),),
+        subject="models of own measurements",
+        statement="Every number was measured by somebody else, and is believed as it was read.",
+    )
