@@ -4,6 +4,9 @@ Each metric is answered by the model that cross-validation found best, or by the
 asked for, with an interval that is calibrated on workloads that no model has seen. A question
 outside what was measured is answered with a warning and the nearest workloads that were, and
 then no error is claimed. A file of workloads is answered row by row, as CSV.
+
+Models of your own measurements (`drivelab model --from`) answer to --set, by the names of their
+columns.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from drivelab.cli.arguments import add_characteristics, add_json
 from drivelab.cli.drive_options import characteristics_json, characteristics_of
 from drivelab.cli.models import AUTO, DEFAULT_LEVEL, asked_estimator, asked_features
 from drivelab.cli.outputs import add_force
+from drivelab.cli.own_predict import predict_own, setting
 from drivelab.cli.terminal import show
 from drivelab.errors import CannotAnswerError, UsageError
 
@@ -32,9 +36,22 @@ LEVELS_PERCENT: Final = ("80", "90", "95")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab predict`."""
     parser.add_argument(
-        "model", metavar="MODEL", type=Path, help="a run's folder, or its model.json"
+        "model",
+        metavar="MODEL",
+        type=Path,
+        help="a run's folder, or that of your own measurements, or its model.json",
     )
     add_characteristics(parser)
+    group = parser.add_argument_group("models of your own measurements")
+    group.add_argument(
+        "--set",
+        dest="settings",
+        type=setting,
+        nargs="+",
+        action="extend",
+        metavar="NAME=VALUE",
+        help="settings, by the columns' names, such as block_size=64KiB",
+    )
     group = parser.add_argument_group("how it is answered")
     group.add_argument(
         "--level",
@@ -69,6 +86,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Predict and print."""
+    from drivelab.models.own.model_file import is_own
+
+    if is_own(args.model):
+        return predict_own(args)
+    if args.settings:
+        raise UsageError(
+            "--set is for models of your own measurements; a workload is asked by its options, "
+            "such as --queue-depth"
+        )
     if args.file is not None:
         from drivelab.cli.predict_file import predict_file
 

@@ -64,7 +64,7 @@ def _answer_all(args: argparse.Namespace, predictor: BulkPredictor) -> tuple[int
         size = 0 if args.file == STANDARD else Path(args.file).stat().st_size
         blocks = max(1, -(-size // BLOCK_BYTES))
         with (
-            _sink(args) as sink,
+            answers_sink(args) as sink,
             Progress(blocks, 0, "MiB", shown=size > 0) as progress,
         ):
             sink.write(predictor.header)
@@ -92,7 +92,7 @@ def _source(name: str) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
-def _sink(args: argparse.Namespace) -> Iterator[BinaryIO]:
+def answers_sink(args: argparse.Namespace) -> Iterator[BinaryIO]:
     """Give a place for the answers, that nobody sees before they are complete."""
     from drivelab.cli.outputs import answer_to, output_errors
     from drivelab.outputs import check_outputs, whole_output

@@ -128,6 +128,12 @@ class Column:
         found: BoolArray = (values < low) | (values > high)
         return found
 
+    def value(self, value: float) -> float | str | None:
+        """Return what a table's number stands for: itself, a word, or nothing."""
+        if self.scale == "words":
+            return self.text(value)
+        return None if math.isnan(value) else value
+
     def text(self, value: float) -> str:
         """Write a value of it."""
         if self.scale == "words":

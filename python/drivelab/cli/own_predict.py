@@ -1,0 +1,208 @@
+"""Answers of a model of somebody's own measurements: one setting, or a file of them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.cli.models import AUTO, DEFAULT_LEVEL, asked_estimator
+from drivelab.cli.terminal import in_lines, show
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    from drivelab.models.own.fitting import TargetModel
+    from drivelab.models.own.model import OwnModel
+
+#: The name of the last column of a file of answers.
+OUTSIDE: Final = "outside_training"
+_LABEL: Final = 14
+
+
+def setting(text: str) -> tuple[str, str]:
+    """Read ``NAME=VALUE``, an argparse type."""
+    name, is_given, value = text.partition("=")
+    if not is_given or not name.strip():
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not allowed; write NAME=VALUE, for example block_size=64KiB"
+        )
+    return name.strip(), value.strip()
+
+
+def predict_own(args: argparse.Namespace) -> int:
+    """Answer ``--set``, options of characteristics, or ``--file``."""
+    from drivelab.models.own.model_file import load
+
+    if args.features != AUTO:
+        raise UsageError(
+            "--features is for models of a drive; of your own measurements each model sees the "
+            "same columns"
+        )
+    model = load(args.model)
+    if args.file is not None:
+        return _predict_file(args, model)
+    if args.out is not None:
+        raise UsageError("--out is for the answers to --file; one setting is printed")
+    given = _given(args)
+    if not given:
+        names = " ".join(f"{column.name}=VALUE" for column in model.columns)
+        raise UsageError(f"nothing is asked; write --set {names}")
+    answer = predict(model, given, asked_estimator(args))
+    if args.json:
+        print(json.dumps({"model": str(args.model)} | answer, indent=2))
+    else:
+        show(_text(in_lines(answer), int(args.level or DEFAULT_LEVEL) / 100))
+    return 0
+
+
+def _given(args: argparse.Namespace) -> dict[str, str]:
+    from drivelab.workloads.characteristics import FIELDS
+
+    given: dict[str, str] = {}
+    options = [
+        (name, f"{getattr(args, name)}") for name in FIELDS if getattr(args, name) is not None
+    ]
+    for name, value in [*(args.settings or []), *options]:
+        if name in given:
+            raise UsageError(f"{name} is given twice; give it once")
+        given[name] = value
+    return given
+
+
+def predict(model: OwnModel, given: dict[str, str], estimator: str | None = None) -> dict[str, Any]:
+    """Give what ``--json`` prints (docs/json.md)."""
+    from drivelab.models.own.fitting import best_of
+
+    table = model.settings(given)
+    outside = model.outside(table[0])
+    return {
+        "settings": {
+            column.name: column.value(value)
+            for column, value in zip(model.columns, table[0].tolist(), strict=True)
+        },
+        "targets": [
+            _answer(target, best_of(target.cross_validated, estimator), table, bool(outside))
+            for target in model.targets.values()
+        ],
+        "outside_training": outside,
+    }
+
+
+def _answer(target: TargetModel, estimator: str, table: Any, is_outside: bool) -> dict[str, Any]:
+    from drivelab.models.intervals import LEVELS
+
+    said = target.predict(table, estimator)
+    accuracy = target.cross_validated[estimator].to_json()
+    intervals = []
+    for level in LEVELS:
+        low, high = target.interval(said, level, estimator)[0].tolist()
+        is_known = not (math.isnan(low) or is_outside)
+        intervals.append(
+            {
+                "level_ratio": level,
+                "low": low if is_known else None,
+                "high": high if is_known else None,
+            }
+        )
+    return {
+        "name": target.name,
+        "value": float(said[0]),
+        "intervals": intervals,
+        "estimator": estimator,
+        "mre_ratio": accuracy["mre_ratio"],
+        "mae": accuracy["mae"],
+        "groups": target.groups,
+    }
+
+
+def _text(answer: dict[str, Any], level: float) -> str:
+    from drivelab.exhibits.quantities import share_text
+    from drivelab.models.intervals import workloads_needed
+    from drivelab.models.own.exhibits import value_text
+
+    said = ", ".join(
+        f"{name} {value if isinstance(value, str) else f'{value:g}'}"
+        for name, value in answer["settings"].items()
+        if value is not None
+    )
+    lines = [f"{'settings':<{_LABEL}}{said}"]
+    is_unknown = False
+    for one in answer["targets"]:
+        name = one["name"]
+        off = "error unknown"
+        if not answer["outside_training"]:
+            mre = one["mre_ratio"]
+            error = value_text(name, one["mae"]) if mre is None else share_text(mre)
+            off = f"off by {error} on average"
+            (row,) = (row for row in one["intervals"] if row["level_ratio"] == level)
+            if row["low"] is None:
+                is_unknown = True
+            else:
+                low, high = (value_text(name, row[end]) for end in ("low", "high"))
+                off += f", {100 * level:g} %: {low} to {high}"
+        lines.append(
+            f"{name:<{_LABEL}}{value_text(name, one['value']):<14}  {off}  ({one['estimator']})"
+        )
+    lines += [
+        f"{'careful':<{_LABEL}}outside what was measured: {message}"
+        for message in answer["outside_training"]
+    ]
+    if is_unknown:
+        lines.append(
+            f"{'no interval':<{_LABEL}}{100 * level:g} % needs {workloads_needed(level)} groups of "
+            "rows"
+        )
+    elif not answer["outside_training"]:
+        lines.append(
+            f"{'interval':<{_LABEL}}holds {100 * level:g} % of new settings like those measured, "
+            "on average"
+        )
+    return "\n".join(lines)
+
+
+def _predict_file(args: argparse.Namespace, model: OwnModel) -> int:
+    """Answer every row of a file into ``--out``, whole or not at all."""
+    import numpy as np
+
+    from drivelab.cli.predict_file import STANDARD, answers_sink
+    from drivelab.csv_text import csv_text
+    from drivelab.models.own.fitting import best_of
+    from drivelab.models.own.reading import read_files
+
+    if _given(args):
+        raise UsageError("--set and --file: the settings come from the file")
+    if args.json:
+        raise UsageError("--json is for one setting; the answers to --file are CSV")
+    if args.file == STANDARD:
+        raise UsageError(
+            "name a file behind --file; models of your own measurements read no stream"
+        )
+    level = int(args.level or DEFAULT_LEVEL) / 100
+    read = read_files([Path(args.file)])
+    table = model.rows_of(read.named([]))
+    outside = np.any(model.beyond(table), axis=1)
+    columns: dict[str, list[Any]] = {}
+    for place, column in enumerate(model.columns):
+        columns[column.name] = [column.value(value) for value in table[:, place].tolist()]
+    for target in model.targets.values():
+        estimator = best_of(target.cross_validated, asked_estimator(args))
+        said = target.predict(table, estimator)
+        ends = target.interval(said, level, estimator)
+        ends[outside] = np.nan
+        columns[f"{target.name} predicted"] = said.tolist()
+        for place, end in enumerate(("low", "high")):
+            known = [None if np.isnan(value) else value for value in ends[:, place].tolist()]
+            columns[f"{target.name} {end}_{100 * level:g}"] = known
+    columns[OUTSIDE] = ["true" if one else "false" for one in outside.tolist()]
+    text = csv_text(list(columns), zip(*columns.values(), strict=True), digits=6)
+    with answers_sink(args) as file:
+        file.write(text.encode())
+    count, beyond = len(table), int(outside.sum())
+    done = f"answered {count:,} row{'s' if count > 1 else ''}"
+    if beyond:
+        done += f", {beyond:,} of them outside what was measured: they have no interval"
+    print(f"drivelab: {done}", file=sys.stderr)
+    return 0
