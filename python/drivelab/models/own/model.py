@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from drivelab.errors import UsageError
+from drivelab.models.evaluate import FEWEST_WORKLOADS
 from drivelab.models.features import FeatureSet, FloatArray
 from drivelab.models.own.cells import cell_number
 from drivelab.models.own.columns import (
@@ -254,7 +255,12 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
     fitted: dict[str, FittedTarget] = {}
     for name in targets:
         values = named.numbers(name)
-        rows = int(np.count_nonzero(~np.isnan(values)))
+        there = ~np.isnan(values)
+        count = len(np.unique(groups[there]))
+        if not asked.targets and len(targets) > 1 and count < FEWEST_WORKLOADS:
+            remarks.append(f"{name} is not modelled: {count} groups of rows have a value")
+            continue
+        rows = int(np.count_nonzero(there))
         usable, left_out = usable_estimators(rows, len(features.features))
         found = fit_target(name, values, settings, usable, seed=asked.seed)
         fitted[name] = found
@@ -266,6 +272,8 @@ def fit_table(read: OwnTable, mapping: Sequence[tuple[str, str]], asked: Asked) 
                 f"{name} is {found.model.low:g} in every row, so that is every answer: nothing can "
                 "be learned of it"
             )
+    if not fitted:
+        refuse_few_groups(0, listed(targets))
     model = OwnModel(
         columns=tuple(columns),
         targets={name: one.model for name, one in fitted.items()},

@@ -1,8 +1,9 @@
 """What the name of a column says: its unit, a workload characteristic, or a result.
 
-A unit stands last: ``latency_us``, ``p99_ms``, ``size_kib``, ``bandwidth_mb_per_second``. Cells are
-numbers in that unit, and answers are given in it. A characteristic is known in any unit, and kept
-in the one that Drivelab asks for it in: ``read_size_kib`` is `read_size` in bytes.
+A unit stands last, that of a time anywhere: ``latency_us``, ``latency_ns_p99``, ``size_kib``,
+``bandwidth_mb_per_second``. Cells are numbers in that unit, and answers are given in it. A
+characteristic is known in any unit, and kept in the one that Drivelab asks for it in:
+``read_size_kib`` is `read_size` in bytes.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ _TIMES: Final = {
     "sec": ("s", 1e9),
     "seconds": ("s", 1e9),
 }
+# Of these the place in a name does not matter: latency_ns_p99.
+_INNER_TIMES: Final = ("ns", "us", "usec", "ms", "msec")
 _SIZES: Final = {
     "bytes": ("B", 1.0),
     "kib": ("KiB", 2.0**10),
@@ -78,6 +81,10 @@ def unit_of(name: str) -> tuple[str, Unit]:
         if base and ending in endings:
             text, factor = endings[ending]
             return base, Unit(kind, text, factor)
+    inner = [word for word in words.split("_") if word in _INNER_TIMES]
+    if inner:
+        text, factor = _TIMES[inner[0]]
+        return words, Unit("time", text, factor)
     return words, Unit()
 
 
