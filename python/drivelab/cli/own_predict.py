@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 #: The name of the last column of a file of answers.
 OUTSIDE: Final = "outside_training"
-_LABEL: Final = 14
 
 
 def setting(text: str) -> tuple[str, str]:
@@ -128,7 +127,8 @@ def _text(answer: dict[str, Any], level: float) -> str:
         for name, value in answer["settings"].items()
         if value is not None
     )
-    lines = [f"{'settings':<{_LABEL}}{said}"]
+    width = 2 + max(12, *(len(one["name"]) for one in answer["targets"]))
+    lines = [f"{'settings':<{width}}{said}"]
     is_unknown = False
     for one in answer["targets"]:
         name = one["name"]
@@ -144,20 +144,20 @@ def _text(answer: dict[str, Any], level: float) -> str:
                 low, high = (value_text(name, row[end]) for end in ("low", "high"))
                 off += f", {100 * level:g} %: {low} to {high}"
         lines.append(
-            f"{name:<{_LABEL}}{value_text(name, one['value']):<14}  {off}  ({one['estimator']})"
+            f"{name:<{width}}{value_text(name, one['value']):<14}  {off}  ({one['estimator']})"
         )
     lines += [
-        f"{'careful':<{_LABEL}}outside what was measured: {message}"
+        f"{'careful':<{width}}outside what was measured: {message}"
         for message in answer["outside_training"]
     ]
     if is_unknown:
         lines.append(
-            f"{'no interval':<{_LABEL}}{100 * level:g} % needs {workloads_needed(level)} groups of "
+            f"{'no interval':<{width}}{100 * level:g} % needs {workloads_needed(level)} groups of "
             "rows"
         )
     elif not answer["outside_training"]:
         lines.append(
-            f"{'interval':<{_LABEL}}holds {100 * level:g} % of new settings like those measured, "
+            f"{'interval':<{width}}holds {100 * level:g} % of new settings like those measured, "
             "on average"
         )
     return "\n".join(lines)

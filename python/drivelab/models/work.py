@@ -93,8 +93,12 @@ def _partly(size: FloatArray, apart: FloatArray) -> FloatArray:
     return _touched(size, apart) - np.maximum(0.0, (size - PAGE_BYTES + apart) / PAGE_BYTES)
 
 
+#: Columns of `work_inputs`.
+WORK_INPUTS: Final = 27
+
+
 def work_inputs(table: FloatArray) -> FloatArray:
-    """Return the work of workloads in effect, shape (n, 27); finite everywhere."""
+    """Return the work of workloads in effect, shape (n, `WORK_INPUTS`); finite everywhere."""
     columns = [table[:, _COLUMN["write_ratio"]], np.log2(table[:, _COLUMN["queue_depth"]])]
     size, pages = np.zeros(len(table)), np.zeros(len(table))
     for name in ("read", "write"):

@@ -6,8 +6,9 @@ one). A missing number goes to trees as it is, which send it to the side that su
 squares and kriging see the median instead, and a column that says that it was missing. Missing
 words are a category of their own where some were missing.
 
-Columns that are all eight workload characteristics are seen as Drivelab sees workloads
-(`drivelab.models.features`): means over requests, pages touched, what has no effect left out.
+All eight workload characteristics together are seen as Drivelab sees workloads: means over
+requests, pages touched, what has no effect left out (`drivelab.models.features`); by least squares
+and kriging as work (`drivelab.models.work`) where other columns stand beside them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from drivelab.errors import UsageError
 from drivelab.models.features import FEATURE_SETS, FeatureSet, FloatArray, workload_table
 from drivelab.models.own.table import NamedTable
 from drivelab.models.trained import OVERSHOOT, BoolArray
+from drivelab.models.work import WORK_INPUTS, work_inputs
 from drivelab.workloads.characteristics import FIELDS
 from drivelab.workloads.given import shown
 
@@ -168,28 +170,41 @@ def read_column(table: NamedTable, name: str) -> tuple[Column, FloatArray]:
 
 
 def are_workloads(columns: Sequence[Column]) -> bool:
-    """Tell whether columns are all eight workload characteristics and nothing else."""
-    return sorted(column.name for column in columns) == sorted(FIELDS)
+    """Tell whether the first eight columns are the workload characteristics, in their order."""
+    return [column.name for column in columns[: len(FIELDS)]] == list(FIELDS)
 
 
 def feature_set(columns: Sequence[Column]) -> FeatureSet:
     """Return what estimators see of a table of these columns, shape (n, columns)."""
-    if are_workloads(columns):
-        return FEATURE_SETS["extended"]
+    extended = FEATURE_SETS["extended"]
+    if not are_workloads(columns):
+        first, others = 0, columns
+    elif len(columns) == len(FIELDS):
+        return extended
+    else:
+        first, others = len(FIELDS), columns[len(FIELDS) :]
 
     def projected(table: FloatArray) -> FloatArray:
-        parts = [column.project(table[:, place]) for place, column in enumerate(columns)]
-        return np.column_stack([one for part in parts for one in part])
+        parts = [extended.project(table[:, :first])] if first else []
+        for place, column in enumerate(others, first):
+            parts += column.project(table[:, place])
+        return np.column_stack(parts)
 
     def projected_linear(table: FloatArray) -> FloatArray:
-        parts = [column.project_linear(table[:, place]) for place, column in enumerate(columns)]
-        return np.column_stack([one for part in parts for one in part])
+        parts = [work_inputs(table[:, :first])] if first else []
+        for place, column in enumerate(others, first):
+            parts += column.project_linear(table[:, place])
+        return np.column_stack(parts)
 
+    work = [f"work_{number}" for number in range(1, WORK_INPUTS + 1)]
     return FeatureSet(
         "own",
-        tuple(name for column in columns for name in column.inputs),
+        (
+            *(extended.features if first else ()),
+            *(name for column in others for name in column.inputs),
+        ),
         projected,
-        tuple(name for column in columns for name in column.linear_inputs),
+        (*(work if first else ()), *(name for column in others for name in column.linear_inputs)),
         projected_linear,
     )
 
@@ -206,12 +221,13 @@ def settings_table(
     """
     if not are_workloads(columns):
         return table
+    workloads, others = table[:, : len(FIELDS)], table[:, len(FIELDS) :]
     try:
-        return workload_table(table)
+        return np.column_stack([workload_table(workloads), others])
     except UsageError:
         for row in range(len(table)):
             try:
-                workload_table(table[row : row + 1])
+                workload_table(workloads[row : row + 1])
             except UsageError as error:
                 said = str(error).removeprefix("row 0: ")
                 raise UsageError(f"{place(row)}: {said}") from error

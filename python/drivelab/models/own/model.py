@@ -182,10 +182,11 @@ class OwnModel:
         return float(column.categories.index(word))
 
     def _refuse_missing(self, table: FloatArray, place: Callable[[int], str]) -> None:
+        first = 0
         if are_workloads(self.columns):
             _fill_defaults(table)
-            return
-        for number, column in enumerate(self.columns):
+            first = len(FIELDS)
+        for number, column in enumerate(self.columns[first:], first):
             missing = np.flatnonzero(np.isnan(table[:, number]))
             if missing.size and not column.may_miss and column.scale != "words":
                 raise UsageError(
