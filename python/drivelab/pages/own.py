@@ -69,7 +69,7 @@ def own_report(found: FittedTable) -> Report:
             "How well it predicts",
             (
                 Text((exhibits.read_words(found) + ".",), leads=True),
-                exhibits.predictions_figure(found),
+                *exhibits.predictions_figures(found),
                 exhibits.accuracy_table(model),
             ),
             anchor="accuracy",
@@ -87,5 +87,5 @@ def own_report(found: FittedTable) -> Report:
         pages=tuple(pages),
         tables=(exhibits.predictions_table(found),),
         subject="models of own measurements",
-        statement="Every number was measured by somebody else, and is believed as it was read.",
+        statement="Measured elsewhere: numbers are taken as they stand in the files.",
     )

@@ -26,6 +26,8 @@ from drivelab.models.own.names import unit_of
 from drivelab.models.predictors import ESTIMATORS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from drivelab.models.accuracy import Accuracy
     from drivelab.models.own.columns import Column
     from drivelab.models.own.fitting import FittedTarget, TargetModel
@@ -37,8 +39,8 @@ MOST_DOTS: Final = 2_000
 MOST_BARS: Final = 12
 #: Level of the intervals beside predictions.
 LEVEL: Final = 0.9
-# A split of a category, as a tree of numbers words it.
-_INDICATOR: Final = re.compile(r"(.+) (<=|>) 0\.5")
+# A split, as a tree of numbers words it.
+_CONDITION: Final = re.compile(r"(.+) (<=|>) (-?[0-9.]+(?:e[+-]?[0-9]{1,2})?)( or missing)?")
 
 
 def value_text(target: str, value: float) -> str:
@@ -95,7 +97,7 @@ def read_facts(found: FittedTable) -> Facts:
     of = f"rows with the same {model.group}" if model.group else "rows of equal settings"
     facts.append(("groups", f"{of}; never on both sides of cross-validation"))
     facts += [("remark", remark) for remark in found.remarks]
-    return Facts("What was read", tuple(facts))
+    return Facts("", tuple(facts))
 
 
 def _seen_as(column: Column) -> str:
@@ -202,25 +204,24 @@ def predictions_table(found: FittedTable) -> Table:
     return Table("predictions", tuple(columns), tuple(zip(*columns.values(), strict=True)))
 
 
-def predictions_figure(found: FittedTable) -> Multiples:
-    """Show predicted against measured, a figure a target."""
-    figures = tuple(
-        _predictions_of(number, found, fitted)
-        for number, fitted in enumerate(found.fitted.values(), 1)
-    )
-    return Multiples(
-        "predicted",
-        "",
-        figures,
-        note="Each dot is one row: across is what was measured, up is what the model said without "
-        "having seen its group. On the solid line the prediction is exact"
-        + (
-            f"; about {100 * LEVEL:g} % of new settings lie in the band."
-            if any(LEVEL in one.half_widths[one.best] for one in found.model.targets.values())
-            else "."
-        ),
-        saved=(),
-    )
+def predictions_figures(found: FittedTable) -> list[Multiples]:
+    """Show predicted against measured, a figure a target; those on the logarithm come first."""
+    numbered = list(enumerate(found.fitted.values(), 1))
+    shown = []
+    for name, logarithm in (("predicted", True), ("predicted-plain", False)):
+        ours = [(place, one) for place, one in numbered if one.model.logarithm == logarithm]
+        if not ours:
+            continue
+        figures = tuple(_predictions_of(place, found, one) for place, one in ours)
+        band = any(LEVEL in one.model.half_widths[one.model.best] for _, one in ours)
+        note = (
+            "Each dot is one row: across is what was measured, up is what the model said without "
+            "having seen its group. On the line the prediction is exact"
+        )
+        if logarithm and band:
+            note += f"; about {100 * LEVEL:g} % of new settings lie in the band"
+        shown.append(Multiples(name, "", figures, note=f"{note}.", saved=()))
+    return shown
 
 
 def _predictions_of(
@@ -318,15 +319,29 @@ def readable_trees(found: FittedTable) -> list[TreeFigure]:
         tree = LinearLeafTree().fit(features.project(found.table[fitted.kept]), values)
         name = f"ln({target.name})" if target.logarithm else target.name
         figure = tree_figure(tree, feature_names=features.features, target=name)
-        nodes = tuple(replace(node, words=_readable(node.words)) for node in figure.nodes)
+        wide = {f"{one.name}_log2": one.name for one in found.model.columns if one.scale == "log2"}
+        nodes = tuple(replace(node, words=_readable(node.words, wide)) for node in figure.nodes)
         figures.append(replace(figure, name=f"tree-{number}", nodes=nodes))
     return figures
 
 
-def _readable(words: str) -> str:
-    """Word a split between 0 and 1 of a category as what it is."""
-    found = _INDICATOR.fullmatch(words)
-    if found is None or "=" not in found[1]:
+def _readable(words: str, wide: Mapping[str, str]) -> str:
+    """Word a split by a column's own values: a category's as what it is, a logarithm's as a number.
+
+    Parameters
+    ----------
+    words
+        Of a condition.
+    wide
+        By the name of a feature that is a logarithm, its column.
+    """
+    found = _CONDITION.fullmatch(words)
+    if found is None:
         return words
-    column, _, word = found[1].partition("=")
-    return f"{column} is {'not ' if found[2] == '<=' else ''}{word}"
+    name, sign, number = found[1], found[2], float(found[3])
+    if name in wide:
+        return f"{wide[name]} {sign} {2**number:.6g}{found[4] or ''}"
+    column, is_word, word = name.partition("=")
+    if is_word and number == 0.5:
+        return f"{column} is {'not ' if sign == '<=' else ''}{word}{found[4] or ''}"
+    return words

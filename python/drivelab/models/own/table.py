@@ -24,7 +24,7 @@ from drivelab.near_names import meant
 from drivelab.workloads.given import shown
 
 MOST_BYTES: Final = 2**30
-MOST_ROWS: Final = 5_000_000
+MOST_ROWS: Final = 2_000_000
 MOST_COLUMNS: Final = 500
 # Of a name that is told.
 _MOST_LETTERS: Final = 100
