@@ -110,9 +110,14 @@ class TargetModel:
     ) -> FloatArray:
         """Return the ends of intervals around answers, shape (n, 2); NaN where there are none."""
         width = self.half_widths[estimator or self.best].get(level, np.nan)
-        if self.logarithm:
-            return np.column_stack([answers / np.exp(width), answers * np.exp(width)])
-        return np.column_stack([answers - width, answers + width])
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            if self.logarithm:
+                ends = np.column_stack([answers / np.exp(width), answers * np.exp(width)])
+            else:
+                ends = np.column_stack([answers - width, answers + width])
+        # Wider than numbers reach is no interval.
+        ends[~np.isfinite(ends).all(axis=1)] = np.nan
+        return ends
 
 
 @dataclass(frozen=True)

@@ -326,6 +326,11 @@ def _features(
     columns: dict[str, Column] = {}
     values: dict[str, FloatArray] = {}
     for name in chosen:
+        if name in FIELDS and set(FIELDS) <= set(chosen) and named.cells(name).is_empty:
+            # Without effect in any row, or `settings_table` says where it is needed.
+            columns[name] = Column(name, "plain", may_miss=True)
+            values[name] = np.full(named.table.rows, np.nan)
+            continue
         try:
             columns[name], values[name] = read_column(named, name)
         except UsageError as error:
