@@ -46,6 +46,11 @@ def written(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
+def own_words(rows: Path, out: Path, *options: str) -> list[str]:
+    """Give the words that fit models to a file."""
+    return ["model", "--from", str(rows), "--out", str(out), *options]
+
+
 def fio_report(jobs: list[dict[str, Any]], **common: str) -> str:
     """Give fio's JSON of jobs; each has ``name``, ``options`` and directions' results."""
     told = []

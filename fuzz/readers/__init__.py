@@ -9,6 +9,8 @@ NAMES: Final = (
     "csv_design",
     "fio_report",
     "model",
+    "own_table",
+    "own_model",
     "run_database",
     "stored_campaign",
     "stored_test",

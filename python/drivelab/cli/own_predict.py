@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.models import AUTO, DEFAULT_LEVEL, asked_estimator
 from drivelab.cli.terminal import in_lines, show
-from drivelab.errors import UsageError
+from drivelab.errors import CannotAnswerError, UsageError
 
 if TYPE_CHECKING:
     from drivelab.models.own.fitting import TargetModel
@@ -94,6 +94,8 @@ def _answer(target: TargetModel, estimator: str, table: Any, is_outside: bool) -
     from drivelab.models.intervals import LEVELS
 
     said = target.predict(table, estimator)
+    if not math.isfinite(said[0]):
+        raise CannotAnswerError(f"{target.name} lies beyond any number: the model knows nothing")
     accuracy = target.cross_validated[estimator].to_json()
     intervals = []
     for level in LEVELS:

@@ -13,6 +13,7 @@ import made_study
 import pytest
 from fake_drive import FakeDrive, workloads
 from fake_session import MIB, FakeSession
+from made_table import own_rows, own_words, written
 from mqsim_file import ssdconfig
 from swept_drive import SMALL
 
@@ -34,12 +35,15 @@ from drivelab.reproduce.snia2010 import reproduction_of
 
 DOCUMENTS = [
     Path(__file__).parents[3] / "docs" / name
-    for name in ("json.md", "json-drives.md", "json-profile.md", "json-pts.md", "json-reproduce.md")
+    for name in (
+        *("json.md", "json-drives.md", "json-own.md", "json-profile.md", "json-pts.md"),
+        "json-reproduce.md",
+    )
 ]
 # Objects whose keys are data: any name may stand there.
 OPEN_OBJECTS = (
     *("extra", "latency_ns_histogram", "used", "intervals"),
-    *("operations", "latency_parts", "weights", "limited_ratio"),
+    *("operations", "latency_parts", "weights", "limited_ratio", "settings"),
 )
 # Objects that a drive says about itself, which are documented as one.
 WHOLE_OBJECTS = ("identity",)
@@ -82,6 +86,7 @@ COMMAND_LINES: dict[str, list[str]] = {
         *("model", "sim:x25m", "--measurements", "12", "--check", "5", "--dry-run"),
         *("--requests", "50", "--warmup-requests", "10", "--writes", "burst"),
     ],
+    "model --from": ["model", "--from", "rows.csv", "--out", "own"],
     "report": ["report", "run"],
     "pts run": [
         *("pts", "run", "throughput", SMALL_DRIVE, "--client", "--scale", "0.01"),
@@ -98,6 +103,7 @@ COMMAND_LINES: dict[str, list[str]] = {
     "report RUN RUN2": ["report", "run", "copied", "--out", "comparison"],
     # Outside what was measured, or the list of warnings would be empty.
     "predict": ["predict", "run", "--queue-depth", "5000"],
+    "predict --set": ["predict", "own", "--set", "engine=psync", "depth=99", "block_size_kib=4"],
 }
 
 # Another command line of the same command, for what the first cannot print.
@@ -207,6 +213,9 @@ def finished_run(tmp_path_factory) -> Path:
     (folder / "metered.toml").write_text(METERED)
     (folder / "figured.toml").write_text(FIGURED)
     (folder / "ssdconfig.xml").write_text(ssdconfig())
+    # A column that is left out, or the list of remarks would be empty.
+    rows = [{"empty": "", **one} for one in own_rows(20)]
+    assert cli.main(own_words(written(folder / "rows.csv", rows), folder / "own")) == 0
     for name in ("failed", "removed"):
         drive = FakeDrive("real", fail_at={2: RunError("fio died")})
         path, plan = folder / name, MeasurementPlan(requests=10)

@@ -12,7 +12,7 @@ from fuzz.readers import NAMES
 FUZZ = Path(__file__).parents[3] / "fuzz"
 SEED = 1
 # So many that all readers together take some seconds.
-INPUTS = {"model": 40, "pts_result": 30, "run_database": 250}
+INPUTS = {"model": 40, "own_model": 100, "pts_result": 30, "run_database": 250}
 USUAL_INPUTS = 400
 
 

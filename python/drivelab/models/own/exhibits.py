@@ -24,6 +24,7 @@ from drivelab.exhibits.quantities import NOTHING, listed, share_text
 from drivelab.models.exhibits.tree import tree_figure
 from drivelab.models.own.names import unit_of
 from drivelab.models.predictors import ESTIMATORS
+from drivelab.units import format_duration_ns, format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,10 +45,15 @@ _CONDITION: Final = re.compile(r"(.+) (<=|>) (-?[0-9.]+(?:e[+-]?[0-9]{1,2})?)( o
 
 
 def value_text(target: str, value: float) -> str:
-    """Write a value of a target with its unit."""
-    unit = unit_of(target)[1].text
+    """Write a value of a target with its unit; of ns and bytes a second with one for people."""
+    unit = unit_of(target)[1]
+    if unit.factor == 1 and value > 0:
+        if unit.kind == "time":
+            return format_duration_ns(value)
+        if unit.kind == "rate":
+            return format_rate(value)
     number = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    return f"{number} {unit}".strip()
+    return f"{number} {unit.text}".strip()
 
 
 def error_text(target: TargetModel, accuracy: Accuracy) -> str:

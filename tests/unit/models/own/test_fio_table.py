@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.made_table import fio_report
+from made_table import fio_report
 
 from drivelab.errors import UsageError
 from drivelab.models.own.reading import read_files

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.made_table import csv_of, own_rows, written
+from made_table import csv_of, own_rows, written
 
 from drivelab.errors import UsageError
 from drivelab.models.intervals import LEVELS, grouped_half_width, half_width

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.made_table import own_rows, written
+from made_table import own_rows, written
 
 from drivelab.errors import DamagedError, DrivelabError, UsageError
 from drivelab.models.own.model import Asked, OwnModel, fit_table

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.made_table import fio_report, own_rows, written
+from made_table import fio_report, own_rows, written
 
 from drivelab import _core
 from drivelab.errors import UsageError
