@@ -60,7 +60,7 @@ class CellColumn:
             if value is not None and len(self._known) < _REMEMBERED:
                 self._known[text] = value
         if value is None:
-            self._odd[len(self._values)] = sys.intern(text)
+            self._odd[len(self._values)] = sys.intern(" ".join(text.split()))
             value = math.nan
             self._present += 1
         elif not math.isnan(value):

@@ -63,6 +63,6 @@ def _columns(where: str, row: list[str], table: OwnTable) -> list[CellColumn]:
     if len(row) == 1 and re.search("[;\t|]", row[0]):
         raise UsageError(f"{where}: no commas; separate the columns by commas")
     try:
-        return table.begin(cell.strip() for cell in row)
+        return table.begin(row)
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from error

@@ -54,16 +54,18 @@ class OwnTable:
     def begin(self, names: Iterable[str]) -> list[CellColumn]:
         """Return the columns that a file fills, in its order; `end` ends it.
 
+        Names lose what is around them and breaks of lines in them.
+
         Raises
         ------
         UsageError
             When there are too many, one has no name, or two have the same.
         """
-        listed = list(names)
+        listed = [" ".join(name.split()) for name in names]
         if len(listed) > MOST_COLUMNS:
             raise UsageError(f"{len(listed):,} columns; {MOST_COLUMNS} are the most")
         for number, name in enumerate(listed, 1):
-            if not name.strip():
+            if not name:
                 raise UsageError(f"column {number} has no name; write one, or remove the column")
             if len(name) > _MOST_LETTERS:
                 raise UsageError(

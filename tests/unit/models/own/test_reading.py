@@ -25,6 +25,14 @@ def test_csv_columns_and_where_rows_stand(tmp_path: Path) -> None:
     assert table.files == [(str(path), 2)]
 
 
+def test_names_and_words_are_of_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('"the\n depth ",engine\n1,"io\u2028 uring"\n')
+    table = read_files([path])
+    assert list(table.cells) == ["the depth", "engine"]
+    assert table.cells["engine"].words() == ["io uring"]
+
+
 def test_files_are_put_below_each_other(tmp_path: Path) -> None:
     one, other = tmp_path / "a.csv", tmp_path / "b.csv"
     one.write_text("depth,iops\n1,10\n2,20\n")
