@@ -6,8 +6,9 @@
 <Measurement of sim:x25m, simulated: 30 % writes: 4 KiB random reads, 4 KiB random writes, ...>
 
 `drive` opens a drive, `run` measures a design on it, `fit` makes a `Model` of the run that
-predicts. docs/python.md is a guide. Importing this package imports nothing: each name is found
-when it is first used, and heavy libraries by the function that needs them.
+predicts; `fit_table` makes a `TableModel` of numbers that exist already. docs/python.md is a guide.
+Importing this package imports nothing: each name is found when it is first used, and heavy
+libraries by the function that needs them.
 """
 
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from drivelab.api.measurements import Measurement, Measurements
     from drivelab.api.model import Model, fit
     from drivelab.api.run import Run, run
+    from drivelab.api.table import TableModel, fit_table
     from drivelab.errors import DrivelabError
     from drivelab.workloads.characteristics import Characteristics
 
@@ -28,8 +30,10 @@ __all__ = [
     "Measurements",
     "Model",
     "Run",
+    "TableModel",
     "drive",
     "fit",
+    "fit_table",
     "run",
 ]
 

@@ -56,7 +56,7 @@ def workloads_of(workloads: Workloads) -> list[Characteristics]:
     """
     if isinstance(workloads, Characteristics):
         return [workloads]
-    columns = _columns_of(workloads)
+    columns = columns_of(workloads)
     if columns is None:
         return _listed(workloads)
     from drivelab.models.features import characteristics_of, effective_table
@@ -79,7 +79,7 @@ def workload_rows(workloads: Workloads) -> tuple[FloatArray, Callable[[dict[str,
     UsageError
         As `workloads_of`.
     """
-    columns = None if isinstance(workloads, Characteristics) else _columns_of(workloads)
+    columns = None if isinstance(workloads, Characteristics) else columns_of(workloads)
     if columns is None:
         from drivelab.models.features import workload_table
 
@@ -87,7 +87,7 @@ def workload_rows(workloads: Workloads) -> tuple[FloatArray, Callable[[dict[str,
         for row, workload in enumerate(listed):
             _validate(row, workload)
         return workload_table(listed), dict
-    return _table(columns), _maker(workloads)
+    return _table(columns), maker_like(workloads)
 
 
 def _listed(workloads: Any) -> list[Characteristics]:
@@ -108,8 +108,8 @@ def _is_of(frame: object, library: str, name: str) -> bool:
     return kind is not None and isinstance(frame, kind)
 
 
-def _columns_of(frame: Any) -> Mapping[str, Any] | None:
-    """Give the columns of a table by name; `None` for what is none."""
+def columns_of(frame: Any) -> Mapping[str, Any] | None:
+    """Give the columns of a table of any library by name; `None` for what is none."""
     if isinstance(frame, Mapping):
         return frame
     # They are read as the workloads that they are of.
@@ -123,7 +123,8 @@ def _columns_of(frame: Any) -> Mapping[str, Any] | None:
     return None
 
 
-def _maker(frame: Any) -> Callable[[dict[str, Any]], Any]:
+def maker_like(frame: Any) -> Callable[[dict[str, Any]], Any]:
+    """Give what makes of columns a table of the same kind, with the same index."""
     if isinstance(frame, Mapping):
         return dict
     if _is_of(frame, "pandas", "DataFrame"):

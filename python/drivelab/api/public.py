@@ -8,6 +8,7 @@ from drivelab.api.drive import Drive, drive
 from drivelab.api.measurements import Measurement, Measurements
 from drivelab.api.model import Model, fit
 from drivelab.api.run import Run, run
+from drivelab.api.table import TableModel, fit_table
 from drivelab.errors import DrivelabError
 from drivelab.workloads.characteristics import Characteristics
 
@@ -19,7 +20,9 @@ __all__ = [
     "Measurements",
     "Model",
     "Run",
+    "TableModel",
     "drive",
     "fit",
+    "fit_table",
     "run",
 ]

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab model`."""
     add_drive(parser, required=False)
-    add_own_options(parser)
     add_design_options(parser)
     parser.add_argument(
         "--out",
@@ -64,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_writes(
         parser, (*WRITES, BOTH), "simulated drives sustained, others burst; both: a run of each"
     )
+    add_own_options(parser)
     parser.add_argument(
         "--on-failure",
         choices=("stop", "continue"),

@@ -16,7 +16,10 @@ import drivelab as dl
 
 GUIDE = Path(__file__).parents[3] / "docs" / "python.md"
 HEAVY = ("numpy", "scipy", "sklearn", "matplotlib", "pandas", "pyarrow", "jinja2")
-DOCUMENTED = ("api.drive", "api.measurements", "api.model", "api.run", "workloads.characteristics")
+DOCUMENTED = (
+    *("api.drive", "api.measurements", "api.model", "api.run", "api.table"),
+    "workloads.characteristics",
+)
 
 
 def test_there_are_a_dozen_names_at_most_and_each_is_found_and_explained() -> None:
@@ -27,7 +30,7 @@ def test_there_are_a_dozen_names_at_most_and_each_is_found_and_explained() -> No
 
 
 def test_every_method_that_is_offered_is_explained() -> None:
-    for one in (dl.Drive, dl.Run, dl.Model, dl.Measurements, dl.Measurement):
+    for one in (dl.Drive, dl.Run, dl.Model, dl.TableModel, dl.Measurements, dl.Measurement):
         for name, member in inspect.getmembers(one):
             if not name.startswith("_") and isinstance(
                 member, FunctionType | MethodType | property

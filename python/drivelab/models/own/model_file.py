@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from drivelab.bounded_json import UnreadableJsonError
-from drivelab.errors import DamagedError, UsageError
+from drivelab.errors import DamagedError, RunError, UsageError
 from drivelab.models.accuracy import Accuracy
 from drivelab.models.checked_json import MismatchError, Node
 from drivelab.models.features import FeatureSet
@@ -22,6 +22,7 @@ from drivelab.models.own.table import file_bytes
 from drivelab.models.predictor import Predictor
 from drivelab.models.predictors import read_predictor
 from drivelab.sealed_json import BrokenSealError, NoSealError, sealed_json, unsealed_json
+from drivelab.whole_file import write_whole
 
 FORMAT: Final = "drivelab model of own measurements"
 FORMAT_VERSION: Final = 1
@@ -54,6 +55,23 @@ def to_bytes(model: OwnModel) -> bytes:
             "targets": [_target_json(one) for one in model.targets.values()],
         }
     )
+
+
+def save(path: Path, model: OwnModel) -> None:
+    """Write a model to a file, which then holds either the old or the whole new one.
+
+    Raises
+    ------
+    RunError
+        When it cannot be written.
+    """
+    try:
+        write_whole(path, to_bytes(model))
+    except OSError as error:
+        raise RunError(
+            f"cannot write the model {path}: {error.strerror or error}; make room or name another "
+            "place"
+        ) from error
 
 
 def load(path: Path) -> OwnModel:

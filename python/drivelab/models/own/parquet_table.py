@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,21 +42,11 @@ def read_parquet(path: Path, table: OwnTable) -> None:
     except (pyarrow.ArrowException, OSError, ValueError, KeyError) as error:
         said = " ".join(str(error).split())[:200]
         raise UsageError(f"{path} is no Parquet file that can be read: {said}") from error
-    if not rows or not names:
-        raise UsageError(f"{path} holds no measurement: no row, or no column of numbers or text")
-    try:
-        filled = table.begin(names)
-    except UsageError as error:
-        raise UsageError(f"{path}: {error}") from error
-    for column, cells in zip(filled, columns, strict=True):
-        for cell in cells:
-            if isinstance(cell, str):
-                column.add(cell.strip())
-            else:
-                column.add_number(_number(cell))
+    if not names:
+        raise UsageError(f"{path} holds no column of numbers or text")
+    table.fill(str(path), dict(zip(names, columns, strict=True)))
     if left_out:
         table.remarks.append(f"{path}: columns that are no numbers or texts: {', '.join(left_out)}")
-    table.end(str(path), "row", range(1, rows + 1))
 
 
 def _is_read(kind: Any) -> bool:
@@ -73,10 +62,3 @@ def _is_read(kind: Any) -> bool:
             *(types.is_string, types.is_large_string, types.is_null),
         )
     )
-
-
-def _number(cell: Any) -> float:
-    try:
-        return math.nan if cell is None else float(cell)
-    except (OverflowError, ValueError):
-        return math.inf

@@ -6,12 +6,13 @@ Every mistake is told with the file and the line, row or job.
 
 from __future__ import annotations
 
+import math
 import stat
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -88,6 +89,32 @@ class OwnTable:
             raise UsageError(f"{file}: {MOST_ROWS:,} rows are the most; give fewer")
         for column in self.cells.values():
             column.skip(self.rows - len(column))
+
+    def fill(self, source: str, columns: Mapping[str, Sequence[object]]) -> None:
+        """Put columns of numbers, texts and None below the rows, all of one length.
+
+        Raises
+        ------
+        UsageError
+            When there is no column or row, columns differ in length, or a value is neither.
+        """
+        lengths = {len(cells) for cells in columns.values()}
+        if len(lengths) > 1:
+            told = ", ".join(f"{name} has {len(cells)}" for name, cells in columns.items())
+            raise UsageError(f"{source}: the columns differ in length: {told}")
+        if not lengths or lengths == {0}:
+            raise UsageError(f"{source} holds no measurement")
+        try:
+            filled = self.begin(columns)
+        except UsageError as error:
+            raise UsageError(f"{source}: {error}") from error
+        for column, cells in zip(filled, columns.values(), strict=True):
+            for row, cell in enumerate(cells, 1):
+                if isinstance(cell, str):
+                    column.add(cell.strip())
+                else:
+                    column.add_number(_number(f"{source}, row {row}: {column.name}", cell))
+        self.end(source, "row", range(1, lengths.pop() + 1))
 
     def place(self, row: int) -> str:
         """Say where a row stands."""
@@ -183,6 +210,18 @@ class NamedTable:
             for row, text in enumerate(words)
         ]
         return np.unique(np.array(codes, dtype=np.int64), return_inverse=True)[1].astype(np.int64)
+
+
+def _number(where: str, cell: Any) -> float:
+    # pandas has a missing value of its own, which is equal to nothing and no number.
+    if cell is None or type(cell).__name__ == "NAType":
+        return math.nan
+    try:
+        return float(cell)
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{where} is {shown(cell)}; give a number or a text") from error
 
 
 def size_factor(name: str, factor: float = 1.0) -> float | None:
