@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 MOST_DOTS: Final = 2_000
 #: Columns of a bar figure, the most important ones of the first target.
 MOST_BARS: Final = 12
+#: Of more files than these the first and the last are named.
+MOST_FILES: Final = 5
 #: Level of the intervals beside predictions.
 LEVEL: Final = 0.9
 # A split, as a tree of numbers words it.
@@ -95,9 +97,15 @@ def accuracy_lines_table(model: OwnModel) -> Table:
 def read_facts(found: FittedTable) -> Facts:
     """Say what was read, what models see of it, and what was left out."""
     model = found.model
-    facts = [(file, f"{rows:,} rows") for file, rows in model.files[:20]]
-    if len(model.files) > 20:
-        facts.append((f"{len(model.files) - 20} further files", ""))
+    facts = [(file, f"{rows:,} rows") for file, rows in model.files]
+    if len(facts) > MOST_FILES:
+        rows = sum(rows for _, rows in model.files)
+        facts = [
+            (
+                f"{model.files[0][0]} ... {model.files[-1][0]}",
+                f"{len(facts):,} files, {rows:,} rows",
+            )
+        ]
     facts += [(column.name, _seen_as(column)) for column in model.columns]
     facts += [(target.name, _target_words(target)) for target in model.targets.values()]
     of = f"rows with the same {model.group}" if model.group else "rows of equal settings"
@@ -239,17 +247,28 @@ def _predictions_of(
     up = tuple(fitted.out_of_fold[target.best][some].tolist())
     texts = tuple(_setting_text(found, int(row)) for row in fitted.kept[some])
     width = target.half_widths[target.best].get(LEVEL)
-    title = f"{target.name}: {ESTIMATORS[target.best].label}"
+    unit = unit_of(target.name)[1]
     name = f"predictions-{number}"
     if target.logarithm:
-        ends = (min(across + up), max(across + up))
-        x, y = (Axis(f"{word} {target.name}", "log10", also=ends) for word in _BOTH)
-        factor = None if width is None else min(float(np.exp(width)), 1e6)
-        return ScatterFigure(name, title, x, y, across, up, "rows", factor=factor, texts=texts)
+        # Times of any unit are written with the one that fits them.
+        is_time = unit.kind == "time"
+        factor = unit.factor if is_time else 1.0
+        across, up = (tuple(factor * one for one in values) for values in (across, up))
+        x, y = (
+            Axis(
+                f"{word} {target.name}",
+                "log10",
+                quantity="duration" if is_time else "number",
+                also=(min(across + up), max(across + up)),
+            )
+            for word in _BOTH
+        )
+        band = None if width is None else min(float(np.exp(width)), 1e6)
+        return ScatterFigure(name, target.name, x, y, across, up, "rows", factor=band, texts=texts)
     x, y = (Axis(f"{word} {target.name}") for word in _BOTH)
     ends = (min(across), max(across))
     lines = [Line("exact", ends, ends, "guide"), Line("rows", across, up, "cloud", texts=texts)]
-    return LineFigure(name, title, x, y, tuple(lines))
+    return LineFigure(name, target.name, x, y, tuple(lines))
 
 
 _BOTH: Final = ("measured", "predicted")
