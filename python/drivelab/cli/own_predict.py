@@ -169,7 +169,8 @@ def _predict_file(args: argparse.Namespace, model: OwnModel) -> int:
     """Answer every row of a file into ``--out``, whole or not at all."""
     import numpy as np
 
-    from drivelab.cli.predict_file import STANDARD, answers_sink
+    from drivelab.cli.outputs import STANDARD
+    from drivelab.cli.predict_file import answers_sink
     from drivelab.csv_text import csv_text
     from drivelab.models.own.fitting import best_of
     from drivelab.models.own.reading import read_files
