@@ -17,7 +17,7 @@ from drivelab.workloads.characteristics import FIELDS
 
 _SHUFFLES: Final = 5
 _EFFECT_POINTS: Final = 17
-_EFFECT_ROWS: Final = 1000
+_EFFECT_ROWS: Final = 100
 _COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
 
 
@@ -145,14 +145,14 @@ def shuffled_increases(
 
 
 def partial_dependence(
-    predictor: Predictor, table: FloatArray, metrics: Sequence[str], seed: int
+    predictor: Predictor, table: FloatArray, metrics: Sequence[str]
 ) -> dict[str, tuple[Effect, ...]]:
     """Return by metric the effect of each characteristic that varies, in their order.
 
-    The other characteristics keep the values of measured workloads, a seeded sample of at
-    most 1000 of them. Where changing one characteristic brings others into effect (the
-    write size once something is written), only workloads are taken that have values for
-    them.
+    The other characteristics keep the values of measured workloads, of at most 100 that are
+    spread evenly from the fastest to the slowest. Where changing one characteristic brings others
+    into effect (the write size once something is written), only workloads are taken that have
+    values for them.
 
     Parameters
     ----------
@@ -162,8 +162,6 @@ def partial_dependence(
         Workloads in effect, shape (n, 8).
     metrics
         Of which performances.
-    seed
-        Of the sample.
     """
     result: dict[str, list[Effect]] = {metric: [] for metric in metrics}
     for name, column in _COLUMN.items():
@@ -172,8 +170,9 @@ def partial_dependence(
         if trained.size < 2 or len(rows) == 0:
             continue
         if len(rows) > _EFFECT_ROWS:
-            random = np.random.default_rng((seed, column))
-            rows = rows[np.sort(random.choice(len(rows), _EFFECT_ROWS, replace=False))]
+            order = np.argsort(predictor.predict(rows), kind="stable")
+            places = (np.arange(_EFFECT_ROWS) + 0.5) * (len(rows) / _EFFECT_ROWS)
+            rows = rows[order[places.astype(int)]]
         values = _effect_values(name, trained)
         performance: dict[str, list[float]] = {metric: [] for metric in metrics}
         for value in values:

@@ -194,7 +194,7 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Answer], Eva
         importance = pool.submit(
             permutation_importance, fitted.of_folds[chosen], table, folds, observed, seed
         )
-        effects = pool.submit(partial_dependence, surfaces[chosen], table, METRICS, seed)
+        effects = pool.submit(partial_dependence, surfaces[chosen], table, METRICS)
         seen = {key: surface.predict(table) for key, surface in surfaces.items()}
     evaluation = Evaluation(
         indices=rows.indices,
