@@ -117,7 +117,7 @@ def _answer(
         "population": selection.population,
         "workloads": len(selection.workloads),
         "distinct_workloads": len({workload.key() for workload in selection.workloads}),
-        "parts": selection.parts.to_json(),
+        "parts": selection.parts.counts,
         "left_out_workloads": selection.left_out,
         "left_out_sweeps": selection.left_out_sweeps,
         "drive_seconds": cost.drive_seconds,

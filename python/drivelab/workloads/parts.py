@@ -14,7 +14,7 @@ A run that asks round by round (``adaptive``) has a stretch for each part of eac
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -25,6 +25,8 @@ from drivelab.workloads.given import shown
 
 PartName = Literal["training", "calibration", "check", "sweeps", "chosen", "probes"]
 PART_NAMES: Final[tuple[PartName, ...]] = get_args(PartName)
+# Every run says how many it has of these; the others came later, and say it where they are.
+_ALWAYS: Final[tuple[PartName, ...]] = ("training", "calibration", "check", "sweeps")
 #: Models are fitted to these.
 FITTED: Final[tuple[PartName, ...]] = ("training", "calibration", "chosen")
 #: Of these, the workloads that stand for the design's population.
@@ -138,9 +140,15 @@ class Parts:
         return list(accumulate(count for _, count in self.stretches))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the counts by the names of the parts, and the stretches where there are rounds."""
+        """Return the counts by the names of the parts, and the stretches where there are rounds.
+
+        A run without rounds says what one of release 0.1.0 said.
+        """
         order = {"order": [list(one) for one in self.order]} if self.order else {}
-        return {**{str(name): count for name, count in self.counts.items()}, **order}
+        counts = {
+            str(name): count for name, count in self.counts.items() if count or name in _ALWAYS
+        }
+        return {**counts, **order}
 
     @classmethod
     def from_json(cls, data: object) -> Parts:
@@ -151,12 +159,16 @@ class Parts:
         UsageError
             When it is anything else.
         """
-        if not isinstance(data, dict) or data.keys() - {"order"} != set(PART_NAMES):
+        if not isinstance(data, dict) or not _are_parts(data.keys() - {"order"}):
             raise UsageError(f"the parts of a run are {', '.join(PART_NAMES)}; found {shown(data)}")
         order = data.get("order", [])
         if not isinstance(order, list) or not all(map(_is_stretch, order)):
             raise UsageError(f"the stretches of a run are parts and counts; found {shown(order)}")
         return cls(**{**data, "order": tuple((name, count) for name, count in order)})
+
+
+def _are_parts(names: Set[object]) -> bool:
+    return set(_ALWAYS) <= names <= set(PART_NAMES)
 
 
 def _is_stretch(one: object) -> bool:

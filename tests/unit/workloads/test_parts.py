@@ -34,15 +34,12 @@ def test_an_unknown_part_is_a_mistake_of_the_caller() -> None:
 def test_json_gives_the_parts_back() -> None:
     parts = Parts(240, 60, 1000, 75)
     stored = json.loads(json.dumps(parts.to_json()))
-    assert stored == {
-        "training": 240,
-        "calibration": 60,
-        "check": 1000,
-        "sweeps": 75,
-        "chosen": 0,
-        "probes": 0,
-    }
+    # What release 0.1.0 wrote: its runs go on, and are compared by it.
+    assert stored == {"training": 240, "calibration": 60, "check": 1000, "sweeps": 75}
     assert Parts.from_json(stored) == parts
+    assert parts.counts == {**stored, "chosen": 0, "probes": 0}
+    with_probes = Parts(240, 60, chosen=1, probes=20)
+    assert Parts.from_json(json.loads(json.dumps(with_probes.to_json()))) == with_probes
 
 
 def test_a_run_that_asks_round_by_round_has_a_stretch_a_part_and_round() -> None:
