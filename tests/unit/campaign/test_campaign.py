@@ -86,8 +86,6 @@ def test_header_says_what_was_measured(tmp_path: Path) -> None:
         "calibration": 4,
         "check": 5,
         "sweeps": 1,
-        "chosen": 0,
-        "probes": 0,
     }
     assert header["design"]["population"] == "forty of them"
     # Queue depths repeat after 32, sizes after 9.
