@@ -75,9 +75,9 @@ def few_measurements(drives: Sequence[str] = tuple(_TARGETS), seeds: int = _SEED
     section = Section(f"Models from {_MEASUREMENTS} measurements", command)
     section.say(
         f"The default run, {_MEASUREMENTS} measurements chosen as it goes, on {len(drives)} "
-        f"drives. Found: mean relative errors of latency / bandwidth / throughput on {_CHECK} other "
-        f"workloads spread over the whole ranges; with bursts the mean of {seeds} seeds, with "
-        "sustained writes of one. Said: what the run expects of the worst of the three, by "
+        f"drives. Found: mean relative errors of latency / bandwidth / throughput on {_CHECK} "
+        f"other workloads spread over the whole ranges; with bursts the mean of {seeds} seeds, "
+        "with sustained writes of one. Said: what the run expects of the worst of the three, by "
         "cross-validation, before it measures these."
     )
     jobs = [Job(drive, "burst", seed) for drive in drives for seed in range(seeds)]
