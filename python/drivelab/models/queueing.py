@@ -11,6 +11,9 @@ go, on a drive that is a `Layout`, a few counts and switches, and fourteen costs
     partial, program_random             more for a page written in part; anywhere
     read_waits                          for a program that runs, where reads go first
 
+and two factors by which programs take longer where writes go anywhere, in small pieces and in large
+ones: what a drive has settled to, whose every program is followed by some of collection.
+
 The time of a loop is a sum of these costs along its critical path, so the logarithm's derivative by
 that of a cost is the cost's share of the time. Costs are fitted with it, by least squares with a
 soft L1 loss; the layout is searched: some beginnings, then one change after the other, each kept
@@ -26,16 +29,24 @@ from typing import Any, Final, Self
 import numpy as np
 
 from drivelab import _core
+from drivelab.drives.write_pattern import LARGE_BYTES
 from drivelab.models.checked_json import Node
 from drivelab.models.features import PAGE_BYTES, FloatArray
+from drivelab.models.predictor import IntArray
 from drivelab.workloads.characteristics import FIELDS
 
-#: The costs, in the order of the core.
-COSTS: Final = (
+# The costs, in the order of the core.
+_OF_CORE: Final = (
     *("path_read", "path_write", "link_read", "link_write", "link_read_page", "link_write_page"),
     *("channel", "read", "read_again", "program", "program_again", "partial", "program_random"),
     "read_waits",
 )
+# By how much programs take longer in a drive that was written anywhere for long, in small pieces
+# and in large ones; and which costs of the core that is about.
+_FACTORS: Final = ("small_anywhere", "large_anywhere")
+_LENGTHENED: Final = ("program", "program_again")
+#: What is fitted: the costs, and the two factors.
+COSTS: Final = (*_OF_CORE, *_FACTORS)
 _COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
 # About so many requests are replayed: for an answer, while costs settle, of layouts in which one
 # thing is changed, and of those with which the search begins.
@@ -58,6 +69,8 @@ _DAMPING: Final = 0.3
 # So many layouts are followed, and a change is kept that lowers the loss to this share.
 _FOLLOWED: Final = 3
 _WORTH: Final = 0.98
+# Factors are taken where they lower it to this share.
+_MARKED: Final = 0.92
 _PASSES: Final = 3
 # A share of the time that varies less between workloads tells nothing.
 _LEAST_SHARE: Final = 1e-3
@@ -213,21 +226,46 @@ def fit_queueing(table: FloatArray, targets: FloatArray) -> Queueing:
         Logarithms of latency over queue depth in ns, shape (n,).
     """
     table, targets = _some(table, targets, _MOST_ROWS)
+    found = _searched(table, targets, has_factors=False)
+    # Factors that little speaks for would only hide what else is to be found.
+    freed = dataclasses.replace(found, has_factors=True)
+    if _costs(table, targets, found.layout, _SETTLING, start=freed).loss < _MARKED * found.loss:
+        found = min(found, _searched(table, targets, has_factors=True), key=_loss)
+    shares = _replayed(table, found.layout, found.parameters, _REQUESTS)[1]
+    varied = shares.std(axis=0) * _free(has_factors=found.has_factors) > _LEAST_SHARE
+    told = tuple(name for name, one in zip(COSTS, varied, strict=True) if one)
+    return Queueing(found.layout, found.parameters, told)
+
+
+def _searched(table: FloatArray, targets: FloatArray, *, has_factors: bool) -> _Fitted:
+    """Search the layout, with the factors or without."""
     few = _some(table, targets, _BEGUN_ROWS)
-    begun = [_costs(*few, layout, _BEGUN) for layout in _BEGINNINGS]
-    begun.sort(key=lambda one: one.loss)
+    begun = [_costs(*few, layout, _BEGUN, has_factors=has_factors) for layout in _BEGINNINGS]
+    begun.sort(key=_loss)
     # An array shows late, when the costs of its members are known.
     followed = [*begun[:_FOLLOWED], *[one for one in begun if one.layout.members > 1][:1]]
     more = _some(table, targets, _CHANGED_ROWS)
-    best = min((_improved(*more, one) for one in followed), key=lambda one: one.loss)
-    return _settled(table, targets, best)
+    best = min((_improved(*more, one) for one in followed), key=_loss)
+    for requests in (_SETTLING, _REQUESTS):
+        best = _costs(table, targets, best.layout, requests, start=best, rounds=10)
+    return best
+
+
+def _loss(one: _Fitted) -> float:
+    return one.loss
+
+
+def _free(*, has_factors: bool) -> FloatArray:
+    """Return 1 for each cost that is fitted, 0 for those that stay."""
+    return np.repeat([1.0, float(has_factors)], [len(_OF_CORE), len(_FACTORS)])
 
 
 def refit_queueing(table: FloatArray, targets: FloatArray, start: Queueing) -> Queueing:
     """Fit the costs anew, to nearly the rows of a fit that is there."""
     table, targets = _some(table, targets, _MOST_ROWS)
-    fitted = _Fitted(start.layout, start.parameters, np.inf)
-    found = _costs(table, targets, start.layout, _REQUESTS, start=fitted, rounds=5)
+    has_factors = bool(start.parameters[len(_OF_CORE) :].any())
+    fitted = _Fitted(start.layout, start.parameters, np.inf, has_factors)
+    found = _costs(table, targets, start.layout, _REQUESTS, start=fitted, rounds=5, is_near=True)
     return Queueing(start.layout, found.parameters, start.told)
 
 
@@ -246,6 +284,7 @@ class _Fitted:
     layout: Layout
     parameters: FloatArray
     loss: float
+    has_factors: bool = False
 
 
 def _improved(table: FloatArray, targets: FloatArray, fitted: _Fitted) -> _Fitted:
@@ -273,6 +312,7 @@ def _improved(table: FloatArray, targets: FloatArray, fitted: _Fitted) -> _Fitte
 def _promised(table: FloatArray, targets: FloatArray, layout: Layout, start: _Fitted) -> float:
     """Return the loss that one step of a search for a layout's costs is expected to leave."""
     time, shares = _replayed(table, layout, start.parameters, _CHANGED)
+    shares *= _free(has_factors=start.has_factors)
     left = time - targets
     counts = 1 / np.sqrt(1 + (left / _SOFT) ** 2)
     normal = (shares.T * counts) @ shares + _DAMPING * np.eye(len(COSTS))
@@ -289,16 +329,6 @@ def _rescaled(fitted: _Fitted, layout: Layout) -> FloatArray:
     return parameters
 
 
-def _settled(table: FloatArray, targets: FloatArray, fitted: _Fitted) -> Queueing:
-    """Fit a layout's costs to all rows and more requests."""
-    for requests in (_SETTLING, _REQUESTS):
-        fitted = _costs(table, targets, fitted.layout, requests, start=fitted, rounds=10)
-    shares = _replayed(table, fitted.layout, fitted.parameters, _REQUESTS)[1]
-    varied = shares.std(axis=0) > _LEAST_SHARE
-    told = tuple(name for name, one in zip(COSTS, varied, strict=True) if one)
-    return Queueing(fitted.layout, fitted.parameters, told)
-
-
 def _costs(
     table: FloatArray,
     targets: FloatArray,
@@ -307,11 +337,15 @@ def _costs(
     *,
     start: _Fitted | None = None,
     rounds: int = _ROUNDS,
+    is_near: bool = False,
+    has_factors: bool = False,
 ) -> _Fitted:
-    """Fit the costs of a layout, from those of another fit or from usual ones."""
+    """Fit the costs of a layout, from those of another fit, perhaps near, or from usual ones."""
     from scipy.optimize import least_squares
 
     usual = _usual_costs(table, targets, layout)
+    has_factors = start.has_factors if start is not None else has_factors
+    free = _free(has_factors=has_factors)
     seen: dict[bytes, tuple[FloatArray, FloatArray]] = {}
 
     def replayed(parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -326,7 +360,7 @@ def _costs(
         return np.concatenate([left, _PULL * (parameters - usual)])
 
     def slopes(parameters: FloatArray) -> FloatArray:
-        return np.vstack([replayed(parameters)[1], _PULL * np.eye(len(COSTS))])
+        return np.vstack([replayed(parameters)[1] * free, _PULL * np.eye(len(COSTS))])
 
     parameters = usual if start is None else start.parameters
     loss = np.inf
@@ -337,26 +371,49 @@ def _costs(
             inside,
             slopes,
             bounds=(usual - _REACH, usual + _REACH),
+            # Near the end steps as long as each cost matters; at first they would run away.
+            x_scale="jac" if is_near else 1.0,
             loss="soft_l1",
             f_scale=soft,
             max_nfev=most,
         )
         parameters, loss = found.x, float(found.cost)
-    return _Fitted(layout, parameters, loss)
+    return _Fitted(layout, parameters, loss, has_factors)
 
 
 def _replayed(
     table: FloatArray, layout: Layout, parameters: FloatArray, requests: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return the logarithm of the time of each workload, and each cost's share of it."""
-    costs = np.exp(parameters)
-    told = _core.replay_loops(
-        np.clip(table, _LEAST, _MOST), costs.tolist(), requests, **dataclasses.asdict(layout)
-    )
-    found = np.frombuffer(told).reshape(len(table), 1 + len(COSTS))
-    time = np.maximum(found[:, 0], 1e-3)
-    shares: FloatArray = found[:, 1:] * costs / time[:, np.newaxis]
+    time, shares = np.empty(len(table)), np.zeros((len(table), len(COSTS)))
+    places = [_OF_CORE.index(name) for name in _LENGTHENED]
+    kinds = _kinds_of_writing(table)
+    for kind in np.unique(kinds):
+        rows = kinds == kind
+        costs = np.exp(parameters[: len(_OF_CORE)])
+        if kind:
+            costs[places] *= np.exp(parameters[len(_OF_CORE) + kind - 1])
+        told = _core.replay_loops(
+            np.clip(table[rows], _LEAST, _MOST),
+            costs.tolist(),
+            requests,
+            **dataclasses.asdict(layout),
+        )
+        found = np.frombuffer(told).reshape(-1, 1 + len(_OF_CORE))
+        time[rows] = np.maximum(found[:, 0], 1e-3)
+        shares[rows, : len(_OF_CORE)] = found[:, 1:] * costs / time[rows, np.newaxis]
+        if kind:
+            shares[rows, len(_OF_CORE) + kind - 1] = shares[np.ix_(rows, places)].sum(axis=1)
     return np.log(time), shares
+
+
+def _kinds_of_writing(table: FloatArray) -> IntArray:
+    """Return 0 where nothing is written anywhere, else 1 for small and 2 for large pieces."""
+    size = np.nan_to_num(table[:, _COLUMN["write_size"]], nan=float(PAGE_BYTES))
+    anywhere = np.nan_to_num(table[:, _COLUMN["write_random"]]) > 0
+    anywhere &= table[:, _COLUMN["write_ratio"]] > 0
+    found: IntArray = np.where(anywhere, np.where(size < LARGE_BYTES, 1, 2), 0)
+    return found
 
 
 def _usual_costs(table: FloatArray, targets: FloatArray, layout: Layout) -> FloatArray:
@@ -399,4 +456,4 @@ def _usual_costs(table: FloatArray, targets: FloatArray, layout: Layout) -> Floa
         "program_random": program / 30,
         "read_waits": program / 4,
     }
-    return np.log([costs[name] for name in COSTS])
+    return np.log([*(costs[name] for name in _OF_CORE), *(1.0 for _ in _FACTORS)])

@@ -25,7 +25,7 @@ EXTENDED = FEATURE_SETS["extended"]
 DRIVE = Queueing(
     Layout(12, 8192, buffer_pages=16),
     np.log(
-        [20e3, 30e3, 5e3, 6e3, 8e3, 9e3, 1e3, 70e3, 60e3, 800e3, 700e3, 70e3, 50e3, 1e3],
+        [20e3, 30e3, 5e3, 6e3, 8e3, 9e3, 1e3, 70e3, 60e3, 800e3, 700e3, 70e3, 50e3, 1e3, 1, 1],
     ),
 )
 
@@ -80,7 +80,32 @@ def test_kriging_on_it_errs_less_than_kriging(
 def test_the_shares_of_the_time_are_all_of_it() -> None:
     table = workloads(50)
     shares = DRIVE.inputs(table)[:, 1:]
-    assert shares.sum(axis=1) == pytest.approx(np.ones(50), abs=1e-4)
+    # The last two are of how much longer programs take, which are among the others.
+    assert shares[:, :-2].sum(axis=1) == pytest.approx(np.ones(50), abs=1e-4)
+
+
+def test_programs_of_a_drive_that_was_written_anywhere_take_longer() -> None:
+    settled = DRIVE.parameters.copy()
+    settled[[COSTS.index("small_anywhere"), COSTS.index("large_anywhere")]] = np.log([12, 3])
+    drive = replace(DRIVE, parameters=settled)
+    one = Characteristics(write_ratio=1, write_size=8192, queue_depth=32, write_random=0)
+
+    def slower(**changes: float) -> float:
+        table = workload_table([replace(one, **changes)])
+        return float(np.exp(time_of(drive, table) - time_of(DRIVE, table))[0])
+
+    assert slower() == 1
+    assert slower(write_random=1) == pytest.approx(12, rel=0.1)
+    # A drive that is written anywhere once in a while is in that state for all its writes.
+    assert slower(write_random=0.01) == pytest.approx(12, rel=0.1)
+    assert slower(write_random=1, write_size=1 << 20) == pytest.approx(3, rel=0.1)
+    assert slower(write_ratio=0) == 1
+    table = workloads(260)
+    near = settled.copy()
+    near[-2:] = np.log([9, 4])
+    found = refit_queueing(table, time_of(drive, table), replace(drive, parameters=near))
+    assert found.cost_ns("small_anywhere") == pytest.approx(12, rel=0.2)
+    assert found.cost_ns("large_anywhere") == pytest.approx(3, rel=0.2)
 
 
 def test_costs_are_fitted_anew_from_where_they_were(seen: tuple[FloatArray, FloatArray]) -> None:
