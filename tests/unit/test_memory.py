@@ -210,7 +210,7 @@ try:
     elif sys.argv[1] == "worker":
         one = (0.0, 1, 4096, 4096, 0.0, 0.0, 4096, 4096)
         streams = [_core.Stream.of_characteristics(one)]
-        work = [(0, streams, (0, 0, 9, None, None, 9))]
+        work = [(0, streams, (0, 0, 9, None, None, 9), None)]
         next(drive.measure(work, seed=0, workers=2))
     else:
         drive.prepare()

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from drivelab.campaign.campaign import accepted_by, run_campaign
+from drivelab.drives.asked import plan_for
 from drivelab.drives.naming import open_drive
-from drivelab.drives.plan import MeasurementPlan
 from drivelab.errors import RunError, UsageError
 from drivelab.store import RunStore
 from drivelab.workloads.design import parse_design
@@ -67,7 +67,7 @@ def finish(path: Path, design: str = DESIGN) -> bytes:
     """Go on as the command does, without the models and the report; give the export."""
     with open_drive(DRIVE) as drive:
         selection = parse_design(design).select(0, accepted_by(drive))
-        plan = MeasurementPlan(requests=int(REQUESTS))
+        plan = plan_for(DRIVE, seed=0, asked={"requests": int(REQUESTS), "writes": "sustained"})
         run_campaign(
             drive,
             selection.workloads,

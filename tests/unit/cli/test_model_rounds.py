@@ -55,8 +55,9 @@ def test_any_number_of_threads_chooses_the_same(tmp_path: Path, capsys) -> None:
 def test_an_expected_error_or_a_budget_ends_it(tmp_path: Path, capsys) -> None:
     easy = told(["--error", "99%", "--out", str(tmp_path / "easy")], capsys)
     assert easy["ended"]["ended_by"] == "error"
-    # With 13 probes: this drive has no page that stands out.
-    assert easy["workloads"] == 60 + 13 + 3
+    # Probes come first, then 60 workloads are enough.
+    assert easy["parts"]["probes"] in (13, 23)
+    assert easy["workloads"] == 60 + easy["parts"]["probes"] + 3
     short = told(["--budget", "0.5s", "--out", str(tmp_path / "short")], capsys)
     assert short["ended"]["ended_by"] == "budget"
     spent = short["ended"]["spent_seconds"]

@@ -17,6 +17,7 @@ from drivelab.models.own.columns import Column, feature_set
 from drivelab.models.own.fitting import OWN_ESTIMATORS, FittedTarget, usable_estimators
 from drivelab.models.own.model import Asked, FittedTable, fit_table
 from drivelab.models.own.reading import read_files
+from drivelab.models.work import WORK_INPUTS
 
 
 def fitted(
@@ -303,7 +304,7 @@ def test_a_column_beside_workloads(tmp_path: Path) -> None:
     names = (*(name.removesuffix("_kib") for name in names), "hot")
     found = fitted(tmp_path, "\n".join(lines), features=names)
     assert found.model.features.features[-1] == "hot"
-    assert len(found.model.features.linear_inputs) == 24
+    assert len(found.model.features.linear_inputs) == WORK_INPUTS + 1
     row = found.model.settings({"queue_depth": "4", "hot": "1"})
     assert found.model.targets["latency_us"].predict(row)[0] == pytest.approx(320, rel=0.1)
     with pytest.raises(UsageError, match="hot is missing"):
