@@ -76,8 +76,8 @@ def few_measurements(drives: Sequence[str] = tuple(_TARGETS), seeds: int = _SEED
     section.say(
         f"The default run, {_MEASUREMENTS} measurements chosen as it goes, on {len(drives)} "
         f"drives. Found: mean relative errors of latency / bandwidth / throughput on {_CHECK} "
-        f"other workloads spread over the whole ranges; means over {seeds} runs with bursts, and of "
-        "one with sustained writes. Said: what the run expects of the worst of the three, by "
+        f"other workloads spread over the whole ranges; means over {seeds} runs with bursts, and "
+        "of one with sustained writes. Said: what the run expects of the worst of the three, by "
         "cross-validation, before it measures these."
     )
     jobs = [Job(drive, "burst", seed) for drive in drives for seed in range(seeds)]
