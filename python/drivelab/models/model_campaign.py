@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from drivelab.campaign.campaign import accepted_by, run_campaign
 from drivelab.campaign.finished import finished_run
@@ -198,13 +198,16 @@ def adaptive_pool(
         left_out=pools.left_out,
         population=pools.population,
     )
-    whole = with_check_and_sweeps(
-        held, check=check, sweeps=sweeps, accepts=accepts, block_bytes=drive.block_bytes
-    )
-    names: tuple[PartName, ...] = ("training", "calibration", "check", "sweeps")
+    settings: dict[str, Any] = {"accepts": accepts, "block_bytes": drive.block_bytes}
+    whole = with_check_and_sweeps(held, check=check, sweeps=False, **settings)
+    # What may be asked for is not what will be: curves have all their points.
+    nothing = replace(held, workloads=[], parts=Parts())
+    curves = with_check_and_sweeps(nothing, check=0, sweeps=sweeps, **settings)
+    names: tuple[PartName, ...] = ("training", "calibration", "check")
     pool: dict[PartName, Sequence[Characteristics]] = {
         name: [whole.workloads[index] for index in whole.parts.range(name)] for name in names
     }
+    pool["sweeps"] = curves.workloads
     probes = [each for each in every_probe() if accepts(each)]
     return pools, {**pool, "chosen": pool["training"], "probes": probes}
 
