@@ -45,7 +45,8 @@ _SHOWN: Final = {
 
 def simulated_accuracy() -> Section:
     """Model `sim:x25m` from 300 workloads."""
-    command = f"drivelab model {_DRIVE} --design {_DESIGN} --check {_CHECK} --seed {_SEED}"
+    words = f"--design {_DESIGN} --writes burst --check {_CHECK} --seed {_SEED}"
+    command = f"drivelab model {_DRIVE} {words}"
     section = Section(f"Accuracy of the models on {_DRIVE}", command)
     with tempfile.TemporaryDirectory() as folder, open_drive(_DRIVE) as drive:
         selection = with_check_and_sweeps(
