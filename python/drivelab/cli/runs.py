@@ -115,7 +115,7 @@ def shown(args: argparse.Namespace) -> dict[str, Any]:
         "capacity_bytes": header["drive"]["capacity_bytes"],
         "identity": header["drive"]["identity"],
         # A profile or a test has none of a campaign's.
-        "workloads": header.get("design"),
+        "workloads": _workloads(header.get("design")),
         "plan": header.get("plan"),
         "starts": starts,
         "failures": [
@@ -238,13 +238,23 @@ def _show_text(answer: Mapping[str, Any]) -> str:
     return "\n".join(text)
 
 
+def _workloads(design: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Give what a campaign's header says of its workloads, of every part how many."""
+    from drivelab.workloads.parts import Parts
+
+    if design is None:
+        return None
+    order = {"order": design["parts"]["order"]} if "order" in design["parts"] else {}
+    return {**design, "parts": {**Parts.from_json(design["parts"]).counts, **order}}
+
+
 def _campaign_lines(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
     from drivelab.campaign.exhibits.plan_words import plan_words
     from drivelab.workloads.parts import Parts
 
     workloads = answer["workloads"]
     # In the order of their indices; JSON has them by name.
-    parts = Parts.from_json(workloads["parts"]).to_json().items()
+    parts = Parts.from_json(workloads["parts"]).counts.items()
     return [
         ("population", workloads["population"]),
         ("parts", ", ".join(f"{count} {name}" for name, count in parts if count)),

@@ -135,7 +135,9 @@ def test_intervals_hold_on_average_over_campaigns(monkeypatch: pytest.MonkeyPatc
     # Workloads, errors and models drawn anew each time. The mean of 40 campaigns of 30 reserved
     # and 100 asked scatters by about 0.01 (beta-binomial law: 0.06 for one campaign), so 0.035
     # is more than three times that. Coverage does not depend on the model: a quick one will do.
-    monkeypatch.setitem(ESTIMATORS, "boosted", ESTIMATORS["cart"])
+    for name in ("boosted", "kriging", "bottleneck", "bottleneck_kriging", "queueing_kriging"):
+        quick = dataclasses.replace(ESTIMATORS["cart"], features=ESTIMATORS[name].features)
+        monkeypatch.setitem(ESTIMATORS, name, quick)
     held = []
     for seed in range(40):
         rows = spread_workloads(160, 100 + seed)
