@@ -29,10 +29,9 @@ from typing import Any, Final, Self
 import numpy as np
 
 from drivelab import _core
-from drivelab.drives.write_pattern import LARGE_BYTES
 from drivelab.models.checked_json import Node
 from drivelab.models.features import PAGE_BYTES, FloatArray
-from drivelab.models.predictor import IntArray
+from drivelab.models.work import kinds_of_writing
 from drivelab.workloads.characteristics import FIELDS
 
 # The costs, in the order of the core.
@@ -387,7 +386,7 @@ def _replayed(
     """Return the logarithm of the time of each workload, and each cost's share of it."""
     time, shares = np.empty(len(table)), np.zeros((len(table), len(COSTS)))
     places = [_OF_CORE.index(name) for name in _LENGTHENED]
-    kinds = _kinds_of_writing(table)
+    kinds = kinds_of_writing(table)
     for kind in np.unique(kinds):
         rows = kinds == kind
         costs = np.exp(parameters[: len(_OF_CORE)])
@@ -405,15 +404,6 @@ def _replayed(
         if kind:
             shares[rows, len(_OF_CORE) + kind - 1] = shares[np.ix_(rows, places)].sum(axis=1)
     return np.log(time), shares
-
-
-def _kinds_of_writing(table: FloatArray) -> IntArray:
-    """Return 0 where nothing is written anywhere, else 1 for small and 2 for large pieces."""
-    size = np.nan_to_num(table[:, _COLUMN["write_size"]], nan=float(PAGE_BYTES))
-    anywhere = np.nan_to_num(table[:, _COLUMN["write_random"]]) > 0
-    anywhere &= table[:, _COLUMN["write_ratio"]] > 0
-    found: IntArray = np.where(anywhere, np.where(size < LARGE_BYTES, 1, 2), 0)
-    return found
 
 
 def _usual_costs(table: FloatArray, targets: FloatArray, layout: Layout) -> FloatArray:

@@ -17,6 +17,7 @@ import numpy as np
 
 from drivelab.drives.write_pattern import LARGE_BYTES
 from drivelab.models.features import PAGE_BYTES, SECTOR_BYTES, FloatArray, alignment
+from drivelab.models.predictor import IntArray
 from drivelab.workloads.characteristics import FIELDS
 
 _COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
@@ -93,6 +94,25 @@ def _partly(size: FloatArray, apart: FloatArray) -> FloatArray:
     return _touched(size, apart) - np.maximum(0.0, (size - PAGE_BYTES + apart) / PAGE_BYTES)
 
 
+#: Kinds of writing, beside 0: where nothing is written anywhere but in order.
+SMALL_ANYWHERE: Final = 1
+LARGE_ANYWHERE: Final = 2
+
+
+def kinds_of_writing(table: FloatArray) -> IntArray:
+    """Return the kind of writing of workloads in effect, shape (n,).
+
+    As `drivelab.drives.write_pattern` tells them apart: what is written in order and what is not
+    written at all is 0.
+    """
+    size = np.nan_to_num(table[:, _COLUMN["write_size"]], nan=float(PAGE_BYTES))
+    anywhere = np.nan_to_num(table[:, _COLUMN["write_random"]]) > 0
+    anywhere &= table[:, _COLUMN["write_ratio"]] > 0
+    large = np.where(size < LARGE_BYTES, SMALL_ANYWHERE, LARGE_ANYWHERE)
+    found: IntArray = np.where(anywhere, large, 0)
+    return found
+
+
 #: Columns of `work_inputs`.
 WORK_INPUTS: Final = 27
 
@@ -101,6 +121,7 @@ def work_inputs(table: FloatArray) -> FloatArray:
     """Return the work of workloads in effect, shape (n, `WORK_INPUTS`); finite everywhere."""
     columns = [table[:, _COLUMN["write_ratio"]], np.log2(table[:, _COLUMN["queue_depth"]])]
     size, pages = np.zeros(len(table)), np.zeros(len(table))
+    kinds = kinds_of_writing(table)
     for name in ("read", "write"):
         one = Direction.of(table, name)
         share, in_order = one.share, one.share * (1 - one.random)
@@ -120,9 +141,9 @@ def work_inputs(table: FloatArray) -> FloatArray:
             columns.append(_amount(share * one.partial))
             columns.append(_amount(in_order * (one.size < PAGE_BYTES)))
             # What the drive was written with before, where writes are sustained.
-            anywhere = (share > 0) & (one.random > 0)
-            for kind in (anywhere & (one.size < LARGE_BYTES), anywhere & (one.size >= LARGE_BYTES)):
-                columns += [kind.astype(np.float64), _amount(share * kind * one.pages)]
+            for kind in (SMALL_ANYWHERE, LARGE_ANYWHERE):
+                its = kinds == kind
+                columns += [its.astype(np.float64), _amount(share * its * one.pages)]
     flying = table[:, _COLUMN["queue_depth"]] * pages
     columns += [np.log2(size), np.log2(pages), np.log2(flying)]
     return np.column_stack(columns)

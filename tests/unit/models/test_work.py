@@ -5,9 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from drivelab.drives.write_pattern import write_pattern
 from drivelab.models.features import workload_table
-from drivelab.models.work import STRIPES, Direction, Stripes, likely_stripes, work_inputs
+from drivelab.models.work import (
+    STRIPES,
+    Direction,
+    Stripes,
+    kinds_of_writing,
+    likely_stripes,
+    work_inputs,
+)
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.ranges import workload_at
+from drivelab.workloads.sobol_points import sobol_points
 
 
 def writes(**given: float) -> Characteristics:
@@ -94,3 +104,12 @@ def test_what_a_drive_was_written_with_before_is_told_apart() -> None:
     assert list(work_inputs(workload_table([one]))[0][[20, 22]]) == [0, 1]
     reads = work_inputs(workload_table([Characteristics()]))[0]
     assert list(reads[[20, 22]]) == [0, 0]
+
+
+def test_kinds_of_writing_are_those_that_drives_settle_to() -> None:
+    points = sobol_points("kinds of writing")
+    asked = [workload_at(next(points), 512) for _ in range(300)]
+    kinds = {None: 0, "in order": 0, "small at random": 1, "large at random": 2}
+    expected = [kinds[write_pattern(one)] for one in asked]
+    assert set(expected) == {0, 1, 2}
+    assert kinds_of_writing(workload_table(asked)).tolist() == expected
