@@ -33,10 +33,11 @@ from drivelab.models.gaussian_process import solved
 from drivelab.models.kriging import KrigingRegressor
 from drivelab.models.kriging_surface import Inputs, KrigingSurface
 from drivelab.models.measured import Rows
-from drivelab.models.predictor import IntArray
+from drivelab.models.predictor import IntArray, Predictor
 from drivelab.models.predictors import ESTIMATORS
 from drivelab.models.trained import BoolArray
 from drivelab.one_thread import one_thread
+from drivelab.workloads.adaptive import START
 from drivelab.workloads.parts import DRAWN
 
 #: Of the estimators that may answer in the end those that know how sure they are.
@@ -156,53 +157,75 @@ def _left_out(kriging: KrigingRegressor, keys: Sequence[object]) -> tuple[FloatA
     return kriging.target_scale_ * errors, np.maximum(unit**2 * variances, 1e-12)
 
 
-def judged(rows: Rows, seed: int) -> Judged:
-    """Fit the models that may answer, and say how far the better one is off.
+class Judge:
+    """Fits the models that may answer, and says how far the better one is off, round after round.
+
+    A model is searched for from the beginning each time that there are twice as many rows; in
+    between it is fitted to all rows from where that search ended. Which rows a search saw depends
+    on their number alone, so a run that goes on finds what one that never stopped finds.
 
     Parameters
     ----------
-    rows
-        What was measured for models.
     seed
         Of the groups of cross-validation.
     """
-    folds = fold_numbers(rows.keys, seed)
-    with one_thread():
-        return min((_judged(name, rows, folds, seed) for name in MODELS), key=_ratio)
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._searched: dict[str, tuple[int, Predictor]] = {}
+
+    def judged(self, rows: Rows) -> Judged:
+        """Return the better model of what was measured for models."""
+        folds = fold_numbers(rows.keys, self._seed)
+        with one_thread():
+            return min((self._judged(name, rows, folds) for name in MODELS), key=_ratio)
+
+    def _judged(self, name: str, rows: Rows, folds: IntArray) -> Judged:
+        features, estimator = FEATURE_SETS["extended"], ESTIMATORS[name]
+        targets, is_drawn = _targets(rows), rows.are(DRAWN)
+
+        def fit(start: Predictor, seen: BoolArray) -> Predictor:
+            given = features, rows.table[seen], targets[seen], rows.noise[seen]
+            if estimator.refit is None:
+                return estimator.fit(*given, self._seed)
+            return estimator.refit(start, *given)
+
+        count = _searched_rows(len(targets))
+        held, found = self._searched.get(name, (0, None))
+        if found is None or held != count:
+            given = rows.table[:count], targets[:count], rows.noise[:count]
+            found = estimator.fit(features, *given, self._seed)
+            self._searched[name] = count, found
+        whole = found if count == len(targets) else fit(found, np.full(len(targets), True))
+
+        def errors_of(fold: int) -> FloatArray:
+            asked = (folds == fold) & is_drawn
+            left: FloatArray = targets[asked] - fit(whole, folds != fold).predict(rows.table[asked])
+            return left
+
+        # Each is the same whichever thread it is computed by.
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            errors = np.concatenate(list(pool.map(errors_of, range(int(folds.max()) + 1))))
+        off = max(
+            # Mean latency, and what is inverse to it.
+            (np.abs(np.expm1(-errors)), np.abs(np.expm1(errors))),
+            key=lambda each: float(each.mean()),
+        )
+        deviation = float(off.std(ddof=1)) / math.sqrt(len(off)) if len(off) > 1 else math.inf
+        if not isinstance(whole, KrigingSurface):
+            raise TypeError(f"{name} is no kriging")
+        return Judged(whole.inputs, ExpectedError(float(off.mean()), deviation, len(off)))
 
 
 def _ratio(one: Judged) -> float:
     return one.expected.ratio
 
 
-def _judged(name: str, rows: Rows, folds: IntArray, seed: int) -> Judged:
-    features, estimator = FEATURE_SETS["extended"], ESTIMATORS[name]
-    targets, is_drawn = _targets(rows), rows.are(DRAWN)
-    whole = estimator.fit(features, rows.table, targets, rows.noise, seed)
-
-    def errors_of(fold: int) -> FloatArray:
-        seen, asked = folds != fold, (folds == fold) & is_drawn
-        given = features, rows.table[seen], targets[seen], rows.noise[seen]
-        fitted = (
-            estimator.fit(*given, seed)
-            if estimator.refit is None
-            else estimator.refit(whole, *given)
-        )
-        found: FloatArray = targets[asked] - fitted.predict(rows.table[asked])
-        return found
-
-    # Each is the same whichever thread it is computed by.
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        errors = np.concatenate(list(pool.map(errors_of, range(int(folds.max()) + 1))))
-    off = max(
-        # Mean latency, and what is inverse to it.
-        (np.abs(np.expm1(-errors)), np.abs(np.expm1(errors))),
-        key=lambda each: float(each.mean()),
-    )
-    deviation = float(off.std(ddof=1)) / math.sqrt(len(off)) if len(off) > 1 else math.inf
-    if not isinstance(whole, KrigingSurface):
-        raise TypeError(f"{name} is no kriging")
-    return Judged(whole.inputs, ExpectedError(float(off.mean()), deviation, len(off)))
+def _searched_rows(count: int) -> int:
+    """Return from how many of the rows a model is searched: those of the start, doubled."""
+    if count < START:
+        return count
+    return START * 2 ** int(math.log2(count / START))
 
 
 def limited_by_noise(learned: Learned) -> BoolArray:

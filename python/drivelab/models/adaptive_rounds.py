@@ -20,7 +20,7 @@ from drivelab.drives.measurement import Measurement
 from drivelab.drives.plan import MeasurementPlan
 from drivelab.drives.write_pattern import BURST
 from drivelab.models import adaptive
-from drivelab.models.adaptive import ExpectedError, Judged
+from drivelab.models.adaptive import ExpectedError, Judge, Judged
 from drivelab.models.features import workload_table
 from drivelab.models.goal import FEWEST_FOR_ERROR, FEWEST_MEASUREMENTS, EndedBy, Goal
 from drivelab.models.measured import fitted_and_checked
@@ -35,7 +35,8 @@ _GROWTH: Final = 5
 _LEAST_ROUND: Final = 15
 # Of what is not drawn, the share that is chosen.
 _CHOSEN: Final = 0.75
-# Workloads that stand for the population when some are chosen.
+# So many of the pool are looked at when some are chosen, and so many stand for the population.
+_LOOKED_AT: Final = 1_500
 _REFERENCES: Final = 500
 # Curves may take one part in so many of a budget.
 _SWEEPS_OF_BUDGET: Final = 4
@@ -76,6 +77,7 @@ class AdaptiveRounds:
         self._before: float | None = None
         self._total = goal.most + len(pool["sweeps"]) + len(pool["check"])
         self.ended_by: EndedBy | None = None
+        self._judge = Judge(plan.seed)
         self._judged: Judged | None = None
         self._spent_seconds = 0.0
 
@@ -214,7 +216,7 @@ class AdaptiveRounds:
 
     def _learn(self, held: Sequence[Measurement], parts: Parts) -> None:
         rows, _ = fitted_and_checked(held, parts)
-        self._judged = adaptive.judged(rows, self._plan.seed)
+        self._judged = self._judge.judged(rows)
 
     def _size(self, count: int, measured: int) -> int:
         """Return how many the next round has; 0 when the goal is reached."""
@@ -271,9 +273,10 @@ class AdaptiveRounds:
         pool = self._pool["training"]
         noisy = adaptive.limited_by_noise(learned)
         again = {key for key, is_noisy in zip(rows.keys, noisy, strict=True) if is_noisy}
-        places = [
+        may_be = (
             place for place in range(len(pool)) if place not in taken or pool[place].key() in again
-        ]
+        )
+        places = list(islice(may_be, _LOOKED_AT))
         candidates = workload_table([pool[place] for place in places])
         reference = workload_table(pool[-_REFERENCES:])
         chosen = adaptive.choose(learned, candidates, reference, count)

@@ -273,13 +273,19 @@ class _Tried:
     """One fit: its inputs and how likely the logarithms are under it."""
 
     def __init__(
-        self, inputs: Inputs, seen: _Seen, start: Process | None = None, steps: int = _STEPS
+        self,
+        inputs: Inputs,
+        seen: _Seen,
+        start: Process | None = None,
+        steps: int = _STEPS,
+        rows: FloatArray | None = None,
     ) -> None:
         from drivelab.models.kriging import KrigingRegressor
 
         self.inputs = inputs
         self.noise = seen.noise
-        rows = inputs.of(seen.table)
+        rows = inputs.of(seen.table) if rows is None else rows
+        self.rows = rows
         if start is not None and len(start.lengths) != rows.shape[1]:
             more = np.full(rows.shape[1] - len(start.lengths), _MORE)
             start = replace(start, lengths=np.append(start.lengths, more))
@@ -370,7 +376,7 @@ def _without_mishaps(tried: _Tried, seen: _Seen, start: Process, steps: int) -> 
     if not far.any():
         return tried
     noise = np.where(far, seen.noise + left**2, seen.noise)
-    return _Tried(tried.inputs, replace(seen, noise=noise), start, steps)
+    return _Tried(tried.inputs, replace(seen, noise=noise), start, steps, tried.rows)
 
 
 def refit_kriging(

@@ -67,6 +67,7 @@ _REACH: Final = 10.0
 _DAMPING: Final = 0.3
 # So many layouts are followed, and a change is kept that lowers the loss to this share.
 _FOLLOWED: Final = 3
+_FOLLOWED_WITH_FACTORS: Final = 1
 _WORTH: Final = 0.98
 # Factors are taken where they lower it to this share.
 _MARKED: Final = 0.92
@@ -225,26 +226,39 @@ def fit_queueing(table: FloatArray, targets: FloatArray) -> Queueing:
         Logarithms of latency over queue depth in ns, shape (n,).
     """
     table, targets = _some(table, targets, _MOST_ROWS)
-    found = _searched(table, targets, has_factors=False)
+    found = _searched(table, targets)
     # Factors that little speaks for would only hide what else is to be found.
-    freed = dataclasses.replace(found, has_factors=True)
-    if _costs(table, targets, found.layout, _SETTLING, start=freed).loss < _MARKED * found.loss:
-        found = min(found, _searched(table, targets, has_factors=True), key=_loss)
+    freed = _costs(
+        table,
+        targets,
+        found.layout,
+        _SETTLING,
+        start=dataclasses.replace(found, has_factors=True),
+    )
+    if freed.loss < _MARKED * found.loss:
+        found = min(found, _searched(table, targets, freed), key=_loss)
     shares = _replayed(table, found.layout, found.parameters, _REQUESTS)[1]
     varied = shares.std(axis=0) * _free(has_factors=found.has_factors) > _LEAST_SHARE
     told = tuple(name for name, one in zip(COSTS, varied, strict=True) if one)
     return Queueing(found.layout, found.parameters, told)
 
 
-def _searched(table: FloatArray, targets: FloatArray, *, has_factors: bool) -> _Fitted:
-    """Search the layout, with the factors or without."""
+def _searched(table: FloatArray, targets: FloatArray, freed: _Fitted | None = None) -> _Fitted:
+    """Search the layout, with the factors beside what was found without them."""
     few = _some(table, targets, _BEGUN_ROWS)
+    has_factors = freed is not None
     begun = [_costs(*few, layout, _BEGUN, has_factors=has_factors) for layout in _BEGINNINGS]
     begun.sort(key=_loss)
-    # An array shows late, when the costs of its members are known.
-    followed = [*begun[:_FOLLOWED], *[one for one in begun if one.layout.members > 1][:1]]
+    followed = begun[:_FOLLOWED]
+    if freed is not None:
+        followed = [freed, *begun[:_FOLLOWED_WITH_FACTORS]]
+    elif all(one.layout.members == 1 for one in followed):
+        # An array shows late, when the costs of its members are known.
+        followed += [one for one in begun if one.layout.members > 1][:1]
     more = _some(table, targets, _CHANGED_ROWS)
-    best = min((_improved(*more, one) for one in followed), key=_loss)
+    best = min((_improved(*more, one, _CHANGED) for one in followed), key=_loss)
+    # Few requests hide how accesses in order meet the same units again.
+    best = _improved(*more, best, _SETTLING)
     for requests in (_SETTLING, _REQUESTS):
         best = _costs(table, targets, best.layout, requests, start=best, rounds=10)
     return best
@@ -264,7 +278,7 @@ def refit_queueing(table: FloatArray, targets: FloatArray, start: Queueing) -> Q
     table, targets = _some(table, targets, _MOST_ROWS)
     has_factors = bool(start.parameters[len(_OF_CORE) :].any())
     fitted = _Fitted(start.layout, start.parameters, np.inf, has_factors)
-    found = _costs(table, targets, start.layout, _REQUESTS, start=fitted, rounds=5, is_near=True)
+    found = _costs(table, targets, start.layout, _REQUESTS, start=fitted, rounds=3, is_near=True)
     return Queueing(start.layout, found.parameters, start.told)
 
 
@@ -286,9 +300,9 @@ class _Fitted:
     has_factors: bool = False
 
 
-def _improved(table: FloatArray, targets: FloatArray, fitted: _Fitted) -> _Fitted:
-    """Change a layout as long as that explains more."""
-    fitted = _costs(table, targets, fitted.layout, _CHANGED, start=fitted, rounds=4)
+def _improved(table: FloatArray, targets: FloatArray, fitted: _Fitted, requests: int) -> _Fitted:
+    """Change a layout as long as that explains more of what so many requests show."""
+    fitted = _costs(table, targets, fitted.layout, requests, start=fitted, rounds=4)
     for _ in range(_PASSES):
         before = fitted.loss
         for field, tried in TRIED.items():
@@ -297,10 +311,12 @@ def _improved(table: FloatArray, targets: FloatArray, fitted: _Fitted) -> _Fitte
                 layout = dataclasses.replace(fitted.layout, **changed)
                 if layout == fitted.layout or layout.units % layout.members:
                     continue
-                start = dataclasses.replace(fitted, parameters=_rescaled(fitted, layout))
-                if _promised(table, targets, layout, start) > _WORTH * fitted.loss:
+                start = dataclasses.replace(
+                    fitted, layout=layout, parameters=_rescaled(fitted, layout)
+                )
+                if _promised(table, targets, start, requests) > _WORTH * fitted.loss:
                     continue
-                found = _costs(table, targets, layout, _CHANGED, start=start, rounds=5)
+                found = _costs(table, targets, layout, requests, start=start, rounds=5)
                 if found.loss < _WORTH * fitted.loss:
                     fitted = found
         if fitted.loss > _WORTH * before:
@@ -308,9 +324,9 @@ def _improved(table: FloatArray, targets: FloatArray, fitted: _Fitted) -> _Fitte
     return fitted
 
 
-def _promised(table: FloatArray, targets: FloatArray, layout: Layout, start: _Fitted) -> float:
+def _promised(table: FloatArray, targets: FloatArray, start: _Fitted, requests: int) -> float:
     """Return the loss that one step of a search for a layout's costs is expected to leave."""
-    time, shares = _replayed(table, layout, start.parameters, _CHANGED)
+    time, shares = _replayed(table, start.layout, start.parameters, requests)
     shares *= _free(has_factors=start.has_factors)
     left = time - targets
     counts = 1 / np.sqrt(1 + (left / _SOFT) ** 2)

@@ -16,6 +16,9 @@ from drivelab.models.predictor import SEEDS, Estimator, Predictor
 # Below this a batch is answered before a second thread has started.
 _ROWS_WORTH_THREADS: Final = 20_000
 _LARGEST: Final = float(np.finfo(np.float64).max)
+# Of the tree that people read: features of workloads nearly follow from each other, so that leaves
+# would have huge coefficients that cancel in training only.
+_RIDGE: Final = 0.1
 
 
 class Trees:
@@ -127,7 +130,7 @@ def fit_readable(
     from drivelab.models.linear_leaf_tree import LinearLeafTree
 
     del noise, seed  # rows count alike, and nothing is drawn
-    fitted = LinearLeafTree().fit(features.project(table), targets)
+    fitted = LinearLeafTree(ridge=_RIDGE).fit(features.project(table), targets)
     return Trees(features, fitted.ensemble_, single_precision=False)
 
 
