@@ -70,11 +70,28 @@ impl Layout {
     /// The member and the unit of the page with this number, where those before it went to `before`.
     #[inline(always)]
     pub(crate) fn next_place(&self, before: (usize, usize), page: u64) -> (usize, usize) {
-        if self.members > 1 {
+        if self.members > 1 && page.is_multiple_of(self.member_stripe()) {
             return self.place(page);
         }
-        let unit = before.1 + 1;
-        (0, if unit == self.units { 0 } else { unit })
+        let (member, unit) = (before.0, before.1 + 1);
+        let each = self.units / self.members;
+        let is_last = unit == (member + 1) * each;
+        (member, if is_last { member * each } else { unit })
+    }
+
+    /// The member of a page, and how many pages from it on, before `end`, are on the same.
+    #[inline]
+    pub(crate) fn on_one_member(&self, page: u64, end: u64) -> (usize, u64) {
+        let stripe = self.member_stripe();
+        let row = page / stripe;
+        let next = (row + 1) * stripe;
+        ((row % self.members as u64) as usize, next.min(end) - page)
+    }
+
+    /// Consecutive pages on one member of an array.
+    #[inline(always)]
+    fn member_stripe(&self) -> u64 {
+        (MEMBER_STRIPE_BYTES / self.page_bytes as u64).max(1)
     }
 
     /// The member and the unit of the page with this number.
@@ -83,7 +100,7 @@ impl Layout {
         if self.members == 1 {
             return (0, (page % self.units as u64) as usize);
         }
-        let stripe = (MEMBER_STRIPE_BYTES / self.page_bytes as u64).max(1);
+        let stripe = self.member_stripe();
         let members = self.members as u64;
         let row = page / stripe;
         let member = row % members;

@@ -77,7 +77,8 @@ impl PartialOrd for Moment {
 
 impl Ord for Moment {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.ns.total_cmp(&other.ns)
+        // Never below zero, so that their bits are in the same order.
+        self.ns.to_bits().cmp(&other.ns.to_bits())
     }
 }
 

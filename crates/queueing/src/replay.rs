@@ -193,7 +193,7 @@ impl<'a> Drive<'a> {
             ((1.0 - write_ratio) * reads.size + write_ratio * writes.size) / LINK_PAGE_BYTES + 2.0;
         let counted = ((requests as f64 * USUAL_PAGES / pages) as usize)
             .clamp(requests / 2, requests * 4)
-            .max(2 * depth);
+            .max(depth);
         let from = counted / 3 + depth;
         let mut in_flight = vec![
             InFlight {
@@ -202,15 +202,22 @@ impl<'a> Drive<'a> {
             };
             depth
         ];
+        // Bits of times, which are never below zero, are in the order of the times.
+        let mut order: BinaryHeap<_> = (0..depth).map(|place| Reverse((0, place))).collect();
         let page = self.layout.page_bytes as f64;
         let mut begin = Moment::ZERO;
         let mut sent = 0;
         let mut share = 0.5;
         let end = loop {
-            let (place, next) = first_of(&in_flight);
+            let Some(mut next_of_all) = order.peek_mut() else {
+                break begin;
+            };
+            let Reverse((key, place)) = &mut *next_of_all;
+            let next = in_flight[*place];
             if let Some((first, last)) = next.arrived {
                 let at = self.read_data(next.at, first, last, reads.size);
-                in_flight[place] = InFlight { at, arrived: None };
+                in_flight[*place] = InFlight { at, arrived: None };
+                *key = at.ns.to_bits();
                 continue;
             }
             if sent == from {
@@ -221,7 +228,7 @@ impl<'a> Drive<'a> {
             }
             sent += 1;
             share += write_ratio;
-            in_flight[place] = if share >= 1.0 {
+            let went_on = if share >= 1.0 {
                 share -= 1.0;
                 let access = writes.next(page);
                 InFlight {
@@ -235,6 +242,8 @@ impl<'a> Drive<'a> {
                     arrived: Some((access.first, access.last)),
                 }
             };
+            *key = went_on.at.ns.to_bits();
+            in_flight[*place] = went_on;
         };
         let mut counts = [0.0; COSTS];
         let each = 1.0 / counted as f64;
@@ -257,8 +266,11 @@ impl<'a> Drive<'a> {
             command.1 = 0.0;
         }
         let (count, weight) = looked_at(first, last);
-        for page in first..first + count {
-            self.commands[self.layout.place(page).0].1 += weight;
+        let (mut page, end) = (first, first + count);
+        while page < end {
+            let (member, pages) = self.layout.on_one_member(page, end);
+            self.commands[member].1 += weight * pages as f64;
+            page += pages;
         }
     }
 
@@ -449,15 +461,4 @@ fn looked_at(first: u64, last: u64) -> (u64, f64) {
     let pages = last - first + 1;
     let count = pages.min(MOST_PAGES);
     (count, pages as f64 / count as f64)
-}
-
-/// The request that is the first to go on.
-fn first_of(in_flight: &[InFlight]) -> (usize, InFlight) {
-    let mut place = 0;
-    for (other, request) in in_flight.iter().enumerate().skip(1) {
-        if request.at.ns < in_flight[place].at.ns {
-            place = other;
-        }
-    }
-    (place, in_flight[place])
 }

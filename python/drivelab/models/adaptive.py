@@ -225,7 +225,8 @@ def _searched_rows(count: int) -> int:
     """Return from how many of the rows a model is searched: those of the start, doubled."""
     if count < START:
         return count
-    return START * 2 ** int(math.log2(count / START))
+    doublings = int(math.log2(count / START))
+    return START << doublings
 
 
 def limited_by_noise(learned: Learned) -> BoolArray:

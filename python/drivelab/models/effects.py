@@ -17,7 +17,7 @@ from drivelab.workloads.characteristics import FIELDS
 
 _SHUFFLES: Final = 5
 _EFFECT_POINTS: Final = 17
-_EFFECT_ROWS: Final = 100
+_EFFECT_ROWS: Final = 50
 _COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
 
 
@@ -149,7 +149,7 @@ def partial_dependence(
 ) -> dict[str, tuple[Effect, ...]]:
     """Return by metric the effect of each characteristic that varies, in their order.
 
-    The other characteristics keep the values of measured workloads, of at most 100 that are
+    The other characteristics keep the values of measured workloads, of at most 50 that are
     spread evenly from the fastest to the slowest. Where changing one characteristic brings others
     into effect (the write size once something is written), only workloads are taken that have
     values for them.

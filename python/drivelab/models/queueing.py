@@ -23,7 +23,10 @@ where it explains more. Which costs the time goes to, and how much, is what krig
 from __future__ import annotations
 
 import dataclasses
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Self
 
 import numpy as np
@@ -49,7 +52,7 @@ COSTS: Final = (*_OF_CORE, *_FACTORS)
 _COLUMN: Final = {name: number for number, name in enumerate(FIELDS)}
 # About so many requests are replayed: for an answer, while costs settle, of layouts in which one
 # thing is changed, and of those with which the search begins.
-_REQUESTS: Final = 384
+_REQUESTS: Final = 768
 _SETTLING: Final = 128
 _CHANGED: Final = 64
 _BEGUN: Final = 48
@@ -72,6 +75,8 @@ _WORTH: Final = 0.98
 # Factors are taken where they lower it to this share.
 _MARKED: Final = 0.92
 _PASSES: Final = 3
+# Fewer rows, two for each cost, tell nothing of how a drive is built.
+_FEWEST_ROWS: Final = 2 * len(COSTS)
 # A share of the time that varies less between workloads tells nothing.
 _LEAST_SHARE: Final = 1e-3
 # Costs of units grow with their number where the time of them all stays the same; half of it does.
@@ -226,17 +231,14 @@ def fit_queueing(table: FloatArray, targets: FloatArray) -> Queueing:
         Logarithms of latency over queue depth in ns, shape (n,).
     """
     table, targets = _some(table, targets, _MOST_ROWS)
-    found = _searched(table, targets)
-    # Factors that little speaks for would only hide what else is to be found.
-    freed = _costs(
-        table,
-        targets,
-        found.layout,
-        _SETTLING,
-        start=dataclasses.replace(found, has_factors=True),
-    )
-    if freed.loss < _MARKED * found.loss:
-        found = min(found, _searched(table, targets, freed), key=_loss)
+    found = _begun(table, targets, has_factors=False)[0]
+    if len(table) >= _FEWEST_ROWS:
+        found = _searched(table, targets)
+        # Factors that little speaks for would only hide what else is to be found.
+        start = dataclasses.replace(found, has_factors=True)
+        freed = _costs(table, targets, found.layout, _REQUESTS, start=start)
+        if freed.loss < _MARKED * found.loss:
+            found = min(found, _searched(table, targets, freed), key=_loss)
     shares = _replayed(table, found.layout, found.parameters, _REQUESTS)[1]
     varied = shares.std(axis=0) * _free(has_factors=found.has_factors) > _LEAST_SHARE
     told = tuple(name for name, one in zip(COSTS, varied, strict=True) if one)
@@ -245,23 +247,30 @@ def fit_queueing(table: FloatArray, targets: FloatArray) -> Queueing:
 
 def _searched(table: FloatArray, targets: FloatArray, freed: _Fitted | None = None) -> _Fitted:
     """Search the layout, with the factors beside what was found without them."""
-    few = _some(table, targets, _BEGUN_ROWS)
-    has_factors = freed is not None
-    begun = [_costs(*few, layout, _BEGUN, has_factors=has_factors) for layout in _BEGINNINGS]
-    begun.sort(key=_loss)
+    begun = _begun(table, targets, has_factors=freed is not None)
     followed = begun[:_FOLLOWED]
     if freed is not None:
         followed = [freed, *begun[:_FOLLOWED_WITH_FACTORS]]
     elif all(one.layout.members == 1 for one in followed):
         # An array shows late, when the costs of its members are known.
         followed += [one for one in begun if one.layout.members > 1][:1]
-    more = _some(table, targets, _CHANGED_ROWS)
-    best = min((_improved(*more, one, _CHANGED) for one in followed), key=_loss)
+    some = _some(table, targets, _CHANGED_ROWS)
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        best = min(pool.map(partial(_improved, *some, requests=_CHANGED), followed), key=_loss)
     # Few requests hide how accesses in order meet the same units again.
-    best = _improved(*more, best, _SETTLING)
+    best = _improved(*some, best, _SETTLING)
     for requests in (_SETTLING, _REQUESTS):
         best = _costs(table, targets, best.layout, requests, start=best, rounds=10)
     return best
+
+
+def _begun(table: FloatArray, targets: FloatArray, *, has_factors: bool) -> list[_Fitted]:
+    """Fit the costs of the layouts with which a search begins, the likeliest first."""
+    some = _some(table, targets, _BEGUN_ROWS)
+    begin = partial(_costs, *some, requests=_BEGUN, has_factors=has_factors)
+    # Each is the same whichever thread it is fitted by.
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return sorted(pool.map(begin, _BEGINNINGS), key=_loss)
 
 
 def _loss(one: _Fitted) -> float:
