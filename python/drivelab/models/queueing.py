@@ -70,6 +70,7 @@ _REACH: Final = 10.0
 _DAMPING: Final = 0.3
 # So many layouts are followed, and a change is kept that lowers the loss to this share.
 _FOLLOWED: Final = 3
+_FINISHED: Final = 2
 _FOLLOWED_WITH_FACTORS: Final = 1
 _WORTH: Final = 0.98
 # Factors are taken where they lower it to this share.
@@ -248,20 +249,36 @@ def fit_queueing(table: FloatArray, targets: FloatArray) -> Queueing:
 def _searched(table: FloatArray, targets: FloatArray, freed: _Fitted | None = None) -> _Fitted:
     """Search the layout, with the factors beside what was found without them."""
     begun = _begun(table, targets, has_factors=freed is not None)
-    followed = begun[:_FOLLOWED]
+    # Where writes go, and how many members there are, changes too much to be found on the way.
+    followed = [
+        one
+        for in_turn in (False, True)
+        for one in [each for each in begun if each.layout.writes_in_turn == in_turn][:_FOLLOWED]
+    ]
     if freed is not None:
         followed = [freed, *begun[:_FOLLOWED_WITH_FACTORS]]
     elif all(one.layout.members == 1 for one in followed):
-        # An array shows late, when the costs of its members are known.
         followed += [one for one in begun if one.layout.members > 1][:1]
     some = _some(table, targets, _CHANGED_ROWS)
+
+    def finish(one: _Fitted) -> _Fitted:
+        # Few requests hide how accesses in order meet the same units again.
+        better = _improved(*some, one, _SETTLING)
+        for requests in (_SETTLING, _REQUESTS):
+            better = _costs(table, targets, better.layout, requests, start=better, rounds=10)
+        return better
+
+    # Each is the same whichever thread it is searched by.
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        best = min(pool.map(partial(_improved, *some, requests=_CHANGED), followed), key=_loss)
-    # Few requests hide how accesses in order meet the same units again.
-    best = _improved(*some, best, _SETTLING)
-    for requests in (_SETTLING, _REQUESTS):
-        best = _costs(table, targets, best.layout, requests, start=best, rounds=10)
-    return best
+        improved = sorted(
+            pool.map(partial(_improved, *some, requests=_CHANGED), followed), key=_loss
+        )
+        finished = [one for place, one in enumerate(improved) if _is_first(one, improved[:place])]
+        return min(pool.map(finish, finished[:_FINISHED]), key=_loss)
+
+
+def _is_first(one: _Fitted, before: list[_Fitted]) -> bool:
+    return all(other.layout != one.layout for other in before)
 
 
 def _begun(table: FloatArray, targets: FloatArray, *, has_factors: bool) -> list[_Fitted]:
@@ -287,7 +304,7 @@ def refit_queueing(table: FloatArray, targets: FloatArray, start: Queueing) -> Q
     table, targets = _some(table, targets, _MOST_ROWS)
     has_factors = bool(start.parameters[len(_OF_CORE) :].any())
     fitted = _Fitted(start.layout, start.parameters, np.inf, has_factors)
-    found = _costs(table, targets, start.layout, _REQUESTS, start=fitted, rounds=3, is_near=True)
+    found = _costs(table, targets, start.layout, _REQUESTS, start=fitted, rounds=5, is_near=True)
     return Queueing(start.layout, found.parameters, start.told)
 
 

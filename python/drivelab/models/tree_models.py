@@ -16,9 +16,10 @@ from drivelab.models.predictor import SEEDS, Estimator, Predictor
 # Below this a batch is answered before a second thread has started.
 _ROWS_WORTH_THREADS: Final = 20_000
 _LARGEST: Final = float(np.finfo(np.float64).max)
-# Of the tree that people read: features of workloads nearly follow from each other, so that leaves
-# would have huge coefficients that cancel in training only.
-_RIDGE: Final = 0.1
+# By what share of the range that was trained a readable tree's answers may leave it: features of
+# workloads nearly follow from each other, and huge coefficients cancel only where they were fitted.
+# So does GUIDE.
+_BEYOND: Final = 0.1
 
 
 class Trees:
@@ -33,16 +34,24 @@ class Trees:
     single_precision
         Whether features are rounded to float32 before they meet a threshold, as
         scikit-learn's trees do in training and prediction.
+    limits
+        Smallest and largest answer; None where nothing limits them.
     """
 
     kind: ClassVar[str] = "trees"
 
     def __init__(
-        self, features: FeatureSet, ensemble: _core.TreeEnsemble, *, single_precision: bool
+        self,
+        features: FeatureSet,
+        ensemble: _core.TreeEnsemble,
+        *,
+        single_precision: bool,
+        limits: tuple[float, float] | None = None,
     ) -> None:
         self.features = features
         self.ensemble = ensemble
         self.single_precision = single_precision
+        self.limits = limits
 
     def predict(self, table: FloatArray) -> FloatArray:
         """Return one value a row; many rows are shared between the cores, bits unchanged."""
@@ -52,13 +61,15 @@ class Trees:
         rows, columns = inputs.shape
         threads = len(os.sched_getaffinity(0)) if rows >= _ROWS_WORTH_THREADS else 1
         contiguous = np.ascontiguousarray(inputs)
-        return np.frombuffer(self.ensemble.predict(contiguous, rows, columns, threads))
+        answers = np.frombuffer(self.ensemble.predict(contiguous, rows, columns, threads))
+        return answers if self.limits is None else np.clip(answers, *self.limits)
 
     def to_json(self) -> dict[str, Any]:
         """Return the trees' arrays, as `drivelab._core.TreeEnsemble` documents them."""
         return {
             "kind": self.kind,
             "single_precision": self.single_precision,
+            "limits": None if self.limits is None else list(self.limits),
             "arrays": self.ensemble.arrays(),
         }
 
@@ -75,7 +86,14 @@ class Trees:
             ensemble = _core.TreeEnsemble.from_arrays(arrays.value)
         except (UsageError, TypeError, ValueError, OverflowError) as error:
             raise MismatchError(f"{arrays.place}: {error}") from error
-        return cls(features, ensemble, single_precision=node.of("single_precision").boolean())
+        limits = None
+        if node.of("limits").value is not None:
+            low, high = node.of("limits").numbers(2).tolist()
+            if low > high:
+                node.of("limits").refuse("the smaller first")
+            limits = low, high
+        single_precision = node.of("single_precision").boolean()
+        return cls(features, ensemble, single_precision=single_precision, limits=limits)
 
 
 def fit_cart(
@@ -130,8 +148,10 @@ def fit_readable(
     from drivelab.models.linear_leaf_tree import LinearLeafTree
 
     del noise, seed  # rows count alike, and nothing is drawn
-    fitted = LinearLeafTree(ridge=_RIDGE).fit(features.project(table), targets)
-    return Trees(features, fitted.ensemble_, single_precision=False)
+    fitted = LinearLeafTree().fit(features.project(table), targets)
+    low, high = fitted.target_range_
+    limits = low - _BEYOND * (high - low), high + _BEYOND * (high - low)
+    return Trees(features, fitted.ensemble_, single_precision=False, limits=limits)
 
 
 CART: Final = Estimator("regression tree", fit_cart, Trees)

@@ -9,7 +9,7 @@ import pytest
 from synthetic_drive import measurements, spread_workloads
 
 from drivelab.models import adaptive
-from drivelab.models.adaptive import ExpectedError, choose, judged, learn, limited_by_noise
+from drivelab.models.adaptive import ExpectedError, Judge, choose, learn, limited_by_noise
 from drivelab.models.features import FEATURE_SETS
 from drivelab.models.gaussian_process import root_of, solved
 from drivelab.models.kriging_surface import Inputs
@@ -96,11 +96,11 @@ def test_more_is_chosen_where_errors_are_larger_than_the_model_thinks(
 
 
 def test_the_expected_error_is_of_workloads_that_stand_for_the_population(rows: Rows) -> None:
-    found = judged(rows, 3).expected
+    found = Judge(3).judged(rows).expected
     assert found.workloads == 52
     assert 0.01 < found.ratio < 0.5
     assert 0 < found.deviation < found.ratio
-    assert found == judged(rows, 3).expected
+    assert found == Judge(3).judged(rows).expected
     assert ExpectedError(0.061, 0.007, 50).describe() == "6.1 % ± 0.7"
 
 

@@ -182,6 +182,7 @@ DAMAGES: list[tuple[str, list[str | int], object]] = [
     ("arrays: ", ["surfaces", 1, "predictor", "arrays", "missing_left"], None),
     ("columns is not 4", ["surfaces", 1, "predictor", "arrays", "columns"], 5),
     ("single_precision is not true", ["surfaces", 1, "predictor", "single_precision"], 1),
+    ("limits is not the smaller first", ["surfaces", 1, "predictor", "limits"], [2.0, 1.0]),
     ("out_of_fold is not a list of 40", ["models", 2, "out_of_fold"], [1.0]),
     ("mre_ratio is not a number", ["models", 2, "in_sample", "mre_ratio"], [0]),
     ("iops is not a list of numbers above 0", ["rows", "observed", "iops", 0], -1.0),
