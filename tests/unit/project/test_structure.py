@@ -46,7 +46,7 @@ DRAWING_KNOWS = {
 OFFERED_FROM = {"api", "errors", "workloads"}
 RUST_ORDER: list[set[str]] = [
     {"request"},
-    {"ftl", "workload", "queueing", "tree", "table", "csv"},
+    {"ftl", "workload", "queueing", "tree", "table", "csv", "trace"},
     {"sim"},
     {"firmware-bench", "live", "python"},
 ]

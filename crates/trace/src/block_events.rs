@@ -1,0 +1,324 @@
+//! Requests out of the events of Linux' block layer.
+//!
+//! ```text
+//!   Q ─────────────> D ────────────────> C
+//!   │   queue_ns     │    device_ns      │
+//!   └──────────── response_ns ───────────┘
+//! ```
+//!
+//! A request arrives when it is queued (Q). Where it was merged with others, the dispatch (D) and
+//! the completion (C) of all of them are its own; where it was split, it is dispatched with its
+//! first part and complete with its last. A dispatch that nobody queued, as in traces of D and C
+//! alone, is a request that arrives then. Requests are given out in the order in which they were
+//! queued, each when it is complete or when [`MOST_IN_FLIGHT`] later ones wait; then its
+//! completion stays unknown.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use crate::checks::Check;
+use crate::error::Problem;
+use crate::record::{Operation, Record, UNKNOWN};
+use crate::sink::Sink;
+
+/// So many requests wait for their completions.
+const MOST_IN_FLIGHT: usize = 1 << 14;
+
+/// So many requests at one place are looked through.
+const MOST_STEPS: usize = 64;
+
+/// What happened to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Queued,
+    Dispatched,
+    Completed,
+}
+
+struct Waiting {
+    record: Record,
+    dispatched_ns: u64,
+    /// Bytes that are not complete.
+    left_bytes: u64,
+    /// The next request to the same place.
+    next: u64,
+}
+
+/// No request.
+const NONE: u64 = u64::MAX;
+
+#[derive(Default)]
+pub(crate) struct BlockEvents {
+    waiting: VecDeque<Waiting>,
+    /// The number of the first that waits.
+    first: u64,
+    /// The first and the last of those that wait at a place of a device; or a request of which a
+    /// later part begins there.
+    places: FxHashMap<(u32, u64), (u64, u64)>,
+}
+
+impl BlockEvents {
+    /// Takes an event of a range of bytes; the position and the file are the sink's.
+    #[inline]
+    pub fn take(&mut self, stage: Stage, event: Record, sink: &mut Sink) -> Result<(), Problem> {
+        match stage {
+            Stage::Queued => self.queue(event, UNKNOWN, sink),
+            Stage::Dispatched => {
+                if self.dispatch(&event) {
+                    return Ok(());
+                }
+                sink.note(Check::LoneDispatch, sink.position);
+                self.queue(event, event.arrival_ns, sink)
+            }
+            Stage::Completed => {
+                if !self.complete(&event) {
+                    sink.note(Check::LoneCompletion, sink.position);
+                }
+                self.give(sink);
+                Ok(())
+            }
+        }
+    }
+
+    fn queue(
+        &mut self,
+        mut record: Record,
+        dispatched_ns: u64,
+        sink: &mut Sink,
+    ) -> Result<(), Problem> {
+        (record.position, record.file) = (sink.position, sink.file);
+        sink.check(&record)?;
+        if record.size_bytes == 0 && self.waiting.is_empty() {
+            sink.lay(record);
+            return Ok(());
+        }
+        let number = self.first + self.waiting.len() as u64;
+        self.waiting.push_back(Waiting {
+            record,
+            dispatched_ns,
+            // What moves no data is complete at once.
+            left_bytes: record.size_bytes,
+            next: NONE,
+        });
+        if record.size_bytes > 0 {
+            self.link((record.device, record.offset_bytes), number);
+        }
+        if self.waiting.len() > MOST_IN_FLIGHT {
+            self.give_first(sink);
+            self.give(sink);
+        }
+        Ok(())
+    }
+
+    /// Lays a request behind those at its place.
+    fn link(&mut self, place: (u32, u64), number: u64) {
+        let known = self.places.get(&place).copied();
+        let known = known.filter(|&(head, _)| self.begins_at(head, place));
+        let head = match known {
+            Some((head, tail)) => {
+                if let Some(waiting) = self.at(tail) {
+                    waiting.next = number;
+                }
+                head
+            }
+            None => number,
+        };
+        self.places.insert(place, (head, number));
+    }
+
+    /// Whether a request that waits begins at a place.
+    fn begins_at(&mut self, number: u64, place: (u32, u64)) -> bool {
+        let record = self.at(number).map(|waiting| waiting.record);
+        record.is_some_and(|record| (record.device, record.offset_bytes) == place)
+    }
+
+    fn at(&mut self, number: u64) -> Option<&mut Waiting> {
+        let place = number.checked_sub(self.first)?;
+        self.waiting.get_mut(usize::try_from(place).ok()?)
+    }
+
+    /// The first request at a place for which something holds.
+    fn find(&mut self, place: (u32, u64), holds: impl Fn(&Waiting) -> bool) -> Option<u64> {
+        let (mut number, _) = *self.places.get(&place)?;
+        for _ in 0..MOST_STEPS {
+            let waiting = self.at(number)?;
+            if holds(waiting) {
+                return Some(number);
+            }
+            if waiting.record.offset_bytes != place.1 {
+                return None;
+            }
+            number = waiting.next;
+        }
+        None
+    }
+
+    /// Marks what a dispatch is of; false when it is of nothing that waits.
+    fn dispatch(&mut self, event: &Record) -> bool {
+        let end = event.offset_bytes.saturating_add(event.size_bytes);
+        let mut at = event.offset_bytes;
+        while at < end {
+            let place = (event.device, at);
+            let Some(number) = self.find(place, |waiting| waiting.dispatched_ns == UNKNOWN) else {
+                // A later part of one that was split, or nothing.
+                return at > event.offset_bytes || self.places.contains_key(&place);
+            };
+            let Some(waiting) = self.at(number) else {
+                return false;
+            };
+            waiting.dispatched_ns = event.arrival_ns;
+            let arrival_ns = waiting.record.arrival_ns;
+            waiting.record.queue_ns = event.arrival_ns.saturating_sub(arrival_ns);
+            let own_end = waiting.record.offset_bytes + waiting.record.size_bytes;
+            if own_end > end {
+                self.split(number, (event.device, end));
+            }
+            at = own_end.max(at + 1);
+        }
+        true
+    }
+
+    /// Lets the part of a request from a place on be found there.
+    fn split(&mut self, number: u64, place: (u32, u64)) {
+        if self.places.len() > 2 * MOST_IN_FLIGHT {
+            let (first, waiting) = (self.first, &self.waiting);
+            self.places.retain(|_, (head, _)| {
+                let place = head
+                    .checked_sub(first)
+                    .and_then(|place| usize::try_from(place).ok());
+                let waiting = place.and_then(|place| waiting.get(place));
+                waiting.is_some_and(|waiting| waiting.left_bytes > 0)
+            });
+        }
+        self.places.entry(place).or_insert((number, number));
+    }
+
+    fn complete(&mut self, event: &Record) -> bool {
+        let end = event.offset_bytes.saturating_add(event.size_bytes);
+        let mut at = event.offset_bytes;
+        while at < end {
+            let place = (event.device, at);
+            let Some(number) = self.find(place, |waiting| waiting.left_bytes > 0) else {
+                return at > event.offset_bytes;
+            };
+            let Some(waiting) = self.at(number) else {
+                return false;
+            };
+            let own_end = waiting.record.offset_bytes + waiting.record.size_bytes;
+            let done = own_end.min(end).saturating_sub(at).max(1);
+            waiting.left_bytes = waiting.left_bytes.saturating_sub(done);
+            if waiting.left_bytes == 0 {
+                let response_ns = event.arrival_ns.saturating_sub(waiting.record.arrival_ns);
+                waiting.record.response_ns = response_ns;
+                if waiting.dispatched_ns != UNKNOWN {
+                    let device_ns = event.arrival_ns.saturating_sub(waiting.dispatched_ns);
+                    waiting.record.device_ns = device_ns;
+                }
+                let own_place = (waiting.record.device, waiting.record.offset_bytes);
+                let next = waiting.next;
+                self.unlink(own_place, number, next);
+            } else if own_end > end {
+                self.split(number, (event.device, end));
+            }
+            if place.1 != event.offset_bytes || own_end <= end {
+                self.forget_part(place, number);
+            }
+            at = own_end.min(end).max(at + 1);
+        }
+        true
+    }
+
+    /// Takes a request out of those at its place.
+    fn unlink(&mut self, place: (u32, u64), number: u64, next: u64) {
+        let Some(&(head, tail)) = self.places.get(&place) else {
+            return;
+        };
+        if head == number {
+            if next == NONE {
+                self.places.remove(&place);
+            } else {
+                self.places.insert(place, (next, tail));
+            }
+            return;
+        }
+        let mut before = head;
+        for _ in 0..MOST_STEPS {
+            let Some(waiting) = self.at(before) else {
+                return;
+            };
+            if waiting.next == number {
+                waiting.next = next;
+                if tail == number {
+                    self.places.insert(place, (head, before));
+                }
+                return;
+            }
+            before = waiting.next;
+        }
+    }
+
+    /// Takes away where a later part of a request was found.
+    fn forget_part(&mut self, place: (u32, u64), number: u64) {
+        let is_own = self.at(number).is_some_and(|waiting| {
+            (waiting.record.device, waiting.record.offset_bytes) == place && waiting.left_bytes > 0
+        });
+        if !is_own
+            && self
+                .places
+                .get(&place)
+                .is_some_and(|&(head, _)| head == number)
+        {
+            self.places.remove(&place);
+        }
+    }
+
+    /// Gives out what nothing before waits for.
+    fn give(&mut self, sink: &mut Sink) {
+        while self
+            .waiting
+            .front()
+            .is_some_and(|first| first.left_bytes == 0)
+        {
+            self.give_first(sink);
+        }
+    }
+
+    fn give_first(&mut self, sink: &mut Sink) {
+        let number = self.first;
+        let Some(waiting) = self.waiting.front() else {
+            return;
+        };
+        let (record, next, left_bytes) = (waiting.record, waiting.next, waiting.left_bytes);
+        if left_bytes > 0 {
+            self.unlink((record.device, record.offset_bytes), number, next);
+        }
+        self.waiting.pop_front();
+        self.first += 1;
+        sink.lay(record);
+    }
+
+    /// Gives out everything.
+    pub fn finish(&mut self, sink: &mut Sink) {
+        while !self.waiting.is_empty() {
+            self.give_first(sink);
+        }
+        self.places.clear();
+    }
+}
+
+/// What the letters of a request say (RWBS of blkparse); nothing of what is no request.
+pub(crate) fn operation_of(letters: &[u8]) -> Option<Operation> {
+    let has = |letter| letters.contains(&letter);
+    if has(b'D') || has(b'E') {
+        Some(Operation::Trim)
+    } else if has(b'R') {
+        Some(Operation::Read)
+    } else if has(b'W') {
+        Some(Operation::Write)
+    } else if has(b'F') {
+        Some(Operation::Flush)
+    } else {
+        None
+    }
+}

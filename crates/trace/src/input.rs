@@ -1,0 +1,203 @@
+//! One file of a trace as blocks of bytes, decompressed as it is read.
+//!
+//! Nothing grows with the file: one buffer holds what is looked at, and a decompressor gives no
+//! more than the buffer has room for, so that a small file that swells to terabytes is read like
+//! any other.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::PathBuf;
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::error::TraceError;
+
+/// The longest line of text that is read, far beyond what any format writes.
+pub const MOST_LINE_BYTES: usize = 1 << 16;
+
+/// So much is looked at to tell the format; lines of the longest kind fit twice.
+const HEAD_BYTES: usize = 2 * MOST_LINE_BYTES;
+
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// Where a trace's bytes come from.
+#[derive(Clone, Debug)]
+pub enum Given {
+    /// A file.
+    Path(PathBuf),
+    /// Bytes in memory, and what they are called in messages.
+    Memory(String, bytes::Bytes),
+}
+
+impl Given {
+    /// What it is called in messages.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Path(path) => path.display().to_string(),
+            Self::Memory(name, _) => name.clone(),
+        }
+    }
+
+    fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match self {
+            Self::Path(path) => {
+                let file = File::open(path)?;
+                if file.metadata()?.is_dir() {
+                    return Err(io::Error::other("it is a directory; name the files in it"));
+                }
+                Box::new(file)
+            }
+            Self::Memory(_, bytes) => Box::new(io::Cursor::new(bytes.clone())),
+        })
+    }
+}
+
+/// One file, being read.
+pub(crate) struct Input {
+    pub name: String,
+    reader: Box<dyn Read + Send>,
+    is_compressed: bool,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    ended: bool,
+    /// Bytes before `start`.
+    offset: u64,
+}
+
+impl Input {
+    /// Opens a file, and reads enough of it to tell its format.
+    pub fn open(given: &Given) -> Result<Self, TraceError> {
+        let name = given.name();
+        let mut input = Self {
+            reader: given.open().map_err(|error| TraceError::Open {
+                file: name.clone(),
+                error,
+            })?,
+            name,
+            is_compressed: false,
+            buffer: vec![0; BUFFER_BYTES],
+            start: 0,
+            end: 0,
+            ended: false,
+            offset: 0,
+        };
+        input.fill_to(8)?;
+        match input.bytes() {
+            [] => {
+                let file = input.name;
+                return Err(TraceError::Empty { file });
+            }
+            [0x1f, 0x8b, ..] => input
+                .decompress(|reader| Ok(Box::new(MultiGzDecoder::new(BufReader::new(reader)))))?,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+                input
+                    .decompress(|reader| Ok(Box::new(zstd::stream::read::Decoder::new(reader)?)))?;
+            }
+            bytes => {
+                if let Some(method) = unread_compression(bytes) {
+                    let file = input.name;
+                    return Err(TraceError::Compression { file, method });
+                }
+            }
+        }
+        input.fill_to(HEAD_BYTES)?;
+        if input.bytes().is_empty() {
+            let file = input.name;
+            return Err(TraceError::Empty { file });
+        }
+        Ok(input)
+    }
+
+    fn decompress(
+        &mut self,
+        with: impl FnOnce(Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>>,
+    ) -> Result<(), TraceError> {
+        let begun = self.bytes().to_vec();
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        let joined = Box::new(io::Cursor::new(begun).chain(rest));
+        self.reader = with(joined).map_err(|error| self.trouble(error))?;
+        (self.start, self.end, self.ended) = (0, 0, false);
+        self.is_compressed = true;
+        Ok(())
+    }
+
+    fn trouble(&self, error: io::Error) -> TraceError {
+        let remedy = if self.is_compressed {
+            "the compressed file is cut off or damaged: get it again, or decompress what is sound \
+             and read that"
+        } else {
+            "get the file again"
+        };
+        TraceError::Read {
+            file: self.name.clone(),
+            offset: self.offset + (self.end - self.start) as u64,
+            error,
+            remedy,
+        }
+    }
+
+    /// What is at hand.
+    pub fn bytes(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// How many bytes lie before those at hand.
+    pub const fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Whether nothing follows what is at hand.
+    pub const fn is_at_end(&self) -> bool {
+        self.ended
+    }
+
+    /// Leaves the first `count` bytes behind.
+    pub fn consume(&mut self, count: usize) {
+        let count = count.min(self.end - self.start);
+        self.start += count;
+        self.offset += count as u64;
+    }
+
+    /// Reads more behind what is at hand; nothing changes at the end or without room.
+    pub fn fill(&mut self) -> Result<(), TraceError> {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        while !self.ended && self.end < self.buffer.len() {
+            let room = self.buffer.get_mut(self.end..).unwrap_or_default();
+            match self.reader.read(room) {
+                Ok(0) => self.ended = true,
+                Ok(count) => {
+                    self.end += count;
+                    break;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.trouble(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads until `least` bytes are at hand, or the file ends.
+    pub fn fill_to(&mut self, least: usize) -> Result<(), TraceError> {
+        while !self.ended && self.end - self.start < least {
+            self.fill()?;
+        }
+        Ok(())
+    }
+}
+
+fn unread_compression(bytes: &[u8]) -> Option<&'static str> {
+    Some(match bytes {
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => "xz",
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => "bzip2",
+        [b'P', b'K', 3, 4, ..] => "zip",
+        [4, 0x22, 0x4d, 0x18, ..] => "lz4",
+        [b'7', b'z', 0xbc, 0xaf, ..] => "7-Zip",
+        _ => return None,
+    })
+}

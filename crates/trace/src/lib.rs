@@ -1,0 +1,40 @@
+//! Block traces: read as streams, checked, and written.
+//!
+//! ```text
+//!   files ─> Trace::open ─> next_batch ─> Vec<Record>, in the order of arrival
+//!                       └─> checks, devices, cautions: what is known of the trace so far
+//! ```
+//!
+//! A format is one file in `formats/` and one line in [`FORMATS`]; it is told by the content of a
+//! trace, which may be plain, gzip or zstd. Every format's records become [`Record`]s, with times
+//! in ns and places in bytes. Units and order are checked, not believed: [`Checks`] counts what
+//! was found, with the first places of each.
+//!
+//! Left out: what a workload needs to know of a trace (characteristics, windows) and sending its
+//! requests to a drive.
+
+mod block_events;
+mod blocks;
+mod cautions;
+mod checks;
+mod devices;
+mod error;
+mod fields;
+mod formats;
+mod head;
+mod input;
+mod lines;
+mod options;
+mod reader;
+mod record;
+mod sink;
+
+pub use cautions::{Caution, cautions};
+pub use checks::{Check, Checks, EXAMPLES, Finding, Place};
+pub use devices::{Device, Devices, MOST_DEVICES};
+pub use error::{Problem, TraceError};
+pub use formats::{FORMATS, Format, Holds, format_named};
+pub use input::{Given, MOST_LINE_BYTES};
+pub use options::{BadLines, Columns, MOST_SORT_WINDOW, Options, SORT_WINDOW};
+pub use reader::{MOST_FILES, Trace};
+pub use record::{Operation, Record, UNKNOWN, UNKNOWN_PROCESS};

@@ -1,0 +1,134 @@
+//! How a trace is to be read.
+
+use crate::error::TraceError;
+
+/// What becomes of lines and records that are not as they should be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BadLines {
+    /// The first one is an error.
+    #[default]
+    Refuse,
+    /// They are counted and left out.
+    Skip,
+}
+
+/// Which columns of a table hold what; only Parquet files need it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    /// When a request arrives, in the time unit.
+    pub arrival: String,
+    /// Where its first byte lies, in sectors.
+    pub offset: String,
+    /// How many bytes it names.
+    pub size: String,
+    /// `read`, `write`, ..., their first letters, or 0 for a read and 1 for a write.
+    pub operation: String,
+    /// Which device; without one there is one device.
+    pub device: Option<String>,
+    /// From arrival to completion, in the time unit.
+    pub response: Option<String>,
+    /// From arrival to dispatch, in the time unit.
+    pub queue: Option<String>,
+    /// From dispatch to completion, in the time unit.
+    pub device_time: Option<String>,
+    /// The process.
+    pub process: Option<String>,
+}
+
+impl Default for Columns {
+    /// The names that [`crate::TraceWriter`] gives them.
+    fn default() -> Self {
+        Self {
+            arrival: "arrival_ns".to_owned(),
+            offset: "offset_bytes".to_owned(),
+            size: "size_bytes".to_owned(),
+            operation: "operation".to_owned(),
+            device: Some("device".to_owned()),
+            response: Some("response_ns".to_owned()),
+            queue: Some("queue_ns".to_owned()),
+            device_time: Some("device_ns".to_owned()),
+            process: Some("process".to_owned()),
+        }
+    }
+}
+
+/// So many requests are held back for sorting unless another number is given.
+pub const SORT_WINDOW: usize = 4096;
+
+/// At most so many requests are held back for sorting: 144 MB.
+pub const MOST_SORT_WINDOW: usize = 1 << 20;
+
+/// How a trace is to be read.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The name of the format; without one it is told by the content.
+    pub format: Option<String>,
+    /// What becomes of lines that are not as they should be.
+    pub bad_lines: BadLines,
+    /// Only requests to these devices, by name.
+    pub devices: Option<Vec<String>>,
+    /// Requests that end beyond so many bytes are bad.
+    pub device_bytes: Option<u64>,
+    /// How many ns the trace's unit of time has, where it is not the format's.
+    pub time_unit_ns: Option<u64>,
+    /// How many bytes the trace's unit of addresses has, where it is not the format's.
+    pub sector_bytes: Option<u64>,
+    /// A request may come behind so many later ones; 0 for none.
+    pub sort_window: usize,
+    /// Which columns of a Parquet file hold what.
+    pub columns: Columns,
+    /// Whether `columns` were given, so that all of them must be there.
+    pub columns_given: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            format: None,
+            bad_lines: BadLines::default(),
+            devices: None,
+            device_bytes: None,
+            time_unit_ns: None,
+            sector_bytes: None,
+            sort_window: SORT_WINDOW,
+            columns: Columns::default(),
+            columns_given: false,
+        }
+    }
+}
+
+impl Options {
+    pub(crate) fn check(&self) -> Result<(), TraceError> {
+        let refuse = |name, value: &dyn ToString, allowed| {
+            let value = value.to_string();
+            Err(TraceError::Option {
+                name,
+                value,
+                allowed,
+            })
+        };
+        if self.sort_window > MOST_SORT_WINDOW {
+            return refuse("sort window", &self.sort_window, "0 to 1,048,576 requests");
+        }
+        if self
+            .time_unit_ns
+            .is_some_and(|unit| !(1..=NANOS_PER_HOUR).contains(&unit))
+        {
+            let unit = self.time_unit_ns.unwrap_or(0);
+            return refuse("time unit", &unit, "1 to 3,600,000,000,000 ns");
+        }
+        if self
+            .sector_bytes
+            .is_some_and(|unit| !(1..=1 << 30).contains(&unit))
+        {
+            let unit = self.sector_bytes.unwrap_or(0);
+            return refuse("sector size", &unit, "1 to 1,073,741,824 bytes");
+        }
+        if self.device_bytes == Some(0) {
+            return refuse("device size", &0, "1 byte or more");
+        }
+        Ok(())
+    }
+}
+
+const NANOS_PER_HOUR: u64 = 3_600_000_000_000;

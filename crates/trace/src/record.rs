@@ -1,0 +1,142 @@
+//! One request of a trace.
+
+use std::fmt;
+
+use drivelab_request::CommandKind;
+
+/// A time or a number that the trace does not tell.
+pub const UNKNOWN: u64 = u64::MAX;
+
+/// A process that the trace does not tell.
+pub const UNKNOWN_PROCESS: u32 = u32::MAX;
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Operation {
+    /// Data from the drive to the host.
+    Read = 0,
+    /// Data from the host to the drive.
+    Write = 1,
+    /// The range is not needed any more (TRIM, UNMAP, discard, secure erase).
+    Trim = 2,
+    /// Whatever was completed before is to survive a loss of power.
+    Flush = 3,
+    /// Anything else, such as an inquiry.
+    Other = 4,
+}
+
+impl Operation {
+    /// Every operation, in the order of [`Operation::index`].
+    pub const ALL: [Self; 5] = [
+        Self::Read,
+        Self::Write,
+        Self::Trim,
+        Self::Flush,
+        Self::Other,
+    ];
+
+    /// The place in arrays of one entry an operation.
+    #[inline]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// `read`, `write`, `trim`, `flush` or `other`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Trim => "trim",
+            Self::Flush => "flush",
+            Self::Other => "other",
+        }
+    }
+
+    /// The operation with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|each| each.name() == name)
+    }
+
+    /// Whether it moves data, so that a size of 0 makes no sense.
+    #[inline]
+    #[must_use]
+    pub const fn moves_data(self) -> bool {
+        matches!(self, Self::Read | Self::Write)
+    }
+
+    /// The command by which a drive can be asked for it; nothing for [`Operation::Other`].
+    #[must_use]
+    pub const fn command(self) -> Option<CommandKind> {
+        match self {
+            Self::Read => Some(CommandKind::Read),
+            Self::Write => Some(CommandKind::Write),
+            Self::Trim => Some(CommandKind::Trim),
+            Self::Flush => Some(CommandKind::Flush),
+            Self::Other => None,
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// One request of a trace. Which fields a format fills, [`crate::Format`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// When it arrived, ns after the trace's first request.
+    pub arrival_ns: u64,
+    /// Where on the device its first byte lies.
+    pub offset_bytes: u64,
+    /// How many bytes it names; 0 where an operation names none.
+    pub size_bytes: u64,
+    /// From arrival to completion, ns; or [`UNKNOWN`].
+    pub response_ns: u64,
+    /// From arrival to dispatch (Q2D of blktrace), ns; or [`UNKNOWN`].
+    pub queue_ns: u64,
+    /// From dispatch to completion (D2C of blktrace), ns; or [`UNKNOWN`].
+    pub device_ns: u64,
+    /// Where it was read: a line from 1, or the byte at which a binary record begins.
+    pub position: u64,
+    /// Which of the trace's devices, in the order in which they first appear.
+    pub device: u32,
+    /// The process that asked for it, or [`UNKNOWN_PROCESS`].
+    pub process: u32,
+    /// Which of the trace's files it was read from, from 0.
+    pub file: u16,
+    /// What it asks for.
+    pub operation: Operation,
+}
+
+impl Record {
+    /// A request of which no more is known than every trace tells.
+    #[inline]
+    #[must_use]
+    pub const fn new(
+        arrival_ns: u64,
+        device: u32,
+        operation: Operation,
+        offset_bytes: u64,
+        size_bytes: u64,
+    ) -> Self {
+        Self {
+            arrival_ns,
+            offset_bytes,
+            size_bytes,
+            response_ns: UNKNOWN,
+            queue_ns: UNKNOWN,
+            device_ns: UNKNOWN,
+            position: 0,
+            device,
+            process: UNKNOWN_PROCESS,
+            file: 0,
+            operation,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Where readers lay requests: checked one by one, what is wrong refused or counted.
+
+use crate::checks::{Check, Checks, Place};
+use crate::devices::Devices;
+use crate::error::{Problem, TraceError};
+use crate::options::{BadLines, Options};
+use crate::record::Record;
+
+/// So much of a bad line is shown.
+const EXCERPT_BYTES: usize = 60;
+
+/// Requests of one file, and what all files share.
+pub(crate) struct Sink {
+    pub records: Vec<Record>,
+    /// A reader stops when there are so many records.
+    pub limit: usize,
+    pub file: u16,
+    /// A line from 1, or the byte of a binary record.
+    pub position: u64,
+    /// The latest time of the file so far.
+    pub latest_ns: u64,
+    pub names: Vec<String>,
+    pub devices: Devices,
+    pub checks: Checks,
+    pub are_lines: bool,
+    bad_lines: BadLines,
+    device_bytes: u64,
+}
+
+impl Sink {
+    pub fn new(options: &Options, names: Vec<String>, are_lines: bool) -> Self {
+        Self {
+            records: Vec::new(),
+            limit: 0,
+            file: 0,
+            position: 0,
+            latest_ns: 0,
+            names,
+            devices: Devices::new(options.devices.clone()),
+            checks: Checks::default(),
+            are_lines,
+            bad_lines: options.bad_lines,
+            device_bytes: options.device_bytes.unwrap_or(u64::MAX),
+        }
+    }
+
+    #[inline]
+    pub const fn is_full(&self) -> bool {
+        self.records.len() >= self.limit
+    }
+
+    /// Takes a request whose `arrival_ns` is by the trace's own clock.
+    #[inline]
+    pub fn push(&mut self, record: Record) -> Result<(), Problem> {
+        self.check(&record)?;
+        self.lay(Record {
+            position: self.position,
+            file: self.file,
+            ..record
+        });
+        Ok(())
+    }
+
+    /// Looks at a request alone.
+    #[inline]
+    pub fn check(&self, record: &Record) -> Result<(), Problem> {
+        if record.size_bytes == 0 && record.operation.moves_data() {
+            let operation = record.operation;
+            return Err(Problem::ZeroSize { operation });
+        }
+        let Some(end_bytes) = record.offset_bytes.checked_add(record.size_bytes) else {
+            return Err(Problem::TooLarge { field: "end" });
+        };
+        if end_bytes > self.device_bytes {
+            return Err(Problem::BeyondDevice {
+                end_bytes,
+                device_bytes: self.device_bytes,
+            });
+        }
+        Ok(())
+    }
+
+    /// Takes a request that was looked at and knows where it was read.
+    #[inline]
+    pub fn lay(&mut self, record: Record) {
+        if !self.devices.count(record.device) {
+            self.checks.filtered += 1;
+            return;
+        }
+        if record.arrival_ns < self.latest_ns {
+            self.note(Check::StepBack, record.position);
+        } else {
+            self.latest_ns = record.arrival_ns;
+        }
+        self.records.push(record);
+    }
+
+    /// Counts something that is neither refused nor skipped.
+    #[cold]
+    pub fn note(&mut self, check: Check, position: u64) {
+        let file = self.file;
+        self.checks.add(check, Place { file, position });
+    }
+
+    /// Refuses what is wrong at a position of a file, or counts it.
+    #[cold]
+    pub fn bad(&mut self, place: Place, problem: Problem, bytes: &[u8]) -> Result<(), TraceError> {
+        if self.bad_lines == BadLines::Skip && !problem.is_fatal() {
+            self.checks.add(Check::of(&problem), place);
+            return Ok(());
+        }
+        let kind = if self.are_lines { "line" } else { "byte" };
+        let shown = bytes.get(..EXCERPT_BYTES).unwrap_or(bytes);
+        let excerpt = match (bytes, self.are_lines) {
+            ([], _) | (_, false) => String::new(),
+            _ => format!(": {:?}", String::from_utf8_lossy(shown)),
+        };
+        Err(TraceError::Bad {
+            file: self
+                .names
+                .get(usize::from(place.file))
+                .cloned()
+                .unwrap_or_default(),
+            place: format!("{kind} {}", place.position),
+            problem,
+            excerpt,
+        })
+    }
+
+    /// As [`Sink::bad`], where the reader is.
+    #[cold]
+    pub fn bad_here(&mut self, problem: Problem, bytes: &[u8]) -> Result<(), TraceError> {
+        let place = Place {
+            file: self.file,
+            position: self.position,
+        };
+        self.bad(place, problem, bytes)
+    }
+}
+
+/// One file of a format, read on until the sink is full.
+pub(crate) trait Source: Send {
+    /// Fills the sink; true when nothing is left.
+    fn fill(&mut self, sink: &mut Sink) -> Result<bool, TraceError>;
+}

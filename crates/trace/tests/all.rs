@@ -1,0 +1,10 @@
+//! Tests of the crate, one topic a file.
+
+mod bad_lines;
+mod block_layer;
+mod cautions;
+mod compression;
+mod detection;
+mod formats;
+mod made;
+mod order;
