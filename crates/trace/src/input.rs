@@ -55,6 +55,7 @@ impl Given {
 
 /// One file, being read.
 pub(crate) struct Input {
+    pub given: Given,
     pub name: String,
     reader: Box<dyn Read + Send>,
     is_compressed: bool,
@@ -75,6 +76,7 @@ impl Input {
                 file: name.clone(),
                 error,
             })?,
+            given: given.clone(),
             name,
             is_compressed: false,
             buffer: vec![0; BUFFER_BYTES],
@@ -151,6 +153,11 @@ impl Input {
     /// Whether nothing follows what is at hand.
     pub const fn is_at_end(&self) -> bool {
         self.ended
+    }
+
+    /// Whether what is read was compressed.
+    pub const fn is_compressed(&self) -> bool {
+        self.is_compressed
     }
 
     /// Leaves the first `count` bytes behind.

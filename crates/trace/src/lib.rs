@@ -16,6 +16,7 @@
 mod block_events;
 mod blocks;
 mod cautions;
+mod cells;
 mod checks;
 mod devices;
 mod error;
@@ -28,6 +29,7 @@ mod options;
 mod reader;
 mod record;
 mod sink;
+mod write;
 
 pub use cautions::{Caution, cautions};
 pub use checks::{Check, Checks, EXAMPLES, Finding, Place};
@@ -38,3 +40,4 @@ pub use input::{Given, MOST_LINE_BYTES};
 pub use options::{BadLines, Columns, MOST_SORT_WINDOW, Options, SORT_WINDOW};
 pub use reader::{MOST_FILES, Trace};
 pub use record::{Operation, Record, UNKNOWN, UNKNOWN_PROCESS};
+pub use write::{Compression, FIRST_NUMBER, TraceWriter, WRITTEN_FORMATS, Written};

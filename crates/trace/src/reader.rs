@@ -101,7 +101,7 @@ impl Trace {
             format,
             members: members.collect(),
             heads: BinaryHeap::new(),
-            sink: Sink::new(options, names, format.has_lines),
+            sink: Sink::new(options, names, format.place),
             window: options.sort_window,
             held: Vec::new(),
             ended: false,

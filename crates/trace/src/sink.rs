@@ -22,13 +22,13 @@ pub(crate) struct Sink {
     pub names: Vec<String>,
     pub devices: Devices,
     pub checks: Checks,
-    pub are_lines: bool,
+    pub place: &'static str,
     bad_lines: BadLines,
     device_bytes: u64,
 }
 
 impl Sink {
-    pub fn new(options: &Options, names: Vec<String>, are_lines: bool) -> Self {
+    pub fn new(options: &Options, names: Vec<String>, place: &'static str) -> Self {
         Self {
             records: Vec::new(),
             limit: 0,
@@ -38,7 +38,7 @@ impl Sink {
             names,
             devices: Devices::new(options.devices.clone()),
             checks: Checks::default(),
-            are_lines,
+            place,
             bad_lines: options.bad_lines,
             device_bytes: options.device_bytes.unwrap_or(u64::MAX),
         }
@@ -109,10 +109,10 @@ impl Sink {
             self.checks.add(Check::of(&problem), place);
             return Ok(());
         }
-        let kind = if self.are_lines { "line" } else { "byte" };
+        let kind = self.place;
         let shown = bytes.get(..EXCERPT_BYTES).unwrap_or(bytes);
-        let excerpt = match (bytes, self.are_lines) {
-            ([], _) | (_, false) => String::new(),
+        let excerpt = match bytes {
+            [] => String::new(),
             _ => format!(": {:?}", String::from_utf8_lossy(shown)),
         };
         Err(TraceError::Bad {

@@ -8,3 +8,5 @@ mod detection;
 mod formats;
 mod made;
 mod order;
+mod parquet_tables;
+mod written;

@@ -1,14 +1,20 @@
 //! Formats are told by the content.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use drivelab_trace::{FORMATS, Options, Trace, TraceError, format_named};
+use drivelab_trace::{
+    Compression, FORMATS, Operation, Options, Record, Trace, TraceError, format_named,
+};
 
 use crate::made::*;
+use crate::written::write_as;
 
 /// Each sample is of its own format and of no other: two that fit would be an error.
 #[test]
 fn formats_are_told_from_each_other() {
-    let samples = samples();
+    let mut samples = samples();
+    let record = Record::new(0, 0, Operation::Read, 0, 512);
+    let (table, _) = write_as("parquet", Compression::None, &[record], &["0"], false).unwrap();
+    samples.push(("parquet", table));
     for (name, bytes) in &samples {
         let trace = Trace::open(&[given("t", bytes.clone())], &Options::default()).unwrap();
         assert_eq!(trace.format().name, *name);

@@ -19,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
     title: "Alibaba block traces 2020",
     layout: "device,operation (R or W),offset (bytes),size (bytes),time (us)",
     holds: Holds::DEVICES,
-    has_lines: true,
+    place: "line",
     recognise: |head| head.most(|line| comma_line(line, &CELLS, More::Refused)),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(MICROSECOND_NS);

@@ -34,7 +34,7 @@ pub(super) const FORMAT: Format = Format {
         process: true,
         other_operations: true,
     },
-    has_lines: true,
+    place: "line",
     recognise: |head| head.most(fits),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(SECOND_NS);

@@ -32,7 +32,7 @@ pub(super) const FORMAT: Format = Format {
         process: true,
         other_operations: true,
     },
-    has_lines: false,
+    place: "byte",
     recognise: |head| {
         let first = head.bytes.first_chunk::<4>();
         first.is_some_and(|bytes| {

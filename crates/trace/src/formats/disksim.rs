@@ -15,7 +15,7 @@ pub(super) const FORMAT: Format = Format {
     title: "DiskSim ASCII",
     layout: "time (ms, with a point) device LBA (512 B) sectors (512 B) flags (bit 0: read)",
     holds: Holds::DEVICES,
-    has_lines: true,
+    place: "line",
     recognise: |head| head.any_holds(b'.') && head.most(fits),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(MILLISECOND_NS);

@@ -29,7 +29,7 @@ pub(super) const FORMAT: Format = Format {
         other_operations: true,
         ..Holds::DEVICES
     },
-    has_lines: true,
+    place: "line",
     recognise: |head| version(head.first_line()).is_some(),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(MICROSECOND_NS);

@@ -28,7 +28,7 @@ pub(super) const FORMAT: Format = Format {
         process: true,
         ..Holds::DEVICES
     },
-    has_lines: true,
+    place: "line",
     recognise: |head| head.most(|line| blank_line(line, &CELLS, More::Allowed)),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(1);

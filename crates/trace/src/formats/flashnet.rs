@@ -29,7 +29,7 @@ pub(super) const FORMAT: Format = Format {
         response: true,
         ..Holds::NOTHING_MORE
     },
-    has_lines: true,
+    place: "line",
     recognise: |head| head.most(|line| comma_line(line, &CELLS, More::Refused)),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(MILLISECOND_NS);

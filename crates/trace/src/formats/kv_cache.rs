@@ -32,7 +32,7 @@ pub(super) const FORMAT: Format = Format {
     title: "MLPerf Storage KV cache",
     layout: "time (s),Read or Write,size (bytes),tier,key,phase; or lines of JSON with these keys",
     holds: Holds::DEVICES,
-    has_lines: true,
+    place: "line",
     recognise: |head| {
         head.most(|line| comma_line(line, &CELLS, More::Refused) || json(line).is_some())
     },

@@ -12,6 +12,7 @@ mod kv_cache;
 mod mqsim;
 mod msr;
 mod oracle_general;
+mod parquet;
 mod scsi;
 mod spc;
 mod systor;
@@ -68,8 +69,8 @@ pub struct Format {
     pub layout: &'static str,
     /// What its records tell.
     pub holds: Holds,
-    /// Whether its positions are lines, not bytes.
-    pub has_lines: bool,
+    /// What its positions count: `line` (from 1), `row` (from 1) or `byte`.
+    pub place: &'static str,
     pub(crate) recognise: fn(&Head<'_>) -> bool,
     pub(crate) open: Open,
 }
@@ -97,6 +98,7 @@ pub const FORMATS: &[Format] = &[
     vscsi_text::FORMAT,
     flashnet::FORMAT,
     kv_cache::FORMAT,
+    parquet::FORMAT,
     oracle_general::FORMAT,
 ];
 

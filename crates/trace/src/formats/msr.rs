@@ -25,7 +25,7 @@ pub(super) const FORMAT: Format = Format {
         response: true,
         ..Holds::DEVICES
     },
-    has_lines: true,
+    place: "line",
     recognise: |head| head.most(fits),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(TICK_NS);

@@ -15,7 +15,7 @@ pub(super) const FORMAT: Format = Format {
     title: "libCacheSim oracleGeneral (refused)",
     layout: "records of 24 bytes: time (s), object, size (bytes), next access",
     holds: Holds::NOTHING_MORE,
-    has_lines: false,
+    place: "byte",
     recognise: |head| is_oracle(head.bytes),
     open: |inputs, _| {
         Err(TraceError::Refused {

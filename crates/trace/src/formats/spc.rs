@@ -20,7 +20,7 @@ pub(super) const FORMAT: Format = Format {
     title: "SPC (UMass Financial, WebSearch)",
     layout: "ASU,LBA (512 B),size (bytes),operation (R or W),time (s)[,more]",
     holds: Holds::DEVICES,
-    has_lines: true,
+    place: "line",
     recognise: |head| head.most(|line| comma_line(line, &CELLS, More::Allowed)),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(SECOND_NS);

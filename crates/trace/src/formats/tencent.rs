@@ -20,7 +20,7 @@ pub(super) const FORMAT: Format = Format {
     title: "Tencent Cloud Block Storage",
     layout: "time (s),offset (512 B),size (512 B),type (0 read, 1 write),volume",
     holds: Holds::DEVICES,
-    has_lines: true,
+    place: "line",
     recognise: |head| head.most(|line| comma_line(line, &CELLS, More::Refused)),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(SECOND_NS);

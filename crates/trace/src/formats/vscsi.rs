@@ -29,7 +29,7 @@ pub(super) const FORMAT: Format = Format {
         other_operations: true,
         ..Holds::NOTHING_MORE
     },
-    has_lines: false,
+    place: "byte",
     recognise: |head| version(head.bytes).is_some(),
     open: |inputs, options| {
         Ok(inputs

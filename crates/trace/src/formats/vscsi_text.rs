@@ -25,7 +25,7 @@ pub(super) const FORMAT: Format = Format {
         other_operations: true,
         ..Holds::NOTHING_MORE
     },
-    has_lines: true,
+    place: "line",
     recognise: |head| head.most(fits),
     open: |inputs, options| {
         let time_unit_ns = options.time_unit_ns.unwrap_or(SECOND_NS);
