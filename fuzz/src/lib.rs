@@ -15,6 +15,7 @@ pub mod mutation;
 mod preset;
 mod saved_state;
 mod scenario;
+mod trace;
 mod tree_model;
 
 use std::fmt::Display;
@@ -40,6 +41,7 @@ pub const READERS: &[Reader] = &[
     saved_state::READER,
     csv_table::READER,
     tree_model::READER,
+    trace::READER,
 ];
 
 /// The reader with this name.

@@ -582,3 +582,111 @@ def parquet_table(
     A column is a name, a kind (``text``, ``integer``, ``real``, ``integers``) and a cell a row,
     `None` where it is empty. Properties are kept beside the table.
     """
+
+# --- trace -----------------------------------------------------------------------------
+
+UNKNOWN_NS: int
+"""A time in a column of a trace that the trace does not tell."""
+UNKNOWN_PROCESS: int
+"""A process in a column of a trace that the trace does not tell."""
+TRACE_OPERATIONS: tuple[str, ...] | list[str]
+"""The operations that the numbers of a column stand for: read, write, trim, flush, other."""
+
+def trace_formats() -> list[dict[str, Any]]:
+    """Return every format of traces: its name, title, layout, what its records tell.
+
+    ``place`` says what positions in it count: ``line``, ``row`` or ``byte``.
+    """
+
+class TraceReader:
+    """A block trace, read as a stream: memory does not grow with it.
+
+    The format is told by the content unless it is named; files are plain, gzip or zstd, and
+    several are merged by their times. `UsageError` when the trace or an option is wrong,
+    `RunError` when a file cannot be read on.
+
+    Parameters
+    ----------
+    skip_bad_lines
+        Count and leave out what is wrong; else the first one is an error.
+    devices
+        Only requests to these, by name.
+    device_bytes
+        Requests that end beyond are bad.
+    time_unit_ns, sector_bytes
+        Units of times and of addresses where they are not the format's.
+    sort_window
+        A request may come behind so many later ones; 0 for none.
+    columns
+        Of a Parquet file, what (``arrival``, ``offset``, ``size``, ``operation``, ``device``,
+        ``response``, ``queue``, ``device_time``, ``process``) stands in which column.
+    """
+
+    def __init__(
+        self,
+        paths: list[Path] | list[str],
+        *,
+        format: str | None = None,  # noqa: A002
+        skip_bad_lines: bool = False,
+        devices: list[str] | None = None,
+        device_bytes: int | None = None,
+        time_unit_ns: int | None = None,
+        sector_bytes: int | None = None,
+        sort_window: int = 4096,
+        columns: list[tuple[str, str]] | None = None,
+    ) -> None: ...
+    @property
+    def format(self) -> str:
+        """The name of the format."""
+
+    @property
+    def devices(self) -> list[tuple[str, int]]:
+        """The devices so far, in the order in which they appear, with their requests."""
+
+    def next_batch(self, least: int = 65_536) -> dict[str, bytes] | None:
+        """Return the next requests in the order of arrival; `None` at the end.
+
+        Columns for `numpy.frombuffer`: ``arrival_ns`` (after the first request),
+        ``offset_bytes``, ``size_bytes``, ``response_ns``, ``queue_ns``, ``device_ns`` and
+        ``position`` of uint64, ``device`` (a place in `devices`), ``process`` and ``file`` of
+        uint32, ``operation`` (a place in `TRACE_OPERATIONS`) of uint8.
+        """
+
+    def checks(self) -> dict[str, Any]:
+        """Return what was found so far, of the whole trace once `next_batch` returned `None`.
+
+        ``findings`` holds what was found (``count``, ``is_bad``, first ``places`` as file and
+        position), ``cautions`` what speaks against units and clock (name and sentence),
+        ``operations`` requests and bytes of each.
+        """
+
+class TraceWriter:
+    """A trace that is written as ``spc``, ``fio-iolog``, ``mqsim`` or ``parquet``.
+
+    A request that the format cannot hold is a `UsageError`, or with `leave_out` left out.
+    Compression is ``none``, ``gzip`` or ``zstd``. What cannot be written is a `RunError`.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        format: str,  # noqa: A002
+        compression: str = "none",
+        leave_out: bool = False,
+    ) -> None: ...
+    def write(self, batch: dict[str, NDArray[Any]], devices: list[str]) -> None:
+        """Write requests: columns as `TraceReader.next_batch` has them, as arrays.
+
+        ``response_ns``, ``queue_ns``, ``device_ns`` and ``process`` may be missing.
+        """
+
+    def copy(self, reader: TraceReader, least: int = 65_536) -> int:
+        """Write the next requests of a trace, and return how many; 0 at its end."""
+
+    def finish(self) -> dict[str, Any]:
+        """End the file, and return what became of the requests.
+
+        ``requests``, ``left_out`` by operation, ``times_rounded``, ``responses_dropped``,
+        ``queue_events_dropped``, ``processes_dropped``, ``devices_numbered``.
+        """

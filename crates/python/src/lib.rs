@@ -19,6 +19,7 @@ mod simulate;
 mod simulated;
 mod stream;
 mod table;
+mod trace;
 mod tree;
 mod workload;
 
@@ -40,6 +41,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     simulated::register(module)?;
     stream::register(module)?;
     table::register(module)?;
+    trace::register(module)?;
     tree::register(module)?;
     workload::register(module)?;
     Ok(())

@@ -52,6 +52,48 @@ impl Default for Columns {
     }
 }
 
+impl Columns {
+    /// Columns by what they hold: `arrival`, `offset`, `size`, `operation`, and of what a table
+    /// need not have `device`, `response`, `queue`, `device_time` and `process`. The first four
+    /// have their default names where they are not given.
+    ///
+    /// # Errors
+    ///
+    /// [`TraceError::Option`] for something else.
+    pub fn mapped(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, TraceError> {
+        let mut columns = Self {
+            device: None,
+            response: None,
+            queue: None,
+            device_time: None,
+            process: None,
+            ..Self::default()
+        };
+        for (meaning, name) in pairs {
+            match meaning.as_str() {
+                "arrival" => columns.arrival = name,
+                "offset" => columns.offset = name,
+                "size" => columns.size = name,
+                "operation" => columns.operation = name,
+                "device" => columns.device = Some(name),
+                "response" => columns.response = Some(name),
+                "queue" => columns.queue = Some(name),
+                "device_time" => columns.device_time = Some(name),
+                "process" => columns.process = Some(name),
+                _ => {
+                    return Err(TraceError::Option {
+                        name: "what a column holds",
+                        value: format!("{meaning:?}"),
+                        allowed: "arrival, offset, size, operation, device, response, queue, \
+                                  device_time, process",
+                    });
+                }
+            }
+        }
+        Ok(columns)
+    }
+}
+
 /// So many requests are held back for sorting unless another number is given.
 pub const SORT_WINDOW: usize = 4096;
 
