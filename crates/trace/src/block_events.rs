@@ -10,8 +10,9 @@
 //! the completion (C) of all of them are its own; where it was split, it is dispatched with its
 //! first part and complete with its last. A dispatch that nobody queued, as in traces of D and C
 //! alone, is a request that arrives then. Requests are given out in the order in which they were
-//! queued, each when it is complete or when [`MOST_IN_FLIGHT`] later ones wait; then its
-//! completion stays unknown.
+//! queued, each when it is complete or when [`MOST_IN_FLIGHT`] later ones wait, so that a response
+//! may take as long as a fast drive needs for a quarter of a million requests; then its completion
+//! stays unknown. Before the first completion of a trace [`MOST_WITHOUT_ENDS`] wait.
 
 use std::collections::VecDeque;
 
@@ -22,8 +23,10 @@ use crate::error::Problem;
 use crate::record::{Operation, Record, UNKNOWN};
 use crate::sink::Sink;
 
-/// So many requests wait for their completions.
-const MOST_IN_FLIGHT: usize = 1 << 14;
+/// So many requests wait for their completions: 28 MB.
+const MOST_IN_FLIGHT: usize = 1 << 18;
+/// So many wait where nothing completed yet; many traces have arrivals alone.
+const MOST_WITHOUT_ENDS: usize = 1 << 12;
 
 /// So many requests at one place are looked through.
 const MOST_STEPS: usize = 64;
@@ -56,6 +59,10 @@ pub(crate) struct BlockEvents {
     /// The first and the last of those that wait at a place of a device; or a request of which a
     /// later part begins there.
     places: FxHashMap<(u32, u64), (u64, u64)>,
+    /// Whether anything completed.
+    has_ends: bool,
+    /// Whether requests are found by their places: from the first event that is no arrival on.
+    is_linked: bool,
 }
 
 impl BlockEvents {
@@ -65,6 +72,7 @@ impl BlockEvents {
         match stage {
             Stage::Queued => self.queue(event, UNKNOWN, sink),
             Stage::Dispatched => {
+                self.link_all();
                 if self.dispatch(&event) {
                     return Ok(());
                 }
@@ -72,6 +80,8 @@ impl BlockEvents {
                 self.queue(event, event.arrival_ns, sink)
             }
             Stage::Completed => {
+                self.has_ends = true;
+                self.link_all();
                 if !self.complete(&event) {
                     sink.note(Check::LoneCompletion, sink.position);
                 }
@@ -101,10 +111,15 @@ impl BlockEvents {
             left_bytes: record.size_bytes,
             next: NONE,
         });
-        if record.size_bytes > 0 {
+        if self.is_linked && record.size_bytes > 0 {
             self.link((record.device, record.offset_bytes), number);
         }
-        if self.waiting.len() > MOST_IN_FLIGHT {
+        let most = if self.has_ends {
+            MOST_IN_FLIGHT
+        } else {
+            MOST_WITHOUT_ENDS
+        };
+        if self.waiting.len() > most {
             self.give_first(sink);
             self.give(sink);
         }
@@ -125,6 +140,19 @@ impl BlockEvents {
             None => number,
         };
         self.places.insert(place, (head, number));
+    }
+
+    fn link_all(&mut self) {
+        if self.is_linked {
+            return;
+        }
+        self.is_linked = true;
+        for number in self.first..self.first + self.waiting.len() as u64 {
+            let record = self.at(number).map(|waiting| waiting.record);
+            if let Some(record) = record.filter(|record| record.size_bytes > 0) {
+                self.link((record.device, record.offset_bytes), number);
+            }
+        }
     }
 
     /// Whether a request that waits begins at a place.
@@ -290,7 +318,7 @@ impl BlockEvents {
             return;
         };
         let (record, next, left_bytes) = (waiting.record, waiting.next, waiting.left_bytes);
-        if left_bytes > 0 {
+        if self.is_linked && left_bytes > 0 {
             self.unlink((record.device, record.offset_bytes), number, next);
         }
         self.waiting.pop_front();

@@ -185,6 +185,11 @@ fn what_never_completes_is_given_out() {
             .iter()
             .all(|record| record.response_ns == 2)
     );
+    assert_eq!(read.checks.finding(Check::LoneCompletion).count, 0);
+    // A completion that comes after as many requests is still found.
+    events.push(event(900_000, COMPLETE, 1 << 30, 8));
+    let read = crate::made::read(events.concat()).unwrap();
+    assert_eq!(read.records[0].response_ns, 900_000);
     let hot: Vec<Vec<u8>> = (0..50_000).map(|time| event(time, QUEUE, 0, 8)).collect();
     let read = crate::made::read(hot.concat()).unwrap();
     assert_eq!(read.records.len(), 50_000);
