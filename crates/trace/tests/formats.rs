@@ -281,3 +281,27 @@ fn formats_say_what_they_hold() {
         assert!(!format.layout.is_empty() && !format.title.is_empty());
     }
 }
+
+/// docs/traces.md has a row for each format, and its row says what the format says.
+#[test]
+fn documents_say_what_formats_hold() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/traces.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    for format in FORMATS {
+        let begin = format!("| `{}` |", format.name);
+        let row = text
+            .lines()
+            .find(|line| line.starts_with(&begin))
+            .expect(&begin);
+        let cells: Vec<bool> = row.split('|').map(|cell| !cell.trim().is_empty()).collect();
+        let holds = format.holds;
+        let expected = [
+            holds.devices,
+            holds.response,
+            holds.queue_events,
+            holds.process,
+            holds.other_operations,
+        ];
+        assert_eq!(cells[4..9], expected, "{row}");
+    }
+}
