@@ -171,28 +171,13 @@ fn gathered(trace: &mut Trace, least: usize) -> Result<Vec<Record>, TraceError> 
 
 /// The fields of requests as columns of numbers in the order of this machine's bytes.
 fn bytes_of(records: &[Record]) -> Vec<(&'static str, Vec<u8>)> {
-    let wide = |of: fn(&Record) -> u64| -> Vec<u8> {
-        records
-            .iter()
-            .flat_map(|record| of(record).to_ne_bytes())
-            .collect()
-    };
-    let narrow = |of: fn(&Record) -> u32| -> Vec<u8> {
-        records
-            .iter()
-            .flat_map(|record| of(record).to_ne_bytes())
-            .collect()
-    };
+    let wide = |of: fn(&Record) -> u64| column(records, |record| of(record).to_ne_bytes());
+    let narrow = |of: fn(&Record) -> u32| column(records, |record| of(record).to_ne_bytes());
+    let operations = column(records, |record| [record.operation as u8]);
     vec![
         ("arrival_ns", wide(|record| record.arrival_ns)),
         ("device", narrow(|record| record.device)),
-        (
-            "operation",
-            records
-                .iter()
-                .map(|record| record.operation as u8)
-                .collect(),
-        ),
+        ("operation", operations),
         ("offset_bytes", wide(|record| record.offset_bytes)),
         ("size_bytes", wide(|record| record.size_bytes)),
         ("response_ns", wide(|record| record.response_ns)),
@@ -202,6 +187,18 @@ fn bytes_of(records: &[Record]) -> Vec<(&'static str, Vec<u8>)> {
         ("file", narrow(|record| u32::from(record.file))),
         ("position", wide(|record| record.position)),
     ]
+}
+
+fn column<const BYTES: usize>(
+    records: &[Record],
+    bytes_of: impl Fn(&Record) -> [u8; BYTES],
+) -> Vec<u8> {
+    let mut bytes = vec![0; BYTES * records.len()];
+    let (cells, _) = bytes.as_chunks_mut();
+    for (cell, record) in cells.iter_mut().zip(records) {
+        *cell = bytes_of(record);
+    }
+    bytes
 }
 
 fn checks_dict<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyDict>> {

@@ -191,8 +191,8 @@ pub enum Problem {
     },
     /// Too early to be sorted in.
     #[error(
-        "the request is {by_ns} ns earlier than one that more than {window} requests lie between: \
-         widen the sort window, or sort the trace first"
+        "the request is {by_ns} ns earlier than one that was given out; at most {window} later \
+         ones may precede it: widen the sort window, or sort the trace first"
     )]
     Late {
         /// By how much.
