@@ -589,7 +589,7 @@ UNKNOWN_NS: int
 """A time in a column of a trace that the trace does not tell."""
 UNKNOWN_PROCESS: int
 """A process in a column of a trace that the trace does not tell."""
-TRACE_OPERATIONS: tuple[str, ...] | list[str]
+TRACE_OPERATIONS: list[str]
 """The operations that the numbers of a column stand for: read, write, trim, flush, other."""
 
 def trace_formats() -> list[dict[str, Any]]:
