@@ -46,12 +46,9 @@ impl Operation {
     /// `read`, `write`, `trim`, `flush` or `other`.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Trim => "trim",
-            Self::Flush => "flush",
-            Self::Other => "other",
+        match self.command() {
+            Some(command) => command.name(),
+            None => "other",
         }
     }
 

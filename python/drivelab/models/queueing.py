@@ -68,10 +68,12 @@ _PULL: Final = 0.02
 _REACH: Final = 10.0
 # Of the first step of a search, as if so many workloads said that a cost is what it was.
 _DAMPING: Final = 0.3
-# So many layouts are followed, and a change is kept that lowers the loss to this share.
+# So many layouts are followed of each way in which writes may go, or beside the one found without
+# factors; so many of those are finished with more requests. A change is kept that lowers the loss
+# to this share.
 _FOLLOWED: Final = 3
-_FINISHED: Final = 2
 _FOLLOWED_WITH_FACTORS: Final = 1
+_FINISHED: Final = 2
 _WORTH: Final = 0.98
 # Factors are taken where they lower it to this share.
 _MARKED: Final = 0.92
@@ -232,8 +234,9 @@ def fit_queueing(table: FloatArray, targets: FloatArray) -> Queueing:
         Logarithms of latency over queue depth in ns, shape (n,).
     """
     table, targets = _some(table, targets, _MOST_ROWS)
-    found = _begun(table, targets, has_factors=False)[0]
-    if len(table) >= _FEWEST_ROWS:
+    if len(table) < _FEWEST_ROWS:
+        found = _begun(table, targets, has_factors=False)[0]
+    else:
         found = _searched(table, targets)
         # Factors that little speaks for would only hide what else is to be found.
         start = dataclasses.replace(found, has_factors=True)
