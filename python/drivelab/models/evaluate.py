@@ -166,10 +166,6 @@ def fit_and_evaluate(rows: Rows, seed: int) -> tuple[dict[ModelKey, Answer], Eva
     evaluation
         Without what the check part says.
     """
-    # Threads that import parts of a package at once may find one that is half imported.
-    import sklearn.linear_model
-    import sklearn.tree  # noqa: F401
-
     table, observed = rows.table, rows.observed
     folds = fold_numbers(rows.keys, seed)
     drawn = rows.are(DRAWN)

@@ -98,6 +98,10 @@ def fit_surfaces(
     finish
         Makes of a fitted predictor and the rows that it was fitted to what answers.
     """
+    # Threads that import parts of a package at once may find one that is half imported.
+    import sklearn.linear_model
+    import sklearn.tree  # noqa: F401
+
     table, targets, folds, seed = given.table, given.targets, given.folds, given.seed
     alone = [key for key in keys if not ESTIMATORS[key.estimator].members]
 
