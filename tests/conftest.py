@@ -264,3 +264,28 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("skipped in CI, which counts as a failure", red=True)
         for nodeid in _skipped:
             terminalreporter.line(nodeid)
+
+
+@pytest.fixture(scope="module")
+def models_in_brief() -> Iterator[None]:
+    """Fit models in a fraction of the time, for tests of what does not depend on how good they are.
+
+    The layout of the queueing model is searched among few, and few requests are replayed.
+    """
+    from drivelab.models import effects, queueing
+
+    fewer = {
+        "_BEGINNINGS": queueing._BEGINNINGS[:4],
+        "_REQUESTS": 96,
+        "_SETTLING": 64,
+        "_CHANGED": 48,
+        "_FOLLOWED": 1,
+        "_FINISHED": 1,
+        "_PASSES": 1,
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in fewer.items():
+            patch.setattr(queueing, name, value)
+        patch.setattr(effects, "_SHUFFLES", 2)
+        patch.setattr(effects, "_EFFECT_ROWS", 10)
+        yield

@@ -16,6 +16,8 @@ import drivelab as dl
 from drivelab.cli import main as cli
 from drivelab.models.measured import METRICS
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 SMALL = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 SHORT = {"check": 20, "sweeps": False, "requests": 100, "progress": False}
 QUESTION = {"queue_depth": [2, 8], "write_ratio": [0.0, 0.5], "read_size": "16KiB"}

@@ -13,6 +13,8 @@ from made_table import own_rows, own_words, written
 import drivelab as dl
 from drivelab.cli import main as cli
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 
 def columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in rows[0]}

@@ -33,6 +33,8 @@ from drivelab.reproduce.boito2015_drives import MACHINES
 from drivelab.reproduce.claims import Reproduction
 from drivelab.reproduce.snia2010 import reproduction_of
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 DOCUMENTS = [
     Path(__file__).parents[3] / "docs" / name
     for name in (

@@ -19,6 +19,8 @@ from drivelab.models.predictors import ESTIMATORS
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import FITTED, Parts
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 PARTS = Parts(training=120, calibration=40, check=50, sweeps=5)
 
 

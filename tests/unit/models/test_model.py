@@ -34,6 +34,8 @@ from drivelab.models.tree_models import fit_boosted
 from drivelab.sealed_json import sealed_json, unsealed_json
 from drivelab.workloads.characteristics import Characteristics
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 PROBES = [characteristics(row) for row in spread_workloads(200, 99)]
 
 

@@ -22,6 +22,8 @@ from drivelab.sealed_json import SUM, seal, sealed_json
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.parts import Parts
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 
 @pytest.fixture(scope="module")
 def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from drivelab.models.trained import TrainedWorkloads
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.design import parse_design
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 LOW = Characteristics(
     write_ratio=0.0, queue_depth=1, read_size=1024, read_random=0.0, read_stride=0
 )

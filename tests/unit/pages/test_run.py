@@ -13,6 +13,8 @@ from drivelab.models.model import PerformanceModel
 from drivelab.pages.run import build_report
 from drivelab.store import RunStore
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 COUNT = 24
 
 

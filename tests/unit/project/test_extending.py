@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 from drivelab import _core
@@ -80,16 +81,26 @@ def with_this_core(tree: Path) -> Path:
 
 
 def with_own_core(tree: Path) -> Path:
-    """Build the native core of `tree`, with what this source's tests have built."""
+    """Build the native core of `tree`, with the libraries that this source's tests have built."""
     environment = {
         **os.environ,
         "CARGO_TARGET_DIR": str(ROOT / "target"),
         "PYO3_PYTHON": sys.executable,
     }
+    # To compile its own crates well takes minutes, and few requests are simulated.
+    quickly = [
+        word
+        for manifest in tree.glob("crates/*/Cargo.toml")
+        for key in ("opt-level=0", "codegen-units=16")
+        for word in (
+            "--config",
+            f"profile.test.package.{tomllib.loads(manifest.read_text())['package']['name']}.{key}",
+        )
+    ]
     told = subprocess.run(
         [
             *("cargo", "build", "--quiet", "--locked", "--package", "drivelab-python"),
-            *("--profile", "test", "--message-format", "json"),
+            *("--profile", "test", "--message-format", "json", *quickly),
         ],
         cwd=tree,
         env=environment,

@@ -20,6 +20,8 @@ from drivelab.models.own.exhibits import (
 from drivelab.models.own.model import Asked, FittedTable, fit_table
 from drivelab.models.own.reading import read_files
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> FittedTable:

@@ -19,6 +19,8 @@ from drivelab.models.own.model import Asked, FittedTable, fit_table
 from drivelab.models.own.reading import read_files
 from drivelab.models.work import WORK_INPUTS
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 
 def fitted(
     tmp_path: Path, rows: list[dict[str, Any]] | str, *mapping: tuple[str, str], **asked: Any
