@@ -160,7 +160,7 @@ class Model:
         --------
         >>> import drivelab as dl
         >>> options = {"check": 0, "sweeps": False, "requests": 200, "progress": False}
-        >>> run = dl.run("sim:x25m", "sobol:60", **options)
+        >>> run = dl.run("sim:x25m", "sobol:60", writes="burst", **options)
         >>> answers = dl.fit(run).predict([dl.Characteristics(queue_depth=8, read_size="64KiB")])
         >>> list(answers)[:3]
         ['latency_ns_mean', 'latency_ns_mean_low_90', 'latency_ns_mean_high_90']

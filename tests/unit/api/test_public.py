@@ -14,6 +14,8 @@ import pytest
 
 import drivelab as dl
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 GUIDE = Path(__file__).parents[3] / "docs" / "python.md"
 HEAVY = ("numpy", "scipy", "sklearn", "matplotlib", "pandas", "pyarrow", "jinja2")
 DOCUMENTED = (

@@ -111,7 +111,7 @@ def test_the_numbers_of_a_simulated_campaign(tmp_path: Path, capsys, monkeypatch
 
 
 def test_the_share_of_a_rated_endurance(capsys) -> None:
-    words = ["sim:x25m-fob", "--design", "huang2011:20", "--check", "0"]
+    words = ["sim:x25m-fob", "--design", "huang2011:20", "--check", "0", "--writes", "burst"]
     answer = told([*words, "--requests", "50", "--warmup-requests", "0"], capsys)
     assert answer["rated_endurance_bytes"] == 36_500_000_000_000
     assert answer["endurance_ratio"] == answer["written_bytes"] / 36.5e12

@@ -14,6 +14,8 @@ from drivelab.drives import naming
 from drivelab.errors import RunError
 from drivelab.store import RunStore
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 COUNT = 20
 ORDER = measuring_order(range(COUNT), 0)
 

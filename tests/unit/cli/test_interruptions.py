@@ -20,6 +20,8 @@ from drivelab.errors import RunError, UsageError
 from drivelab.store import RunStore
 from drivelab.workloads.design import parse_design
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 WORKLOADS = 48
 # Long enough that a signal sent after the first results never comes too late.

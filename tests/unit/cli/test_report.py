@@ -11,6 +11,8 @@ import pytest
 
 from drivelab.cli import main as cli
 
+pytestmark = pytest.mark.usefixtures("models_in_brief")
+
 SMALL_DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 PROFILE = (
     *("profile", SMALL_DRIVE, "--file-size", "1MiB", "--interval", "4KiB:16KiB:4KiB"),
