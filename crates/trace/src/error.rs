@@ -122,6 +122,17 @@ pub enum TraceError {
         /// What it may be.
         allowed: &'static str,
     },
+    /// More windows than are kept.
+    #[error(
+        "more than {most} windows of {} s hold requests: use longer windows",
+        *width_ns as f64 / 1e9
+    )]
+    TooManyWindows {
+        /// How many are kept.
+        most: usize,
+        /// How long they are.
+        width_ns: u64,
+    },
     /// Trouble writing.
     #[error("the trace cannot be written: {0}")]
     Write(#[from] std::io::Error),

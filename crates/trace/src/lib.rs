@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   files ─> Trace::open ─> next_batch ─> Vec<Record>, in the order of arrival
+//!                       ├─> Characterizer ─> Characterized
 //!                       └─> checks, devices, cautions: what is known of the trace so far
 //! ```
 //!
@@ -10,13 +11,14 @@
 //! in ns and places in bytes. Units and order are checked, not believed: [`Checks`] counts what
 //! was found, with the first places of each.
 //!
-//! Left out: what a workload needs to know of a trace (characteristics, windows) and sending its
-//! requests to a drive.
+//! [`Characterizer`] says what a trace asks of a drive, as a whole and by window. Left out: sending
+//! its requests to a drive.
 
 mod block_events;
 mod blocks;
 mod cautions;
 mod cells;
+mod characterize;
 mod checks;
 mod devices;
 mod error;
@@ -32,6 +34,12 @@ mod sink;
 mod write;
 
 pub use cautions::{Caution, cautions};
+pub use characterize::{
+    Arrivals, BLOCK_BYTES, Busy, COLUMNS, COUNTED_NS, Characterized, Characterizer, Counted, Depth,
+    DeviceTotals, Footprint, Gaps, HeatMap, MOST_BLOCKS, MOST_COUNTED_BYTES, MOST_HEAT_MAPS,
+    MOST_OUTSTANDING, MOST_SIZES, MOST_STREAMS, MOST_STRIDE_BYTES, MOST_WINDOWS, Orders, ROWS,
+    RUN_BINS, Reuse, Runs, SCALES_NS, Service, Sizes, TABLES, Tally, Times, Window,
+};
 pub use checks::{Check, Checks, EXAMPLES, Finding, Place};
 pub use devices::{Device, Devices, MOST_DEVICES};
 pub use error::{Problem, TraceError};

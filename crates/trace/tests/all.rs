@@ -3,6 +3,7 @@
 mod bad_lines;
 mod block_layer;
 mod cautions;
+mod characterize;
 mod compression;
 mod detection;
 mod formats;

@@ -1,0 +1,78 @@
+//! Where requests go over time: counts on a grid whose cells grow with the trace.
+//!
+//! When a request lies beyond the grid, neighbours are put together two by two and cells are twice
+//! as long or as high from then on. So one pass is enough, and at the end the trace fills more
+//! than half of the grid each way.
+
+/// Columns: time.
+pub const COLUMNS: usize = 256;
+/// Rows: addresses.
+pub const ROWS: usize = 128;
+
+/// Where reads and writes of a device begin, or of all devices laid over each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeatMap {
+    /// How long a column is.
+    pub column_ns: u64,
+    /// How many bytes a row is.
+    pub row_bytes: u64,
+    /// Reads, then writes; of each the columns, of each column the rows.
+    cells: Vec<u32>,
+}
+
+impl Default for HeatMap {
+    fn default() -> Self {
+        Self {
+            column_ns: 1_000,
+            row_bytes: 4096,
+            cells: vec![0; 2 * COLUMNS * ROWS],
+        }
+    }
+}
+
+impl HeatMap {
+    #[inline]
+    pub(crate) fn count(&mut self, at_ns: u64, offset_bytes: u64, direction: usize) {
+        while at_ns / self.column_ns >= COLUMNS as u64 {
+            self.fold(ROWS, COLUMNS);
+            self.column_ns *= 2;
+        }
+        while offset_bytes / self.row_bytes >= ROWS as u64 {
+            self.fold(1, ROWS);
+            self.row_bytes *= 2;
+        }
+        // Both are below the grid's ends by now.
+        let column = (at_ns / self.column_ns) as usize;
+        let row = (offset_bytes / self.row_bytes) as usize;
+        let cell = &mut self.cells[(direction * COLUMNS + column) * ROWS + row];
+        *cell = cell.saturating_add(1);
+    }
+
+    /// Puts neighbours together along one way, whose cells lie `step` apart and are `count`.
+    fn fold(&mut self, step: usize, count: usize) {
+        for line in self.cells.chunks_exact_mut(step * count) {
+            for place in 0..step {
+                for half in 0..count / 2 {
+                    let first = line[2 * half * step + place];
+                    let second = line[(2 * half + 1) * step + place];
+                    line[half * step + place] = first.saturating_add(second);
+                }
+                for gone in count / 2..count {
+                    line[gone * step + place] = 0;
+                }
+            }
+        }
+    }
+
+    /// The cells of reads (0) or of writes (1) that are not empty: column, row, requests.
+    #[must_use]
+    pub fn filled(&self, direction: usize) -> Vec<(u32, u32, u32)> {
+        let cells = self.cells.iter().skip(direction * COLUMNS * ROWS);
+        let counted = cells.take(COLUMNS * ROWS).enumerate();
+        counted
+            .filter(|&(_, &count)| count > 0)
+            // A grid has fewer cells than fit.
+            .map(|(place, &count)| ((place / ROWS) as u32, (place % ROWS) as u32, count))
+            .collect()
+    }
+}

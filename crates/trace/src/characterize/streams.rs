@@ -1,0 +1,238 @@
+//! Sequential and strided requests, where several streams of them are interleaved.
+//!
+//! A program that copies a file reads in order and writes in order, and ten programs at once look
+//! random to whoever compares a request with the one before it. So each device and direction has
+//! a table of the [`MOST_STREAMS`] streams that were used last:
+//!
+//! ```text
+//!   request at offset o, size s                       streams, the one used last in front
+//!       begins where a stream ended       sequential  ─> that stream ends at o + s, goes in front
+//!       as far from a stream's end as
+//!       that stream's last two requests   strided     ─> the same
+//!       neither                           random      ─> a new stream; the one used longest ago
+//!                                                        is forgotten
+//! ```
+//!
+//! The distance of a new stream is that to the nearest end in the table, at most
+//! [`MOST_STRIDE_BYTES`], so the third request of a strided stream is the first that is known.
+//! Tables are kept for [`TABLES`] devices at a time.
+
+use crate::record::Record;
+
+/// So many interleaved streams of a device and direction are told apart.
+pub const MOST_STREAMS: usize = 32;
+/// Requests further apart than this are no strided stream.
+pub const MOST_STRIDE_BYTES: u64 = 4 << 20;
+/// Devices that have tables of their own at a time.
+pub const TABLES: usize = 1024;
+/// Run lengths are counted by powers of two of their bytes.
+pub const RUN_BINS: usize = 64;
+
+/// How a read or write follows what came before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// It begins where a recent stream ended.
+    Sequential,
+    /// It goes on at a recent stream's distance.
+    Strided {
+        /// From the end of the one before.
+        gap_bytes: u64,
+    },
+    /// The same backward, or at the same place again.
+    Backward,
+    /// Neither.
+    Random,
+}
+
+/// Where a read or write stands among the streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// How it follows.
+    pub order: Order,
+    /// So many other streams were used since its own was; 0 where it is random.
+    pub rank: usize,
+    /// Whether it begins where the request before of its device and direction ended.
+    pub is_adjacent: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    end: u64,
+    /// Distance that the next one is expected at.
+    gap: Option<i64>,
+    bytes: u64,
+    requests: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Table {
+    /// The one used last in front.
+    streams: Vec<Stream>,
+}
+
+#[derive(Debug)]
+struct Owned {
+    device: u32,
+    /// Of reads and of writes.
+    tables: [Table; 2],
+}
+
+/// How long streams were, and how many were interleaved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Runs {
+    /// Streams that have ended, by the power of two that their bytes reach.
+    pub streams: [u64; RUN_BINS],
+    /// Their requests.
+    pub requests: [u64; RUN_BINS],
+    /// Requests that are not random, by how many other streams were used in between.
+    pub ranks: [u64; MOST_STREAMS],
+}
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self {
+            streams: [0; RUN_BINS],
+            requests: [0; RUN_BINS],
+            ranks: [0; MOST_STREAMS],
+        }
+    }
+}
+
+impl Runs {
+    fn end(&mut self, stream: &Stream) {
+        let bin = stream.bytes.max(1).ilog2() as usize;
+        self.streams[bin] += 1;
+        self.requests[bin] += stream.requests;
+    }
+}
+
+/// The streams of every device.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    owned: Vec<Option<Box<Owned>>>,
+    /// Of reads and of writes.
+    runs: [Runs; 2],
+}
+
+impl Default for Streams {
+    fn default() -> Self {
+        Self {
+            owned: (0..TABLES).map(|_| None).collect(),
+            runs: Default::default(),
+        }
+    }
+}
+
+impl Streams {
+    /// Lays a read (`direction` 0) or a write (1) to the streams of its device.
+    #[inline]
+    pub fn place(&mut self, record: &Record, direction: usize) -> Place {
+        let slot = &mut self.owned[record.device as usize % TABLES];
+        if let Some(owned) = slot
+            && owned.device != record.device
+        {
+            end_all(owned, &mut self.runs);
+            *slot = None;
+        }
+        let owned = slot.get_or_insert_with(|| {
+            Box::new(Owned {
+                device: record.device,
+                tables: Default::default(),
+            })
+        });
+        owned.tables[direction].place(
+            record.offset_bytes,
+            record.size_bytes,
+            &mut self.runs[direction],
+        )
+    }
+
+    /// Ends all streams; how long those of reads and of writes were.
+    pub fn finish(mut self) -> [Runs; 2] {
+        for owned in self.owned.iter().flatten() {
+            end_all(owned, &mut self.runs);
+        }
+        self.runs
+    }
+}
+
+fn end_all(owned: &Owned, runs: &mut [Runs; 2]) {
+    for (table, runs) in owned.tables.iter().zip(runs) {
+        for stream in &table.streams {
+            runs.end(stream);
+        }
+    }
+}
+
+impl Table {
+    fn place(&mut self, offset: u64, size: u64, runs: &mut Runs) -> Place {
+        let is_adjacent = self
+            .streams
+            .first()
+            .is_some_and(|stream| stream.end == offset);
+        let (mut strided, mut nearest) = (None, None::<i64>);
+        for (rank, stream) in self.streams.iter().enumerate() {
+            // Both lie below 2^64; what is further apart than 2^63 is no stride either way.
+            let gap = offset.wrapping_sub(stream.end).cast_signed();
+            if gap == 0 {
+                return self.go_on(rank, gap, (offset, size), is_adjacent, runs);
+            }
+            if strided.is_none() && stream.gap == Some(gap) {
+                strided = Some((rank, gap));
+            }
+            if nearest.is_none_or(|near| gap.unsigned_abs() < near.unsigned_abs()) {
+                nearest = Some(gap);
+            }
+        }
+        if let Some((rank, gap)) = strided {
+            return self.go_on(rank, gap, (offset, size), is_adjacent, runs);
+        }
+        if self.streams.len() == MOST_STREAMS
+            && let Some(oldest) = self.streams.pop()
+        {
+            runs.end(&oldest);
+        }
+        let begun = Stream {
+            end: offset + size,
+            gap: nearest.filter(|gap| gap.unsigned_abs() <= MOST_STRIDE_BYTES),
+            bytes: size,
+            requests: 1,
+        };
+        self.streams.insert(0, begun);
+        Place {
+            order: Order::Random,
+            rank: 0,
+            is_adjacent,
+        }
+    }
+
+    fn go_on(
+        &mut self,
+        rank: usize,
+        gap: i64,
+        (offset, size): (u64, u64),
+        is_adjacent: bool,
+        runs: &mut Runs,
+    ) -> Place {
+        runs.ranks[rank] += 1;
+        // Whatever was in front of it is one place further back.
+        self.streams[..=rank].rotate_right(1);
+        let stream = &mut self.streams[0];
+        stream.end = offset + size;
+        stream.gap = Some(gap);
+        stream.bytes = stream.bytes.saturating_add(size);
+        stream.requests += 1;
+        let order = match gap {
+            0 => Order::Sequential,
+            1.. => Order::Strided {
+                gap_bytes: gap.unsigned_abs(),
+            },
+            _ => Order::Backward,
+        };
+        Place {
+            order,
+            rank,
+            is_adjacent,
+        }
+    }
+}
