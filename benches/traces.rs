@@ -1,4 +1,5 @@
-//! How many requests a second are read of traces, beside finding the ends of the same lines.
+//! How many requests a second are read of traces, beside finding the ends of the same lines, and
+//! how many are read and characterized.
 //!
 //! Run with `cargo bench -p drivelab-trace`. `REQUESTS` is how many a trace has (2,000,000).
 
@@ -6,7 +7,7 @@ use std::hint::black_box;
 use std::io::Write;
 
 use bytes::Bytes;
-use drivelab_trace::{Given, Options, Trace, TraceError};
+use drivelab_trace::{Characterizer, Given, Options, Trace, TraceError};
 use stopwatch::Stopwatch;
 
 #[path = "stopwatch.rs"]
@@ -106,6 +107,21 @@ fn read(name: &str, bytes: &Bytes) -> Result<u64, TraceError> {
     }
 }
 
+fn characterize(name: &str, bytes: &Bytes, window_ns: Option<u64>) -> Result<u64, TraceError> {
+    let given = Given::Memory(name.to_owned(), bytes.clone());
+    let mut trace = Trace::open(&[given], &Options::default())?;
+    let mut characterizer = Characterizer::new(window_ns)?;
+    let mut batch = Vec::new();
+    loop {
+        trace.next_batch(&mut batch)?;
+        if batch.is_empty() {
+            break;
+        }
+        characterizer.add(&batch)?;
+    }
+    Ok(black_box(characterizer.finish()?).tally.all_requests())
+}
+
 /// The best of several rounds, in requests a second.
 fn best(mut once: impl FnMut() -> Result<u64, TraceError>) -> Result<f64, TraceError> {
     let mut best = 0.0_f64;
@@ -137,6 +153,8 @@ fn main() -> Result<(), TraceError> {
     for (name, bytes) in traces {
         let bytes = Bytes::from(bytes);
         let rate = best(|| read(name, &bytes))?;
+        let whole = best(|| characterize(name, &bytes, None))?;
+        let by_window = best(|| characterize(name, &bytes, Some(60_000_000_000)))?;
         let ends = best(|| {
             for _ in 0..REPEATED {
                 black_box(memchr::memchr_iter(b'\n', black_box(&bytes)).count());
@@ -144,10 +162,13 @@ fn main() -> Result<(), TraceError> {
             Ok(REPEATED * requests)
         })?;
         println!(
-            "{name:24} {:7.1} M requests/s, {:7.0} MB/s; ends of lines alone {:7.1} M requests/s",
+            "{name:24} {:7.1} M requests/s, {:7.0} MB/s; ends of lines alone {:7.1} M requests/s; \
+             characterized {:5.2} M, by minute too {:5.2} M requests/s",
             rate / 1e6,
             rate * bytes.len() as f64 / requests as f64 / 1e6,
-            ends / 1e6
+            ends / 1e6,
+            whole / 1e6,
+            by_window / 1e6
         );
     }
     Ok(())

@@ -30,6 +30,7 @@ _DURATION_FACTORS: Final[dict[str, Fraction]] = {
     "ms": Fraction(1, 10**3),
     "s": Fraction(1),
     "m": Fraction(60),
+    "min": Fraction(60),
     "h": Fraction(3600),
     "d": Fraction(86400),
 }

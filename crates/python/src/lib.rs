@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 mod batch_means;
+mod characterized;
 mod closed_form;
 mod csv;
 mod errors;

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use drivelab_trace::{
-    BadLines, Check, Columns, Compression, FORMATS, Given, Operation, Options, Record, Trace,
-    TraceError, UNKNOWN, UNKNOWN_PROCESS, WRITTEN_FORMATS, Written, cautions,
+    BadLines, Characterizer, Check, Columns, Compression, FORMATS, Given, Operation, Options,
+    Record, Trace, TraceError, UNKNOWN, UNKNOWN_PROCESS, WRITTEN_FORMATS, Written, cautions,
 };
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::characterized::characterized_dict;
 use crate::errors::{run_error, usage_error};
 
 /// Adds the topic to the module.
@@ -21,6 +22,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TRACE_OPERATIONS", Operation::ALL.map(Operation::name))?;
     module.add_function(wrap_pyfunction!(trace_formats, module)?)?;
     module.add_class::<TraceReader>()?;
+    module.add_class::<TraceCharacterizer>()?;
     module.add_class::<TraceWriter>()
 }
 
@@ -253,6 +255,56 @@ fn checks_dict<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyDic
     Ok(dict)
 }
 
+/// A trace that is being characterized.
+#[pyclass(module = "drivelab._core")]
+struct TraceCharacterizer {
+    characterizer: Mutex<Option<Characterizer>>,
+}
+
+#[pymethods]
+impl TraceCharacterizer {
+    #[new]
+    #[pyo3(signature = (*, window_ns=None))]
+    fn new(window_ns: Option<u64>) -> PyResult<Self> {
+        let characterizer = Characterizer::new(window_ns).map_err(trace_error)?;
+        let characterizer = Mutex::new(Some(characterizer));
+        Ok(Self { characterizer })
+    }
+
+    /// Counts the next requests of a trace; how many they were.
+    #[pyo3(signature = (reader, least=65_536))]
+    fn add(&mut self, py: Python<'_>, reader: &mut TraceReader, least: usize) -> PyResult<u64> {
+        let characterizer = owned(&mut self.characterizer).as_mut();
+        let characterizer = characterizer.ok_or_else(ended)?;
+        py.detach(|| {
+            let trace = owned(&mut reader.trace);
+            let (mut batch, mut added) = (Vec::new(), 0);
+            while added < least as u64 {
+                trace.next_batch(&mut batch)?;
+                if batch.is_empty() {
+                    break;
+                }
+                characterizer.add(&batch)?;
+                added += batch.len() as u64;
+            }
+            Ok(added)
+        })
+        .map_err(trace_error)
+    }
+
+    /// Ends the trace, and tells what it asks of a drive: see `_core.pyi`.
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let characterizer = owned(&mut self.characterizer).take();
+        let characterizer = characterizer.ok_or_else(ended)?;
+        let found = py.detach(|| characterizer.finish()).map_err(trace_error)?;
+        characterized_dict(py, &found)
+    }
+}
+
+fn ended() -> PyErr {
+    usage_error("the trace has ended; begin another one")
+}
+
 /// A trace that is being written.
 #[pyclass(module = "drivelab._core")]
 struct TraceWriter {
@@ -390,7 +442,6 @@ impl TraceWriter {
 
 impl TraceWriter {
     fn open(&mut self) -> PyResult<&mut drivelab_trace::TraceWriter> {
-        let ended = || usage_error("the trace has ended; begin another one");
         owned(&mut self.writer).as_mut().ok_or_else(ended)
     }
 }

@@ -123,6 +123,14 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             libraries="models",
         ),
     ),
+    "Recorded traces": (
+        Command(
+            "trace",
+            "what a block trace asks of a drive; convert it, cut it",
+            "trace characterize web.trace.gz --out web",
+            libraries="models",
+        ),
+    ),
     "Look inside an SSD": (
         Command(
             "analytic",

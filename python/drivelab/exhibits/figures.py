@@ -1,4 +1,4 @@
-"""Figures: lines, columns, histograms, bars, clouds, lanes and trees, and several side by side."""
+"""Figures: lines, columns, histograms, bars, clouds, lanes, trees, grids, and several side by side."""
 
 from __future__ import annotations
 
@@ -117,6 +117,8 @@ class HistogramFigure(Around):
         Lower end and upper end in us and the count, rising, none empty.
     levels
         Percentile in per cent and its response time in us.
+    what
+        What the times are, where they are no response times.
     """
 
     name: str
@@ -126,6 +128,7 @@ class HistogramFigure(Around):
     mean_us: float
     max_us: float
     note: str = ""
+    what: str = field(default="response time", kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -295,8 +298,40 @@ class TreeFigure(Around):
     note: str = ""
 
 
+@dataclass(frozen=True)
+class HeatFigure(Around):
+    """How much there is of something on a grid: one cell a colour, from little to much.
+
+    Attributes
+    ----------
+    x, y
+        What columns and rows show; their scales are linear.
+    z
+        What a cell counts. Its scale is ``log10`` where few cells hold most.
+    column, row
+        How wide a column and how high a row is, in the units of `x` and `y`; the first of each
+        begins at 0.
+    ends
+        Where the drawing ends along `x` and along `y`.
+    cells
+        Column, row and count of each cell that is not empty.
+    """
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    z: Axis
+    column: float
+    row: float
+    ends: tuple[float, float]
+    cells: tuple[tuple[int, int, int], ...]
+    note: str = ""
+
+
 Figure: TypeAlias = (
     LineFigure
+    | HeatFigure
     | ColumnFigure
     | HistogramFigure
     | BarFigure

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -49,8 +49,15 @@ def begin_tables(folder: OutputFolder, names: Iterable[str]) -> Path:
     return data
 
 
-def refuse_folder(folder: OutputFolder) -> None:
+def refuse_folder(folder: OutputFolder, *, beside: Mapping[str, str] | None = None) -> None:
     """Refuse a folder that a report must not be written into.
+
+    Parameters
+    ----------
+    folder
+        Where to.
+    beside
+        Names and kinds of further files that whoever writes the report writes there.
 
     Raises
     ------
@@ -58,27 +65,28 @@ def refuse_folder(folder: OutputFolder) -> None:
         When it is another run's, a file, holds what is no part of this report, or cannot be made.
     """
     path = folder.path
+    own = beside or {}
     if folder.own_run is not None:
-        _check_files(folder)
+        _check_files(folder, own)
         return
     if is_run(path):
         raise UsageError(f"{path} is a run, and has its own report; choose another --out")
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is a file; a report is a folder, choose another --out")
-    others = sorted({entry.name for entry in path.iterdir()} - _OURS) if path.is_dir() else []
+    others = sorted({entry.name for entry in path.iterdir()} - _OURS - set(own)) if path.is_dir() else []
     if others:
         raise UsageError(
             f"{path} holds {others[0]}, which no report made; choose a new or an empty folder"
         )
-    _check_files(folder)
+    _check_files(folder, own)
     folder.check_can_be_made()
 
 
-def _check_files(folder: OutputFolder) -> None:
+def _check_files(folder: OutputFolder, beside: Mapping[str, str]) -> None:
     data = folder.path / DATA
     entries = sorted(data.iterdir()) if data.is_dir() else []
     tables = [entry.name for entry in entries if not entry.is_dir()]
-    kinds = {PAGE: PAGE_KIND, PDF: PDF_KIND, RESULT: RESULT_KIND}
+    kinds = {PAGE: PAGE_KIND, PDF: PDF_KIND, RESULT: RESULT_KIND, **beside}
     kinds |= {f"{DATA}/{name}": TABLE_KIND for name in tables if name != _INDEX}
     folder.check({name: kind for name, kind in kinds.items() if (folder.path / name).exists()})
 

@@ -30,7 +30,7 @@ PYTHON_ORDER: list[set[str]] = [
     {"drives", "exhibits"},
     {"runs"},
     {"campaign"},
-    {"profile", "pts", "models", "timeline"},
+    {"profile", "pts", "models", "timeline", "traces"},
     {"report"},
     {"pages"},
     {"reproduce"},

@@ -64,15 +64,10 @@ impl HeatMap {
         }
     }
 
-    /// The cells of reads (0) or of writes (1) that are not empty: column, row, requests.
+    /// How many reads (0) or writes (1) begin in each cell: column by column, rows rising.
     #[must_use]
-    pub fn filled(&self, direction: usize) -> Vec<(u32, u32, u32)> {
-        let cells = self.cells.iter().skip(direction * COLUMNS * ROWS);
-        let counted = cells.take(COLUMNS * ROWS).enumerate();
-        counted
-            .filter(|&(_, &count)| count > 0)
-            // A grid has fewer cells than fit.
-            .map(|(place, &count)| ((place / ROWS) as u32, (place % ROWS) as u32, count))
-            .collect()
+    pub fn cells(&self, direction: usize) -> &[u32] {
+        let mut directions = self.cells.chunks_exact(COLUMNS * ROWS);
+        directions.nth(direction).unwrap_or_default()
     }
 }

@@ -201,6 +201,20 @@ impl Characterizer {
 }
 
 impl Characterized {
+    /// The places of the devices that are asked most, at most so many, and the sum of all others.
+    #[must_use]
+    pub fn busiest(&self, most: usize) -> (Vec<usize>, Tally) {
+        let mut places: Vec<usize> = (0..self.devices.len()).collect();
+        // Of equal ones the first comes first.
+        places.sort_by_key(|&place| std::cmp::Reverse(self.devices[place].tally.all_requests()));
+        let mut others = Tally::default();
+        for &place in places.iter().skip(most) {
+            others.merge(&self.devices[place].tally);
+        }
+        places.truncate(most);
+        (places, others)
+    }
+
     fn device(&mut self, record: &Record) -> &mut DeviceTotals {
         let place = record.device as usize;
         if self.devices.len() <= place {

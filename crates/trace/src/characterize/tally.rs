@@ -34,6 +34,15 @@ impl Orders {
         self.adjacent += place.is_adjacent as u64;
     }
 
+    const fn merge(&mut self, other: &Self) {
+        self.sequential += other.sequential;
+        self.strided += other.strided;
+        self.backward += other.backward;
+        self.random += other.random;
+        self.adjacent += other.adjacent;
+        self.stride_bytes += other.stride_bytes;
+    }
+
     /// How many requests were counted.
     #[must_use]
     pub const fn requests(&self) -> u64 {
@@ -77,6 +86,17 @@ impl Tally {
             && index < 2
         {
             self.orders[index].count(place);
+        }
+    }
+
+    /// Adds what another one counted.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for place in 0..Operation::ALL.len() {
+            self.requests[place] += other.requests[place];
+            self.bytes[place] += other.bytes[place];
+        }
+        for (mine, theirs) in self.orders.iter_mut().zip(&other.orders) {
+            mine.merge(theirs);
         }
     }
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.exhibits import (
     BarFigure,
     ColumnFigure,
+    HeatFigure,
     HistogramFigure,
     LaneFigure,
     LineFigure,
@@ -19,6 +20,7 @@ from drivelab.exhibits import (
 )
 from drivelab.report.drawing.bars import drawn_bars
 from drivelab.report.drawing.columns import drawn_columns
+from drivelab.report.drawing.heat import drawn_heat
 from drivelab.report.drawing.histogram import drawn_histogram
 from drivelab.report.drawing.lanes import drawn_lanes
 from drivelab.report.drawing.lines import drawn_lines
@@ -49,6 +51,7 @@ def drawn(exhibit: Figure | Multiples | Table) -> Drawn:
 _DRAWINGS: Final[dict[type, Callable[[Any], Drawn]]] = {
     BarFigure: drawn_bars,
     ColumnFigure: drawn_columns,
+    HeatFigure: drawn_heat,
     HistogramFigure: drawn_histogram,
     LaneFigure: drawn_lanes,
     LineFigure: drawn_lines,

@@ -163,5 +163,5 @@ def _draw(
             if row
             else None,
         )
-    axes.set_xlabel("response time")
+    axes.set_xlabel(figure.what)
     axes.set_ylabel("requests a bar")

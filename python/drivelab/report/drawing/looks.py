@@ -173,11 +173,11 @@ def cell_style(share: float) -> str:
     # WCAG 2: the contrast of two luminances is (lighter + 0.05) / (darker + 0.05).
     dark_contrast = (below + 0.05) / (luminance(*_DARK_LETTERS) + 0.05)
     white_contrast = 1.05 / (below + 0.05)
-    letters = _hex(_DARK_LETTERS) if dark_contrast > white_contrast else "#fff"
-    return f"background:{_hex((red, green, blue))};color:{letters}"
+    letters = rgb_text(_DARK_LETTERS) if dark_contrast > white_contrast else "#fff"
+    return f"background:{rgb_text((red, green, blue))};color:{letters}"
 
 
-def _hex(colour: tuple[float, float, float]) -> str:
+def rgb_text(colour: tuple[float, float, float]) -> str:
     return "#" + "".join(f"{round(255 * part):02x}" for part in colour)
 
 

@@ -1,0 +1,44 @@
+"""Look into recorded block traces: what they ask of a drive, and rewrite them.
+
+FILE is a trace of one of sixteen formats, plain, gzip or zstd; several files are merged by their
+times. The format is told by the content. docs/traces.md describes formats and numbers.
+
+Every action takes --json; `drivelab trace ACTION --help` explains one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from drivelab.cli import trace_characterize, trace_convert, trace_cut, trace_info
+
+if TYPE_CHECKING:
+    import argparse
+    from types import ModuleType
+
+#: Each a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
+_ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
+    "info": (trace_info, "what a trace is, in one screen: requests, devices, characteristics"),
+    "characterize": (
+        trace_characterize,
+        "everything about a trace, as a whole and by window; --out writes a report",
+    ),
+    "convert": (trace_convert, "write a trace in another format"),
+    "cut": (trace_cut, "write a part of a trace: a span of time, a device, reads or writes"),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the actions of `drivelab trace` and their options."""
+    actions = parser.add_subparsers(dest="action", metavar="|".join(_ACTIONS), required=True)
+    for name, (module, text) in _ACTIONS.items():
+        added = actions.add_parser(name, help=text, description=text, allow_abbrev=False)
+        # Whose options are listed when a word is not understood.
+        added.set_defaults(parser=added)
+        module.add_arguments(added)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what the action says."""
+    module, _ = _ACTIONS[args.action]
+    return int(module.carry_out(args))

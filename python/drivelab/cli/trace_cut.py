@@ -1,0 +1,91 @@
+"""`drivelab trace cut`: a part of a trace."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from drivelab.cli.arguments import add_json, duration, whole_number
+from drivelab.cli.terminal import in_lines, show
+from drivelab.cli.trace_options import ReadingProgress, add_source, source_of
+from drivelab.cli.trace_output import (
+    FORMATS,
+    add_output,
+    checked_output,
+    output_text,
+    output_values,
+    written,
+)
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from drivelab.traces.rewritten import Cut
+    from drivelab.traces.source import TraceSource
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `drivelab trace cut`."""
+    add_source(parser)
+    group = parser.add_argument_group("which part")
+    group.add_argument(
+        "--from", type=duration, metavar="TIME", help="from so long after the first request on [0]"
+    )
+    group.add_argument(
+        "--to", type=duration, metavar="TIME", help="up to so long after the first request"
+    )
+    group.add_argument(
+        "--requests",
+        type=whole_number(1, 2**62),
+        metavar="N",
+        help="at most so many requests, the first ones of the rest",
+    )
+    kinds = group.add_mutually_exclusive_group()
+    kinds.add_argument("--reads", action="store_true", help="only reads")
+    kinds.add_argument("--writes", action="store_true", help="only writes")
+    parser.add_argument(
+        "--to-format",
+        choices=FORMATS,
+        help="the format to write [the trace's own if it can be written, else parquet]",
+    )
+    add_output(parser)
+    add_json(parser)
+
+
+def carry_out(args: argparse.Namespace) -> int:
+    """Write the part, and say what became of it."""
+    cut = _cut(args)
+    source = source_of(args)
+    format_name = args.to_format or _own_format(source)
+    output = checked_output(args, format_name)
+    with ReadingProgress() as told:
+        done = written(source, output, args, format_name=format_name, cut=cut, told=told)
+    values = in_lines(output_values(done, output.path, format_name))
+    print(json.dumps(values, indent=2)) if args.json else show(output_text(values))
+    return 0
+
+
+def _cut(args: argparse.Namespace) -> Cut:
+    from drivelab.traces.rewritten import Cut
+
+    begins = getattr(args, "from")
+    parts = (begins, args.to, args.requests, args.reads, args.writes, args.device)
+    if not any(part is not None and part is not False and part != [] for part in parts):
+        raise UsageError(
+            "nothing to cut: give --from, --to, --requests, --device, --reads or --writes; "
+            "`drivelab trace convert` writes all of it"
+        )
+    if args.to is not None and args.to <= (begins or 0.0):
+        raise UsageError("--to is not after --from; give a later --to")
+    return Cut(
+        round((begins or 0.0) * 1e9),
+        None if args.to is None else round(args.to * 1e9),
+        args.requests,
+        ("read",) if args.reads else ("write",) if args.writes else (),
+    )
+
+
+def _own_format(source: TraceSource) -> str:
+    name = source.open().format
+    return name if name in FORMATS else "parquet"

@@ -1,0 +1,34 @@
+"""`drivelab trace info`: what a trace is, in one screen."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from drivelab.cli.arguments import add_json
+from drivelab.cli.terminal import in_lines, show
+from drivelab.cli.trace_options import ReadingProgress, add_source, source_of
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `drivelab trace info`."""
+    add_source(parser)
+    add_json(parser)
+
+
+def carry_out(args: argparse.Namespace) -> int:
+    """Read the trace, and say what it is."""
+    from drivelab.cli.trace_text import info_text
+    from drivelab.traces.characterization import characterize
+    from drivelab.traces.values import info_values
+
+    with ReadingProgress() as told:
+        trace = characterize(source_of(args), told=told)
+    if args.json:
+        print(json.dumps(in_lines(info_values(trace)), indent=2))
+    else:
+        show(info_text(trace))
+    return 0

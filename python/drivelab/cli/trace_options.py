@@ -1,0 +1,168 @@
+"""Options by which every action of `drivelab trace` reads its files."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from drivelab.cli.arguments import argument_type, duration, size, whole_number
+from drivelab.errors import UsageError
+from drivelab.runs.status_line import StatusLine
+from drivelab.units import parse_duration
+
+if TYPE_CHECKING:
+    from drivelab.traces.source import TraceSource
+
+_MEANINGS: Final = (
+    *("arrival", "offset", "size", "operation", "device", "response", "queue", "device_time"),
+    "process",
+)
+_SILENT_SECONDS: Final = 1.0
+_DRAWN_EVERY_SECONDS: Final = 0.2
+_LINE_EVERY_SECONDS: Final = 10.0
+
+
+def _time_unit(text: str) -> int:
+    """Read a unit of time such as ``1ms``, ``100ns`` or ``s``."""
+    if re.fullmatch("ns|us|ms|s|m|h", text):
+        text = f"1{text}"
+    nanoseconds = parse_duration(text) * 1e9
+    if round(nanoseconds) < 1:
+        raise UsageError(f"a unit of {text} is too small; allowed: 1ns to 1h, for example ms")
+    return round(nanoseconds)
+
+
+def _column(text: str) -> tuple[str, str]:
+    meaning, equals, name = text.partition("=")
+    if not equals or not name or meaning not in _MEANINGS:
+        raise UsageError(
+            f"{text!r} maps no column; write MEANING=COLUMN, where MEANING is one of "
+            f"{', '.join(_MEANINGS)}"
+        )
+    return meaning, name
+
+
+def add_source(parser: argparse.ArgumentParser) -> None:
+    """Add the files of a trace, and how they are read."""
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        type=Path,
+        nargs="+",
+        help="the trace, plain, gzip or zstd; several files are merged by their times",
+    )
+    group = parser.add_argument_group("how the trace is read")
+    group.add_argument(
+        "--format", metavar="NAME", help="its format [told by the content; see docs/traces.md]"
+    )
+    group.add_argument(
+        "--device",
+        action="append",
+        metavar="NAME",
+        default=[],
+        help="only requests to this device; may be given several times",
+    )
+    group.add_argument(
+        "--on-bad",
+        choices=("refuse", "skip"),
+        default="refuse",
+        help="stop at the first bad line, or count and skip bad lines [refuse]",
+    )
+    group.add_argument(
+        "--time-unit",
+        type=argument_type(_time_unit),
+        metavar="UNIT",
+        help="unit of its times, for example ms or 100ns [the format's]",
+    )
+    group.add_argument(
+        "--sector",
+        type=size,
+        metavar="SIZE",
+        help="unit of its addresses, for example 512 or 4KiB [the format's]",
+    )
+    group.add_argument(
+        "--device-size",
+        type=size,
+        metavar="SIZE",
+        help="requests that end beyond are bad lines [not checked]",
+    )
+    group.add_argument(
+        "--sort-window",
+        type=whole_number(0, 1 << 20),
+        metavar="N",
+        default=4096,
+        help="a request may come behind so many later ones [4096]",
+    )
+    group.add_argument(
+        "--column",
+        action="append",
+        type=argument_type(_column),
+        metavar="MEANING=COLUMN",
+        default=[],
+        help="of a Parquet file: which column holds arrival, offset, size, operation, ...",
+    )
+
+
+def source_of(args: argparse.Namespace) -> TraceSource:
+    """Give the trace that was asked for.
+
+    Raises
+    ------
+    UsageError
+        When a file is named twice, or is none.
+    """
+    from drivelab.traces.source import TraceSource
+
+    seen: set[Path] = set()
+    for path in args.files:
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder; name the files of the trace in it")
+        if path.resolve() in seen:
+            raise UsageError(f"{path} is named twice; name each file once")
+        seen.add(path.resolve())
+    return TraceSource(
+        tuple(args.files),
+        format=args.format,
+        devices=tuple(args.device),
+        device_bytes=args.device_size,
+        time_unit_ns=args.time_unit,
+        sector_bytes=args.sector,
+        sort_window=args.sort_window,
+        columns=tuple(args.column),
+        skips_bad=args.on_bad == "skip",
+    )
+
+
+def add_window(parser: argparse.ArgumentParser) -> None:
+    """Add ``--window``."""
+    parser.add_argument(
+        "--window", type=duration, metavar="TIME", default=60.0, help="length of a window [60s]"
+    )
+
+
+class ReadingProgress:
+    """Says on standard error how many requests were read, once that takes a while."""
+
+    def __init__(self) -> None:
+        self._line = StatusLine()
+        self._started = time.monotonic()
+        self._told = 0.0
+
+    def __call__(self, requests: int) -> None:
+        """Say it, if it is time to."""
+        elapsed = time.monotonic() - self._started
+        every = _DRAWN_EVERY_SECONDS if self._line.is_terminal else _LINE_EVERY_SECONDS
+        if elapsed >= _SILENT_SECONDS and elapsed - self._told >= every:
+            self._told = elapsed
+            self._line.show(f"{requests:,} requests read in {elapsed:.0f} s")
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the terminal's line empty."""
+        self._line.clear()

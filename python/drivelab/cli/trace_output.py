@@ -1,0 +1,143 @@
+"""A trace that a command writes: into which file, in which format, with what left out."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.cli.outputs import add_force, answer_to, output_errors
+from drivelab.errors import UsageError
+from drivelab.outputs import check_outputs, whole_output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from drivelab.outputs import Output
+    from drivelab.traces.rewritten import Cut, Rewritten
+    from drivelab.traces.source import Told, TraceSource
+
+#: Formats that are written; the core's list, here so that `--help` answers at once.
+FORMATS: Final = ("spc", "fio-iolog", "mqsim", "parquet")
+_KIND: Final = "trace"
+_COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
+_PARQUET: Final = ".parquet"
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Add where the trace is written, and what may be left out."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="OUT",
+        required=True,
+        help="the file to write; compressed if its name ends in .gz or .zst",
+    )
+    parser.add_argument(
+        "--drop",
+        action="store_true",
+        help="leave out requests that the format cannot hold, and count them",
+    )
+    add_force(parser)
+
+
+def checked_output(args: argparse.Namespace, format_name: str) -> Output:
+    """Give the output, refused before the trace is read if it cannot be written.
+
+    Raises
+    ------
+    UsageError
+        When it is read too, exists, or has no folder.
+    """
+    path: Path = args.output
+    if path.suffix in _COMPRESSIONS and format_name == "parquet":
+        raise UsageError(f"{path}: parquet is compressed inside; let the name end in {_PARQUET}")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name a file")
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder {path.parent} to write {path.name} into")
+    output = answer_to(args, _KIND, path)
+    check_outputs([output], force=args.force, inputs=args.files)
+    return output
+
+
+def written(
+    source: TraceSource,
+    output: Output,
+    args: argparse.Namespace,
+    *,
+    format_name: str,
+    cut: Cut | None,
+    told: Told,
+) -> Rewritten:
+    """Write the trace whole or not at all; give what became of it."""
+    from drivelab.traces.rewritten import rewrite
+
+    with output_errors(output.path), whole_output(output, force=args.force) as file:
+        return rewrite(
+            source,
+            Path(file.name if isinstance(file.name, str) else f"/proc/self/fd/{file.fileno()}"),
+            format_name=format_name,
+            compression=_COMPRESSIONS.get(output.path.suffix, "none"),
+            may_drop=args.drop,
+            cut=cut,
+            told=told,
+        )
+
+
+def output_values(done: Rewritten, path: Path, format_name: str) -> dict[str, Any]:
+    """Give what ``--json`` prints (docs/json-trace.md)."""
+    return {
+        "files": list(done.checks["files"]),
+        "format": done.checks["format"],
+        "output": str(path),
+        "output_format": format_name,
+        "requests_read": done.read,
+        "requests_written": done.written["requests"],
+        "span_ns": done.span_ns,
+        "skipped": done.checks["skipped"],
+        **{name: done.written[name] for name in _COUNTS},
+        "left_out": dict(done.written["left_out"]),
+    }
+
+
+_COUNTS: Final = (
+    *("times_rounded", "responses_dropped", "queue_events_dropped", "processes_dropped"),
+    "devices_numbered",
+)
+_LOSSES: Final = {
+    "times_rounded": "times rounded to whole microseconds",
+    "responses_dropped": "response times dropped",
+    "queue_events_dropped": "queue and device times dropped",
+    "processes_dropped": "process numbers dropped",
+    "devices_numbered": "devices given numbers, because the format has no names",
+}
+
+
+def output_text(values: dict[str, Any]) -> str:
+    """Say what was written, and what was lost."""
+    from drivelab.traces.words import count_text
+    from drivelab.units import format_duration_ns
+
+    requests = count_text(values["requests_written"], "request")
+    lines = [
+        f"wrote {values['output']} ({values['output_format']}): {requests} in "
+        f"{format_duration_ns(values['span_ns'])}"
+    ]
+    lines += [f"  {line}" for line in _lost(values)]
+    return "\n".join(lines)
+
+
+def _lost(values: dict[str, Any]) -> Iterator[str]:
+    from drivelab.traces.words import count_text
+
+    for name, count in values["left_out"].items():
+        if count:
+            what = f"{count_text(count, name)} that {values['output_format']} cannot hold"
+            yield f"left out: {what}"
+    for name, words in _LOSSES.items():
+        if values[name]:
+            yield f"{values[name]:,} {words}"
+    if values["skipped"]:
+        yield f"{count_text(values['skipped'], 'bad line')} skipped"

@@ -1,0 +1,117 @@
+"""How much there is of something on a grid, such as where requests go over time.
+
+The cells are one image inside the drawing: as many shapes would make a page slow. Their colours
+are those of every heat map here, over paper where a cell is empty.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from drivelab.exhibits import Table
+from drivelab.exhibits.number_text import number_text
+from drivelab.report.drawing.axes import axis_text, left_inches, upright_label
+from drivelab.report.drawing.line_styles import AreaStyle
+from drivelab.report.drawing.looks import WIDE_INCHES, Drawn, Panel, identifier, ramp, rgb_text
+from drivelab.report.drawing.svg import panel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from drivelab.exhibits import Axis, HeatFigure
+
+_HEIGHT_INCHES: Final = 3.3
+_BOTTOM_INCHES: Final = 0.5
+_RIGHT_INCHES: Final = 0.3
+_TOP_INCHES: Final = 0.12
+# A cell with one request must be seen on paper.
+_LEAST_SHARE: Final = 0.18
+#: Samples of colours in the legend.
+_SAMPLES: Final = 5
+
+
+def drawn_heat(figure: HeatFigure) -> Drawn:
+    """Draw counts on a grid."""
+    panels: tuple[Panel, ...] = ()
+    legend = ()
+    if figure.cells:
+        most = max(count for *_, count in figure.cells)
+        left = left_inches(figure.y, [figure.ends[1]], _HEIGHT_INCHES)
+        svg = panel(
+            lambda axes: _draw(axes, figure, most),
+            size_inches=(WIDE_INCHES, _HEIGHT_INCHES),
+            margins_inches=(left, _BOTTOM_INCHES, _RIGHT_INCHES, _TOP_INCHES),
+            identifier=identifier(figure.name),
+            label=f"{figure.title}: {figure.z.label}",
+        )
+        panels = (Panel(svg.replace("<image ", '<image style="image-rendering: pixelated" ', 1)),)
+        legend = tuple(
+            (AreaStyle(rgb_text(ramp(_share(figure.z, count, most)))), number_text(count))
+            for count in _samples(figure.z, most)
+        )
+    rows = tuple(
+        (column * figure.column, row * figure.row, count) for column, row, count in figure.cells
+    )
+    columns = (f"{figure.x.label} from", f"{figure.y.label} from", figure.z.label)
+    return Drawn(
+        name=figure.name,
+        title=figure.title,
+        saved=(Table(figure.name, columns, rows),),
+        panels=panels,
+        legend=legend,
+        notes=(f"Colours: {figure.z.label}.", *((figure.note,) if figure.note else ())),
+    )
+
+
+def _share(z: Axis, count: int, most: int) -> float:
+    """Give the place of a count on the ramp."""
+    if most <= 1:
+        return 1.0
+    if z.scale == "log10":
+        along = math.log(count) / math.log(most)
+    else:
+        along = (count - 1) / (most - 1)
+    return _LEAST_SHARE + (1 - _LEAST_SHARE) * along
+
+
+def _samples(z: Axis, most: int) -> Sequence[int]:
+    """Give round counts from the least to the most."""
+    if z.scale == "log10":
+        decades = math.floor(math.log10(most))
+        step = max(1, math.ceil(decades / _SAMPLES))
+        found = [10**power for power in range(0, decades + 1, step)]
+    else:
+        found = [1]
+    return found if found[-1] == most else [*found, most]
+
+
+def _draw(axes: Axes, figure: HeatFigure, most: int) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    across = max(column for column, *_ in figure.cells) + 1
+    up = max(row for _, row, _ in figure.cells) + 1
+    image = np.zeros((up, across, 4), np.uint8)
+    for column, row, count in figure.cells:
+        red, green, blue = ramp(_share(figure.z, count, most))
+        image[row, column] = (round(255 * red), round(255 * green), round(255 * blue), 255)
+    axes.grid(visible=False)
+    axes.imshow(
+        image,
+        extent=(0, across * figure.column, 0, up * figure.row),
+        origin="lower",
+        aspect="auto",
+        interpolation="none",
+    )
+    axes.set_xlim(0, figure.ends[0])
+    axes.set_ylim(0, figure.ends[1])
+    for drawn, axis, bins in ((axes.xaxis, figure.x, 8), (axes.yaxis, figure.y, 6)):
+        text = "{:,.10g}".format if axis.quantity == "number" else axis_text(axis)
+        drawn.set_major_locator(MaxNLocator(nbins=bins, steps=(1, 2, 2.5, 5, 10)))
+        drawn.set_major_formatter(FuncFormatter(lambda value, _, text=text: text(value)))
+    axes.set_xlabel(figure.x.label)
+    axes.set_ylabel(upright_label(figure.y, _HEIGHT_INCHES))

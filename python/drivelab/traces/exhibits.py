@@ -1,0 +1,208 @@
+"""The page of a trace: what it asks of a drive, in the order in which a reader looks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.exhibits import (
+    Card,
+    Cards,
+    Caution,
+    Exhibit,
+    Facts,
+    Page,
+    Report,
+    Text,
+)
+from drivelab.exhibits.quantities import latency_text, share_text
+from drivelab.traces import figures, tables
+from drivelab.traces.characterization import DIRECTIONS
+from drivelab.traces.words import (
+    accuracy,
+    caution_lines,
+    count_text,
+    devices_text,
+    finding_lines,
+    number_text,
+    size_text,
+    summary,
+)
+
+if TYPE_CHECKING:
+    from drivelab.traces.characterization import Characterization
+
+STATEMENT: Final = (
+    "These are requests that somebody recorded. They say what was asked for, and nothing of what "
+    "another drive would do."
+)
+_DEVICE_MAPS: Final = 4
+
+
+def trace_report(trace: Characterization, result: dict[str, Any]) -> Report:
+    """Make the report of a trace whose windows are known; `result` is saved as JSON."""
+    pages = [
+        Page(
+            "What it asks for",
+            tuple(_first(trace)),
+            tuple(Caution(seen=line) for line in caution_lines(trace)),
+            anchor="asks",
+        ),
+        _over_time(trace),
+        _arrivals(trace),
+        Page(
+            "Sizes and order",
+            (figures.sizes_figure(trace), tables.sizes_table(trace), *_order(trace)),
+            anchor="order",
+        ),
+        Page("Footprint and reuse", tuple(_reuse(trace)), anchor="reuse"),
+    ]
+    if trace.has_times("response") or trace.has_times("device"):
+        shown = (tables.times_table(trace), *figures.times_figures(trace))
+        pages.append(Page("How long requests took", shown, anchor="times"))
+    if len(trace.devices) > 1:
+        pages.append(Page("Devices", tuple(_devices(trace)), anchor="devices"))
+    windows = tables.windows_table(trace)
+    if 1 < len(windows.rows) <= tables.MOST_WINDOWS:
+        pages.append(Page("Every window", (windows,), anchor="windows"))
+    pages.append(Page("The trace", (_identity(trace),), anchor="identity"))
+    return Report(
+        trace.name,
+        pages=tuple(pages),
+        result=result,
+        subject="trace",
+        statement=STATEMENT,
+    )
+
+
+def _first(trace: Characterization) -> list[Exhibit]:
+    several = trace.found["device_count"] > 1
+    heat = figures.heat_figure(
+        trace,
+        trace.found["heat"],
+        name="addresses",
+        title="Where requests go over time" + (", all devices together" if several else ""),
+    )
+    exhibits: list[Exhibit] = [Text((summary(trace),), leads=True), heat]
+    if len(trace.windows["begin_ns"]) > 1:
+        exhibits.append(_cards(trace))
+    exhibits.append(tables.characteristics_table(trace))
+    return exhibits
+
+
+def _cards(trace: Characterization) -> Cards:
+    """Give the few numbers that come first, from the least to the most of all windows."""
+    window = latency_text(trace.window_ns or 0)
+    least, most = figures.peak_rates(trace)
+    mean = number_text(trace.requests_per_second or 0.0)
+    burst = trace.found["arrivals"]["gap_cv"]
+    told = "" if burst is None else f"; times between them vary by {burst:.2g} of their mean"
+    columns = trace.windows
+    shares = columns["write_ratio"][~_unknown(columns["write_ratio"])]
+    touched = columns["footprint_bytes"]
+    cards = [
+        Card(
+            "Requests a second",
+            number_text(least),
+            number_text(most),
+            f"{mean} in the mean, by windows of {window}{told}",
+        )
+    ]
+    if len(shares):
+        ratio = share_text(trace.found["write_ratio"])
+        low, high = share_text(float(shares.min())), share_text(float(shares.max()))
+        cards.append(Card("Share of writes", low, high, f"{ratio} in the mean"))
+        whole = size_text(trace.found["footprint"]["bytes"])
+        low, high = size_text(float(touched.min())), size_text(float(touched.max()))
+        cards.append(Card("Touched in a window", low or "", high or "", f"{whole} in all"))
+    return Cards(tuple(cards))
+
+
+def _unknown(values: Any) -> Any:
+    return values != values  # noqa: PLR0124 - true of what is not a number
+
+
+def _over_time(trace: Characterization) -> Page:
+    if len(trace.windows["begin_ns"]) < 2:
+        window = latency_text(trace.window_ns or 0)
+        said = f"The trace has one window of {window}: a shorter `--window` shows its course."
+        return Page("Over time", (Text((said,)),), anchor="time")
+    return Page("Over time", (figures.windows_figures(trace),), anchor="time")
+
+
+def _arrivals(trace: Characterization) -> Page:
+    exhibits: list[Exhibit] = []
+    gaps = figures.gaps_figure(trace)
+    if gaps is not None:
+        exhibits.append(gaps)
+    bursts = tables.arrivals_table(trace)
+    if bursts.rows:
+        exhibits.append(bursts)
+    if not exhibits:
+        exhibits.append(Text(("The trace has one request.",)))
+    return Page("Arrivals", tuple(exhibits), anchor="arrivals")
+
+
+def _order(trace: Characterization) -> list[Exhibit]:
+    streams = figures.streams_figure(trace)
+    return [tables.order_table(trace), *([] if streams is None else [streams])]
+
+
+def _reuse(trace: Characterization) -> list[Exhibit]:
+    reuse = figures.reuse_figure(trace)
+    return [footprint_facts(trace), *([] if reuse is None else [reuse])]
+
+
+def footprint_facts(trace: Characterization) -> Facts:
+    """Say how much is touched, and how evenly."""
+    found = trace.found["footprint"]
+    accesses = sum(trace.found[name]["block_accesses"] for name in DIRECTIONS)
+    blocks = found["bytes"] / found["block_bytes"]
+    facts = [
+        ("Read or written", size_text(found["bytes"]) or ""),
+        ("Read", size_text(found["read_bytes"]) or ""),
+        ("Written", size_text(found["written_bytes"]) or ""),
+        ("Read and written", size_text(found["read_and_written_bytes"]) or ""),
+    ]
+    if blocks:
+        facts.append(("Accesses to a block", f"{accesses / blocks:,.1f} in the mean"))
+    for share, part in found["hottest"]:
+        if part is not None:
+            facts.append((f"The hottest {share_text(share)} of the blocks", f"{share_text(part)} of the accesses"))
+    facts.append(("How sure", accuracy(trace)))
+    return Facts("", tuple(facts))
+
+
+def _devices(trace: Characterization) -> list[Exhibit]:
+    exhibits: list[Exhibit] = [tables.devices_table(trace)]
+    for place, device in enumerate(trace.found["devices"][:_DEVICE_MAPS]):
+        if device["heat"] is not None:
+            name = trace.devices[device["device"]]
+            title = f"Where requests to {name} go"
+            exhibits.append(
+                figures.heat_figure(
+                    trace, device["heat"], name=f"addresses_{place + 1}", title=title
+                )
+            )
+    return exhibits
+
+
+def _identity(trace: Characterization) -> Facts:
+    checks = trace.checks
+    facts = [
+        ("Files", ", ".join(checks["files"])),
+        ("Format", checks["format"]),
+        ("Requests", f"{trace.requests:,}"),
+        ("From the first to the last", latency_text(trace.span_ns)),
+        ("Devices", devices_text(trace)),
+        ("Requests at the time of the one before", f"{checks['ties']:,}"),
+        ("Window", latency_text(trace.window_ns or 0)),
+        ("Found while reading", "; ".join(finding_lines(checks)) or "nothing wrong"),
+        (
+            "In order",
+            "A request is sequential where it begins where one of the 32 streams of its device and "
+            "direction that were used last ended; strided where it lies as far from a stream's end "
+            "as that stream's last two requests lay apart.",
+        ),
+        ("Lines", count_text(checks["lines"], checks["place"])),
+    ]
+    return Facts("", tuple(facts))

@@ -1,0 +1,298 @@
+"""A trace in pictures: where requests go, how many, how large, how far apart, how soon again."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from drivelab._core import histogram_range
+from drivelab.exhibits import Axis, HeatFigure, HistogramFigure, Line, LineFigure, Multiples
+from drivelab.traces.characterization import DIRECTIONS
+from drivelab.traces.tables import PARTS, window_requests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from drivelab.traces.characterization import Characterization
+
+#: Points of a line over windows; more are put together.
+MOST_POINTS: Final = 500
+_TIMES: Final = (("h", 7_200e9), ("min", 120e9), ("s", 2e9), ("ms", 2e6), ("µs", 2e3), ("ns", 0.0))
+_TIME_FACTORS: Final = {"h": 3_600e9, "min": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3, "ns": 1.0}
+_SIZES: Final = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10), ("B", 1))
+_LEVELS: Final = (("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99_9", 99.9))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit that suits numbers up to some largest one."""
+
+    name: str
+    factor: float
+
+    @classmethod
+    def of_time(cls, most_ns: float) -> Unit:
+        """Choose for times."""
+        name = next(name for name, least in _TIMES if most_ns >= least)
+        return cls(name, _TIME_FACTORS[name])
+
+    @classmethod
+    def of_bytes(cls, most: float) -> Unit:
+        """Choose for addresses."""
+        return cls(*next((name, factor) for name, factor in _SIZES if most >= 2 * factor or name == "B"))
+
+
+def heat_figure(
+    trace: Characterization, heat: Mapping[str, Any], *, name: str, title: str
+) -> HeatFigure:
+    """Show where requests go over time, reads and writes together."""
+    counts = sum(
+        np.frombuffer(heat[direction], np.uint32).astype(np.int64) for direction in DIRECTIONS
+    )
+    grid = np.asarray(counts).reshape(heat["columns"], heat["rows"])
+    cells = tuple(
+        (int(column), int(row), int(grid[column, row])) for column, row in np.argwhere(grid)
+    )
+    across = (max((column for column, *_ in cells), default=0) + 1) * heat["column_ns"]
+    up = (max((row for _, row, _ in cells), default=0) + 1) * heat["row_bytes"]
+    time = Unit.of_time(across)
+    place = Unit.of_bytes(up)
+    return HeatFigure(
+        name,
+        title,
+        Axis(f"time ({time.name})"),
+        Axis(f"address ({place.name})"),
+        Axis("requests a cell", "log10"),
+        heat["column_ns"] / time.factor,
+        heat["row_bytes"] / place.factor,
+        (min(across, max(trace.span_ns, heat["column_ns"])) / time.factor, up / place.factor),
+        cells,
+    )
+
+
+def windows_figures(trace: Characterization) -> Multiples:
+    """Show what changes from window to window."""
+    course = _Course.of(trace)
+    columns = trace.windows
+    rate = "requests a second"
+    rates = [
+        (f"{name}s", course.rate(columns[f"{name}_requests"]))
+        for name in ("read", "write", "trim", "flush", "other")
+        if columns[f"{name}_requests"].any()
+    ]
+    moved = [
+        (f"{name}s", course.rate(columns[f"{name}_bytes"]) / 1e6)
+        for name in DIRECTIONS
+        if columns[f"{name}_bytes"].any()
+    ]
+    random = [
+        (f"{name}s", course.values(columns[f"{name}_random"]))
+        for name in DIRECTIONS
+        if columns[f"{name}_requests"].any()
+    ]
+    mebi = 2.0**20
+    touched = [
+        ("in the window", course.values(columns["footprint_bytes"]) / mebi),
+        ("since the beginning", course.values(columns["footprint_so_far_bytes"]) / mebi),
+    ]
+    share = Axis("share of random requests", quantity="share", also=(0.0, 1.0))
+    figures = [
+        course.figure("rates", "Arrival rate", Axis(rate, also=(0.0,)), rates),
+        course.figure("bandwidth", "Data asked for", Axis("MB/s", also=(0.0,)), moved),
+        course.figure("randomness", "Random requests", share, random),
+        course.figure("working_set", "Working set", Axis("touched (MiB)", also=(0.0,)), touched),
+    ]
+    if trace.has_depth:
+        depth = [("mean", course.values(columns["queue_depth"]))]
+        figures.append(
+            course.figure("depth", "Queue depth", Axis("requests outstanding", also=(0.0,)), depth)
+        )
+    if trace.has_times("response"):
+        times = [
+            (label, course.values(columns[f"response_ns_{key}"]))
+            for key, label in (("mean", "mean"), ("p99", "99 %"))
+        ]
+        axis = Axis("response time", "log10", quantity="duration")
+        figures.append(course.figure("responses", "Response time", axis, times))
+    return Multiples("over_time", "", tuple(figures), columns=2, note=course.note)
+
+
+@dataclass(frozen=True)
+class _Course:
+    """Windows from the first to the last, those without requests too, few enough to be drawn."""
+
+    unit: Unit
+    begins: NDArray[np.float64]
+    places: NDArray[np.int64]
+    seconds: NDArray[np.float64]
+    count: int
+    together: int
+
+    @classmethod
+    def of(cls, trace: Characterization) -> _Course:
+        width = trace.window_ns or 1
+        begin = trace.windows["begin_ns"]
+        first = (begin // np.uint64(width)).astype(np.int64)
+        together = max(1, math.ceil((int(first[-1]) + 1) / MOST_POINTS))
+        count = int(first[-1]) // together + 1
+        unit = Unit.of_time(trace.span_ns)
+        begins = np.arange(count) * (width * together / unit.factor)
+        places = first // together
+        # The last window ends with the trace; too short a one would be all peak.
+        end = trace.span_ns / 1e9
+        starts = np.arange(count) * (width * together / 1e9)
+        seconds = np.minimum(width * together / 1e9, np.maximum(end - starts, 1e-9))
+        return cls(unit, begins, places, seconds, count, together)
+
+    @property
+    def note(self) -> str:
+        if self.together == 1:
+            return ""
+        return f"Each point stands for {self.together} windows; windows.csv has every one."
+
+    def rate(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give counts a second; none where nothing arrived."""
+        sums = np.bincount(self.places, counts, self.count)
+        rates = sums / self.seconds
+        is_short = self.seconds[-1] < self.seconds[0] / 10
+        if self.count > 1 and is_short:
+            rates[-1] = np.nan
+        return rates
+
+    def values(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give means over windows that know a value; not a number where none does."""
+        known = ~np.isnan(values)
+        sums = np.bincount(self.places[known], values[known], self.count)
+        counts = np.bincount(self.places[known], minlength=self.count)
+        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+    def figure(
+        self, name: str, title: str, y: Axis, lines: Sequence[tuple[str, NDArray[np.float64]]]
+    ) -> LineFigure:
+        x = Axis(f"time ({self.unit.name})")
+        begins = tuple(self.begins.tolist())
+        drawn = tuple(Line(label, begins, tuple(ys.tolist()), "trace") for label, ys in lines)
+        return LineFigure(name, title, x, y, drawn)
+
+
+def gaps_figure(trace: Characterization) -> HistogramFigure | None:
+    """Show the times between arrivals."""
+    gaps = trace.found["arrivals"]["gaps"]
+    if gaps is None:
+        return None
+    variation = trace.found["arrivals"]["gap_cv"]
+    note = "" if variation is None else f"Their standard deviation is {variation:.2f} of their mean."
+    return _histogram("gaps", "Times between arrivals", gaps, "time between arrivals", note)
+
+
+def times_figures(trace: Characterization) -> Iterator[HistogramFigure]:
+    """Show how long requests took, reads and writes each, where the trace tells."""
+    for part, label in PARTS:
+        for direction in DIRECTIONS:
+            times = trace.times(direction, part)
+            if times is not None:
+                title = f"{direction.title()}s: time {label}".replace("time response", "response time")
+                what = "response time" if part == "response" else f"time {label}"
+                yield _histogram(f"{direction}_{part}", title, times, what)
+
+
+def _histogram(
+    name: str, title: str, times: Mapping[str, Any], what: str, note: str = ""
+) -> HistogramFigure:
+    bins = []
+    for place, count in times["bins"]:
+        low, high = histogram_range(place)
+        bins.append((low / 1e3, (min(high, times["max"]) + 1) / 1e3, count))
+    return HistogramFigure(
+        name,
+        title,
+        tuple(bins),
+        tuple((level, times[key] / 1e3) for key, level in _LEVELS),
+        times["mean"] / 1e3,
+        times["max"] / 1e3,
+        note,
+        what=what,
+    )
+
+
+def sizes_figure(trace: Characterization) -> LineFigure:
+    """Show which share of the requests is no larger than a size."""
+    lines = []
+    for direction in DIRECTIONS:
+        sizes = trace.found[direction]["sizes"]
+        if sizes["histogram"] is None:
+            continue
+        pairs = sizes["exact"]
+        if sizes["others"]:
+            pairs = [(histogram_range(place)[1], count) for place, count in sizes["histogram"]["bins"]]
+        whole = sum(count for _, count in pairs)
+        shares = np.cumsum([count for _, count in pairs]) / whole
+        points = _thinned([float(size) for size, _ in pairs], shares.tolist())
+        lines.append(Line(f"{direction}s", *points, "trace"))
+    return LineFigure(
+        "sizes",
+        "How large requests are",
+        Axis("request size (bytes)", "log2"),
+        Axis("share of requests up to this size", quantity="share", also=(0.0, 1.0)),
+        tuple(lines),
+    )
+
+
+def _thinned(
+    x: Sequence[float], y: Sequence[float]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    step = max(1, math.ceil(len(x) / MOST_POINTS))
+    places = sorted({*range(0, len(x), step), len(x) - 1})
+    return tuple(x[place] for place in places), tuple(y[place] for place in places)
+
+
+def streams_figure(trace: Characterization) -> LineFigure | None:
+    """Show how many interleaved streams must be told apart to see what is in order."""
+    lines = []
+    for direction in DIRECTIONS:
+        ranks = np.asarray(trace.found[direction]["ranks"], np.float64)
+        whole = trace.found[f"{direction}_requests"]
+        if ranks.sum():
+            shares = np.cumsum(ranks) / whole
+            streams = tuple(float(place + 1) for place in range(len(ranks)))
+            lines.append(Line(f"{direction}s", streams, tuple(shares.tolist()), "trace"))
+    if not lines:
+        return None
+    return LineFigure(
+        "streams",
+        "Requests in order, by how many streams are told apart",
+        Axis("streams of a device and direction", "log2"),
+        Axis("share of requests in order", quantity="share", also=(0.0, 1.0)),
+        tuple(lines),
+        note="In order: sequential, strided or backward.",
+    )
+
+
+def reuse_figure(trace: Characterization) -> LineFigure | None:
+    """Show which share of the accesses a cache of a size would hold."""
+    points = trace.held_ratio()
+    if not points:
+        return None
+    sizes, shares = zip(*points, strict=True)
+    return LineFigure(
+        "reuse",
+        "What a cache would hold",
+        Axis("cache (bytes)", "log2"),
+        Axis("share of accesses to blocks", quantity="share", also=(0.0, 1.0)),
+        (Line("blocks used last, read or written", sizes, shares, "trace"),),
+        note="Accesses to blocks of 4 KiB that a cache of this size holds when they come, if it "
+        "keeps what was used last.",
+    )
+
+
+def peak_rates(trace: Characterization) -> tuple[float, float]:
+    """Give the least and the largest rate of full windows, requests a second."""
+    requests, durations = window_requests(trace), trace.windows["duration_ns"].astype(np.float64)
+    is_full = durations >= durations.max() / 2
+    rates = requests[is_full] / np.maximum(durations[is_full], 1.0) * 1e9
+    return float(rates.min()), float(rates.max())

@@ -1,0 +1,176 @@
+"""A trace, or a part of it, written as another file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from drivelab._core import TRACE_OPERATIONS, TraceWriter
+from drivelab.errors import UsageError
+from drivelab.traces.source import BATCH, refuse_without_requests
+from drivelab.units import format_duration_ns
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from drivelab.traces.source import Told, TraceSource
+
+_TYPES: Final = {
+    "arrival_ns": np.uint64,
+    "device": np.uint32,
+    "operation": np.uint8,
+    "offset_bytes": np.uint64,
+    "size_bytes": np.uint64,
+    "response_ns": np.uint64,
+    "queue_ns": np.uint64,
+    "device_ns": np.uint64,
+    "process": np.uint32,
+}
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Which requests of a trace are kept.
+
+    Attributes
+    ----------
+    from_ns, to_ns
+        Those that arrive from here on and before there, after the first; None for no end.
+    most_requests
+        So many of those, the first ones; None for all.
+    operations
+        Only these; all where it is empty.
+    """
+
+    from_ns: int = 0
+    to_ns: int | None = None
+    most_requests: int | None = None
+    operations: tuple[str, ...] = ()
+
+    def kept(self, batch: Mapping[str, NDArray[Any]], before: int) -> NDArray[np.bool_]:
+        """Say of each request of a batch whether it is kept; `before` were kept already."""
+        arrival = batch["arrival_ns"]
+        kept = arrival >= np.uint64(self.from_ns)
+        if self.to_ns is not None:
+            kept &= arrival < np.uint64(self.to_ns)
+        if self.operations:
+            numbers = [TRACE_OPERATIONS.index(name) for name in self.operations]
+            kept &= np.isin(batch["operation"], numbers)
+        if self.most_requests is not None:
+            kept &= np.cumsum(kept) <= self.most_requests - before
+        return kept
+
+    def is_over(self, batch: Mapping[str, NDArray[Any]], kept: int) -> bool:
+        """Tell whether nothing behind a batch can be kept."""
+        if self.most_requests is not None and kept >= self.most_requests:
+            return True
+        return self.to_ns is not None and int(batch["arrival_ns"][-1]) >= self.to_ns
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """What became of a trace that was written.
+
+    Attributes
+    ----------
+    read
+        Requests that were read.
+    kept
+        Those of them that were to be written.
+    span_ns
+        From the first of those to the last.
+    written
+        What `TraceWriter.finish` gives.
+    checks
+        What `TraceReader.checks` found, in what was read.
+    """
+
+    read: int
+    kept: int
+    span_ns: int
+    written: Mapping[str, Any]
+    checks: Mapping[str, Any]
+
+    @property
+    def left_out(self) -> int:
+        """Requests that the format cannot hold."""
+        return sum(self.written["left_out"].values())
+
+
+def rewrite(
+    source: TraceSource,
+    path: Path,
+    *,
+    format_name: str,
+    compression: str = "none",
+    may_drop: bool = False,
+    cut: Cut | None = None,
+    told: Told | None = None,
+) -> Rewritten:
+    """Write a trace as another file.
+
+    Parameters
+    ----------
+    source
+        The trace.
+    path
+        A file that there is, and that is written over.
+    format_name, compression, may_drop
+        As `TraceWriter` takes them.
+    cut
+        Which requests; None for all. The first that is kept arrives at 0.
+    told
+        Called with the requests read so far.
+
+    Raises
+    ------
+    UsageError, RunError
+        When it cannot be read, holds nothing to be written, or what the format cannot hold.
+    """
+    reader = source.open()
+    data: dict[str, bytes] | None = None
+    writer = TraceWriter(path, format=format_name, compression=compression, leave_out=may_drop)
+    read, kept, span_ns = 0, 0, 0
+    if cut is None:
+        while added := writer.copy(reader, BATCH):
+            read += added
+            if told is not None:
+                told(read)
+        checks = reader.checks()
+        kept, span_ns = read, int(checks["span_ns"])
+    else:
+        first_ns: int | None = None
+        while (data := reader.next_batch(BATCH)) is not None:
+            batch = {name: np.frombuffer(data[name], kind) for name, kind in _TYPES.items()}
+            mask = cut.kept(batch, kept)
+            read += len(mask)
+            if mask.any():
+                part = {name: column[mask] for name, column in batch.items()}
+                first_ns = int(part["arrival_ns"][0]) if first_ns is None else first_ns
+                span_ns = int(part["arrival_ns"][-1]) - first_ns
+                part["arrival_ns"] = part["arrival_ns"] - np.uint64(first_ns)
+                writer.write(part, [name for name, _ in reader.devices])
+                kept += len(part["arrival_ns"])
+            if told is not None:
+                told(read)
+            if cut.is_over(batch, kept):
+                break
+        checks = reader.checks()
+    if cut is None or data is None:
+        refuse_without_requests(reader, checks)
+    if kept == 0:
+        _refuse_nothing(source, checks, read)
+    return Rewritten(read, kept, span_ns, writer.finish(), checks)
+
+
+def _refuse_nothing(source: TraceSource, checks: dict[str, Any], read: int) -> None:
+    lasting = format_duration_ns(checks["span_ns"])
+    raise UsageError(
+        f"no request of {source.name} is kept: it has {read:,} requests in {lasting}; choose "
+        "other --from, --to, --reads or --writes"
+    )

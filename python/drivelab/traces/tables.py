@@ -1,0 +1,252 @@
+"""Numbers of a trace as tables, for terminals, pages and files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from drivelab.exhibits import Table
+from drivelab.exhibits.quantities import latency_text, share_text
+from drivelab.traces.characterization import CHARACTERISTICS, DIRECTIONS
+from drivelab.traces.words import number_text, size_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.exhibits import Cell
+    from drivelab.traces.characterization import Characterization
+
+_ORDERS: Final = (
+    ("sequential", "sequential", "begin where one of the 32 streams used last ended"),
+    ("strided", "strided", "go on in one of them at its distance forward"),
+    ("backward", "backward or again", "the same backward, or at the same place"),
+    ("random", "new place", "none of these"),
+)
+#: Parts of a request's time, and what people call them.
+PARTS: Final = (
+    ("response", "response"),
+    ("queue", "in the queue (Q2D)"),
+    ("device", "in the device (D2C)"),
+)
+_PERCENTILES: Final = (("p50", "median"), ("p90", "90 %"), ("p99", "99 %"), ("p99_9", "99.9 %"))
+#: Fewer intervals than this say nothing of how arrivals gather.
+_LEAST_INTERVALS: Final = 10
+_MOST_SIZES: Final = 8
+_MOST_DEVICES: Final = 20
+#: Of a page's table; the files have every window.
+MOST_WINDOWS: Final = 2_000
+
+
+def characteristics_table(trace: Characterization) -> Table:
+    """Give the eight characteristics, reads beside writes."""
+    values = trace.characteristics
+    ratio = values["write_ratio"]
+    shares = (None, None) if ratio is None else (share_text(1 - ratio), share_text(ratio))
+    rows: list[tuple[Cell, ...]] = [("share of requests", *shares)]
+    for label, name, text in (
+        ("mean size", "size_bytes", size_text),
+        ("random", "random", lambda value: None if value is None else share_text(value)),
+        ("mean stride", "stride_bytes", size_text),
+    ):
+        rows.append((label, *(text(values[f"{each}_{name}"]) for each in DIRECTIONS)))
+    depth = values["queue_depth"]
+    told = "not known" if depth is None else f"{number_text(depth)}"
+    raw = Table("characteristics", CHARACTERISTICS, (tuple(values[key] for key in CHARACTERISTICS),))
+    return Table(
+        "characteristics",
+        ("", "reads", "writes"),
+        (*rows, ("queue depth", told, told)),
+        title="The eight characteristics",
+        source="Huang et al. 2011, equation 4",
+        right=True,
+        joins=True,
+        saved=(raw,),
+    )
+
+
+def order_table(trace: Characterization) -> Table:
+    """Give how requests follow each other."""
+    rows: list[tuple[Cell, ...]] = []
+    for key, label, what in _ORDERS:
+        shares = [_share_of_moves(trace, name, f"{name}_{key}_requests") for name in DIRECTIONS]
+        rows.append((label, *shares, what))
+    adjacent = [
+        _share_of_moves(trace, name, f"{name}_adjacent_requests") for name in DIRECTIONS
+    ]
+    rows.append(
+        ("beside the one before", *adjacent, "begin where the request before ended, for comparison")
+    )
+    return Table(
+        "order",
+        ("requests that are", "reads", "writes", "they"),
+        tuple(rows),
+        title="How requests follow each other",
+    )
+
+
+def _share_of_moves(trace: Characterization, direction: str, key: str) -> str | None:
+    whole = trace.found[f"{direction}_requests"]
+    return share_text(trace.found[key] / whole) if whole else None
+
+
+def arrivals_table(trace: Characterization) -> Table:
+    """Give how arrivals gather over several lengths of time."""
+    rows = []
+    for counted in trace.found["arrivals"]["counted"]:
+        if counted["intervals"] < _LEAST_INTERVALS:
+            continue
+        rows.append(
+            (
+                latency_text(counted["width_ns"]).replace(".00", ""),
+                counted["mean"],
+                counted["most"],
+                counted["most"] / counted["mean"],
+                counted["dispersion"],
+            )
+        )
+    return Table(
+        "bursts",
+        ("over", "mean requests", "most requests", "peak to mean", "index of dispersion"),
+        tuple(rows),
+        title="How arrivals gather",
+        note="Index of dispersion: variance over mean of the requests in each interval; 1 for "
+        "random (Poisson) arrivals, 0 for a steady pace, more for bursts.",
+    )
+
+
+def times_table(trace: Characterization) -> Table:
+    """Give how long requests took, where the trace tells."""
+    rows: list[tuple[Cell, ...]] = []
+    for part, label in PARTS:
+        for direction in DIRECTIONS:
+            times = trace.times(direction, part)
+            if times is not None:
+                texts = [latency_text(times[key]) for key, _ in _PERCENTILES]
+                mean, most = latency_text(times["mean"]), latency_text(times["max"])
+                rows.append((f"{direction}s, {label}", times["count"], mean, *texts, most))
+    heads = ("", "requests", "mean", *(label for _, label in _PERCENTILES), "longest")
+    return Table("times", heads, tuple(rows), title="How long requests took", right=True)
+
+
+def sizes_table(trace: Characterization) -> Table:
+    """Give the sizes that are asked for most."""
+    counts: dict[int, list[int]] = {}
+    for place, direction in enumerate(DIRECTIONS):
+        for size, count in trace.found[direction]["sizes"]["exact"]:
+            counts.setdefault(size, [0, 0])[place] = count
+    ordered = sorted(counts, key=lambda size: (-sum(counts[size]), size))[:_MOST_SIZES]
+    whole = trace.found["read_requests"] + trace.found["write_requests"]
+    rows = [
+        (size_text(size), *counts[size], share_text(sum(counts[size]) / whole)) for size in ordered
+    ]
+    return Table(
+        "usual_sizes",
+        ("size", "reads", "writes", "of all"),
+        tuple(rows),
+        title="The sizes asked for most",
+        note=f"{len(counts):,} sizes in all." if len(counts) > len(rows) else "",
+        right=True,
+    )
+
+
+def devices_table(trace: Characterization, most: int = _MOST_DEVICES) -> Table:
+    """Give the busiest devices, and all others as one row."""
+    found = trace.found
+    rows: list[tuple[Cell, ...]] = []
+    shown = found["devices"][:most]
+    for one in shown:
+        # What a name in a trace is called is anybody's choice.
+        rows.append((trace.devices[one["device"]], *_device_cells(one, trace)))
+    others = _summed([*found["devices"][most:], found["other_devices"]])
+    if others["requests"]:
+        count = found["device_count"] - len(shown)
+        cells = (others["requests"], *(others[name] for name in ("share", "bytes")))
+        rows.append((f"{count:,} others", *cells, None, None, None, None))
+    return Table(
+        "devices",
+        ("device", "requests", "writes", "moved", "random", "ends at", "queue depth", "response"),
+        tuple(rows),
+        title="Devices, the busiest first",
+        right=True,
+    )
+
+
+def _device_cells(one: dict[str, float], trace: Characterization) -> tuple[Cell, ...]:
+    total = _summed([one])
+    moves = one["read_requests"] + one["write_requests"]
+    random = one["read_random_requests"] + one["write_random_requests"]
+    random += one["read_backward_requests"] + one["write_backward_requests"]
+    depth = one["queue_depth"] if trace.has_depth else None
+    response = one["response_ns_mean"]
+    return (
+        total["requests"],
+        total["share"],
+        total["bytes"],
+        share_text(random / moves) if moves else None,
+        size_text(one["end_bytes"]),
+        None if depth is None else number_text(depth),
+        None if response is None else latency_text(response),
+    )
+
+
+def _summed(tallies: Sequence[dict[str, float]]) -> dict[str, Cell]:
+    requests = sum(
+        int(tally[f"{name}_requests"])
+        for tally in tallies
+        for name in ("read", "write", "trim", "flush", "other")
+    )
+    reads, writes = (sum(tally[f"{name}_requests"] for tally in tallies) for name in DIRECTIONS)
+    moved = sum(tally[f"{name}_bytes"] for tally in tallies for name in DIRECTIONS)
+    share = share_text(writes / (reads + writes)) if reads + writes else None
+    return {"requests": requests, "share": share, "bytes": size_text(moved)}
+
+
+def windows_table(trace: Characterization) -> Table:
+    """Give every window, for a page; sorted by what a reader asks."""
+    columns = trace.windows
+    seconds = columns["duration_ns"] / 1e9
+    moves = columns["read_requests"] + columns["write_requests"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = np.where(seconds > 0, window_requests(trace) / seconds, np.nan)
+        moved = (columns["read_bytes"] + columns["write_bytes"]) / seconds / 1e6
+        random = _random_ratio(trace, moves)
+    shown = {
+        "begins (s)": columns["begin_ns"] / 1e9,
+        "requests": window_requests(trace),
+        "a second": rates,
+        "MB/s": np.where(seconds > 0, moved, np.nan),
+        "writes (%)": 100 * columns["write_ratio"],
+        "random (%)": 100 * random,
+        "touched (MiB)": columns["footprint_bytes"] / 2**20,
+        "burst (dispersion)": columns["dispersion"],
+        "queue depth": columns["queue_depth"],
+        "response (ms)": columns["response_ns_mean"] / 1e6,
+        "99 % (ms)": columns["response_ns_p99"] / 1e6,
+    }
+    kept = {name: values for name, values in shown.items() if not np.isnan(values).all()}
+    numbers = [[_cell(value, name) for value in values] for name, values in kept.items()]
+    rows = tuple(zip(*numbers, strict=True))
+    keys = tuple(tuple(None if cell is None else float(cell) for cell in row) for row in rows)
+    return Table("windows_shown", tuple(kept), rows, title="", keys=keys)
+
+
+def _cell(value: float, name: str) -> float | int | None:
+    if np.isnan(value):
+        return None
+    return int(value) if name == "requests" else float(value)
+
+
+def window_requests(trace: Characterization) -> np.ndarray:
+    """Give the requests of each window."""
+    names = ("read", "write", "trim", "flush", "other")
+    return np.sum([trace.windows[f"{name}_requests"] for name in names], axis=0)
+
+
+def _random_ratio(trace: Characterization, moves: np.ndarray) -> np.ndarray:
+    columns = trace.windows
+    parts = [
+        np.nan_to_num(columns[f"{name}_random"]) * columns[f"{name}_requests"]
+        for name in DIRECTIONS
+    ]
+    return np.where(moves > 0, np.sum(parts, axis=0) / moves, np.nan)
