@@ -660,6 +660,41 @@ class TraceReader:
         ``operations`` requests and bytes of each.
         """
 
+class TraceCharacterizer:
+    """What a trace asks of a drive, counted in one pass and bounded memory.
+
+    `UsageError` when more than 100,000 windows hold requests.
+
+    Parameters
+    ----------
+    window_ns
+        The length of windows; none without.
+    """
+
+    def __init__(self, *, window_ns: int | None = None) -> None: ...
+    def add(self, reader: TraceReader, least: int = 65_536) -> int:
+        """Count the next requests of a trace, and return how many; 0 at its end."""
+
+    def finish(self) -> dict[str, Any]:
+        """End the trace, and return what it asks for.
+
+        Of all requests, as of each device and of `other_devices`: ``OP_requests`` and
+        ``OP_bytes`` of each operation, the characteristics of Huang et al. 2011, equation 4
+        (``write_ratio``, ``read_size_bytes``, ``read_random``, ``read_stride_bytes``, ...;
+        ``queue_depth`` where completions are known), and ``read_sequential_requests``,
+        ``strided``, ``backward``, ``random`` and ``adjacent``.
+
+        ``arrivals`` holds ``gap_cv``, the histogram ``gaps`` and ``counted``, arrivals over
+        1 ms to 1 min; ``read`` and ``write`` hold ``sizes``, ``service`` (histograms of
+        ``response``, ``queue`` and ``device`` times), ``ranks`` (requests in order by how many
+        other streams came between), ``run_streams`` and ``run_requests`` (by powers of two of
+        a stream's bytes), ``held`` (cache blocks, accesses held) and ``block_accesses``.
+
+        ``footprint`` holds bytes; ``heat`` grids of uint32, column by column; ``devices`` the
+        64 busiest; ``windows`` columns of float64, ``begin_ns`` and ``duration_ns`` of uint64.
+        Histograms have ``bins`` as pairs of bin and count in the layout of `histogram_range`.
+        """
+
 class TraceWriter:
     """A trace that is written as ``spc``, ``fio-iolog``, ``mqsim`` or ``parquet``.
 

@@ -17,6 +17,7 @@ from drivelab.traces.words import (
     finding_lines,
     number_text,
     size_text,
+    time_text,
 )
 from drivelab.units import format_duration_ns, format_rate
 
@@ -72,23 +73,21 @@ def _head(trace: Characterization) -> Iterator[str]:
             f"{number_text(rate)} requests a second, {moved}"
         )
     others = [
-        count_text(found[f"{name}_requests"], name)
-        for name in _OTHERS
-        if found[f"{name}_requests"]
+        count_text(found[f"{name}_requests"], name) for name in _OTHERS if found[f"{name}_requests"]
     ]
     parts = [
         count_text(found["read_requests"], "read") + f" of {size_text(found['read_bytes'])}",
         count_text(found["write_requests"], "write") + f" of {size_text(found['write_bytes'])}",
     ]
     yield f"  requests  {', '.join([*parts, *others])}"
-    devices = escaped(devices_text(trace))
+    count = count_text(found["device_count"], "device")
     ends = size_text(trace.checks["most_end_bytes"])
-    yield f"  devices   {count_text(found['device_count'], 'device')}: {devices}; the last byte is at {ends}"
+    yield f"  devices   {count}: {escaped(devices_text(trace))}; the last byte is at {ends}"
     variation = found["arrivals"]["gap_cv"]
     if variation is not None:
         yield (
-            f"  arrivals  {number_text(variation)} is the variation of the times between them "
-            "(steady 0, random 1, bursts more)"
+            f"  arrivals  the times between them vary by {number_text(variation)} of their mean "
+            "(0 at a steady pace, 1 at random, more in bursts)"
         )
 
 
@@ -112,7 +111,8 @@ def _footprint(trace: Characterization) -> Iterator[str]:
 def _hottest(trace: Characterization) -> Iterator[str]:
     for share, part in trace.found["footprint"]["hottest"]:
         if part is not None:
-            yield f"  {share_text(part)} of the accesses go to the hottest {share_text(share)} of the blocks"
+            blocks = f"the hottest {share_text(share)} of the blocks"
+            yield f"  {share_text(part)} of the accesses go to {blocks}"
     points = trace.held_ratio()
     if points:
         half = [size for size, held in points if held >= points[-1][1] / 2]
@@ -126,7 +126,7 @@ def _windows(trace: Characterization) -> Iterator[str]:
     from drivelab.traces.figures import peak_rates
 
     least, most = peak_rates(trace)
-    width = format_duration_ns(trace.window_ns or 0)
+    width = time_text(trace.window_ns or 0)
     count = count_text(len(trace.windows["begin_ns"]), "window")
     yield (
         f"{count} of {width} hold requests: {number_text(least)} to {number_text(most)} a second"
@@ -141,4 +141,3 @@ def _checks(trace: Characterization) -> list[str]:
     if cautions:
         lines += ["", "Before you trust a number", *(f"- {line}" for line in cautions)]
     return lines
-

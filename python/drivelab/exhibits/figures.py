@@ -1,4 +1,4 @@
-"""Figures: lines, columns, histograms, bars, clouds, lanes, trees, grids, and several side by side."""
+"""Figures: lines, columns, histograms, bars, clouds, lanes, trees, grids, and small ones."""
 
 from __future__ import annotations
 

@@ -73,7 +73,9 @@ def refuse_folder(folder: OutputFolder, *, beside: Mapping[str, str] | None = No
         raise UsageError(f"{path} is a run, and has its own report; choose another --out")
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is a file; a report is a folder, choose another --out")
-    others = sorted({entry.name for entry in path.iterdir()} - _OURS - set(own)) if path.is_dir() else []
+    others = (
+        sorted({entry.name for entry in path.iterdir()} - _OURS - set(own)) if path.is_dir() else []
+    )
     if others:
         raise UsageError(
             f"{path} holds {others[0]}, which no report made; choose a new or an empty folder"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from drivelab.exhibits import (
     Card,
     Cards,
@@ -26,7 +28,9 @@ from drivelab.traces.words import (
     number_text,
     size_text,
     summary,
+    time_text,
 )
+from drivelab.units import format_size
 
 if TYPE_CHECKING:
     from drivelab.traces.characterization import Characterization
@@ -40,6 +44,7 @@ _DEVICE_MAPS: Final = 4
 
 def trace_report(trace: Characterization, result: dict[str, Any]) -> Report:
     """Make the report of a trace whose windows are known; `result` is saved as JSON."""
+    shown: list[Exhibit] = [figures.sizes_figure(trace), tables.sizes_table(trace)]
     pages = [
         Page(
             "What it asks for",
@@ -51,14 +56,14 @@ def trace_report(trace: Characterization, result: dict[str, Any]) -> Report:
         _arrivals(trace),
         Page(
             "Sizes and order",
-            (figures.sizes_figure(trace), tables.sizes_table(trace), *_order(trace)),
+            (*shown, *_order(trace)),
             anchor="order",
         ),
         Page("Footprint and reuse", tuple(_reuse(trace)), anchor="reuse"),
     ]
     if trace.has_times("response") or trace.has_times("device"):
-        shown = (tables.times_table(trace), *figures.times_figures(trace))
-        pages.append(Page("How long requests took", shown, anchor="times"))
+        times: list[Exhibit] = [tables.times_table(trace), *figures.times_figures(trace)]
+        pages.append(Page("How long requests took", tuple(times), anchor="times"))
     if len(trace.devices) > 1:
         pages.append(Page("Devices", tuple(_devices(trace)), anchor="devices"))
     windows = tables.windows_table(trace)
@@ -91,13 +96,13 @@ def _first(trace: Characterization) -> list[Exhibit]:
 
 def _cards(trace: Characterization) -> Cards:
     """Give the few numbers that come first, from the least to the most of all windows."""
-    window = latency_text(trace.window_ns or 0)
+    window = time_text(trace.window_ns or 0)
     least, most = figures.peak_rates(trace)
     mean = number_text(trace.requests_per_second or 0.0)
     burst = trace.found["arrivals"]["gap_cv"]
-    told = "" if burst is None else f"; times between them vary by {burst:.2g} of their mean"
+    told = "" if burst is None else f"; variation of the times between them {burst:.3g}"
     columns = trace.windows
-    shares = columns["write_ratio"][~_unknown(columns["write_ratio"])]
+    shares = columns["write_ratio"][~np.isnan(columns["write_ratio"])]
     touched = columns["footprint_bytes"]
     cards = [
         Card(
@@ -112,21 +117,20 @@ def _cards(trace: Characterization) -> Cards:
         low, high = share_text(float(shares.min())), share_text(float(shares.max()))
         cards.append(Card("Share of writes", low, high, f"{ratio} in the mean"))
         whole = size_text(trace.found["footprint"]["bytes"])
-        low, high = size_text(float(touched.min())), size_text(float(touched.max()))
-        cards.append(Card("Touched in a window", low or "", high or "", f"{whole} in all"))
+        low, high = (format_size(round(float(end))) for end in (touched.min(), touched.max()))
+        cards.append(Card("Touched in a window", low, high, f"{whole} in all"))
     return Cards(tuple(cards))
-
-
-def _unknown(values: Any) -> Any:
-    return values != values  # noqa: PLR0124 - true of what is not a number
 
 
 def _over_time(trace: Characterization) -> Page:
     if len(trace.windows["begin_ns"]) < 2:
-        window = latency_text(trace.window_ns or 0)
+        window = time_text(trace.window_ns or 0)
         said = f"The trace has one window of {window}: a shorter `--window` shows its course."
         return Page("Over time", (Text((said,)),), anchor="time")
-    return Page("Over time", (figures.windows_figures(trace),), anchor="time")
+    shown: list[Exhibit] = [figures.windows_figures(trace)]
+    service = figures.service_figures(trace)
+    shown += [] if service is None else [service]
+    return Page("Over time", tuple(shown), anchor="time")
 
 
 def _arrivals(trace: Characterization) -> Page:
@@ -149,7 +153,9 @@ def _order(trace: Characterization) -> list[Exhibit]:
 
 def _reuse(trace: Characterization) -> list[Exhibit]:
     reuse = figures.reuse_figure(trace)
-    return [footprint_facts(trace), *([] if reuse is None else [reuse])]
+    several = len(trace.windows["begin_ns"]) > 1
+    working_set = [figures.working_set_figure(trace)] if several else []
+    return [footprint_facts(trace), *working_set, *([] if reuse is None else [reuse])]
 
 
 def footprint_facts(trace: Characterization) -> Facts:
@@ -167,7 +173,12 @@ def footprint_facts(trace: Characterization) -> Facts:
         facts.append(("Accesses to a block", f"{accesses / blocks:,.1f} in the mean"))
     for share, part in found["hottest"]:
         if part is not None:
-            facts.append((f"The hottest {share_text(share)} of the blocks", f"{share_text(part)} of the accesses"))
+            facts.append(
+                (
+                    f"The hottest {share_text(share)} of the blocks",
+                    f"{share_text(part)} of the accesses",
+                )
+            )
     facts.append(("How sure", accuracy(trace)))
     return Facts("", tuple(facts))
 
@@ -195,7 +206,7 @@ def _identity(trace: Characterization) -> Facts:
         ("From the first to the last", latency_text(trace.span_ns)),
         ("Devices", devices_text(trace)),
         ("Requests at the time of the one before", f"{checks['ties']:,}"),
-        ("Window", latency_text(trace.window_ns or 0)),
+        ("Window", time_text(trace.window_ns or 0)),
         ("Found while reading", "; ".join(finding_lines(checks)) or "nothing wrong"),
         (
             "In order",

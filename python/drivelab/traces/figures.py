@@ -44,7 +44,9 @@ class Unit:
     @classmethod
     def of_bytes(cls, most: float) -> Unit:
         """Choose for addresses."""
-        return cls(*next((name, factor) for name, factor in _SIZES if most >= 2 * factor or name == "B"))
+        return cls(
+            *next((name, factor) for name, factor in _SIZES if most >= 2 * factor or name == "B")
+        )
 
 
 def heat_figure(
@@ -95,18 +97,19 @@ def windows_figures(trace: Characterization) -> Multiples:
         for name in DIRECTIONS
         if columns[f"{name}_requests"].any()
     ]
-    mebi = 2.0**20
-    touched = [
-        ("in the window", course.values(columns["footprint_bytes"]) / mebi),
-        ("since the beginning", course.values(columns["footprint_so_far_bytes"]) / mebi),
-    ]
-    share = Axis("share of random requests", quantity="share", also=(0.0, 1.0))
-    figures = [
+    share = Axis("random share", quantity="share", also=(0.0, 1.0))
+    figures = (
         course.figure("rates", "Arrival rate", Axis(rate, also=(0.0,)), rates),
         course.figure("bandwidth", "Data asked for", Axis("MB/s", also=(0.0,)), moved),
         course.figure("randomness", "Random requests", share, random),
-        course.figure("working_set", "Working set", Axis("touched (MiB)", also=(0.0,)), touched),
-    ]
+    )
+    return Multiples("over_time", "", figures, columns=2, note=course.note)
+
+
+def service_figures(trace: Characterization) -> Multiples | None:
+    """Show from window to window what is outstanding and how long it takes, where it is known."""
+    course, columns = _Course.of(trace), trace.windows
+    figures = []
     if trace.has_depth:
         depth = [("mean", course.values(columns["queue_depth"]))]
         figures.append(
@@ -119,7 +122,19 @@ def windows_figures(trace: Characterization) -> Multiples:
         ]
         axis = Axis("response time", "log10", quantity="duration")
         figures.append(course.figure("responses", "Response time", axis, times))
-    return Multiples("over_time", "", tuple(figures), columns=2, note=course.note)
+    if not figures:
+        return None
+    return Multiples("service_over_time", "", tuple(figures), columns=2)
+
+
+def working_set_figure(trace: Characterization) -> LineFigure:
+    """Show how much is touched in each window, and since the beginning."""
+    course, columns = _Course.of(trace), trace.windows
+    touched = [
+        ("in the window", course.values(columns["footprint_bytes"]) / 2**20),
+        ("since the beginning", course.values(columns["footprint_so_far_bytes"]) / 2**20),
+    ]
+    return course.figure("working_set", "Working set", Axis("touched (MiB)", "log10"), touched)
 
 
 @dataclass(frozen=True)
@@ -141,7 +156,7 @@ class _Course:
         together = max(1, math.ceil((int(first[-1]) + 1) / MOST_POINTS))
         count = int(first[-1]) // together + 1
         unit = Unit.of_time(trace.span_ns)
-        begins = np.arange(count) * (width * together / unit.factor)
+        begins = np.arange(count, dtype=np.float64) * (width * together / unit.factor)
         places = first // together
         # The last window ends with the trace; too short a one would be all peak.
         end = trace.span_ns / 1e9
@@ -186,7 +201,9 @@ def gaps_figure(trace: Characterization) -> HistogramFigure | None:
     if gaps is None:
         return None
     variation = trace.found["arrivals"]["gap_cv"]
-    note = "" if variation is None else f"Their standard deviation is {variation:.2f} of their mean."
+    note = (
+        "" if variation is None else f"Their standard deviation is {variation:.2f} of their mean."
+    )
     return _histogram("gaps", "Times between arrivals", gaps, "time between arrivals", note)
 
 
@@ -196,7 +213,9 @@ def times_figures(trace: Characterization) -> Iterator[HistogramFigure]:
         for direction in DIRECTIONS:
             times = trace.times(direction, part)
             if times is not None:
-                title = f"{direction.title()}s: time {label}".replace("time response", "response time")
+                title = f"{direction.title()}s: time {label}".replace(
+                    "time response", "response time"
+                )
                 what = "response time" if part == "response" else f"time {label}"
                 yield _histogram(f"{direction}_{part}", title, times, what)
 
@@ -229,7 +248,9 @@ def sizes_figure(trace: Characterization) -> LineFigure:
             continue
         pairs = sizes["exact"]
         if sizes["others"]:
-            pairs = [(histogram_range(place)[1], count) for place, count in sizes["histogram"]["bins"]]
+            pairs = [
+                (histogram_range(place)[1], count) for place, count in sizes["histogram"]["bins"]
+            ]
         whole = sum(count for _, count in pairs)
         shares = np.cumsum([count for _, count in pairs]) / whole
         points = _thinned([float(size) for size, _ in pairs], shares.tolist())
@@ -243,9 +264,7 @@ def sizes_figure(trace: Characterization) -> LineFigure:
     )
 
 
-def _thinned(
-    x: Sequence[float], y: Sequence[float]
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _thinned(x: Sequence[float], y: Sequence[float]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     step = max(1, math.ceil(len(x) / MOST_POINTS))
     places = sorted({*range(0, len(x), step), len(x) - 1})
     return tuple(x[place] for place in places), tuple(y[place] for place in places)

@@ -9,20 +9,23 @@ import numpy as np
 from drivelab.exhibits import Table
 from drivelab.exhibits.quantities import latency_text, share_text
 from drivelab.traces.characterization import CHARACTERISTICS, DIRECTIONS
-from drivelab.traces.words import number_text, size_text
+from drivelab.traces.words import number_text, size_text, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from drivelab.exhibits import Cell
     from drivelab.traces.characterization import Characterization
 
 _ORDERS: Final = (
-    ("sequential", "sequential", "begin where one of the 32 streams used last ended"),
-    ("strided", "strided", "go on in one of them at its distance forward"),
-    ("backward", "backward or again", "the same backward, or at the same place"),
-    ("random", "new place", "none of these"),
+    ("sequential", "sequential: where one of the 32 streams used last ended"),
+    ("strided", "strided: at the distance forward that one of them has"),
+    ("backward", "backward at its distance, or the same place again"),
+    ("random", "none of these"),
 )
+_ADJACENT: Final = "for comparison: where the request before ended"
 #: Parts of a request's time, and what people call them.
 PARTS: Final = (
     ("response", "response"),
@@ -52,7 +55,9 @@ def characteristics_table(trace: Characterization) -> Table:
         rows.append((label, *(text(values[f"{each}_{name}"]) for each in DIRECTIONS)))
     depth = values["queue_depth"]
     told = "not known" if depth is None else f"{number_text(depth)}"
-    raw = Table("characteristics", CHARACTERISTICS, (tuple(values[key] for key in CHARACTERISTICS),))
+    raw = Table(
+        "characteristics", CHARACTERISTICS, (tuple(values[key] for key in CHARACTERISTICS),)
+    )
     return Table(
         "characteristics",
         ("", "reads", "writes"),
@@ -68,20 +73,15 @@ def characteristics_table(trace: Characterization) -> Table:
 def order_table(trace: Characterization) -> Table:
     """Give how requests follow each other."""
     rows: list[tuple[Cell, ...]] = []
-    for key, label, what in _ORDERS:
+    for key, label in (*_ORDERS, ("adjacent", _ADJACENT)):
         shares = [_share_of_moves(trace, name, f"{name}_{key}_requests") for name in DIRECTIONS]
-        rows.append((label, *shares, what))
-    adjacent = [
-        _share_of_moves(trace, name, f"{name}_adjacent_requests") for name in DIRECTIONS
-    ]
-    rows.append(
-        ("beside the one before", *adjacent, "begin where the request before ended, for comparison")
-    )
+        rows.append((label, *shares))
     return Table(
         "order",
-        ("requests that are", "reads", "writes", "they"),
+        ("a request begins", "reads", "writes"),
         tuple(rows),
         title="How requests follow each other",
+        right=True,
     )
 
 
@@ -98,7 +98,7 @@ def arrivals_table(trace: Characterization) -> Table:
             continue
         rows.append(
             (
-                latency_text(counted["width_ns"]).replace(".00", ""),
+                time_text(counted["width_ns"]),
                 counted["mean"],
                 counted["most"],
                 counted["most"] / counted["mean"],
@@ -153,11 +153,10 @@ def sizes_table(trace: Characterization) -> Table:
 def devices_table(trace: Characterization, most: int = _MOST_DEVICES) -> Table:
     """Give the busiest devices, and all others as one row."""
     found = trace.found
-    rows: list[tuple[Cell, ...]] = []
     shown = found["devices"][:most]
-    for one in shown:
-        # What a name in a trace is called is anybody's choice.
-        rows.append((trace.devices[one["device"]], *_device_cells(one, trace)))
+    rows: list[tuple[Cell, ...]] = [
+        (trace.devices[one["device"]], *_device_cells(one, trace)) for one in shown
+    ]
     others = _summed([*found["devices"][most:], found["other_devices"]])
     if others["requests"]:
         count = found["device_count"] - len(shown)
@@ -237,13 +236,14 @@ def _cell(value: float, name: str) -> float | int | None:
     return int(value) if name == "requests" else float(value)
 
 
-def window_requests(trace: Characterization) -> np.ndarray:
+def window_requests(trace: Characterization) -> NDArray[np.float64]:
     """Give the requests of each window."""
     names = ("read", "write", "trim", "flush", "other")
-    return np.sum([trace.windows[f"{name}_requests"] for name in names], axis=0)
+    counts = [trace.windows[f"{name}_requests"] for name in names]
+    return np.asarray(np.sum(counts, axis=0), np.float64)
 
 
-def _random_ratio(trace: Characterization, moves: np.ndarray) -> np.ndarray:
+def _random_ratio(trace: Characterization, moves: NDArray[np.float64]) -> NDArray[np.float64]:
     columns = trace.windows
     parts = [
         np.nan_to_num(columns[f"{name}_random"]) * columns[f"{name}_requests"]

@@ -1,4 +1,4 @@
-"""What is said of a trace: a sentence, what was found while it was read, what limits its numbers."""
+"""What is said of a trace: a sentence, what was found in it, what limits its numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FINDINGS: Final[Mapping[str, str]] = {
     "step_back": "earlier than the request before them in their file",
     "lone_dispatch": "dispatched without an arrival; taken as arriving then",
     "lone_completion": "completed without a request; left out",
-    "no_line_end": "last line without an end; the file may have been cut off",
+    "no_line_end": "without an end, the last one; the file may have been cut off",
 }
 _MANY_SMALL: Final = 0.001
 
@@ -36,6 +36,11 @@ def count_text(count: float, noun: str) -> str:
 def number_text(value: float) -> str:
     """Write a number with three digits, or all before the point."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def time_text(time_ns: float) -> str:
+    """Write a length of time that somebody chose: ``60 s``, ``100 ms``."""
+    return latency_text(time_ns).replace(".00 ", " ").replace(".0 ", " ").removesuffix(" 0 s")
 
 
 def size_text(size_bytes: float | None) -> str | None:

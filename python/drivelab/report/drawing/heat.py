@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from drivelab.exhibits import Axis, HeatFigure
+    from drivelab.report.drawing.looks import Legend
 
 _HEIGHT_INCHES: Final = 3.3
 _BOTTOM_INCHES: Final = 0.5
@@ -38,7 +39,7 @@ _SAMPLES: Final = 5
 def drawn_heat(figure: HeatFigure) -> Drawn:
     """Draw counts on a grid."""
     panels: tuple[Panel, ...] = ()
-    legend = ()
+    legend: Legend = ()
     if figure.cells:
         most = max(count for *_, count in figure.cells)
         left = left_inches(figure.y, [figure.ends[1]], _HEIGHT_INCHES)
@@ -72,10 +73,8 @@ def _share(z: Axis, count: int, most: int) -> float:
     """Give the place of a count on the ramp."""
     if most <= 1:
         return 1.0
-    if z.scale == "log10":
-        along = math.log(count) / math.log(most)
-    else:
-        along = (count - 1) / (most - 1)
+    is_log = z.scale == "log10"
+    along = math.log(count) / math.log(most) if is_log else (count - 1) / (most - 1)
     return _LEAST_SHARE + (1 - _LEAST_SHARE) * along
 
 

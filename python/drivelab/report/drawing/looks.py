@@ -178,6 +178,7 @@ def cell_style(share: float) -> str:
 
 
 def rgb_text(colour: tuple[float, float, float]) -> str:
+    """Write a colour as a page names it."""
     return "#" + "".join(f"{round(255 * part):02x}" for part in colour)
 
 
