@@ -602,8 +602,8 @@ class TraceReader:
     """A block trace, read as a stream: memory does not grow with it.
 
     The format is told by the content unless it is named; files are plain, gzip or zstd, and
-    several are merged by their times. `UsageError` when the trace or an option is wrong,
-    `RunError` when a file cannot be read on.
+    several are merged by their times. `UsageError` when the trace or an option is wrong or a
+    file is damaged, `RunError` when the system cannot read it on.
 
     Parameters
     ----------

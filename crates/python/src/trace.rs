@@ -27,8 +27,10 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 fn trace_error(error: TraceError) -> PyErr {
-    match error {
-        TraceError::Write(_) | TraceError::Read { .. } => run_error(error),
+    match &error {
+        TraceError::Write(_) => run_error(error),
+        // What the system says; what a decompressor says is the file's fault.
+        TraceError::Read { error: cause, .. } if cause.raw_os_error().is_some() => run_error(error),
         _ => usage_error(error),
     }
 }

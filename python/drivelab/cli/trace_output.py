@@ -107,11 +107,11 @@ _COUNTS: Final = (
     "devices_numbered",
 )
 _LOSSES: Final = {
-    "times_rounded": "times rounded to whole microseconds",
-    "responses_dropped": "response times dropped",
-    "queue_events_dropped": "queue and device times dropped",
-    "processes_dropped": "process numbers dropped",
-    "devices_numbered": "devices given numbers, because the format has no names",
+    "times_rounded": ("time", "rounded to whole microseconds"),
+    "responses_dropped": ("response time", "dropped"),
+    "queue_events_dropped": ("queue and device time", "dropped"),
+    "processes_dropped": ("process number", "dropped"),
+    "devices_numbered": ("device", "given a number, because the format has no names"),
 }
 
 
@@ -136,8 +136,8 @@ def _lost(values: dict[str, Any]) -> Iterator[str]:
         if count:
             what = f"{count_text(count, name)} that {values['output_format']} cannot hold"
             yield f"left out: {what}"
-    for name, words in _LOSSES.items():
+    for name, (noun, what) in _LOSSES.items():
         if values[name]:
-            yield f"{values[name]:,} {words}"
+            yield f"{count_text(values[name], noun)} {what}"
     if values["skipped"]:
         yield f"{count_text(values['skipped'], 'bad line')} skipped"

@@ -118,7 +118,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, spc: Path) -> None:
         _core.TraceReader([tmp_path / "none"])
     cut = tmp_path / "cut"
     cut.write_bytes(spc.read_bytes()[:-9])
-    with pytest.raises(RunError, match="cut off or damaged"):
+    with pytest.raises(UsageError, match="cut off or damaged"):
         read(_core.TraceReader([cut]))
     for options, says in [
         ({"format": "spx"}, "there is no trace format"),

@@ -1,0 +1,195 @@
+"""`drivelab trace`: what is printed, what is written, what is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from made_trace import msr_file, spc_file
+
+from drivelab.cli import main as cli
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert cli.main(["trace", *words]) == 0
+    return capsys.readouterr().out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert cli.main(["trace", *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    return err
+
+
+def test_info_is_a_screen(capsys, tmp_path: Path) -> None:
+    spc_file(tmp_path)
+    text = said(capsys, "info", "small.spc")
+    assert text.startswith("small.spc: 600 requests, format spc\n")
+    assert "span      102 s, 5.88 requests a second" in text
+    assert "queue depth" in text
+    assert "Footprint 1.6 MiB" in text
+    lines = text.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 110
+
+
+def test_info_as_json(capsys, tmp_path: Path) -> None:
+    msr_file(tmp_path)
+    values = json.loads(said(capsys, "info", "small.msr.gz", "--json"))
+    assert (values["format"], values["requests"], values["responses"]) == ("msr", 300, 300)
+    assert values["characteristics"]["write_ratio"] == pytest.approx(1 / 3)
+    assert values["operations"]["write"] == {"requests": 100, "bytes": 409_600}
+
+
+def test_characterize_says_everything(capsys, tmp_path: Path) -> None:
+    msr_file(tmp_path)
+    text = said(capsys, "characterize", "small.msr.gz", "--window", "100ms")
+    for words in (
+        "How requests follow each other",
+        "The sizes asked for most",
+        "How long requests took",
+        "Devices, the busiest first",
+        "3 windows of 100 ms hold requests",
+    ):
+        assert words in text
+
+
+def test_characterize_writes_a_report_and_tables(capsys, tmp_path: Path) -> None:
+    spc_file(tmp_path)
+    words = ["characterize", "small.spc", "--window", "10s", "--out", "out"]
+    answer = json.loads(said(capsys, *words, "--json"))
+    assert set(answer["written"]) == {
+        *("report", "tables", "result", "windows.csv", "windows.parquet"),
+    }
+    out = tmp_path / "out"
+    assert "Where requests go over time" in (out / "report.html").read_text()
+    rows = list(csv.DictReader((out / "windows.csv").read_text().splitlines()))
+    assert len(rows) == answer["window_count"] == len(answer["windows"]["begin_ns"]) == 11
+    assert sum(int(row["read_requests"]) for row in rows) == 400
+    assert (out / "data" / "addresses.csv").exists()
+    page = (out / "report.html").read_bytes()
+    # The same command writes it again.
+    said(capsys, *words)
+    assert (out / "report.html").read_bytes() == page
+    other = ["characterize", "small.spc", "--window", "5s", "--out", "out"]
+    assert "out/" in refused(capsys, *other)
+    said(capsys, *other, "--force")
+    (out / "windows.csv").write_text("mine\n")
+    assert "windows.csv was changed" in refused(capsys, *other)
+
+
+def test_a_folder_with_something_else_is_refused(capsys, tmp_path: Path) -> None:
+    spc_file(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes").write_text("mine")
+    err = refused(capsys, "characterize", "small.spc", "--out", "mine")
+    assert "holds notes, which no report made" in err
+    assert "--pdf prints the report" in refused(capsys, "characterize", "small.spc", "--pdf")
+
+
+def test_a_pdf_is_printed(capsys, tmp_path: Path, chromium: str) -> None:
+    spc_file(tmp_path)
+    assert chromium
+    said(capsys, "characterize", "small.spc", "--out", "out", "--pdf")
+    assert (tmp_path / "out" / "report.pdf").read_bytes().startswith(b"%PDF-")
+
+
+def test_convert_there_and_back(capsys, tmp_path: Path) -> None:
+    spc_file(tmp_path)
+    text = said(capsys, "convert", "small.spc", "--to", "mqsim", "-o", "small.trace.gz")
+    assert text == "wrote small.trace.gz (mqsim): 600 requests in 102 s\n"
+    assert (tmp_path / "small.trace.gz").read_bytes().startswith(b"\x1f\x8b")
+    said(capsys, "convert", "small.trace.gz", "--to", "spc", "-o", "again.spc")
+    one, other = (said(capsys, "info", name) for name in ("small.spc", "again.spc"))
+    assert one.partition("\n")[2] == other.partition("\n")[2]
+
+
+def test_convert_says_what_is_lost(capsys, tmp_path: Path) -> None:
+    msr_file(tmp_path)
+    text = said(capsys, "convert", "small.msr.gz", "--to", "spc", "-o", "small.spc")
+    assert "300 response times dropped" in text
+    assert "2 devices given a number, because the format has no names" in text
+    odd = tmp_path / "odd"
+    odd.write_text("fio version 3 iolog\n1 f add\n2 f open\n3 f write 100 512\n4 f read 512 512\n")
+    words = ["convert", "odd", "--to", "spc", "-o", "odd.spc"]
+    err = refused(capsys, *words)
+    assert "spc cannot hold" in err
+    assert "--drop" in err
+    assert not (tmp_path / "odd.spc").exists()
+    values = json.loads(said(capsys, *words, "--drop", "--json"))
+    assert (values["requests_written"], values["left_out"]["write"]) == (1, 1)
+
+
+def test_files_are_never_replaced_unasked(capsys, tmp_path: Path) -> None:
+    spc_file(tmp_path)
+    (tmp_path / "mine").write_text("mine")
+    words = ["convert", "small.spc", "--to", "mqsim", "-o"]
+    assert "nothing shows that Drivelab wrote it" in refused(capsys, *words, "mine")
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert "is read by this command" in refused(capsys, *words, "small.spc", "--force")
+    said(capsys, *words, "mine", "--force")
+    said(capsys, *words, "mine")
+    assert "is a folder" in refused(capsys, *words, ".")
+    assert "there is no folder" in refused(capsys, *words, "none/out")
+    shutil.copy("small.spc", "copy.spc")
+    assert "parquet is compressed inside" in refused(
+        capsys, "convert", "small.spc", "--to", "parquet", "-o", "out.gz"
+    )
+
+
+def test_cut_a_span_a_device_and_a_direction(capsys, tmp_path: Path) -> None:
+    spc_file(tmp_path)
+    words = ["cut", "small.spc", "--from", "10s", "--to", "1min", "-o", "part.spc", "--json"]
+    values = json.loads(said(capsys, *words))
+    assert (values["requests_written"], values["output_format"]) == (200, "spc")
+    values = json.loads(
+        said(capsys, "cut", "small.spc", "--device", "1", "-o", "one.spc.zst", "--json")
+    )
+    assert values["requests_written"] == 200
+    assert "0 reads" in said(capsys, "info", "one.spc.zst")
+    text = said(capsys, "cut", "small.spc", "--writes", "--requests", "7", "-o", "seven.spc")
+    assert text.startswith("wrote seven.spc (spc): 7 requests")
+    assert "--to is not after --from" in refused(
+        capsys, "cut", "small.spc", "--from", "9s", "--to", "9s", "-o", "x"
+    )
+    assert "nothing to cut" in refused(capsys, "cut", "small.spc", "-o", "x")
+
+
+def test_formats_that_are_not_written_are_cut_as_parquet(capsys, tmp_path: Path) -> None:
+    msr_file(tmp_path)
+    values = json.loads(
+        said(capsys, "cut", "small.msr.gz", "--reads", "-o", "reads.parquet", "--json")
+    )
+    assert values["output_format"] == "parquet"
+    assert values["responses_dropped"] == 0
+
+
+def test_units_columns_and_several_files(capsys, tmp_path: Path) -> None:
+    spc_file(tmp_path)
+    spc_file(tmp_path, name="second.spc")
+    values = json.loads(said(capsys, "info", "small.spc", "second.spc", "--json"))
+    assert (values["requests"], values["ties"]) == (1200, 600)
+    values = json.loads(
+        said(capsys, "info", "small.spc", "--time-unit", "ms", "--sector", "4KiB", "--json")
+    )
+    assert values["span_ns"] == 101_990_000
+    assert values["end_bytes"] == (2048 + 8 * 199) * 4096 + 4096
+    said(capsys, "convert", "small.spc", "--to", "parquet", "-o", "p.parquet")
+    columns = [f"--column={name}" for name in ("arrival=arrival_ns", "offset=size_bytes")]
+    values = json.loads(said(capsys, "info", "p.parquet", *columns, "--json"))
+    assert values["device_count"] == 1
+    err = refused(capsys, "info", "p.parquet", "--column", "when=arrival_ns")
+    assert "write MEANING=COLUMN" in err
+    assert "is named twice" in refused(capsys, "info", "small.spc", "./small.spc")
+    assert "is a folder" in refused(capsys, "info", ".")
+    assert "too small" in refused(capsys, "info", "small.spc", "--time-unit", "0s")
