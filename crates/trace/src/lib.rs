@@ -35,10 +35,10 @@ mod write;
 
 pub use cautions::{Caution, cautions};
 pub use characterize::{
-    Arrivals, BLOCK_BYTES, Busy, COLUMNS, COUNTED_NS, Characterized, Characterizer, Counted, Depth,
-    DeviceTotals, Footprint, Gaps, HeatMap, MOST_BLOCKS, MOST_COUNTED_BYTES, MOST_HEAT_MAPS,
-    MOST_OUTSTANDING, MOST_SIZES, MOST_STREAMS, MOST_STRIDE_BYTES, MOST_WINDOWS, Orders, ROWS,
-    RUN_BINS, Reuse, Runs, SCALES_NS, Service, Sizes, TABLES, Tally, Times, Window,
+    Arrivals, BLOCK_BYTES, Busy, COLUMNS, COUNTED_NS, Characterized, Characterizer, Counted,
+    DISTANCES, Depth, DeviceTotals, Footprint, Gaps, HeatMap, MOST_BLOCKS, MOST_COUNTED_BYTES,
+    MOST_HEAT_MAPS, MOST_OUTSTANDING, MOST_SIZES, MOST_STREAMS, MOST_STRIDE_BYTES, MOST_WINDOWS,
+    Orders, ROWS, RUN_BINS, Reuse, Runs, SCALES_NS, Service, Sizes, TABLES, Tally, Times, Window,
 };
 pub use checks::{Check, Checks, EXAMPLES, Finding, Place};
 pub use devices::{Device, Devices, MOST_DEVICES};

@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use drivelab_trace::{
-    BLOCK_BYTES, COLUMNS, Characterized, Characterizer, HeatMap, MOST_BLOCKS, MOST_STREAMS,
-    MOST_STRIDE_BYTES, MOST_WINDOWS, Operation, Orders, ROWS, Record, TraceError, UNKNOWN, Window,
+    BLOCK_BYTES, COLUMNS, Characterized, Characterizer, DISTANCES, HeatMap, MOST_BLOCKS,
+    MOST_STREAMS, MOST_STRIDE_BYTES, MOST_WINDOWS, Operation, Orders, ROWS, Record, TraceError,
+    UNKNOWN, Window,
 };
 use proptest::prelude::*;
 
@@ -79,6 +80,8 @@ fn moves(record: &&Record) -> bool {
 fn plain_orders(records: &[Record]) -> [Orders; 2] {
     let mut orders = [Orders::default(); 2];
     let mut streams: BTreeMap<(u32, usize), Vec<(usize, i128, Option<i128>)>> = BTreeMap::new();
+    // Distances forward and when each was used last.
+    let mut distances: BTreeMap<(u32, usize), BTreeMap<i128, usize>> = BTreeMap::new();
     for (now, record) in records
         .iter()
         .enumerate()
@@ -86,6 +89,7 @@ fn plain_orders(records: &[Record]) -> [Orders; 2] {
     {
         let direction = record.operation.index();
         let known = streams.entry((record.device, direction)).or_default();
+        let seen = distances.entry((record.device, direction)).or_default();
         let (offset, end) = (
             i128::from(record.offset_bytes),
             i128::from(record.offset_bytes + record.size_bytes),
@@ -97,8 +101,18 @@ fn plain_orders(records: &[Record]) -> [Orders; 2] {
         let strided = known
             .iter()
             .position(|&(_, last, gap)| gap == Some(offset - last));
-        if let Some(place) = follows.or(strided) {
+        let as_others = known
+            .iter()
+            .position(|&(_, last, _)| seen.contains_key(&(offset - last)));
+        if let Some(place) = follows.or(strided).or(as_others) {
             let gap = offset - known[place].1;
+            if gap > 0 {
+                seen.insert(gap, now);
+                if seen.len() > DISTANCES {
+                    let oldest = *seen.iter().min_by_key(|&(_, used)| used).unwrap().0;
+                    seen.remove(&oldest);
+                }
+            }
             match gap {
                 0 => counted.sequential += 1,
                 1.. => {
@@ -428,6 +442,19 @@ fn the_third_request_of_a_stride_is_known() {
     assert_eq!((orders.random, orders.strided), (2, 98));
     assert_eq!(orders.mean_stride_bytes(), Some(61_440.0));
     assert_eq!(orders.random_ratio(), Some(0.02));
+    // A distance that was seen twice is known from each random place on.
+    let records: Vec<Record> = (0..300)
+        .map(|index| {
+            let (place, step) = (scattered(index / 2) >> 20 << 12, index % 2);
+            read(index, place + step * 20_480, 4096)
+        })
+        .collect();
+    let orders = characterized(&records, None).tally.orders[0];
+    assert_eq!(orders.strided, 0);
+    let mut records = records;
+    records.insert(2, read(2, records[1].offset_bytes + 20_480, 4096));
+    let orders = characterized(&records, None).tally.orders[0];
+    assert_eq!((orders.strided, orders.random), (150, 151));
     let back: Vec<Record> = (0..100)
         .map(|index| read(index, (100 - index) * 4096, 4096))
         .collect();

@@ -38,7 +38,7 @@ pub use reuse::{Footprint, MOST_BLOCKS, Reuse};
 pub use sample::BLOCK_BYTES;
 pub use service::Service;
 pub use sizes::{MOST_SIZES, Sizes};
-pub use streams::{MOST_STREAMS, MOST_STRIDE_BYTES, RUN_BINS, Runs, TABLES};
+pub use streams::{DISTANCES, MOST_STREAMS, MOST_STRIDE_BYTES, RUN_BINS, Runs, TABLES};
 pub use tally::{Orders, Tally};
 pub use windows::{COUNTED_NS, MOST_WINDOWS, Times, Window};
 

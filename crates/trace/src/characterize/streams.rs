@@ -8,14 +8,18 @@
 //!   request at offset o, size s                       streams, the one used last in front
 //!       begins where a stream ended       sequential  ─> that stream ends at o + s, goes in front
 //!       as far from a stream's end as
-//!       that stream's last two requests   strided     ─> the same
-//!       neither                           random      ─> a new stream; the one used longest ago
+//!       that stream's last two requests,
+//!       or as one of the distances that
+//!       were seen twice                   strided     ─> the same
+//!       none of these                     random      ─> a new stream; the one used longest ago
 //!                                                        is forgotten
 //! ```
 //!
 //! The distance of a new stream is that to the nearest end in the table, at most
-//! [`MOST_STRIDE_BYTES`], so the third request of a strided stream is the first that is known.
-//! Tables are kept for [`TABLES`] devices at a time.
+//! [`MOST_STRIDE_BYTES`], so the third request of a strided stream is the first that is known. A
+//! distance forward that was seen twice is remembered, with the [`DISTANCES`] used last: then the
+//! second request of the next such stream is known, as where a program goes on at a distance from
+//! each random place. Tables are kept for [`TABLES`] devices at a time.
 
 use crate::record::Record;
 
@@ -23,6 +27,8 @@ use crate::record::Record;
 pub const MOST_STREAMS: usize = 32;
 /// Requests further apart than this are no strided stream.
 pub const MOST_STRIDE_BYTES: u64 = 4 << 20;
+/// So many distances forward of a device and direction are remembered.
+pub const DISTANCES: usize = 4;
 /// Devices that have tables of their own at a time.
 pub const TABLES: usize = 1024;
 /// Run lengths are counted by powers of two of their bytes.
@@ -68,6 +74,8 @@ struct Stream {
 struct Table {
     /// The one used last in front.
     streams: Vec<Stream>,
+    /// Distances that were seen twice, the one used last in front; none is 0.
+    distances: [i64; DISTANCES],
 }
 
 #[derive(Debug)]
@@ -170,7 +178,7 @@ impl Table {
             .streams
             .first()
             .is_some_and(|stream| stream.end == offset);
-        let (mut strided, mut nearest) = (None, None::<i64>);
+        let (mut strided, mut as_others, mut nearest) = (None, None, None::<i64>);
         for (rank, stream) in self.streams.iter().enumerate() {
             // Both lie below 2^64; what is further apart than 2^63 is no stride either way.
             let gap = offset.wrapping_sub(stream.end).cast_signed();
@@ -179,12 +187,15 @@ impl Table {
             }
             if strided.is_none() && stream.gap == Some(gap) {
                 strided = Some((rank, gap));
+            } else if as_others.is_none() && self.distances.contains(&gap) {
+                as_others = Some((rank, gap));
             }
             if nearest.is_none_or(|near| gap.unsigned_abs() < near.unsigned_abs()) {
                 nearest = Some(gap);
             }
         }
-        if let Some((rank, gap)) = strided {
+        if let Some((rank, gap)) = strided.or(as_others) {
+            self.remember(gap);
             return self.go_on(rank, gap, (offset, size), is_adjacent, runs);
         }
         if self.streams.len() == MOST_STREAMS
@@ -203,6 +214,16 @@ impl Table {
             order: Order::Random,
             rank: 0,
             is_adjacent,
+        }
+    }
+
+    /// Puts a distance forward in front of the others.
+    fn remember(&mut self, gap: i64) {
+        if gap > 0 {
+            let found = self.distances.iter().position(|&each| each == gap);
+            let place = found.unwrap_or(DISTANCES - 1);
+            self.distances[..=place].rotate_right(1);
+            self.distances[0] = gap;
         }
     }
 

@@ -50,7 +50,7 @@ def drawn_heat(figure: HeatFigure) -> Drawn:
             identifier=identifier(figure.name),
             label=f"{figure.title}: {figure.z.label}",
         )
-        panels = (Panel(svg.replace("<image ", '<image style="image-rendering: pixelated" ', 1)),)
+        panels = (Panel(svg),)
         legend = tuple(
             (AreaStyle(rgb_text(ramp(_share(figure.z, count, most)))), number_text(count))
             for count in _samples(figure.z, most)

@@ -40,14 +40,15 @@ def test_cells_are_an_image_as_they_are_counted() -> None:
     one = drawn(figure((0, 0, 1), (9, 4, 1000), (3, 2, 30)))
     (shown,) = one.panels
     image = pixels(shown.svg)
-    # An image goes down, an axis up.
+    # Its first row is the lowest: the drawing turns it over.
+    assert "matrix(" in shown.svg
     assert image.shape[:2] == (5, 10)
-    assert image[0, 9, :3] == pytest.approx(ramp(1.0), abs=0.01)
-    assert image[4, 0, 3] == 1
+    assert image[4, 9, :3] == pytest.approx(ramp(1.0), abs=0.01)
+    assert image[0, 0, 3] == 1
     assert (image[..., 3] > 0).sum() == 3
-    brightness = [image[4 - row, column, :3].sum() for column, row in ((0, 0), (3, 2), (9, 4))]
+    brightness = [image[row, column, :3].sum() for column, row in ((0, 0), (3, 2), (9, 4))]
     assert brightness == sorted(brightness, reverse=True)
-    assert "image-rendering: pixelated" in shown.svg
+    assert "image-rendering:pixelated" in shown.svg
     assert [text for _, text in one.legend] == ["1", "10", "100", "1,000"]
 
 
