@@ -30,3 +30,19 @@ def msr_file(folder: Path, name: str = "small.msr.gz") -> Path:
     path = folder / name
     path.write_bytes(gzip.compress("".join(lines).encode()))
     return path
+
+
+def blkparse_file(folder: Path, name: str = "small.blkparse") -> Path:
+    """Write a trace with queue events: places come again, one line is bad, one request huge."""
+    lines = []
+    for index in range(200):
+        at, sector = index / 100, 8 * (index % 50)
+        what = "WS" if index % 4 == 0 else "R"
+        count = 262144 if index == 7 else 8
+        for action, later in (("Q", 0.0), ("D", 0.0001), ("C", 0.002)):
+            where = f"{sector} + {count} [{'0' if action == 'C' else 'db'}]"
+            lines.append(f"8,0 1 {index} {at + later:.9f} 7 {action} {what} {where}\n")
+    lines.insert(30, "no line of blkparse\n")
+    path = folder / name
+    path.write_text("".join(lines))
+    return path

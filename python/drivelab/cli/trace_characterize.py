@@ -21,6 +21,8 @@ _CSV: Final = "windows.csv"
 _PARQUET: Final = "windows.parquet"
 #: Beside the files of every report.
 _WINDOWS: Final = {_CSV: "windows", _PARQUET: "windows"}
+#: What ``--json`` names.
+_WRITTEN: Final = ("report", "pdf", "tables", "result", "windows_csv", "windows_parquet")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +60,8 @@ def carry_out(args: argparse.Namespace) -> int:
     if folder is not None:
         files = _written(trace, values, folder, chromium)
     if args.json:
-        answer = characterization_values(trace, windows=True) | {"written": files}
+        written = {name: files.get(name) for name in _WRITTEN}
+        answer = characterization_values(trace, windows=True) | {"written": written}
         print(json.dumps(in_lines(answer), indent=2))
     else:
         show(characterization_text(trace, files))
@@ -99,4 +102,4 @@ def _written(
     for name, content in ((_CSV, windows_csv(trace)), (_PARQUET, windows_parquet(trace))):
         with output_errors(folder.path / name):
             paths[name] = folder.write(name, _WINDOWS[name], content)
-    return {name: str(path) for name, path in paths.items()}
+    return {name.replace(".", "_"): str(path) for name, path in paths.items()}

@@ -27,7 +27,8 @@ def info_values(trace: Characterization) -> dict[str, Any]:
     return {
         "files": list(checks["files"]),
         "format": checks["format"],
-        "lines": checks["lines"],
+        "place": checks["place"],
+        "places": checks["lines"],
         "requests": trace.requests,
         "span_ns": trace.span_ns,
         "requests_per_second": trace.requests_per_second,
@@ -56,7 +57,7 @@ def info_values(trace: Characterization) -> dict[str, Any]:
                 "count": finding["count"],
                 "is_bad": finding["is_bad"],
                 "places": [
-                    {"file": checks["files"][file], checks["place"]: position}
+                    {"file": checks["files"][file], "position": position}
                     for file, position in finding["places"]
                 ],
             }

@@ -14,6 +14,7 @@ import pytest
 from fake_drive import FakeDrive, workloads
 from fake_session import MIB, FakeSession
 from made_table import own_rows, own_words, written
+from made_trace import blkparse_file
 from mqsim_file import ssdconfig
 from swept_drive import SMALL
 
@@ -39,13 +40,13 @@ DOCUMENTS = [
     Path(__file__).parents[3] / "docs" / name
     for name in (
         *("json.md", "json-drives.md", "json-own.md", "json-profile.md", "json-pts.md"),
-        "json-reproduce.md",
+        *("json-reproduce.md", "json-trace.md"),
     )
 ]
 # Objects whose keys are data: any name may stand there.
 OPEN_OBJECTS = (
     *("extra", "latency_ns_histogram", "used", "intervals"),
-    *("operations", "latency_parts", "weights", "limited_ratio", "settings"),
+    *("operations", "latency_parts", "weights", "limited_ratio", "settings", "windows"),
 )
 # Objects that a drive says about itself, which are documented as one.
 WHOLE_OBJECTS = ("identity",)
@@ -105,6 +106,19 @@ COMMAND_LINES: dict[str, list[str]] = {
     "report RUN RUN2": ["report", "run", "copied", "--out", "comparison"],
     # Outside what was measured, or the list of warnings would be empty.
     "predict": ["predict", "run", "--queue-depth", "5000"],
+    "trace info": ["trace", "info", "small.blkparse", "--on-bad", "skip"],
+    "trace characterize": [
+        *("trace", "characterize", "small.blkparse", "--on-bad", "skip", "--window", "100ms"),
+        *("--out", "traced"),
+    ],
+    "trace convert": [
+        *("trace", "convert", "small.blkparse", "--on-bad", "skip", "--to", "spc"),
+        *("-o", "small.spc"),
+    ],
+    "trace cut": [
+        *("trace", "cut", "small.blkparse", "--on-bad", "skip", "--reads"),
+        *("-o", "reads.parquet"),
+    ],
     "predict --set": ["predict", "own", "--set", "engine=psync", "depth=99", "block_size_kib=4"],
 }
 
@@ -212,6 +226,7 @@ def finished_run(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("json")
     words = [*COMMAND_LINES["model"][:-1], str(folder / "run")]
     assert cli.main(words) == 0
+    blkparse_file(folder)
     (folder / "metered.toml").write_text(METERED)
     (folder / "figured.toml").write_text(FIGURED)
     (folder / "ssdconfig.xml").write_text(ssdconfig())

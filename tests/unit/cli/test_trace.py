@@ -68,8 +68,13 @@ def test_characterize_writes_a_report_and_tables(capsys, tmp_path: Path) -> None
     spc_file(tmp_path)
     words = ["characterize", "small.spc", "--window", "10s", "--out", "out"]
     answer = json.loads(said(capsys, *words, "--json"))
-    assert set(answer["written"]) == {
-        *("report", "tables", "result", "windows.csv", "windows.parquet"),
+    assert answer["written"] == {
+        "report": "out/report.html",
+        "pdf": None,
+        "tables": "out/data",
+        "result": "out/result.json",
+        "windows_csv": "out/windows.csv",
+        "windows_parquet": "out/windows.parquet",
     }
     out = tmp_path / "out"
     assert "Where requests go over time" in (out / "report.html").read_text()
