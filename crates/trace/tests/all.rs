@@ -4,6 +4,7 @@ mod bad_lines;
 mod block_layer;
 mod cautions;
 mod characterize;
+mod characterize_known;
 mod compression;
 mod detection;
 mod formats;
