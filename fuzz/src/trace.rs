@@ -1,5 +1,6 @@
 //! Block traces: whatever the bytes, what is read is in order, whole, and counted; skipping what
-//! is bad gives what refusing gives up to there; text and Parquet that are written read back.
+//! is bad gives what refusing gives up to there; what a trace asks for adds up; text and Parquet that
+//! are written read back.
 //!
 //! The first byte chooses a format, or that it is told by the content, and the second the sort
 //! window; the rest is the file.
@@ -8,8 +9,8 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use drivelab_trace::{
-    BadLines, Check, Columns, Compression, FORMATS, Given, Options, Record, Trace, TraceError,
-    TraceWriter, UNKNOWN, UNKNOWN_PROCESS, cautions,
+    BadLines, Characterizer, Check, Columns, Compression, FORMATS, Given, Options, Record, Trace,
+    TraceError, TraceWriter, UNKNOWN, UNKNOWN_PROCESS, cautions,
 };
 
 use crate::{Reader, told};
@@ -21,6 +22,7 @@ pub(crate) const READER: Reader = Reader {
         "crates/trace/src/block_events.rs",
         "crates/trace/src/blocks.rs",
         "crates/trace/src/cells.rs",
+        "crates/trace/src/characterize",
         "crates/trace/src/fields.rs",
         "crates/trace/src/head.rs",
         "crates/trace/src/input.rs",
@@ -35,6 +37,8 @@ pub(crate) const READER: Reader = Reader {
 
 /// So much is read of what swells when it is decompressed.
 const MOST_RECORDS: usize = 200_000;
+/// So many are characterized: a request may name thousands of blocks.
+const MOST_CHARACTERIZED: usize = 500;
 
 /// Every request, or those before an error.
 fn read(trace: &mut Trace) -> (Vec<Record>, Result<(), TraceError>) {
@@ -90,7 +94,43 @@ fn check(data: &[u8]) {
     if let Err(error) = lenient_ended {
         told(&error);
     }
+    characterized(&all);
     written(&lenient, &all);
+}
+
+/// What a trace asks for, as a whole and by window.
+fn characterized(records: &[Record]) {
+    let records = records.get(..MOST_CHARACTERIZED).unwrap_or(records);
+    let Ok(mut characterizer) = Characterizer::new(Some(1_000_000_000)) else {
+        panic!("a second is a window");
+    };
+    if let Err(error) = characterizer.add(records) {
+        return told(&error);
+    }
+    let Ok(found) = characterizer.finish() else {
+        panic!("fewer requests than windows are kept");
+    };
+    let count = records.len() as u64;
+    assert_eq!(found.tally.all_requests(), count);
+    let of_windows = found
+        .windows
+        .iter()
+        .map(|window| window.tally.all_requests());
+    assert_eq!(of_windows.sum::<u64>(), count);
+    for (direction, orders) in found.tally.orders.iter().enumerate() {
+        let moved = found.tally.requests[direction];
+        assert_eq!(orders.requests(), moved);
+        let drawn = found
+            .heat
+            .cells(direction)
+            .iter()
+            .map(|&cell| u64::from(cell));
+        assert_eq!(drawn.sum::<u64>(), moved);
+        assert_eq!(found.sizes[direction].histogram().count(), moved);
+    }
+    let footprint = found.reuse.footprint();
+    assert!(footprint.both <= footprint.read.min(footprint.written));
+    assert!(footprint.read.max(footprint.written) <= footprint.blocks);
 }
 
 /// What holds of everything that was read.

@@ -33,6 +33,8 @@ from drivelab.traces.words import (
 from drivelab.units import format_size
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from drivelab.traces.characterization import Characterization
 
 STATEMENT: Final = (
@@ -40,6 +42,7 @@ STATEMENT: Final = (
     "another drive would do."
 )
 _DEVICE_MAPS: Final = 4
+_MOST_CARDS: Final = 3
 
 
 def trace_report(trace: Characterization, result: dict[str, Any]) -> Report:
@@ -102,8 +105,6 @@ def _cards(trace: Characterization) -> Cards:
     burst = trace.found["arrivals"]["gap_cv"]
     told = "" if burst is None else f"; variation of the times between them {burst:.3g}"
     columns = trace.windows
-    shares = columns["write_ratio"][~np.isnan(columns["write_ratio"])]
-    touched = columns["footprint_bytes"]
     cards = [
         Card(
             "Requests a second",
@@ -112,14 +113,25 @@ def _cards(trace: Characterization) -> Cards:
             f"{mean} in the mean, by windows of {window}{told}",
         )
     ]
-    if len(shares):
+    shares = _known(columns["write_ratio"])
+    if len(shares) and shares.min() < shares.max():
         ratio = share_text(trace.found["write_ratio"])
         low, high = share_text(float(shares.min())), share_text(float(shares.max()))
         cards.append(Card("Share of writes", low, high, f"{ratio} in the mean"))
+    responses = _known(columns["response_ns_mean"])
+    if len(responses) and len(cards) < _MOST_CARDS - 1:
+        low, high = (latency_text(float(end)) for end in (responses.min(), responses.max()))
+        cards.append(Card("Mean response time", low, high, f"by windows of {window}"))
+    if len(shares):
+        touched = columns["footprint_bytes"]
         whole = size_text(trace.found["footprint"]["bytes"])
         low, high = (format_size(round(float(end))) for end in (touched.min(), touched.max()))
         cards.append(Card("Touched in a window", low, high, f"{whole} in all"))
     return Cards(tuple(cards))
+
+
+def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return values[~np.isnan(values)]
 
 
 def _over_time(trace: Characterization) -> Page:

@@ -103,7 +103,7 @@ def windows_figures(trace: Characterization) -> Multiples:
         course.figure("bandwidth", "Data asked for", Axis("MB/s", also=(0.0,)), moved),
         course.figure("randomness", "Random requests", share, random),
     )
-    return Multiples("over_time", "", figures, columns=2, note=course.note)
+    return Multiples("over_time", "", figures, columns=3, note=course.note)
 
 
 def service_figures(trace: Characterization) -> Multiples | None:
@@ -201,9 +201,10 @@ def gaps_figure(trace: Characterization) -> HistogramFigure | None:
     if gaps is None:
         return None
     variation = trace.found["arrivals"]["gap_cv"]
-    note = (
-        "" if variation is None else f"Their standard deviation is {variation:.2f} of their mean."
-    )
+    together = trace.checks["ties"]
+    notes = [] if variation is None else [f"Standard deviation {variation:.3g} of the mean."]
+    notes += [f"{together:,} arrive together with the one before."] if together else []
+    note = " ".join(notes)
     return _histogram("gaps", "Times between arrivals", gaps, "time between arrivals", note)
 
 

@@ -162,10 +162,22 @@ def devices_table(trace: Characterization, most: int = _MOST_DEVICES) -> Table:
         count = found["device_count"] - len(shown)
         cells = (others["requests"], *(others[name] for name in ("share", "bytes")))
         rows.append((f"{count:,} others", *cells, None, None, None, None))
+    heads = (
+        "device",
+        "requests",
+        "writes",
+        "moved",
+        "random",
+        "ends at",
+        "queue depth",
+        "response",
+    )
+    # What a trace does not tell is no column.
+    kept = [place for place in range(len(heads)) if any(row[place] is not None for row in rows)]
     return Table(
         "devices",
-        ("device", "requests", "writes", "moved", "random", "ends at", "queue depth", "response"),
-        tuple(rows),
+        tuple(heads[place] for place in kept),
+        tuple(tuple(row[place] for place in kept) for row in rows),
         title="Devices, the busiest first",
         right=True,
     )
