@@ -10,6 +10,7 @@ from drivelab.cli.terminal import in_lines, show
 from drivelab.cli.trace_options import ReadingProgress, add_source, source_of
 from drivelab.cli.trace_output import (
     FORMATS,
+    PARQUET,
     add_output,
     checked_output,
     output_text,
@@ -20,6 +21,7 @@ from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
     from drivelab.traces.rewritten import Cut
     from drivelab.traces.source import TraceSource
@@ -47,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to-format",
         choices=FORMATS,
-        help="the format to write [the trace's own if it can be written, else parquet]",
+        help="the format to write [parquet if OUT ends in .parquet, else the trace's own]",
     )
     add_output(parser)
     add_json(parser)
@@ -57,7 +59,7 @@ def carry_out(args: argparse.Namespace) -> int:
     """Write the part, and say what became of it."""
     cut = _cut(args)
     source = source_of(args)
-    format_name = args.to_format or _own_format(source)
+    format_name = args.to_format or _format_for(args.output, source)
     output = checked_output(args, format_name)
     with ReadingProgress() as told:
         done = written(source, output, args, format_name=format_name, cut=cut, told=told)
@@ -86,6 +88,14 @@ def _cut(args: argparse.Namespace) -> Cut:
     )
 
 
-def _own_format(source: TraceSource) -> str:
+def _format_for(output: Path, source: TraceSource) -> str:
+    """Give the trace's own format, or the one that the name of the output tells."""
+    if output.suffix == PARQUET:
+        return "parquet"
     name = source.open().format
-    return name if name in FORMATS else "parquet"
+    if name not in FORMATS:
+        raise UsageError(
+            f"{name} is a format that is read and not written: choose --to-format "
+            f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}, or let the name of -o end in {PARQUET}"
+        )
+    return name

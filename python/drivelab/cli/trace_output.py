@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 FORMATS: Final = ("spc", "fio-iolog", "mqsim", "parquet")
 _KIND: Final = "trace"
 _COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
-_PARQUET: Final = ".parquet"
+#: How the name of a Parquet file ends.
+PARQUET: Final = ".parquet"
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +53,7 @@ def checked_output(args: argparse.Namespace, format_name: str) -> Output:
     """
     path: Path = args.output
     if path.suffix in _COMPRESSIONS and format_name == "parquet":
-        raise UsageError(f"{path}: parquet is compressed inside; let the name end in {_PARQUET}")
+        raise UsageError(f"{path}: parquet is compressed inside; let the name end in {PARQUET}")
     if path.is_dir():
         raise UsageError(f"{path} is a folder; name a file")
     if not path.parent.is_dir():

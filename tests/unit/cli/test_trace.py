@@ -178,8 +178,11 @@ def test_cut_a_span_a_device_and_a_direction(capsys, tmp_path: Path) -> None:
     assert "nothing to cut" in refused(capsys, "cut", "small.spc", "-o", "x")
 
 
-def test_formats_that_are_not_written_are_cut_as_parquet(capsys, tmp_path: Path) -> None:
+def test_formats_that_are_not_written_are_cut_as_another(capsys, tmp_path: Path) -> None:
     msr_file(tmp_path)
+    words = ["cut", "small.msr.gz", "--reads", "-o", "reads.spc"]
+    assert "choose --to-format spc, fio-iolog, mqsim or parquet" in refused(capsys, *words)
+    assert "(spc): 200 requests" in said(capsys, *words, "--to-format", "spc")
     values = json.loads(
         said(capsys, "cut", "small.msr.gz", "--reads", "-o", "reads.parquet", "--json")
     )
