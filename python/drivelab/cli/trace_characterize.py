@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.outputs import add_force, answer_to, output_errors
-from drivelab.cli.terminal import in_lines, show
+from drivelab.cli.terminal import show
 from drivelab.cli.trace_options import ReadingProgress, add_source, add_window, source_of
 from drivelab.errors import UsageError
 
@@ -62,7 +62,7 @@ def carry_out(args: argparse.Namespace) -> int:
     if args.json:
         written = {name: files.get(name) for name in _WRITTEN}
         answer = characterization_values(trace, windows=True) | {"written": written}
-        print(json.dumps(in_lines(answer), indent=2))
+        print(json.dumps(answer, indent=2))
     else:
         show(characterization_text(trace, files))
     return 0

@@ -34,6 +34,6 @@ def carry_out(args: argparse.Namespace) -> int:
     source, output = source_of(args), checked_output(args, args.to)
     with ReadingProgress() as told:
         done = written(source, output, args, format_name=args.to, cut=None, told=told)
-    values = in_lines(output_values(done, output.path, args.to))
-    print(json.dumps(values, indent=2)) if args.json else show(output_text(values))
+    values = output_values(done, output.path, args.to)
+    print(json.dumps(values, indent=2)) if args.json else show(output_text(in_lines(values)))
     return 0

@@ -63,8 +63,8 @@ def carry_out(args: argparse.Namespace) -> int:
     output = checked_output(args, format_name)
     with ReadingProgress() as told:
         done = written(source, output, args, format_name=format_name, cut=cut, told=told)
-    values = in_lines(output_values(done, output.path, format_name))
-    print(json.dumps(values, indent=2)) if args.json else show(output_text(values))
+    values = output_values(done, output.path, format_name)
+    print(json.dumps(values, indent=2)) if args.json else show(output_text(in_lines(values)))
     return 0
 
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from drivelab.cli.arguments import add_json
-from drivelab.cli.terminal import in_lines, show
+from drivelab.cli.terminal import show
 from drivelab.cli.trace_options import ReadingProgress, add_source, source_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def carry_out(args: argparse.Namespace) -> int:
     with ReadingProgress() as told:
         trace = characterize(source_of(args), told=told)
     if args.json:
-        print(json.dumps(in_lines(info_values(trace)), indent=2))
+        print(json.dumps(info_values(trace), indent=2))
     else:
         show(info_text(trace))
     return 0

@@ -56,13 +56,14 @@ def characterization_text(trace: Characterization, files: Mapping[str, str]) -> 
     lines += ["", *_windows(trace)] if len(trace.windows["begin_ns"]) > 1 else []
     lines += _checks(trace)
     if files:
-        lines += ["", *(f"wrote {path}" for path in files.values())]
+        lines += ["", *(f"wrote {escaped(path)}" for path in files.values())]
     return "\n".join(lines)
 
 
 def _head(trace: Characterization) -> Iterator[str]:
     found = trace.found
-    yield f"{trace.name}: {count_text(trace.requests, 'request')}, format {trace.checks['format']}"
+    name = escaped(trace.name)
+    yield f"{name}: {count_text(trace.requests, 'request')}, format {trace.checks['format']}"
     rate = trace.requests_per_second
     if rate is None:
         yield "  span      all requests arrive at the same time"

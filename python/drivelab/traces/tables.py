@@ -8,6 +8,7 @@ import numpy as np
 
 from drivelab.exhibits import Table
 from drivelab.exhibits.quantities import latency_text, share_text
+from drivelab.plain_text import escaped
 from drivelab.traces.characterization import CHARACTERISTICS, DIRECTIONS
 from drivelab.traces.words import number_text, size_text, time_text
 
@@ -155,7 +156,7 @@ def devices_table(trace: Characterization, most: int = _MOST_DEVICES) -> Table:
     found = trace.found
     shown = found["devices"][:most]
     rows: list[tuple[Cell, ...]] = [
-        (trace.devices[one["device"]], *_device_cells(one, trace)) for one in shown
+        (escaped(trace.devices[one["device"]]), *_device_cells(one, trace)) for one in shown
     ]
     others = _summed([*found["devices"][most:], found["other_devices"]])
     if others["requests"]:

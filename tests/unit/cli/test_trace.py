@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from made_trace import msr_file, spc_file
 
+from drivelab._core import trace_formats
 from drivelab.cli import main as cli
+from drivelab.cli.trace_output import FORMATS
 
 
 @pytest.fixture(autouse=True)
@@ -209,3 +211,19 @@ def test_units_columns_and_several_files(capsys, tmp_path: Path) -> None:
     assert "is named twice" in refused(capsys, "info", "small.spc", "./small.spc")
     assert "is a folder" in refused(capsys, "info", ".")
     assert "too small" in refused(capsys, "info", "small.spc", "--time-unit", "0s")
+
+
+def test_names_do_not_act_on_a_terminal(capsys, tmp_path: Path) -> None:
+    lines = [f"{index},web\x1b[31m,0,Read,0,4096,9\n" for index in range(10**9, 10**9 + 5)]
+    (tmp_path / "odd\x1b").write_text("".join(lines))
+    for action in ("info", "characterize"):
+        text = said(capsys, action, "odd\x1b", "--format", "msr")
+        assert "\x1b" not in text
+        assert "web\\x1b[31m:0" in text
+    values = json.loads(said(capsys, "characterize", "odd\x1b", "--format", "msr", "--json"))
+    assert values["devices"][0]["name"] == "web\x1b[31m:0"
+
+
+def test_the_formats_that_are_offered_are_those_of_the_core() -> None:
+    written = {each["name"] for each in trace_formats() if each["is_written"]}
+    assert set(FORMATS) == written
