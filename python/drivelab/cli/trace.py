@@ -26,7 +26,7 @@ _OPTIONS: Final = {
     "use longer windows": "use a longer --window",
     "or allow that it is left out or rounded": "or leave such requests out with --drop",
     "widen the sort window": "widen --sort-window",
-    "check its unit": "check its unit (--time-unit, --sector)",
+    "check its unit": "check its unit (--time-unit, --address-unit)",
 }
 #: Each a module with a line of help, ``add_arguments(parser)`` and ``carry_out(args)``.
 _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {

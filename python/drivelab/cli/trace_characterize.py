@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.cli.arguments import add_json
 from drivelab.cli.outputs import add_force, answer_to, output_errors
 from drivelab.cli.terminal import show
-from drivelab.cli.trace_options import ReadingProgress, add_source, add_window, source_of
+from drivelab.cli.trace_reading import ReadingProgress, add_source, add_window, source_of
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def carry_out(args: argparse.Namespace) -> int:
     """Read the trace, write what was asked for, and say what it asks of a drive."""
-    from drivelab.cli.trace_text import characterization_text
+    from drivelab.cli.trace_told import characterization_text
     from drivelab.traces.characterization import characterize
     from drivelab.traces.values import characterization_values
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.terminal import in_lines, show
-from drivelab.cli.trace_options import ReadingProgress, add_source, source_of
 from drivelab.cli.trace_output import (
     FORMATS,
     add_output,
@@ -16,6 +15,7 @@ from drivelab.cli.trace_output import (
     output_values,
     written,
 )
+from drivelab.cli.trace_reading import ReadingProgress, add_source, source_of
 
 if TYPE_CHECKING:
     import argparse

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from drivelab.cli.arguments import add_json, duration, whole_number
 from drivelab.cli.terminal import in_lines, show
-from drivelab.cli.trace_options import ReadingProgress, add_source, source_of
 from drivelab.cli.trace_output import (
     FORMATS,
     PARQUET,
@@ -17,6 +16,7 @@ from drivelab.cli.trace_output import (
     output_values,
     written,
 )
+from drivelab.cli.trace_reading import ReadingProgress, add_source, source_of
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:

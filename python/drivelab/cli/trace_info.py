@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.terminal import show
-from drivelab.cli.trace_options import ReadingProgress, add_source, source_of
+from drivelab.cli.trace_reading import ReadingProgress, add_source, source_of
 
 if TYPE_CHECKING:
     import argparse
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def carry_out(args: argparse.Namespace) -> int:
     """Read the trace, and say what it is."""
-    from drivelab.cli.trace_text import info_text
+    from drivelab.cli.trace_told import info_text
     from drivelab.traces.characterization import characterize
     from drivelab.traces.values import info_values
 

@@ -31,7 +31,9 @@ class TraceSource:
     format
         Its name; told by the content where it is none.
     devices
-        Only requests to these; to all where it is empty.
+        Only requests to these; None for all.
+    skip_bad_lines
+        Whether bad lines are counted and left out; else the first one is an error.
     device_bytes
         Requests that end beyond are bad.
     time_unit_ns, sector_bytes
@@ -40,39 +42,37 @@ class TraceSource:
         A request may come behind so many later ones.
     columns
         Of a Parquet file, what stands in which column.
-    skips_bad
-        Whether bad lines are counted and left out; else the first one is an error.
     """
 
-    paths: tuple[Path, ...]
+    paths: tuple[str, ...]
     format: str | None = None
-    devices: tuple[str, ...] = ()
+    devices: tuple[str, ...] | None = None
+    skip_bad_lines: bool = False
     device_bytes: int | None = None
     time_unit_ns: int | None = None
     sector_bytes: int | None = None
     sort_window: int = 4096
-    columns: tuple[tuple[str, str], ...] = ()
-    skips_bad: bool = False
+    columns: tuple[tuple[str, str], ...] | None = None
 
     def open(self) -> TraceReader:
         """Open it; raises `UsageError` or `RunError` with one line that says what is wrong."""
         return TraceReader(
             list(self.paths),
             format=self.format,
-            skip_bad_lines=self.skips_bad,
-            devices=list(self.devices) or None,
+            skip_bad_lines=self.skip_bad_lines,
+            devices=None if self.devices is None else list(self.devices),
             device_bytes=self.device_bytes,
             time_unit_ns=self.time_unit_ns,
             sector_bytes=self.sector_bytes,
             sort_window=self.sort_window,
-            columns=list(self.columns) or None,
+            columns=None if self.columns is None else list(self.columns),
         )
 
     @property
     def name(self) -> str:
         """What people call it: its file, or the first of several."""
         more = len(self.paths) - 1
-        return self.paths[0].name + (f" and {more} more" if more else "")
+        return Path(self.paths[0]).name + (f" and {more} more" if more else "")
 
 
 def refuse_without_requests(reader: TraceReader, checks: dict[str, Any]) -> None:

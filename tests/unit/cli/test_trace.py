@@ -198,7 +198,7 @@ def test_units_columns_and_several_files(capsys, tmp_path: Path) -> None:
     values = json.loads(said(capsys, "info", "small.spc", "second.spc", "--json"))
     assert (values["requests"], values["ties"]) == (1200, 600)
     values = json.loads(
-        said(capsys, "info", "small.spc", "--time-unit", "ms", "--sector", "4KiB", "--json")
+        said(capsys, "info", "small.spc", "--time-unit", "ms", "--address-unit", "4KiB", "--json")
     )
     assert values["span_ns"] == 101_990_000
     assert values["end_bytes"] == (2048 + 8 * 199) * 4096 + 4096

@@ -78,7 +78,7 @@ def add_source(parser: argparse.ArgumentParser) -> None:
         help="unit of its times, for example ms or 100ns [the format's]",
     )
     group.add_argument(
-        "--sector",
+        "--address-unit",
         type=size,
         metavar="SIZE",
         help="unit of its addresses, for example 512 or 4KiB [the format's]",
@@ -124,15 +124,15 @@ def source_of(args: argparse.Namespace) -> TraceSource:
             raise UsageError(f"{path} is named twice; name each file once")
         seen.add(path.resolve())
     return TraceSource(
-        tuple(args.files),
+        tuple(map(str, args.files)),
         format=args.format,
-        devices=tuple(args.device),
+        devices=tuple(args.device) or None,
         device_bytes=args.device_size,
         time_unit_ns=args.time_unit,
-        sector_bytes=args.sector,
+        sector_bytes=args.address_unit,
         sort_window=args.sort_window,
-        columns=tuple(args.column),
-        skips_bad=args.on_bad == "skip",
+        columns=tuple(args.column) or None,
+        skip_bad_lines=args.on_bad == "skip",
     )
 
 
