@@ -15,7 +15,7 @@ from typing import Any, Final
 from drivelab.errors import UsageError
 from drivelab.pts.cell_exhibits import block_text, mix_text
 from drivelab.pts.compared import Compared
-from drivelab.pts.student import Interval, mean_interval
+from drivelab.student import Interval, mean_interval
 
 
 @dataclass(frozen=True)

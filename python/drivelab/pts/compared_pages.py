@@ -25,7 +25,7 @@ from drivelab.pts.compared_cells import (
     words_of,
 )
 from drivelab.pts.merit import merit_classes, merits
-from drivelab.pts.student import Interval, mean_interval, ratio_interval
+from drivelab.student import Interval, mean_interval, ratio_interval
 
 #: Beside the user's own, the cells by which the specification judges the IOPS test.
 _HEADLINES: Final = ((4096, 0.0), (65536, 0.65), (1048576, 1.0))

@@ -21,8 +21,8 @@ from drivelab.pts.compared import read_results
 from drivelab.pts.compared_cells import IOPS, at_size_and_mix, beats, cells_of, words_of
 from drivelab.pts.compared_report import compare
 from drivelab.pts.merit import merit_classes, merits
-from drivelab.pts.student import Interval
 from drivelab.sealed_json import sealed_json
+from drivelab.student import Interval
 
 #: Half-width of every interval over its mean.
 HALF = 2.7764451051977987 * 0.01 * math.sqrt(0.5)

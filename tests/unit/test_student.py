@@ -7,7 +7,7 @@ import math
 import pytest
 from scipy import stats
 
-from drivelab.pts.student import mean_interval, ratio_interval, student_quantile
+from drivelab.student import mean_interval, ratio_interval, student_quantile
 
 
 @pytest.mark.parametrize("freedom", [*range(1, 31), 100])
