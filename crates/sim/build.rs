@@ -1,4 +1,5 @@
-//! Embeds every preset below `presets/`, so that a new drive costs one file.
+//! Embeds every preset below `presets/` and every scenario of `scenarios/`, so that a new one costs
+//! one file.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -6,8 +7,15 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let root = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../../presets");
-    println!("cargo::rerun-if-changed={}", root.display());
+    embed("presets")?;
+    embed("scenarios")
+}
+
+/// Writes the names and texts of the files below a folder as a table, in the order of their names.
+fn embed(folder: &str) -> Result<(), Box<dyn Error>> {
+    let root = Path::new(&env::var("CARGO_MANIFEST_DIR")?)
+        .join("../..")
+        .join(folder);
     let mut files = Vec::new();
     collect(&root, &mut files)?;
     files.sort_by(|left, right| left.file_stem().cmp(&right.file_stem()));
@@ -18,15 +26,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         let name = path
             .file_stem()
             .and_then(|stem| stem.to_str())
-            .ok_or_else(|| format!("{}: a preset's file name must be text", path.display()))?;
+            .ok_or_else(|| format!("{}: its name must be text", path.display()))?;
         if name == previous {
-            return Err(format!("two presets are called {name}: rename one file").into());
+            return Err(format!("two of {folder} are called {name}: rename one file").into());
         }
         writeln!(table, "({name:?}, {:?}),", fs::read_to_string(&path)?)?;
         name.clone_into(&mut previous);
     }
     table.push_str("]\n");
-    let output = PathBuf::from(env::var("OUT_DIR")?).join("presets.rs");
+    let output = PathBuf::from(env::var("OUT_DIR")?).join(format!("{folder}.rs"));
     fs::write(output, table)?;
     Ok(())
 }

@@ -429,6 +429,12 @@ class Scenario:
 def scenario_files(text: str) -> list[str]:
     """Return the files that a scenario names; none when it is no scenario."""
 
+def scenario_names() -> list[str]:
+    """Return the names of the package's scenarios, in alphabetical order."""
+
+def scenario_text(name: str) -> str:
+    """Return the TOML text of one of the package's scenarios."""
+
 class Measuring:
     """Results in the order of the work, while threads measure ahead; close it."""
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use drivelab_sim::scenario::Scenario;
+use drivelab_sim::scenario::{self, Scenario};
 use pyo3::prelude::*;
 
 use crate::errors::usage_error;
@@ -11,7 +11,9 @@ use crate::stream::{PyStream, WindowTuple, tuple_of_window};
 /// Adds the topic to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyScenario>()?;
-    module.add_function(wrap_pyfunction!(scenario_files, module)?)
+    module.add_function(wrap_pyfunction!(scenario_files, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_names, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_text, module)?)
 }
 
 /// A checked scenario.
@@ -57,4 +59,19 @@ impl PyScenario {
 #[pyfunction]
 fn scenario_files(text: &str) -> Vec<String> {
     Scenario::files(text)
+}
+
+/// The names of the package's scenarios, in alphabetical order.
+#[pyfunction]
+fn scenario_names() -> Vec<&'static str> {
+    scenario::names()
+}
+
+/// The text of one of them.
+#[pyfunction]
+fn scenario_text(name: &str) -> PyResult<&'static str> {
+    scenario::text(name).ok_or_else(|| {
+        let known = scenario::names().join(", ");
+        usage_error(format!("no scenario {name:?}; the scenarios are {known}"))
+    })
 }

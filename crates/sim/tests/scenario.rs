@@ -4,7 +4,7 @@
 use drivelab_request::{CommandKind, Nanos, WindowPlan};
 use drivelab_sim::host::plan::window_of;
 use drivelab_sim::host::{Plan, SimError};
-use drivelab_sim::scenario::Scenario;
+use drivelab_sim::scenario::{self, Scenario};
 use drivelab_workload::{Arrivals, Key, Requests, Source, WriteMode};
 
 use crate::small_drive;
@@ -421,5 +421,21 @@ fn a_line_of_a_file_that_is_no_request_is_named() {
         let error = error.to_string();
         assert!(error.contains(&"\u{e4}".repeat(40)), "{error}");
         assert!(error.chars().count() < 200, "{error}");
+    }
+}
+
+#[test]
+fn every_scenario_of_the_package_reads_says_what_it_is_and_ends() {
+    let names = scenario::names();
+    assert!(names.is_sorted());
+    assert!(names.contains(&"kv-cache-offload"));
+    assert_eq!(scenario::text("nonesuch"), None);
+    for name in names {
+        let text = scenario::text(name).unwrap();
+        let read =
+            Scenario::read(text, &|_| None).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(read.summary.is_some(), "{name}");
+        let has_end = read.requests.is_some() || read.duration.is_some();
+        assert!(has_end, "{name}");
     }
 }

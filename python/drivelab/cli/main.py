@@ -87,6 +87,7 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             "simulate sim:x25m --write-ratio 0.3 --queue-depth 32",
             libraries="numbers",
         ),
+        Command("scenarios", "workloads that are ready to be run, and their sources", "scenarios"),
     ),
     "Model and predict": (
         Command(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from drivelab.cli.drive_options import add_content, characteristics_of
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from drivelab.workloads.workload import Workload
 
 
@@ -17,9 +18,8 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
     """Add ``--scenario``."""
     parser.add_argument(
         "--scenario",
-        type=Path,
-        metavar="FILE.toml",
-        help="several streams at once instead of characteristics (docs/scenarios.md)",
+        metavar="NAME|FILE.toml",
+        help="several streams at once instead of characteristics; `drivelab scenarios` lists names",
     )
     add_content(parser)
 
@@ -44,3 +44,10 @@ def workload_of(args: argparse.Namespace) -> Workload:
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"a scenario says its own workloads: leave out {option} or --scenario")
     return read_scenario(args.scenario)
+
+
+def file_of_scenario(args: argparse.Namespace) -> Path | None:
+    """Give the file that the scenario was read from, if it was one."""
+    from drivelab.drives.simulated.scenarios import scenario_file
+
+    return None if args.scenario is None else scenario_file(args.scenario)

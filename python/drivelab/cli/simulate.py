@@ -25,7 +25,7 @@ from drivelab.cli.drive_options import (
     characteristics_of,
 )
 from drivelab.cli.outputs import add_force, answer_to, check_files, write_file
-from drivelab.cli.scenario_options import add_scenario, workload_of
+from drivelab.cli.scenario_options import add_scenario, file_of_scenario, workload_of
 from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import DrivelabError, UsageError
 from drivelab.units import format_size
@@ -216,7 +216,7 @@ def _check(args: argparse.Namespace) -> None:
         for path in [getattr(args, name)]
     ]
     _refuse_to_lose_a_state(args)
-    inputs = [args.scenario, args.firmware, preset_file(args.drive)]
+    inputs = [file_of_scenario(args), args.firmware, preset_file(args.drive)]
     check_files(wanted, force=args.force, inputs=inputs)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import add_characteristics, add_json, add_record, duration, seed
 from drivelab.cli.outputs import add_force, answer_to, check_files, write_file
-from drivelab.cli.scenario_options import add_scenario, workload_of
+from drivelab.cli.scenario_options import add_scenario, file_of_scenario, workload_of
 from drivelab.cli.terminal import in_lines, show
 from drivelab.errors import UsageError
 from drivelab.units import format_duration_ns
@@ -265,7 +265,7 @@ def _check_outputs(args: argparse.Namespace) -> None:
             ((".csv",), _STAGES, args.csv),
         )
     ]
-    check_files(wanted, force=args.force, inputs=[args.scenario, preset_file(args.drive)])
+    check_files(wanted, force=args.force, inputs=[file_of_scenario(args), preset_file(args.drive)])
 
 
 def _check_record(record_bytes: int, page_bytes: int) -> None:

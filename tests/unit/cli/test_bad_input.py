@@ -35,7 +35,7 @@ SMALL_JOB = [
 ]
 # Words, and what the line has to say.
 WRONG_WORDS: list[tuple[list[str], str]] = [
-    (["nonsense"], "the commands are drives, measure, simulate, model"),
+    (["nonsense"], "the commands are drives, measure, simulate, scenarios"),
     (["measure"], "DRIVE is missing (see `drivelab measure --help`)"),
     (["measure", ""], "sim:x25m"),
     (["measure", "sim:nonsense"], "`drivelab drives` lists all"),

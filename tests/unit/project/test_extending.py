@@ -140,6 +140,7 @@ def test_a_counter_costs_two_places(tmp_path: Path) -> None:
             "crates",
             "fuzz",
             "presets",
+            "scenarios",
             "python",
         )
     )

@@ -1,31 +1,47 @@
-"""Finding the text of a scenario and of the lists of requests that it names."""
+"""Finding the text of a scenario, the package's or a file's, and of the lists that it names."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final
 
-from drivelab._core import scenario_files
+from drivelab._core import scenario_files, scenario_names, scenario_text
 from drivelab.drives.named_file import read_text_file
 from drivelab.errors import UsageError
+from drivelab.near_names import meant
+from drivelab.workloads.given import shown
 from drivelab.workloads.scenario import Scenario
 
+SUFFIX: Final = ".toml"
 # Streams take some ten lines each.
 _MAX_SCENARIO_BYTES: Final = 16 << 20
 # A request takes some thirty bytes as a line, and as many in memory.
 _MAX_REQUESTS_BYTES: Final = 1 << 30
 
 
-def read_scenario(path: Path) -> Scenario:
-    """Read a scenario from a file; the files that it names are looked for beside it.
+def scenario_file(reference: str) -> Path | None:
+    """Give the file that is meant; ``None`` where it is one of the package's scenarios.
+
+    The names of the package come first: a file that is called as one of them is ``./NAME``.
+    """
+    return None if reference in scenario_names() else Path(reference)
+
+
+def read_scenario(reference: str) -> Scenario:
+    """Read a scenario: one of the package's by its name, or a file by its path.
+
+    The lists of requests that a file names are looked for beside it.
 
     Raises
     ------
     UsageError
-        When a file cannot be read, or the scenario is none: names the line, the key and what
-        is allowed.
+        When there is none, or it is none: names the line, the key and what is allowed.
     """
-    text = _read(path, "a scenario", _MAX_SCENARIO_BYTES)
+    path = scenario_file(reference)
+    if path is None:
+        return Scenario(scenario_text(reference))
+    text = _text_of(path)
     files = tuple(
         (name, _read(path.parent / name, "a list of requests", _MAX_REQUESTS_BYTES))
         for name in scenario_files(text)
@@ -34,6 +50,30 @@ def read_scenario(path: Path) -> Scenario:
         return Scenario(text, files)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error
+
+
+def text_of(reference: str) -> str:
+    """Return a scenario as it was written, comments too.
+
+    Raises
+    ------
+    UsageError
+        When there is none; lists those of the package.
+    """
+    path = scenario_file(reference)
+    return scenario_text(reference) if path is None else _text_of(path)
+
+
+def _text_of(path: Path) -> str:
+    known = scenario_names()
+    is_file = path.suffix == SUFFIX or os.sep in str(path) or path.exists()
+    if not is_file:
+        raise UsageError(
+            f"there is no scenario {shown(str(path))}; {meant(str(path), known)}there are "
+            f"{', '.join(known)}, and files of your own, such as mine{SUFFIX}"
+        )
+    instead = f"{meant(path.stem, known)}the scenarios of the package are {', '.join(known)}"
+    return read_text_file(path, "a scenario", _MAX_SCENARIO_BYTES, instead)
 
 
 def _read(path: Path, what: str, most_bytes: int) -> str:

@@ -1,0 +1,127 @@
+"""Scenarios of the package: every value has a source, each runs, and a name finds it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from drivelab._core import scenario_names, scenario_text
+from drivelab.drives.plan import MeasurementPlan
+from drivelab.drives.simulated.drive import SimulatedDrive
+from drivelab.drives.simulated.scenarios import read_scenario, text_of
+from drivelab.errors import UsageError
+from drivelab.workloads.scenario import Scenario
+
+ROOT = Path(__file__).parents[4]
+GRADES = ("paper", "documentation", "trace", "recalled", "assumed")
+GRADED = re.compile(rf"= .*# ({'|'.join(GRADES)}): \S.{{4,}}$")
+# Words for people have no source.
+UNGRADED = ("name", "summary")
+
+
+def ungraded_lines(text: str) -> list[str]:
+    values = [
+        line
+        for line in text.splitlines()
+        if re.match(r"[a-z_]+ *=", line) and line.split("=")[0].strip() not in UNGRADED
+    ]
+    assert values
+    return [line for line in values if not GRADED.search(line)]
+
+
+def test_package_holds_every_file_of_scenarios() -> None:
+    files = {path.stem: path for path in (ROOT / "scenarios").glob("*.toml")}
+    assert sorted(files) == scenario_names()
+    for name, path in files.items():
+        assert scenario_text(name) == path.read_text()
+    with pytest.raises(UsageError, match="the scenarios are checkpoint-read, "):
+        scenario_text("nonesuch")
+
+
+@pytest.mark.parametrize("name", scenario_names())
+def test_every_value_has_a_source_and_a_line_says_what_it_is(name: str) -> None:
+    assert ungraded_lines(scenario_text(name)) == []
+    scenario = read_scenario(name)
+    assert scenario.summary
+    assert scenario.ends
+    assert text_of(name).startswith("# A scenario of the package")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["rate_iops = 10", "rate_iops = 10  # paper", "rate_iops = 10  # guessed: in the abstract"],
+)
+def test_value_without_a_source_is_found(line: str) -> None:
+    assert ungraded_lines(line) == [line]
+
+
+def test_every_scenario_is_in_the_page() -> None:
+    page = (ROOT / "docs" / "scenarios.md").read_text()
+    named = re.findall(r"^\| `([a-z0-9-]+)` \| .*\| .*\|$", page, re.MULTILINE)
+    assert [name for name in named if name in scenario_names()] == scenario_names()
+
+
+@pytest.fixture(scope="module", params=["bench-64gib", "enterprise-tlc-pcie4"])
+def drive(request: pytest.FixtureRequest) -> SimulatedDrive:
+    return SimulatedDrive.open(f"sim:{request.param}")
+
+
+@pytest.mark.parametrize("name", scenario_names())
+def test_each_runs_and_every_stream_is_served(name: str, drive: SimulatedDrive) -> None:
+    (found,) = drive.measure([(0, read_scenario(name))], MeasurementPlan(requests=2_000))
+    assert found.requests >= 1_000
+    # Where the drive is behind, a rare stream may wait for its turn that long.
+    served = [stream.requests for stream in found.streams if stream.operations]
+    assert served
+    assert sum(served) == found.requests
+
+
+def test_rates_are_those_of_the_sources() -> None:
+    def rates(name: str) -> dict[str, float]:
+        asked = [stream.described() for stream in read_scenario(name).streams()]
+        # Write ratio, depth, and the sizes of reads and writes come first of a workload.
+        return {
+            each["name"]: each["rate_iops"] * each["workload"][3 if each["workload"][0] else 2]
+            for each in asked
+        }
+
+    cache = rates("kv-cache-offload")
+    assert cache["cache read"] == 2 * 2**30
+    assert cache["cache written"] == 11 * 2**20
+    # Seven samples of 146,600,628 bytes take the accelerator 0.323 s, of which it may lose a tenth.
+    assert rates("training-unet3d")["samples"] == pytest.approx(
+        0.9 * 7 * 146_600_628 / 0.323, rel=1e-3
+    )
+    assert rates("training-resnet50")["records"] == pytest.approx(
+        8 * 0.9 * 400 * 114_660.07 / 0.224, rel=1e-3
+    )
+
+
+def test_a_name_of_the_package_comes_before_a_file_of_that_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = 'summary = "mine"\nrequests = 10\n[[stream]]\nname = "one"\nqueue_depth = 1\n'
+    for name in ("tpc-c", "mine"):
+        Path(name).write_text(own)
+    assert read_scenario("tpc-c") == Scenario(scenario_text("tpc-c"))
+    for path in ("./tpc-c", "mine"):
+        assert read_scenario(path).summary == "mine"
+        assert text_of(path) == own
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("vector-serch", "there is no scenario 'vector-serch'; did you mean vector-search? there"),
+        ("nothing", "there is no scenario 'nothing'; there are checkpoint-read, "),
+        ("tpcc.toml", "there is no file tpcc.toml; did you mean tpc-c? the scenarios of the"),
+    ],
+)
+def test_unknown_name_is_answered_with_near_ones_and_all(asked: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_scenario(asked)
+    assert said in str(caught.value)
+    assert "web-server" in str(caught.value)
