@@ -18,6 +18,7 @@ NAMES: Final = (
     "pts_result",
     "class_file",
     "power_log",
+    "prices",
     "mqsim",
     "side_file",
     "state_file",

@@ -27,8 +27,11 @@ _PLAN_OPTIONS: Final = (
 _WORDS: Final = {"half_width_ratio": "--half-width", "warmup_seconds": "--warmup"}
 
 
-def add_drive_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that `open_named` and `plan_of` read."""
+def add_drive_options(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Add the options that `open_named` and `plan_of` read.
+
+    For several drives ``--allow-destructive`` may be given for each: see `several_drives.allowed`.
+    """
     parser.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="key of all random numbers [0]"
     )
@@ -46,6 +49,11 @@ def add_drive_options(parser: argparse.ArgumentParser) -> None:
         "--size", type=size, metavar="SIZE", help="size of a file that is made [1GiB]"
     )
     group.add_argument("--keep", action="store_true", help="keep a file that was made")
+    if several:
+        from drivelab.cli.several_drives import add_allow_destructive
+
+        add_allow_destructive(group)
+        return
     group.add_argument(
         "--allow-destructive",
         metavar="PATH",

@@ -88,6 +88,12 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
             libraries="numbers",
         ),
         Command("scenarios", "workloads that are ready to be run, and their sources", "scenarios"),
+        Command(
+            "choose",
+            "which of several drives is best under a workload, and how sure that is",
+            "choose vector-search --drives sim:bench-64gib,sim:enterprise-tlc-pcie4",
+            libraries="models",
+        ),
     ),
     "Model and predict": (
         Command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from drivelab.campaign.kind import CAMPAIGN
+from drivelab.choose.kind import CHOICE
 from drivelab.errors import UsageError
 from drivelab.profile.kind import PROFILE
 from drivelab.pts.kind import TEST
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from drivelab.runs.kind import RunKind
     from drivelab.store import RunStore
 
-RUN_KINDS: Final = {kind.command: kind for kind in (CAMPAIGN, TEST, PROFILE)}
+RUN_KINDS: Final = {kind.command: kind for kind in (CAMPAIGN, TEST, PROFILE, CHOICE)}
 
 
 def kind_of_run(store: RunStore) -> RunKind:

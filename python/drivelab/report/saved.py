@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -49,7 +49,12 @@ def begin_tables(folder: OutputFolder, names: Iterable[str]) -> Path:
     return data
 
 
-def refuse_folder(folder: OutputFolder, *, beside: Mapping[str, str] | None = None) -> None:
+def refuse_folder(
+    folder: OutputFolder,
+    *,
+    beside: Mapping[str, str] | None = None,
+    folders: Collection[str] = (),
+) -> None:
     """Refuse a folder that a report must not be written into.
 
     Parameters
@@ -58,6 +63,8 @@ def refuse_folder(folder: OutputFolder, *, beside: Mapping[str, str] | None = No
         Where to.
     beside
         Names and kinds of further files that whoever writes the report writes there.
+    folders
+        Names of folders that may lie in it, whatever they hold.
 
     Raises
     ------
@@ -73,9 +80,8 @@ def refuse_folder(folder: OutputFolder, *, beside: Mapping[str, str] | None = No
         raise UsageError(f"{path} is a run, and has its own report; choose another --out")
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is a file; a report is a folder, choose another --out")
-    others = (
-        sorted({entry.name for entry in path.iterdir()} - _OURS - set(own)) if path.is_dir() else []
-    )
+    found = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
+    others = sorted(found - {*_OURS, *own, *folders})
     if others:
         raise UsageError(
             f"{path} holds {others[0]}, which no report made; choose a new or an empty folder"

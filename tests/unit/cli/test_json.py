@@ -39,8 +39,8 @@ pytestmark = pytest.mark.usefixtures("models_in_brief")
 DOCUMENTS = [
     Path(__file__).parents[3] / "docs" / name
     for name in (
-        *("json.md", "json-drives.md", "json-own.md", "json-profile.md", "json-pts.md"),
-        *("json-reproduce.md", "json-trace.md"),
+        *("json.md", "json-choose.md", "json-drives.md", "json-own.md", "json-profile.md"),
+        *("json-pts.md", "json-reproduce.md", "json-trace.md"),
     )
 ]
 # Objects whose keys are data: any name may stand there.
@@ -104,6 +104,13 @@ COMMAND_LINES: dict[str, list[str]] = {
     "runs export": ["runs", "export", "failed", "--csv", "a.csv", "--parquet", "a.parquet"],
     "runs remove": ["runs", "remove", "removed", "--yes"],
     "report RUN RUN2": ["report", "run", "copied", "--out", "comparison"],
+    "scenarios": ["scenarios"],
+    # Two that keep up, and one that does not.
+    "choose": [
+        *("choose", "training-unet3d", "--repetitions", "2", "--seconds", "0.05"),
+        *("--drives", "sim:bench-64gib,sim:low-latency,sim:enterprise-tlc-pcie4"),
+        *("--prices", "prices.csv", "--out", "chosen"),
+    ],
     # Outside what was measured, or the list of warnings would be empty.
     "predict": ["predict", "run", "--queue-depth", "5000"],
     "trace info": ["trace", "info", "small.blkparse", "--on-bad", "skip"],
@@ -164,6 +171,12 @@ direction = "read"
 queue_depth = 1
 size_bytes = 4096
 random_ratio = 1.0
+"""
+
+PRICES = """drive,price,watts
+sim:bench-64gib,40,3
+sim:low-latency,400,9
+sim:enterprise-tlc-pcie4,300,14
 """
 
 DEVICE = BlockDevice(
@@ -227,6 +240,7 @@ def finished_run(tmp_path_factory) -> Path:
     words = [*COMMAND_LINES["model"][:-1], str(folder / "run")]
     assert cli.main(words) == 0
     blkparse_file(folder)
+    (folder / "prices.csv").write_text(PRICES)
     (folder / "metered.toml").write_text(METERED)
     (folder / "figured.toml").write_text(FIGURED)
     (folder / "ssdconfig.xml").write_text(ssdconfig())

@@ -6,6 +6,7 @@ Bars lie, so that each carries its name and its value: nothing depends on a colo
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
@@ -14,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 
 from drivelab.exhibits import Table
 from drivelab.exhibits.number_text import value_text
-from drivelab.exhibits.quantities import share_text
+from drivelab.exhibits.quantities import latency_text, share_text
 from drivelab.plain_text import escaped_lines
 from drivelab.report.drawing.axes import axis_label, axis_text, plot_inches, stand_apart
 from drivelab.report.drawing.line_styles import AreaStyle
@@ -22,7 +23,7 @@ from drivelab.report.drawing.looks import WIDE_INCHES, Drawn, Panel, identifier
 from drivelab.report.drawing.svg import BLUE, GREEN, INK, ORANGE, document, panel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -48,6 +49,11 @@ _LONGEST_LINE: Final = 22
 _PLACES: Final = re.compile(r"(?<=[\s/_:,-])")
 #: Of kinds of bars, in the order in which they first come.
 _KIND_COLORS: Final = (ORANGE, BLUE, GREEN)
+#: How the value behind a bar is written, by the quantity of the axis.
+_VALUE_TEXTS: Final[dict[str, Callable[[float], str]]] = {
+    "share": share_text,
+    "duration": latency_text,
+}
 _HATCHES: Final = {"simulated": "////", "calculated": "...."}
 
 
@@ -191,7 +197,7 @@ def _draw(
 ) -> None:
     values = [values[group] for _, values, _ in figure.bars]
     intervals = [intervals[group] for _, _, intervals in figure.bars]
-    text = share_text if figure.y.quantity == "share" else value_text
+    text = _VALUE_TEXTS.get(figure.y.quantity, value_text)
     ends = [value for value in values if value is not None]
     ends += [interval[1] for interval in intervals if interval is not None]
     ends += figure.guides[group : group + 1]

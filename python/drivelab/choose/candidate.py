@@ -1,0 +1,152 @@
+"""What one drive did over all repetitions: each quality as a mean with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+from drivelab.exhibits.quantities import METRICS, Metric
+from drivelab.student import Interval, mean_interval
+
+if TYPE_CHECKING:
+    from drivelab.drives.measurement import Measurement
+    from drivelab.drives.open_drive import DriveKind
+
+#: A stream that is served less than this of what arrives cannot be kept up with. Arrivals at
+#: random scatter by less in the numbers that are counted here.
+_SERVED_RATIO: Final = 0.98
+#: A queue that grows all the time makes the last quarter of a run wait more than twice as long as
+#: the second one; other causes rarely do.
+_GROWN_RATIO: Final = 1.8
+_LEAST_BATCHES: Final = 16
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Something that drives are ranked by.
+
+    Attributes
+    ----------
+    name
+        On the command line.
+    metric
+        How it is called and written.
+    of
+        Takes it from a measurement, in the base unit.
+    """
+
+    name: str
+    metric: Metric
+    of: Callable[[Measurement], float]
+
+    @property
+    def is_less_better(self) -> bool:
+        """Whether a smaller value is the better one."""
+        return self.metric.lower_is_better
+
+
+_P99: Final = Metric("latency_ns_p99", "99 % latency", "ms", 1e-6, True)
+
+#: By the name on the command line, in the order of tables.
+QUALITIES: Final[dict[str, Quality]] = {
+    quality.name: quality
+    for quality in (
+        Quality("latency", METRICS["latency_ns_mean"], lambda one: one.latency_ns_mean),
+        Quality("p99", _P99, lambda one: float(one.percentile_ns(99))),
+        Quality(
+            "bandwidth",
+            METRICS["bandwidth_bytes_per_second"],
+            lambda one: one.bandwidth_bytes_per_second,
+        ),
+        Quality("throughput", METRICS["iops"], lambda one: one.iops),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """A stream that arrives faster than the drive serves it.
+
+    Attributes
+    ----------
+    stream
+        Its name.
+    asked_iops, served_iops
+        Requests a second that arrive, and that are complete.
+    """
+
+    stream: str
+    asked_iops: float
+    served_iops: float
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A drive and what it did.
+
+    Attributes
+    ----------
+    drive
+        Its name.
+    kind
+        What it is.
+    capacity_bytes
+        That workloads may address.
+    measurements
+        Of the repetitions, in order; two at least.
+    """
+
+    drive: str
+    kind: DriveKind
+    capacity_bytes: int
+    measurements: tuple[Measurement, ...]
+
+    def values(self, quality: Quality) -> tuple[float, ...]:
+        """Give a quality of each repetition, in the base unit."""
+        return tuple(map(quality.of, self.measurements))
+
+    def interval(self, quality: Quality) -> Interval:
+        """Give the mean of a quality over the repetitions, and its 95 % interval."""
+        return mean_interval(self.values(quality))
+
+    @cached_property
+    def asked_iops(self) -> float | None:
+        """Requests a second that arrive; ``None`` where some wait for the drive."""
+        rates = [rate for _, rate in _open_streams(self.measurements[0])]
+        return None if None in rates else sum(rate for rate in rates if rate is not None)
+
+    @cached_property
+    def shortfalls(self) -> tuple[Shortfall, ...]:
+        """The streams that arrive faster than they are served: their queue grows without end."""
+        found = []
+        for place, (name, rate) in enumerate(_open_streams(self.measurements[0])):
+            if rate is None:
+                continue
+            served = mean_interval([one.streams[place].iops for one in self.measurements])
+            most = served.mean if served.high is None else served.high
+            if most < _SERVED_RATIO * rate or self._grows:
+                found.append(Shortfall(name, rate, served.mean))
+        return tuple(found)
+
+    @cached_property
+    def _grows(self) -> bool:
+        """Whether requests wait longer and longer, in every repetition."""
+        return all(map(_has_growing_queue, self.measurements))
+
+
+def _open_streams(measurement: Measurement) -> list[tuple[str, float | None]]:
+    """Give the names of a workload's streams, and of those that arrive at a rate how fast."""
+    asked = [stream.described() for stream in measurement.workload.streams()]
+    return [(each["name"], each["rate_iops"]) for each in asked]
+
+
+def _has_growing_queue(measurement: Measurement) -> bool:
+    means: Sequence[float] = () if measurement.batches is None else measurement.batches.means_ns
+    if len(means) < _LEAST_BATCHES:
+        return False
+    quarter = len(means) // 4
+    early, late = fmean(means[quarter : 2 * quarter]), fmean(means[-quarter:])
+    return late > _GROWN_RATIO * early

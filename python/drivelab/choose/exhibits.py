@@ -1,0 +1,309 @@
+"""The page of a choice: the ranking, how sure it is, where the drives differ, what they cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from drivelab.choose import tables
+from drivelab.choose.answer import answer_of
+from drivelab.choose.candidate import QUALITIES, Quality
+from drivelab.choose.words import (
+    cheapest_text,
+    headline,
+    kind_text,
+    lacking_texts,
+    ratio_text,
+    sentence,
+    where_text,
+)
+from drivelab.exhibits import (
+    Axis,
+    BarFigure,
+    Caution,
+    Facts,
+    Line,
+    LineFigure,
+    Page,
+    Report,
+    Table,
+    Text,
+    number,
+)
+from drivelab.exhibits.quantities import (
+    NOTHING,
+    PROVENANCE,
+    latency_text,
+    listed,
+    share_text,
+)
+from drivelab.units import format_iops
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.choose.candidate import Candidate
+    from drivelab.choose.prices import Cost
+    from drivelab.choose.ranking import Choice
+    from drivelab.choose.settings import Asked
+    from drivelab.exhibits import Cell, Exhibit
+    from drivelab.student import Interval
+
+# Of the bars: what stands in one figure, on one axis.
+_FIGURES: Final = (
+    ("latencies", ("latency", "p99"), Axis("latency", quantity="duration"), 1.0),
+    ("bandwidth", ("bandwidth",), Axis("bandwidth (MB/s)"), 1e-6),
+    ("throughput", ("throughput",), Axis("throughput (IOPS)"), 1.0),
+)
+_WHISKERS: Final = (
+    "Whiskers are 95 % intervals of the mean over the repetitions (Student's t). Overlapping "
+    "whiskers do not say that drives are alike: they are compared repetition by repetition, below."
+)
+_PAIRED: Final = (
+    "Repetition by repetition, as each has the same random numbers on every drive: how many times "
+    "as good one drive is as the other. A statement is carried where the 95 % interval of the "
+    "ratio leaves out that they are alike. Each interval is for its own row: of twenty rows in "
+    "which drives are alike, one is carried by chance."
+)
+_CURVES: Final = (
+    "The further up, the longer requests take; a line that rises steeply to the right has slow "
+    "stragglers behind a good mean. Means over the repetitions; a line ends where fewer than "
+    f"{tables.REQUESTS_BEYOND} requests of a repetition are slower. Drives that cannot keep up are "
+    "not drawn."
+)
+_NO_SCATTER: Final = 1e-9
+_DIVIDED: Final = (
+    "Drives for the rate: by dividing alone. A load that is spread over several drives leaves each "
+    "a shorter queue, so they would answer faster than one."
+)
+
+
+def choice_report(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> Report:
+    """Make the report; the same measurements always give the same one."""
+    kinds = {one.kind for one in choice.candidates}
+    badge = ("", "")
+    if len(kinds) == 1:
+        (kind,) = kinds
+        badge = (kind, PROVENANCE[kind].label)
+    pages = [_ranking(choice, asked), _statements(choice), _differences(choice)]
+    if costs:
+        pages.append(_costs(costs))
+    pages.append(Page("What was measured", (Facts("", _facts(choice, asked)),), anchor="facts"))
+    return Report(
+        f"Which drive for {asked.name}",
+        pages=tuple(pages),
+        result=answer_of(choice, asked, costs),
+        tables=(tables.repetition_table(choice),),
+        subject="choice",
+        badge=badge,
+        statement=_statement(choice.candidates),
+    )
+
+
+def _ranking(choice: Choice, asked: Asked) -> Page:
+    columns = ("drive", "rank", *(each.metric.label for each in QUALITIES.values()))
+    rows: list[tuple[Cell, ...]] = []
+    for rank, one in zip(choice.ranks, choice.candidates, strict=True):
+        cells = [interval_text(each, one.interval(each)) for each in QUALITIES.values()]
+        rows.append((one.drive, NOTHING if one.shortfalls else rank, *cells))
+    table = Table(
+        "ranking",
+        columns,
+        tuple(rows),
+        note="Drives share a rank where no statement below parts them. Behind \N{PLUS-MINUS SIGN} "
+        "stands the 95 % half-width of the mean.",
+        right=True,
+        saved=(tables.drive_table(choice),),
+    )
+    ahead = [sentence(one) for one in choice.steps()[:1]]
+    names = [one.drive for one in choice.lacking]
+    behind = [f"{listed(names)} cannot keep up with what arrives."] if names else []
+    lead = Text((" ".join((*behind, headline(choice), *ahead)),), leads=True)
+    what = "" if asked.description == asked.name else f": {asked.description}"
+    asked_for = Text((f"The workload is {asked.name}{what}.",))
+    cautions = tuple(Caution("Cannot keep up", text) for text in lacking_texts(choice))
+    bars = tuple(_bars(choice, *figure) for figure in _FIGURES)
+    return Page("Which drive", (lead, asked_for, table, *bars), cautions, anchor="ranking")
+
+
+def _bars(choice: Choice, name: str, names: Sequence[str], axis: Axis, factor: float) -> BarFigure:
+    qualities = [QUALITIES[each] for each in names]
+    bars: list[tuple[str, tuple[float | None, ...], tuple[tuple[float, float] | None, ...]]] = []
+    for one in choice.candidates:
+        if one.shortfalls and qualities[0].is_less_better:
+            # They would dwarf the others, and say nothing.
+            bars.append((one.drive, (None,) * len(qualities), (None,) * len(qualities)))
+            continue
+        found = [one.interval(each) for each in qualities]
+        values = tuple(factor * each.mean for each in found)
+        ends = tuple(
+            None if each.ends is None else (factor * max(each.ends[0], 0.0), factor * each.ends[1])
+            for each in found
+        )
+        bars.append((one.drive, values, ends))
+    return BarFigure(
+        name,
+        "",
+        axis,
+        tuple(each.metric.label for each in qualities),
+        tuple(bars),
+        note=_WHISKERS if name == _FIGURES[-1][0] else "",
+    )
+
+
+def _statements(choice: Choice) -> Page:
+    able = [one for one in choice.candidates if not one.shortfalls]
+    exhibits: list[Exhibit] = []
+    if len(able) > 1:
+        exhibits.append(Text(tuple(map(sentence, choice.steps()))))
+        rows = tuple(
+            (
+                one.better,
+                one.worse,
+                ratio_text(one.ratio),
+                "yes" if one.is_carried else "no",
+            )
+            for one in choice.statements
+        )
+        groups = tuple(
+            (each.metric.label, len(choice.of(each)))
+            for each in QUALITIES.values()
+            if choice.of(each)
+        )
+        exhibits.append(
+            Table(
+                "pairs",
+                ("better", "worse", "by how much", "carried"),
+                rows,
+                lead=_PAIRED,
+                groups=groups,
+                saved=(tables.statement_table(choice),),
+            )
+        )
+    else:
+        exhibits.append(Text(("Fewer than two drives keep up, so no two are compared.",)))
+    return Page("How sure that is", tuple(exhibits), anchor="statements")
+
+
+def _differences(choice: Choice) -> Page:
+    said = where_text(choice)
+    exhibits: list[Exhibit] = [Text((said,))] if said else []
+    exhibits += [_curves(choice)] if len(choice.lacking) < len(choice.candidates) else []
+    exhibits.append(_streams(choice))
+    return Page("Where they differ", tuple(exhibits), anchor="differences")
+
+
+def _curves(choice: Choice) -> LineFigure:
+    table = tables.percentile_table(choice)
+    lines = []
+    for one in choice.candidates:
+        if one.shortfalls:
+            continue
+        rows = table.records(drive=one.drive)
+        lines.append(
+            Line(
+                one.drive,
+                tuple(number(row["percentile"]) for row in rows),
+                tuple(number(row["latency_ns"]) for row in rows),
+                "trace",
+                origin=one.kind,
+            )
+        )
+    return LineFigure(
+        "percentiles",
+        "Latency of the slower requests",
+        Axis("percentile: requests that take no longer", "nines"),
+        Axis("latency", "log10", quantity="duration"),
+        tuple(lines),
+        note=_CURVES,
+        saved=(table,),
+    )
+
+
+def _streams(choice: Choice) -> Table:
+    table = tables.stream_table(choice)
+    rows: list[tuple[Cell, ...]] = []
+    groups: list[tuple[str, int]] = []
+    for record in table.records():
+        name = kind_text(record)
+        if not groups or groups[-1][0] != name:
+            groups.append((name, 0))
+        groups[-1] = (name, groups[-1][1] + 1)
+        latencies = (latency_text(number(record[f"latency_ns_{each}"])) for each in ("mean", "p99"))
+        rows.append((record["drive"], *latencies, format_iops(number(record["iops"]))))
+    return Table(
+        "by-stream",
+        ("drive", "mean latency", "99 % latency", "throughput"),
+        tuple(rows),
+        title="By stream and kind of request",
+        groups=tuple(groups),
+        right=True,
+        saved=(table,),
+    )
+
+
+def _costs(costs: Sequence[Cost]) -> Page:
+    has_rate = any(one.drives is not None for one in costs)
+    columns: tuple[str, ...] = ("drive", "price", "watts", "IOPS per price", "IOPS per watt")
+    columns += ("price per TB",)
+    if has_rate:
+        columns += (f"drives for {costs[0].rate_iops:,.0f} IOPS", "their price", "their watts")
+    rows: list[tuple[Cell, ...]] = []
+    for one in costs:
+        values: list[float | None] = [one.price.price, one.price.watts, one.iops_per_price]
+        values += [one.iops_per_watt, one.price_per_terabyte]
+        if has_rate:
+            values += [one.drives, one.rate_price, one.rate_watts]
+        cells: list[Cell] = [amount_text(value) for value in values]
+        rows.append((one.drive, *cells))
+    table = Table(
+        "what-they-cost",
+        columns,
+        tuple(rows),
+        note=f"Prices are in the currency of the table. {_DIVIDED if has_rate else ''}".strip(),
+        right=True,
+        saved=(tables.cost_table(costs),),
+    )
+    said = cheapest_text(costs)
+    return Page("What they cost", (*([Text((said,))] if said else []), table), anchor="costs")
+
+
+def _facts(choice: Choice, asked: Asked) -> tuple[tuple[str, str], ...]:
+    first = choice.candidates[0].measurements[0]
+    each = f"{first.requests:,} requests in a repetition on {choice.candidates[0].drive}"
+    return (
+        ("Workload", asked.name),
+        ("What it is", asked.description),
+        *((("Writes", asked.writes),) if asked.writes else ()),
+        ("Repetitions", f"{asked.repetitions} on each drive, with the same random numbers on all"),
+        ("Counted", f"{each}; other drives may count others"),
+        ("Seed", str(asked.seed)),
+    )
+
+
+def _statement(candidates: Sequence[Candidate]) -> str:
+    """Say where the numbers come from."""
+    kinds = list(dict.fromkeys(one.kind for one in candidates))
+    if len(kinds) == 1:
+        return PROVENANCE[kinds[0]].statement
+    parts = []
+    for kind in kinds:
+        names = listed([one.drive for one in candidates if one.kind == kind])
+        parts.append(f"The numbers of {names} are {PROVENANCE[kind].adjective}.")
+    return " ".join(parts)
+
+
+def amount_text(value: float | None) -> str:
+    """Write a price, watts or what comes for them: four digits, or all before the point."""
+    if value is None:
+        return NOTHING
+    return f"{value:,.0f}" if value >= 999.5 else f"{value:.4g}"
+
+
+def interval_text(quality: Quality, interval: Interval) -> str:
+    """Write a mean and its half-width in per cent of it."""
+    text = quality.metric.text(interval.mean)
+    if interval.high is None:
+        return text
+    half = (interval.high - interval.mean) / interval.mean
+    # Repetitions whose means are rounded alike scatter by what the rounding leaves.
+    return f"{text} \N{PLUS-MINUS SIGN} {share_text(half) if half > _NO_SCATTER else '0 %'}"

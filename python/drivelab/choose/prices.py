@@ -1,0 +1,202 @@
+"""What drives cost, from a table of prices, and what an asked rate costs with each."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from drivelab.drives.named_file import read_text_file
+from drivelab.errors import UsageError
+from drivelab.near_names import meant
+from drivelab.units import parse_size
+from drivelab.workloads.given import shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from drivelab.choose.candidate import Candidate
+
+_REQUIRED: Final = ("drive", "price", "watts")
+_COLUMNS: Final = (*_REQUIRED, "capacity")
+_EXAMPLE: Final = "drive,price,watts and, if you like, capacity"
+_MOST_BYTES: Final = 1 << 20
+_MOST: Final = 1e12
+
+
+@dataclass(frozen=True)
+class Price:
+    """What one drive costs.
+
+    Attributes
+    ----------
+    price
+        In the table's own currency, more than 0.
+    watts
+        It draws under load, more than 0.
+    capacity_bytes
+        That are sold; ``None`` where the table does not say.
+    """
+
+    price: float
+    watts: float
+    capacity_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a drive costs for what it does.
+
+    Attributes
+    ----------
+    drive
+        Its name.
+    price
+        Of one.
+    iops_per_price, iops_per_watt
+        Its throughput for each unit of price, and for each watt.
+    price_per_terabyte
+        For 10^12 bytes.
+    rate_iops
+        Requests a second that are asked for; ``None`` where none are.
+    drives
+        So many serve that rate together, each its part; ``None`` without a rate.
+    """
+
+    drive: str
+    price: Price
+    iops_per_price: float
+    iops_per_watt: float
+    price_per_terabyte: float
+    rate_iops: float | None
+    drives: int | None
+
+    @property
+    def rate_price(self) -> float | None:
+        """Price of the drives that serve the rate."""
+        return None if self.drives is None else self.drives * self.price.price
+
+    @property
+    def rate_watts(self) -> float | None:
+        """Watts that they draw together."""
+        return None if self.drives is None else self.drives * self.price.watts
+
+
+def read_prices(path: Path, drives: Sequence[str]) -> dict[str, Price]:
+    """Read the rows of these drives; other rows are checked too, and left out.
+
+    Raises
+    ------
+    UsageError
+        When it is no such table, or a drive has no row: names line, column and what is allowed.
+    """
+    text = read_text_file(path, "a table of prices", _MOST_BYTES, f"write one with {_EXAMPLE}")
+    rows = csv.reader(io.StringIO(text), strict=True)
+    try:
+        names = [name.strip() for name in next(rows, [])]
+        _check_columns(path, names)
+        found: dict[str, Price] = {}
+        for row in rows:
+            if not any(cell.strip() for cell in row):
+                continue
+            where = f"{path}, line {rows.line_num}"
+            if len(row) != len(names):
+                raise UsageError(
+                    f"{where}: {len(row)} cells under {len(names)} columns; allowed: one each"
+                )
+            cells = {name: cell.strip() for name, cell in zip(names, row, strict=True)}
+            if cells["drive"] in found:
+                raise UsageError(f"{where}: {cells['drive']} has a row already; leave one")
+            found[cells["drive"]] = _price_of(cells, where)
+    except csv.Error as error:
+        raise UsageError(f"{path}, line {rows.line_num}: no CSV: {error}") from error
+    for drive in drives:
+        if drive not in found:
+            raise UsageError(
+                f"{path} has no row for {drive}; {meant(drive, found)}add a line with its price "
+                "and watts, the drive written as on the command line"
+            )
+    return {drive: found[drive] for drive in drives}
+
+
+def costs(
+    candidates: Sequence[Candidate], prices: Mapping[str, Price], rate_iops: float | None
+) -> tuple[Cost, ...]:
+    """Say what drives cost for what they do.
+
+    Parameters
+    ----------
+    candidates
+        In the order of the answer.
+    prices
+        Of each.
+    rate_iops
+        Requests a second that are to be served; where ``None`` those that arrive by themselves,
+        if any do.
+    """
+    from drivelab.choose.candidate import QUALITIES
+
+    found = []
+    for one in candidates:
+        price = prices[one.drive]
+        iops = one.interval(QUALITIES["throughput"]).mean
+        rate = one.asked_iops if rate_iops is None else rate_iops
+        capacity = price.capacity_bytes or one.capacity_bytes
+        found.append(
+            Cost(
+                one.drive,
+                price,
+                iops / price.price,
+                iops / price.watts,
+                price.price / (capacity / 1e12),
+                rate,
+                _drives_for(rate, iops, keeps_up=rate_iops is None and not one.shortfalls),
+            )
+        )
+    return tuple(found)
+
+
+def _drives_for(rate: float | None, iops: float, *, keeps_up: bool) -> int | None:
+    if rate is None:
+        return None
+    return 1 if keeps_up else max(1, math.ceil(rate / iops))
+
+
+def _check_columns(path: Path, names: Sequence[str]) -> None:
+    for name in _REQUIRED:
+        if name not in names:
+            raise UsageError(f"{path}, line 1: no column {name}; allowed: {_EXAMPLE}")
+    for name in names:
+        if name not in _COLUMNS or names.count(name) > 1:
+            problem = "twice" if name in _COLUMNS else "unknown"
+            raise UsageError(
+                f"{path}, line 1: column {shown(name)} is {problem}; {meant(name, _COLUMNS)}"
+                f"allowed: {_EXAMPLE}"
+            )
+
+
+def _price_of(cells: Mapping[str, str], where: str) -> Price:
+    numbers = {name: _number(cells[name], f"{where}: {name}") for name in ("price", "watts")}
+    capacity = cells.get("capacity") or None
+    size = None
+    if capacity is not None:
+        try:
+            size = parse_size(capacity)
+        except UsageError as error:
+            raise UsageError(f"{where}: capacity: {error}") from error
+        if size == 0:
+            raise UsageError(f"{where}: capacity is 0; allowed: more, such as 1.92TB")
+    return Price(capacity_bytes=size, **numbers)
+
+
+def _number(cell: str, where: str) -> float:
+    try:
+        number = float(cell) if cell.isascii() and "_" not in cell else math.nan
+    except ValueError:
+        number = math.nan
+    if not 0 < number <= _MOST:
+        raise UsageError(f"{where} is {shown(cell)}; allowed: a number above 0, such as 129.90")
+    return number

@@ -1,0 +1,270 @@
+"""Choose between drives: run one workload on each, rank them, and say how sure the ranking is.
+
+WORKLOAD is a scenario of the package (`drivelab scenarios` lists them) or of a file. Without one it
+is what the characteristics say. Every drive is measured several times, with the same random numbers
+as the others: a statement such as "12 % faster" counts where its 95 % interval carries it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from drivelab.cli.arguments import add_characteristics, add_json, whole_number
+from drivelab.cli.drive_options import (
+    add_drive_options,
+    add_writes,
+    characteristics_of,
+    open_named,
+    plan_of,
+    refuse_options_without_effect,
+)
+from drivelab.cli.outputs import add_force
+from drivelab.cli.several_drives import allowed, separate
+from drivelab.cli.terminal import in_lines, show
+from drivelab.drives.write_pattern import WRITES
+from drivelab.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drivelab.choose.candidate import Candidate
+    from drivelab.choose.settings import Asked
+    from drivelab.outputs import OutputFolder
+    from drivelab.workloads.workload import Workload
+
+_MOST: Final = 1000
+_MOST_IOPS: Final = 10**12
+#: The qualities that drives can be ranked by.
+_BY: Final = ("latency", "p99", "bandwidth", "throughput")
+#: Below --out, where the run of each drive lies.
+RUNS: Final = "drives"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `drivelab choose`."""
+    parser.add_argument(
+        "workload",
+        metavar="WORKLOAD",
+        nargs="?",
+        help="a scenario: NAME or FILE.toml [the workload characteristics]",
+    )
+    parser.add_argument(
+        "--drives",
+        required=True,
+        action="append",
+        metavar="DRIVE,DRIVE",
+        help="two or more drives, parted by commas; the option may be given several times",
+    )
+    parser.add_argument(
+        "--by", choices=_BY, default="latency", help="what the drives are ranked by [latency]"
+    )
+    parser.add_argument(
+        "--repetitions",
+        type=whole_number(2, _MOST),
+        default=5,
+        metavar="N",
+        help="measurements of each drive; more make the intervals narrower [5]",
+    )
+    parser.add_argument(
+        "--prices",
+        type=Path,
+        metavar="FILE.csv",
+        help="add what each drive costs: columns drive, price, watts, and capacity if you like",
+    )
+    parser.add_argument(
+        "--rate",
+        type=whole_number(1, _MOST_IOPS),
+        metavar="IOPS",
+        help="with --prices: what so many requests a second cost [as many as arrive, if they "
+        "arrive at a rate]",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="write a report and its tables here, and keep every measurement [nothing]",
+    )
+    add_characteristics(parser)
+    add_drive_options(parser, several=True)
+    add_writes(parser, WRITES, "sustained on simulated drives, else burst")
+    add_force(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure every drive, compare, write and print."""
+    from drivelab.choose.answer import answer_of
+    from drivelab.choose.candidate import QUALITIES
+    from drivelab.choose.exhibits import choice_report
+    from drivelab.choose.prices import costs, read_prices
+    from drivelab.choose.ranking import choose
+    from drivelab.report.saved import refuse_folder
+    from drivelab.report.written import write_report
+    from drivelab.runs.stopping import how_to_go_on, told_when_stopped
+
+    args.drives = _drives_of(args.drives)
+    workload = _workload_of(args)
+    if args.rate is not None and args.prices is None:
+        raise UsageError("--rate is for --prices: name a table of prices with --prices FILE.csv")
+    alone = [_alone(args, name, workload) for name in args.drives]
+    for one in alone:
+        refuse_options_without_effect(one)
+    prices = None if args.prices is None else read_prices(args.prices, args.drives)
+    folder = None if args.out is None else _folder(args, workload)
+    if folder is not None:
+        refuse_folder(folder, folders=[RUNS])
+    _check_before(alone, workload)
+    asked = _asked(args, alone, workload)
+    with told_when_stopped(lambda: f"; {how_to_go_on(args.command)}"):
+        candidates = [_measured(one, workload, asked) for one in alone]
+    choice = choose(candidates, QUALITIES[args.by])
+    priced = () if prices is None else costs(choice.candidates, prices, args.rate)
+    answer = answer_of(choice, asked, priced)
+    written = {}
+    if folder is not None:
+        written = write_report(choice_report(choice, asked, priced), folder)
+    answer |= {name: str(written[name]) if name in written else None for name in _WRITTEN}
+    if args.json:
+        print(json.dumps(answer, indent=2))
+    else:
+        from drivelab.cli.choose_text import text
+
+        show(text(in_lines(answer), choice))
+    return 0
+
+
+_WRITTEN: Final = ("report", "tables", "result")
+
+
+def _drives_of(words: Sequence[str]) -> list[str]:
+    """Give the names, two or more and none twice."""
+    names = [name.strip() for word in words for name in word.split(",")]
+    if "" in names:
+        raise UsageError(
+            f"--drives {','.join(words)} names a drive without a name; write it as "
+            "sim:x25m,sim:bench-64gib"
+        )
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{twice} is named twice; name each drive once")
+    if len(names) < 2:
+        raise UsageError(
+            f"--drives names {names[0]} alone, and there is nothing to choose; name two or more, "
+            f"as {names[0]},sim:bench-64gib, or measure it with `drivelab measure {names[0]}`"
+        )
+    return names
+
+
+def _workload_of(args: argparse.Namespace) -> Workload:
+    """Give the scenario that is named, or what the characteristics say."""
+    from drivelab.drives.simulated.scenarios import read_scenario
+    from drivelab.workloads.characteristics import FIELDS
+
+    if args.workload is None:
+        workload = characteristics_of(args)
+        workload.validate()
+        return workload
+    for name in (*FIELDS, "content", "writes"):
+        if getattr(args, name) is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"a scenario says itself what is sent: leave out {option} or {args.workload}"
+            )
+    return read_scenario(args.workload)
+
+
+def _alone(args: argparse.Namespace, name: str, workload: Workload) -> argparse.Namespace:
+    """Give the arguments as this drive alone would have them."""
+    from drivelab.drives.asked import usual_writes
+    from drivelab.drives.write_pattern import write_pattern
+
+    one = separate(args, name)
+    if args.out is not None:
+        one.out = args.out / RUNS / one.out.name
+    if one.allow_destructive:
+        # Another drive's path is no word about this one.
+        one.allow_destructive = name if allowed(one) == name else None
+    if one.writes is None and write_pattern(workload) is not None:
+        one.writes = usual_writes(name)
+    return one
+
+
+def _folder(args: argparse.Namespace, workload: Workload) -> OutputFolder:
+    from drivelab.exhibits.quantities import workload_text
+    from drivelab.outputs import OutputFolder
+
+    name = args.workload or workload_text(workload)
+    return OutputFolder(
+        args.out, f"the choice between {', '.join(args.drives)} for {name}", force=args.force
+    )
+
+
+def _check_before(alone: Sequence[argparse.Namespace], workload: Workload) -> None:
+    """Refuse what a drive cannot do before another one is measured; no file is made for that."""
+    from drivelab.drives.naming import kind_of, preview_real_drive
+
+    folders = [one.out for one in alone if one.out is not None]
+    if len(set(folders)) < len(folders):
+        raise UsageError(
+            "two drives would have the same folder below --out: their names differ in signs alone; "
+            "leave --out away, or choose between them in two steps"
+        )
+    for one in alone:
+        plan_of(one)
+        if kind_of(one.drive) == "real":
+            preview_real_drive(
+                one.drive,
+                allow_destructive=one.allow_destructive,
+                size_bytes=one.size,
+                keep=one.keep,
+            ).check(workload)
+            continue
+        with open_named(one) as drive:
+            drive.check(workload)
+
+
+def _asked(
+    args: argparse.Namespace, alone: Sequence[argparse.Namespace], workload: Workload
+) -> Asked:
+    from drivelab.choose.settings import Asked
+    from drivelab.exhibits.quantities import workload_text
+
+    words = workload_text(workload)
+    name = words if args.workload is None else re.sub(r"\.toml$", "", Path(args.workload).name)
+    return Asked(name, words, args.seed, args.repetitions, _writes_text(alone))
+
+
+def _writes_text(alone: Sequence[argparse.Namespace]) -> str:
+    """Say what writes find on the drives, where they are characteristics."""
+    found = {one.writes for one in alone if one.writes is not None}
+    if found == {"sustained"}:
+        return "sustained: each begins after so much writing of its kind that more changes nothing"
+    if found == {"burst"}:
+        return "a burst: they find the drive as it is"
+    if found:
+        return "sustained on simulated drives; real ones and formulas are as they are"
+    return ""
+
+
+def _measured(args: argparse.Namespace, workload: Workload, asked: Asked) -> Candidate:
+    from drivelab.choose.candidate import Candidate
+    from drivelab.choose.run import measured_repetitions
+    from drivelab.runs.stopping import found_file_stays
+    from drivelab.workloads.characteristics import Characteristics
+
+    intended: list[Any] = [workload] if isinstance(workload, Characteristics) else []
+    with open_named(args, intended) as drive, found_file_stays(drive.leave):
+        found = measured_repetitions(
+            drive,
+            workload,
+            plan_of(args),
+            args.repetitions,
+            args.out,
+            name=asked.name,
+            command=args.command,
+        )
+        return Candidate(drive.name, drive.kind, drive.capacity_bytes, tuple(found))
