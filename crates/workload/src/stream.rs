@@ -3,7 +3,8 @@
 //! ```text
 //!   Stream ─┬─ source ─┬─ Closed: drawn requests, each completion sends the next
 //!           │          ├─ Open:   drawn requests, sent at drawn times
-//!           │          └─ Timed:  commands with the times at which they are sent
+//!           │          ├─ Timed:  commands with the times at which they are sent
+//!           │          └─ Paced:  commands read from elsewhere, each with when it may be sent
 //!           └─ where, what the data looks like, how writes are sent, who goes first
 //! ```
 //!
@@ -14,7 +15,9 @@ use std::sync::Arc;
 
 use drivelab_request::{Command, Content};
 
-use crate::{Characteristics, CharacteristicsError, Generator, Loop, Stimulus, WholePass};
+use crate::{
+    Characteristics, CharacteristicsError, Generator, Loop, SharedSource, Stimulus, WholePass,
+};
 
 /// Requests that belong together: one program of the host.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +73,9 @@ pub enum Source {
     },
     /// Commands arrive at their own times, in order of arrival.
     Timed(Arc<[Command]>),
+    /// Commands are read from elsewhere while they are sent: at their times, and no more at once
+    /// than each of them says.
+    Paced(SharedSource),
 }
 
 /// Requests that are drawn.
@@ -160,6 +166,7 @@ impl Stream {
                 Some(pass.sent_requests())
             }
             Source::Timed(commands) => Some(commands.len() as u64),
+            Source::Paced(source) => Some(source.0.commands().iter().sum()),
             Source::Closed(_) | Source::Open { .. } => None,
         }
     }
@@ -172,6 +179,10 @@ impl Stream {
             Source::Timed(commands) => {
                 let all: u64 = commands.iter().map(|c| u64::from(c.size_bytes)).sum();
                 all as f64 / commands.len().max(1) as f64
+            }
+            Source::Paced(source) => {
+                let commands: u64 = source.0.commands().iter().sum();
+                source.0.bytes() as f64 / commands.max(1) as f64
             }
         }
     }

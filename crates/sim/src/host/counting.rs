@@ -98,6 +98,7 @@ impl Counting {
                     name: running.stream.clone(),
                     commands,
                     submitted: 0,
+                    lateness: None,
                 }),
             }
         }

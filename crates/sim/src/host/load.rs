@@ -5,14 +5,16 @@
 //!           └─> loop: generator, depth       one for each thread of a stimulus in order
 //!   Stream ───> loop: generator, arrivals    at drawn times, for ever
 //!   Stream ───> loop: commands               at their own times
+//!   Stream ───> loop: commands read          at their own times, so many at once ([`super::paced`])
 //! ```
 
 use std::sync::Arc;
 
 use drivelab_ftl::{Firmware, Lpn};
-use drivelab_request::{Command, CommandKind, Content, Direction, Nanos, Request};
+use drivelab_request::{Command, CommandKind, Content, Direction, Histogram, Nanos, Request};
 use drivelab_workload::{Arrivals, Generator, Key, Loop, Requests, Source, Stream, WriteMode};
 
+use super::paced::PacedFeed;
 use super::shares::{SHARES, Share};
 use super::{Device, SimError};
 
@@ -23,11 +25,11 @@ const BATCH: usize = 64;
 const DRAWN: usize = 2 * BATCH;
 
 /// How many requests ahead a map entry is cached.
-const AHEAD: usize = BATCH;
+pub(super) const AHEAD: usize = BATCH;
 
 /// How far ahead the map entry of an overwrite is cached before what it points
 /// to is: half the distance leaves the first prefetch the time it needs.
-const HALF: usize = AHEAD / 2;
+pub(super) const HALF: usize = AHEAD / 2;
 
 /// The most loops of a run: a stream is one, and of a stimulus in order each thread.
 pub const MOST_STREAMS: usize = 64;
@@ -110,6 +112,7 @@ fn check(stream: &Stream, host: Host) -> Result<(), String> {
     }
     let has_trims = match &stream.source {
         Source::Timed(commands) => commands.iter().any(|c| c.kind == CommandKind::Trim),
+        Source::Paced(source) => source.0.commands()[CommandKind::Trim.index()] > 0,
         Source::Closed(_) | Source::Open { .. } => stream.writes == WriteMode::Trim,
     };
     if has_trims && !host.takes_trims {
@@ -123,6 +126,14 @@ fn check(stream: &Stream, host: Host) -> Result<(), String> {
             check_end(requests, host.capacity_bytes)
         }
         Source::Timed(_) => Ok(()),
+        Source::Paced(source) => match source.0.end_bytes() {
+            Some(end) if end > host.capacity_bytes => Err(format!(
+                "its addresses reach to {end} bytes, and the drive has {}; have them fitted to the \
+                 drive: wrap or scale",
+                host.capacity_bytes
+            )),
+            _ => Ok(()),
+        },
     }
 }
 
@@ -190,6 +201,11 @@ fn running(stream: &Stream, key: Key, capacity_bytes: u64) -> Result<Vec<Running
             loops.into_iter().enumerate().map(open).collect()
         }
         Source::Timed(commands) => Ok(vec![one(Feed::Timed(Arc::clone(commands), 0), 0)]),
+        Source::Paced(source) => {
+            let range = stream.range.unwrap_or((0, capacity_bytes));
+            let feed = PacedFeed::open(&*source.0, range)?;
+            Ok(vec![one(Feed::Paced(Box::new(feed)), 0)])
+        }
     }
 }
 
@@ -237,6 +253,8 @@ enum Feed {
     Drawn(Box<Drawn>, Option<(Arrivals, Nanos)>),
     /// Listed, and which of them is next.
     Timed(Arc<[Command]>, usize),
+    /// Read from elsewhere.
+    Paced(Box<PacedFeed>),
 }
 
 /// Requests drawn ahead, a batch at a time.
@@ -304,6 +322,10 @@ pub(crate) struct Running {
     pub completed: u64,
     /// Of one that waits for others.
     pub share: Option<Share>,
+    /// Of one that is read from elsewhere: as many are outstanding as its next command says.
+    is_held: bool,
+    /// It was held until just now.
+    is_released: bool,
 }
 
 impl Running {
@@ -315,7 +337,7 @@ impl Running {
                 let (first, end) = drawn.generator.range();
                 first >= start && end <= start + length
             }
-            Feed::Timed(..) => false,
+            Feed::Timed(..) | Feed::Paced(_) => false,
         };
         Self {
             stream: stream.name.clone(),
@@ -339,6 +361,8 @@ impl Running {
             submitted: 0,
             completed: 0,
             share: None,
+            is_held: false,
+            is_released: false,
         }
     }
 
@@ -389,6 +413,13 @@ impl Running {
                 }
                 return Some(command);
             }
+            Feed::Paced(feed) => {
+                let mut command = feed.take(tables, page_shift)?;
+                command.content = self.content;
+                let outstanding = self.submitted + 1 - self.completed;
+                self.is_held = feed.holds_back(outstanding);
+                return Some(command);
+            }
         };
         let mut command = if self.writes_per_flush > 0 && self.until_flush == 0 {
             self.until_flush = self.writes_per_flush;
@@ -412,11 +443,56 @@ impl Running {
         Some(command)
     }
 
-    /// When the next command of an open loop arrives.
+    /// When the next command of an open loop arrives; none does while it is held.
     pub fn next_arrival(&self) -> Option<u64> {
         match &self.feed {
             Feed::Drawn(_, arrivals) => arrivals.as_ref().map(|(_, next)| next.0),
             Feed::Timed(commands, next) => commands.get(*next).map(|c| c.arrival.0),
+            Feed::Paced(_) if self.is_held => None,
+            Feed::Paced(feed) => feed.next_arrival(),
+        }
+    }
+
+    /// A command of it is complete. Answers whether the next was held until now.
+    #[inline(always)]
+    pub fn completes(&mut self) -> bool {
+        self.completed += 1;
+        self.is_held && self.is_let_go()
+    }
+
+    #[inline(never)]
+    fn is_let_go(&mut self) -> bool {
+        if let Feed::Paced(feed) = &self.feed {
+            self.is_held = feed.holds_back(self.submitted - self.completed);
+            self.is_released = !self.is_held;
+        }
+        self.is_released
+    }
+
+    /// Whether its next command was held and should have been sent by `now`, in the host's time.
+    pub fn is_overdue(&self, now: u64) -> bool {
+        self.is_released && self.next_arrival().is_some_and(|at| at <= now)
+    }
+
+    /// What was overdue is sent.
+    pub const fn has_caught_up(&mut self) {
+        self.is_released = false;
+    }
+
+    /// Where its commands have times and may be late: how late they were sent.
+    #[inline(always)]
+    pub fn lateness(&mut self) -> Option<&mut Histogram> {
+        match &mut self.feed {
+            Feed::Paced(feed) => feed.lateness.as_mut(),
+            Feed::Drawn(..) | Feed::Timed(..) => None,
+        }
+    }
+
+    /// Why its commands could not be read on, if so.
+    pub fn failure(&self) -> Option<&str> {
+        match &self.feed {
+            Feed::Paced(feed) => feed.failure.as_deref(),
+            Feed::Drawn(..) | Feed::Timed(..) => None,
         }
     }
 

@@ -17,6 +17,7 @@ mod device;
 mod error;
 pub(crate) mod load;
 pub(crate) mod outcome;
+mod paced;
 pub mod plan;
 pub(crate) mod request_log;
 pub(crate) mod room;

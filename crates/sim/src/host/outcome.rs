@@ -4,7 +4,9 @@ use super::counters::{Energy, Media};
 use super::request_log::RequestLog;
 use super::series::Series;
 use super::split::{LatencySplit, PartNames};
-use drivelab_request::{BatchMeans, ClosedBy, CommandKind, Counted, Direction, Nanos};
+use drivelab_request::{
+    BatchMeans, ClosedBy, CommandKind, Counted, Direction, Histogram, Nanos,
+};
 
 /// The result of a run. A latency runs from submission by the host to completion.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +65,9 @@ pub struct StreamOutcome {
     pub commands: [CommandOutcome; CommandKind::ALL.len()],
     /// Commands it submitted, before, in and after the window; all completed.
     pub submitted: u64,
+    /// Of commands with times of their own how long after those they were submitted, ns; none of
+    /// other streams, and of listed ones, which are submitted in time.
+    pub lateness: Option<Histogram>,
 }
 
 impl StreamOutcome {

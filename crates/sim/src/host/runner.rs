@@ -173,7 +173,7 @@ impl<D: Device> Runner<D> {
                 self.submit_next(stream, 0)?;
             }
         }
-        self.submit_shared(0)
+        self.submit_waiting(0)
     }
 
     fn advance(&mut self) -> Result<(), SimError> {
@@ -234,16 +234,17 @@ impl<D: Device> Runner<D> {
                 (0..several).try_for_each(|place| self.complete(self.completed[place], place))?;
             }
         }
-        self.submit_shared(self.now)
+        self.submit_waiting(self.now)
     }
 
-    /// Those that hold their shares submit what they may.
+    /// Those that hold their shares, or were held, submit what they may.
     #[inline(always)]
-    fn submit_shared(&mut self, now: u64) -> Result<(), SimError> {
-        if self.users.has_shares {
-            while let Some(stream) = self.users.next_shared() {
+    fn submit_waiting(&mut self, now: u64) -> Result<(), SimError> {
+        if self.users.has_waiting {
+            while let Some(stream) = self.users.next_waiting(now) {
                 self.submit_next(stream, now)?;
             }
+            self.users.have_caught_up();
         }
         Ok(())
     }

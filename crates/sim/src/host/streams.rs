@@ -46,11 +46,15 @@ pub(crate) fn stalled(streams: &[Running], is_over: bool) -> Option<SimError> {
 }
 
 /// The drive is drained: `outcome` of the window is told what followed it.
-pub(crate) fn end(streams: &[Running], completed: u64, outcome: &mut Outcome) {
+pub(crate) fn end(streams: &mut [Running], completed: u64, outcome: &mut Outcome) {
     outcome.drained_requests = completed - outcome.warmup_requests - outcome.measured_requests;
     for running in streams {
         if let Some(stream) = outcome.streams.get_mut(usize::from(running.owner)) {
             stream.submitted += running.submitted;
+            if let Some(lateness) = running.lateness() {
+                let told = stream.lateness.get_or_insert_with(Default::default);
+                told.merge(lateness);
+            }
         }
     }
 }

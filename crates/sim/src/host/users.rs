@@ -41,8 +41,12 @@ pub(crate) enum Edge {
 /// The loops of a run's streams, the window that counts them, and the host's clock.
 pub(crate) struct Users {
     pub streams: Vec<Running>,
+    /// Some hold their shares, or were held until just now: who submits next is to be looked up.
+    pub has_waiting: bool,
     /// Some hold their shares.
-    pub has_shares: bool,
+    has_shares: bool,
+    /// Some were held until just now.
+    has_released: bool,
     pub window: CompletionWindow,
     pub counting: Counting,
     /// The host's time: the window's, arrivals' and latencies'. All else is the drive's.
@@ -70,7 +74,9 @@ impl Users {
     pub fn new(look_step_ns: u64) -> Self {
         Self {
             streams: Vec::new(),
+            has_waiting: false,
             has_shares: false,
+            has_released: false,
             window: CompletionWindow::new(WindowPlan::default()),
             counting: Counting::default(),
             clock: HostClock::default(),
@@ -96,6 +102,8 @@ impl Users {
         }
         self.deadline = self.next_deadline(0);
         self.has_shares = loops.iter().any(|each| each.share.is_some());
+        self.has_waiting = self.has_shares;
+        self.has_released = false;
         let depths = loops.iter().map(Running::at_once).collect();
         self.streams = loops;
         depths
@@ -107,13 +115,32 @@ impl Users {
         self.streams[stream as usize].resubmits && self.window.closed_by().is_none()
     }
 
-    /// Where some hold their [shares]: the stream that submits next, if one may now. Asked after
-    /// each that did, and when the commands of a moment are complete.
-    pub fn next_shared(&self) -> Option<u16> {
+    /// Where some hold their [shares], or were held: the stream that submits next, if one may
+    /// `now`. Asked after each that did, and when the commands of a moment are complete.
+    pub fn next_waiting(&mut self, now: u64) -> Option<u16> {
         if self.window.closed_by().is_some() {
             return None;
         }
+        let now = self.clock.host_ns(now);
+        let mut streams = (0..).zip(&self.streams);
+        let overdue = streams.find_map(|(place, each)| each.is_overdue(now).then_some(place));
+        if overdue.is_some() || !self.has_shares {
+            return overdue;
+        }
         shares::next(&self.streams)
+    }
+
+    /// Those that were held have sent what was overdue. Answers whether there were such: what they
+    /// send next arrives.
+    #[inline(always)]
+    pub fn have_caught_up(&mut self) -> bool {
+        if !self.has_released {
+            return false;
+        }
+        self.has_released = false;
+        self.has_waiting = self.has_shares;
+        self.streams.iter_mut().for_each(Running::has_caught_up);
+        true
     }
 
     /// When the next command of an open loop arrives, in the host's time, and in which stream;
@@ -150,6 +177,10 @@ impl Users {
         let running = &self.streams[stream as usize];
         if !running.holds(command) {
             return Err(outside(running, command));
+        }
+        if let Some(lateness) = self.streams[stream as usize].lateness() {
+            let late_ns = self.clock.host_ns(now).saturating_sub(command.arrival.0);
+            lateness.record(late_ns);
         }
         self.submit_inside(stream, now)
     }
@@ -198,7 +229,9 @@ impl Users {
         parts: &[u64; PARTS],
         now: u64,
     ) -> Option<Edge> {
-        self.streams[stream as usize].completed += 1;
+        if self.streams[stream as usize].completes() {
+            (self.has_waiting, self.has_released) = (true, true);
+        }
         if self.clock.differs() {
             return self.count_elsewhere((stream, command), latency, parts, now);
         }
@@ -346,12 +379,16 @@ impl Users {
     /// # Errors
     /// [`SimError::Stalled`] where something was not completed, or the run not over by
     /// `is_over`.
-    pub fn end(&self, is_over: bool, outcome: &mut Outcome) -> Result<(), SimError> {
+    pub fn end(&mut self, is_over: bool, outcome: &mut Outcome) -> Result<(), SimError> {
+        let unread = |running: &Running| Some((running.name(), running.failure()?.to_owned()));
+        if let Some((name, reason)) = self.streams.iter().find_map(unread) {
+            return Err(SimError::Stream { name, reason });
+        }
         let is_over = is_over && self.window.closed_by().is_some();
         if let Some(error) = streams::stalled(&self.streams, is_over) {
             return Err(error);
         }
-        streams::end(&self.streams, self.window.completed(), outcome);
+        streams::end(&mut self.streams, self.window.completed(), outcome);
         Ok(())
     }
 }

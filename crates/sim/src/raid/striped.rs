@@ -194,7 +194,7 @@ impl<F: Restorable> Striped<F> {
                 self.failed()?;
             }
         }
-        self.submit_shared()?;
+        self.submit_waiting()?;
         self.failed()?;
         self.look_ahead();
         Ok(())
@@ -359,7 +359,7 @@ impl<F: Restorable> Striped<F> {
             }
             _ => {
                 self.take_all(turn)?;
-                self.submit_shared()
+                self.submit_waiting()
             }
         }
     }
@@ -369,16 +369,19 @@ impl<F: Restorable> Striped<F> {
     pub(super) fn follow(&mut self, stream: Option<u16>) -> Result<(), SimError> {
         match stream {
             Some(stream) => self.submit_next(stream),
-            None => self.submit_shared(),
+            None => self.submit_waiting(),
         }
     }
 
-    /// Those that hold their shares submit what they may.
+    /// Those that hold their shares, or were held, submit what they may.
     #[inline(never)]
-    fn submit_shared(&mut self) -> Result<(), SimError> {
-        if self.users.has_shares {
-            while let Some(stream) = self.users.next_shared() {
+    fn submit_waiting(&mut self) -> Result<(), SimError> {
+        if self.users.has_waiting {
+            while let Some(stream) = self.users.next_waiting(self.now) {
                 self.submit_next(stream)?;
+            }
+            if self.users.have_caught_up() {
+                self.look_ahead();
             }
         }
         Ok(())

@@ -186,7 +186,7 @@ impl<F: Firmware> Engine<F> {
                 }
             }
         }
-        self.submit_shared(0);
+        self.submit_waiting(0);
         self.schedule_arrival();
     }
 

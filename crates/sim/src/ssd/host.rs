@@ -555,18 +555,21 @@ impl<F: Firmware> Engine<F> {
         self.take_next(pair, now);
         if self.users.goes_on(stream) {
             self.submit_following(stream, now);
-        } else if self.users.has_shares {
-            self.submit_shared(now);
+        } else if self.users.has_waiting {
+            self.submit_waiting(now);
         }
     }
 
-    /// Streams that hold their shares submit what they may.
+    /// Streams that hold their shares, or were held, submit what they may.
     #[inline(never)]
-    pub(super) fn submit_shared(&mut self, now: u64) {
+    pub(super) fn submit_waiting(&mut self, now: u64) {
         while self.failure.is_none()
-            && let Some(stream) = self.users.next_shared()
+            && let Some(stream) = self.users.next_waiting(now)
         {
             self.submit_next(stream, now);
+        }
+        if self.users.have_caught_up() {
+            self.schedule_arrival();
         }
     }
 

@@ -1,0 +1,86 @@
+//! Why a trace cannot be replayed.
+
+use drivelab_trace::TraceError;
+use thiserror::Error;
+
+/// Why a trace cannot be replayed.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// Nothing of it can be sent.
+    #[error(
+        "{name} holds no request that can be sent ({found}); name a trace with reads, writes, trims \
+         or flushes"
+    )]
+    Nothing {
+        /// The file, or the first of several.
+        name: String,
+        /// What it does hold.
+        found: String,
+    },
+    /// A device was asked for that it does not have.
+    #[error("{name} has no device {missing:?}; it has {known}")]
+    NoDevice {
+        /// The file, or the first of several.
+        name: String,
+        /// What was asked for.
+        missing: String,
+        /// The devices that it has.
+        known: String,
+    },
+    /// Addresses that no drive has.
+    #[error(
+        "a request at {offset_bytes} of {size_bytes} bytes ends beyond what can be addressed; give \
+         the size of the device, so that such requests count as bad"
+    )]
+    TooFar {
+        /// Its first byte.
+        offset_bytes: u64,
+        /// Its length.
+        size_bytes: u64,
+    },
+    /// More regions than are told apart.
+    #[error(
+        "the trace touches more than {most} separate stretches of 64 MiB, too many to lay out by \
+         regions; use the fit wrap, or choose one device"
+    )]
+    TooScattered {
+        /// How many are told apart.
+        most: usize,
+    },
+    /// The recording says of some requests only how long they took.
+    #[error(
+        "the recorded depth is not known: {unknown} of {requests} requests have no response time; \
+         give a depth"
+    )]
+    NoDepth {
+        /// Requests without a response time.
+        unknown: u64,
+        /// All of them.
+        requests: u64,
+    },
+    /// More outstanding at once than any host has.
+    #[error(
+        "the trace has more than {most} requests outstanding at once, so its response times are \
+         wrong or in another unit; give a depth"
+    )]
+    TooDeep {
+        /// How many may be.
+        most: usize,
+    },
+    /// The second reading saw something else than the first.
+    #[error(
+        "{name} is not what it was when it was looked at ({what}); leave it alone during the replay"
+    )]
+    Changed {
+        /// The file, or the first of several.
+        name: String,
+        /// What differs.
+        what: String,
+    },
+    /// A drive that is too small.
+    #[error("{0}")]
+    DoesNotFit(String),
+}

@@ -1,0 +1,28 @@
+//! Recorded requests as a stream: surveyed once, then read while they are sent.
+//!
+//! ```text
+//!   Origin ──> Survey ──> Surveyed ─┐          first reading: what there is, where, how much
+//!      └──────────────────────────> Replay     a source of paced commands
+//!                Fit, Pace ─────────┘ └─> records ─> placed, cut, paced ─> commands   second reading
+//! ```
+//!
+//! A trace is read twice: what it addresses, how many requests it has and how deep its queue was
+//! must be known before the first is sent. Nothing of it is kept but what the survey counts, so
+//! memory does not grow with its length. That both readings saw the same requests is checked.
+
+mod depth;
+mod error;
+mod fingerprint;
+mod fit;
+mod origin;
+mod pace;
+mod reader;
+mod survey;
+
+pub use depth::MOST_DEPTH;
+pub use error::ReplayError;
+pub use fit::{Fit, Layout, REGION_BYTES};
+pub use origin::Origin;
+pub use pace::{Pace, USUAL_DEPTH};
+pub use reader::Replay;
+pub use survey::{DeviceFacts, Facts, Survey, Surveyed};

@@ -1,0 +1,273 @@
+//! The first reading of a trace: what there is, where, and how much.
+
+use drivelab_request::{CommandKind, SECTOR_BYTES};
+use drivelab_trace::{Record, UNKNOWN};
+use drivelab_workload::MAX_REQUEST_BYTES;
+
+use crate::depth::{MOST_DEPTH, RecordedDepth};
+use crate::error::ReplayError;
+use crate::fingerprint::Fingerprint;
+use crate::fit::{Fit, Layout, Touched};
+use crate::origin::{Origin, Records};
+
+/// A device of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceFacts {
+    /// What the trace calls it.
+    pub name: String,
+    /// Requests to it that are sent.
+    pub requests: u64,
+    /// The end of the furthest, in whole sectors.
+    pub end_bytes: u64,
+}
+
+/// What a trace holds for a replay.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// The format of files.
+    pub format: Option<&'static str>,
+    /// Requests that are sent.
+    pub requests: u64,
+    /// Commands as which they are sent, by [`CommandKind::index`]: one each, or several where a
+    /// request is larger than a command may be.
+    pub commands: [u64; CommandKind::ALL.len()],
+    /// The bytes of these commands.
+    pub bytes: u64,
+    /// The last arrival, ns after the first.
+    pub span_ns: u64,
+    /// Devices in the order in which they appeared, those left out too.
+    pub devices: Vec<DeviceFacts>,
+    /// Requests that were no whole sectors, and are sent as the sectors that hold them.
+    pub rounded: u64,
+    /// Requests that are sent in several commands.
+    pub cut: u64,
+    /// Requests that are none of a drive's commands, or trim nothing.
+    pub left_out: u64,
+    /// Lines that were bad and skipped.
+    pub skipped: u64,
+    /// The largest command, bytes.
+    pub largest_bytes: u64,
+    /// Requests whose response time is unknown.
+    pub without_response: u64,
+    /// How many requests were outstanding in the recording when one arrived, itself among them:
+    /// the mean and the most, where that was asked for.
+    pub depth: Option<(f64, u32)>,
+    /// By what the requests are known.
+    pub fingerprint: u64,
+}
+
+/// A trace that was surveyed, and how it falls on a drive.
+#[derive(Clone, Debug)]
+pub struct Surveyed {
+    /// What it holds.
+    pub facts: Facts,
+    /// Where its requests fall.
+    pub layout: Layout,
+}
+
+/// A survey under way.
+pub struct Survey {
+    name: String,
+    records: Records,
+    batch: Vec<Record>,
+    fit: Fit,
+    touched: Touched,
+    depth: Option<RecordedDepth>,
+    depth_sum: u64,
+    depth_most: u32,
+    fingerprint: Fingerprint,
+    facts: Facts,
+}
+
+impl Survey {
+    /// Begins to look at a trace for a replay that is fitted so, and that needs to know the recorded
+    /// depth or not.
+    ///
+    /// # Errors
+    /// [`ReplayError::Trace`] where it cannot be opened.
+    pub fn begin(origin: &Origin, fit: Fit, needs_depth: bool) -> Result<Self, ReplayError> {
+        let records = origin.open()?;
+        Ok(Self {
+            name: origin.name(),
+            facts: Facts {
+                format: records.format(),
+                ..Facts::default()
+            },
+            records,
+            batch: Vec::new(),
+            fit,
+            touched: Touched::default(),
+            depth: needs_depth.then(RecordedDepth::default),
+            depth_sum: 0,
+            depth_most: 0,
+            fingerprint: Fingerprint::default(),
+        })
+    }
+
+    /// Requests looked at so far.
+    #[must_use]
+    pub const fn requests(&self) -> u64 {
+        self.facts.requests
+    }
+
+    /// Looks at so many requests more, or a few more than that; false at the end.
+    ///
+    /// # Errors
+    /// [`ReplayError`] where the trace cannot be read on or replayed.
+    pub fn go_on(&mut self, requests: u64) -> Result<bool, ReplayError> {
+        let until = self.facts.requests.saturating_add(requests.max(1));
+        while self.facts.requests < until {
+            let mut batch = std::mem::take(&mut self.batch);
+            self.records.next_batch(&mut batch)?;
+            if batch.is_empty() {
+                return Ok(false);
+            }
+            for record in &batch {
+                self.take(record)?;
+            }
+            self.batch = batch;
+        }
+        Ok(true)
+    }
+
+    #[inline(always)]
+    fn take(&mut self, record: &Record) -> Result<(), ReplayError> {
+        let Some(sent) = Sent::of(record)? else {
+            self.facts.left_out += 1;
+            return Ok(());
+        };
+        self.fingerprint.take(record);
+        let facts = &mut self.facts;
+        facts.requests += 1;
+        facts.span_ns = record.arrival_ns;
+        facts.rounded += u64::from(sent.is_rounded);
+        facts.cut += u64::from(sent.commands() > 1);
+        facts.commands[sent.kind.index()] += sent.commands();
+        facts.bytes = facts.bytes.saturating_add(sent.end - sent.start);
+        let largest = (sent.end - sent.start).min(MAX_REQUEST_BYTES.into());
+        facts.largest_bytes = facts.largest_bytes.max(largest);
+        facts.without_response += u64::from(record.response_ns == UNKNOWN);
+        let device = record.device as usize;
+        if device >= facts.devices.len() {
+            facts.devices.resize_with(device + 1, DeviceFacts::default);
+        }
+        if let Some(device) = facts.devices.get_mut(device) {
+            device.requests += 1;
+            device.end_bytes = device.end_bytes.max(sent.end);
+        }
+        if self.fit == Fit::Scale && sent.end > sent.start {
+            self.touched.take(record.device, sent.start, sent.end)?;
+        }
+        if let Some(depth) = &mut self.depth {
+            let most = MOST_DEPTH;
+            let depth = depth.arrives(record).ok_or(ReplayError::TooDeep { most })?;
+            self.depth_sum += u64::from(depth);
+            self.depth_most = self.depth_most.max(depth);
+        }
+        Ok(())
+    }
+
+    /// Ends a survey that has looked at everything.
+    ///
+    /// # Errors
+    /// [`ReplayError`] where nothing can be sent, or what was asked for is not there.
+    pub fn finish(self) -> Result<Surveyed, ReplayError> {
+        let mut facts = self.facts;
+        let (names, missing) = self.records.devices();
+        if let Some(missing) = missing.into_iter().next() {
+            const SHOWN: usize = 20;
+            let mut known = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+            if names.len() > SHOWN {
+                known += &format!(" and {} more", names.len() - SHOWN);
+            }
+            return Err(ReplayError::NoDevice {
+                name: self.name,
+                missing,
+                known,
+            });
+        }
+        facts.skipped = self.records.checks().map_or(0, drivelab_trace::Checks::skipped);
+        if facts.requests == 0 {
+            return Err(ReplayError::Nothing {
+                name: self.name,
+                found: format!(
+                    "{} other requests, {} bad lines",
+                    facts.left_out, facts.skipped
+                ),
+            });
+        }
+        if self.depth.is_some() {
+            if facts.without_response > 0 {
+                return Err(ReplayError::NoDepth {
+                    unknown: facts.without_response,
+                    requests: facts.requests,
+                });
+            }
+            let mean = self.depth_sum as f64 / facts.requests as f64;
+            facts.depth = Some((mean, self.depth_most));
+        }
+        for (device, name) in facts.devices.iter_mut().zip(names) {
+            device.name = name;
+        }
+        facts.fingerprint = self.fingerprint.0;
+        let layout = match self.fit {
+            Fit::Scale => Layout::in_regions(self.touched),
+            fit => Layout::in_rows(fit, &facts.devices)?,
+        };
+        Ok(Surveyed { facts, layout })
+    }
+}
+
+/// A request as sectors; a flush has none.
+pub(crate) struct Sent {
+    pub kind: CommandKind,
+    pub start: u64,
+    pub end: u64,
+    pub is_rounded: bool,
+}
+
+impl Sent {
+    /// The sectors that hold a request; none of one that no drive is sent.
+    #[inline(always)]
+    pub fn of(record: &Record) -> Result<Option<Self>, ReplayError> {
+        let Some(kind) = record.operation.command() else {
+            return Ok(None);
+        };
+        if kind == CommandKind::Flush {
+            return Ok(Some(Self {
+                kind,
+                start: 0,
+                end: 0,
+                is_rounded: false,
+            }));
+        }
+        if record.size_bytes == 0 {
+            return Ok(None);
+        }
+        let sector = u64::from(SECTOR_BYTES);
+        let start = record.offset_bytes / sector * sector;
+        let ends = record.offset_bytes.checked_add(record.size_bytes);
+        let rounded = ends.and_then(|ends| ends.checked_next_multiple_of(sector));
+        let (Some(ends), Some(end)) = (ends, rounded) else {
+            return Err(ReplayError::TooFar {
+                offset_bytes: record.offset_bytes,
+                size_bytes: record.size_bytes,
+            });
+        };
+        Ok(Some(Self {
+            kind,
+            start,
+            end,
+            is_rounded: start != record.offset_bytes || end != ends,
+        }))
+    }
+
+    /// As how many commands it is sent.
+    #[inline(always)]
+    pub fn commands(&self) -> u64 {
+        (self.end - self.start)
+            .div_ceil(MAX_REQUEST_BYTES.into())
+            .max(1)
+    }
+}
+
