@@ -402,6 +402,9 @@ def panic_on_purpose(in_thread: bool) -> None:
 
 # --- simulated -------------------------------------------------------------------------
 
+MOST_SIMULATED_NS: int
+"""The most simulated time of a run."""
+
 def available_cores() -> int:
     """Return how many cores this process may use."""
 
@@ -603,6 +606,57 @@ def trace_formats() -> list[dict[str, Any]]:
 
     ``place`` says what positions in it count: ``line``, ``row`` or ``byte``.
     """
+
+TRACE_FITS: list[str]
+"""How addresses of a trace are fitted to a drive: ``keep``, ``wrap``, ``scale``."""
+
+USUAL_TRACE_DEPTH: int
+"""The most requests outstanding of a replay of files at recorded times."""
+
+class TraceSurvey:
+    """A trace that is read once for a replay: what it holds, and where it falls on a drive.
+
+    `UsageError` when it is no trace, or cannot be replayed so; `RunError` when a file cannot be
+    read on.
+    """
+
+    @staticmethod
+    def of_files(
+        paths: list[str], options: dict[str, Any], fit: str, needs_depth: bool
+    ) -> TraceSurvey:
+        """Open files; `options` are the keywords of `TraceReader`, ``format`` among them."""
+
+    @staticmethod
+    def of_requests(requests: list[tuple[int, str, int, int]], fit: str) -> TraceSurvey:
+        """Take a list: ns, what is done, offset and bytes of each, in order."""
+
+    @property
+    def requests(self) -> int:
+        """Requests looked at so far."""
+
+    def go_on(self, requests: int) -> bool:
+        """Look at so many more, or a few more than that; `False` at the end."""
+
+    def finish(self) -> SurveyedTrace:
+        """Return what was found; the survey is over."""
+
+class SurveyedTrace:
+    """A trace that was read once, and is read again while it is sent."""
+
+    def facts(self) -> dict[str, Any]:
+        """Return what was found.
+
+        ``format``, ``requests``, ``commands`` by kind, ``bytes``, ``span_ns``, ``devices`` with
+        their requests, ``rounded``, ``cut``, ``left_out``, ``skipped``, ``largest_bytes``,
+        ``depth_mean`` and ``depth_max`` where asked for, ``content`` by which the requests are
+        known, ``end_bytes`` that it takes of a drive.
+        """
+
+    def stream(self, name: str, *, speed: float | None, depth: int | None) -> Stream:
+        """Return its requests at their times, `speed` times as fast; or as fast as they are answered.
+
+        With a depth at most so many are outstanding.
+        """
 
 class TraceReader:
     """A block trace, read as a stream: memory does not grow with it.

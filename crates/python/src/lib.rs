@@ -13,6 +13,7 @@ mod outcome;
 mod panics;
 mod preset;
 mod queueing;
+mod recorded;
 mod replay;
 mod scenario;
 mod session;
@@ -36,6 +37,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     panics::register(module)?;
     preset::register(module)?;
     queueing::register(module)?;
+    recorded::register(module)?;
     replay::register(module)?;
     scenario::register(module)?;
     session::register(module)?;

@@ -1,7 +1,7 @@
 //! What a run of a simulated drive tells, as Python's dictionaries.
 
 use drivelab_ftl::EraseCounts;
-use drivelab_request::CommandKind;
+use drivelab_request::{CommandKind, Histogram};
 use drivelab_sim::host::counters::{Counter, Place, Value, described};
 use drivelab_sim::host::{
     DiskCounters, Energy, FlashCounters, LatencySplit, LoggedRequest, Outcome, PartNames,
@@ -217,6 +217,23 @@ fn stream_dict<'py>(py: Python<'py>, stream: &StreamOutcome) -> PyResult<Bound<'
         let operation = operation_dict(py, counted.bytes, &counted.latency)?;
         dict.set_item(kind.name(), operation)?;
     }
+    let lateness = stream.lateness.as_ref();
+    let lateness = lateness.map(|lateness| lateness_dict(py, lateness));
+    dict.set_item("lateness", lateness.transpose()?)?;
+    Ok(dict)
+}
+
+/// How late requests were sent, under the names of `Lateness`.
+fn lateness_dict<'py>(py: Python<'py>, lateness: &Histogram) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("requests", lateness.count())?;
+    dict.set_item("late_ns_mean", lateness.mean_ns().unwrap_or(0.0))?;
+    dict.set_item("late_ns_max", lateness.max_ns().unwrap_or(0))?;
+    let bins = PyDict::new(py);
+    for (bin, count) in lateness.nonzero() {
+        bins.set_item(bin, count)?;
+    }
+    dict.set_item("histogram", bins)?;
     Ok(dict)
 }
 

@@ -10,7 +10,7 @@ use drivelab_ftl::{Cause, OperationKind};
 use drivelab_request::Nanos;
 use drivelab_sim::drive::{self, Prepared, States as DriveStates, Work};
 use drivelab_sim::host::plan::window_of;
-use drivelab_sim::host::{Plan, Settling, SimError, Watch, Writing, mean_factor};
+use drivelab_sim::host::{LAST_NOW, Plan, Settling, SimError, Watch, Writing, mean_factor};
 use drivelab_sim::preset::DriveConfig;
 use drivelab_sim::ssd::{self, RecordedOperation};
 use drivelab_workload::Stream;
@@ -31,6 +31,7 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Adds the topic to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("MOST_SIMULATED_NS", LAST_NOW)?;
     module.add_function(wrap_pyfunction!(available_cores, module)?)?;
     module.add_class::<Measuring>()?;
     module.add_class::<SimulatedDrive>()

@@ -155,6 +155,7 @@ impl PyStream {
                     .map(|c| c.offset_bytes + u64::from(c.size_bytes));
                 ends.max()
             }
+            Source::Paced(source) => source.0.end_bytes().or(of_range),
         }
     }
 
@@ -206,6 +207,14 @@ impl PyStream {
                 dict.set_item("listed", listed)?;
                 (None, None)
             }
+            Source::Paced(source) => {
+                let listed = PyDict::new(py);
+                for kind in CommandKind::ALL {
+                    listed.set_item(kind.name(), source.0.commands()[kind.index()])?;
+                }
+                dict.set_item("listed", listed)?;
+                (None, None)
+            }
         };
         let source = match &stream.source {
             Source::Closed(_) => "closed",
@@ -214,6 +223,7 @@ impl PyStream {
             } => "poisson",
             Source::Open { .. } => "fixed",
             Source::Timed(_) => "listed",
+            Source::Paced(_) => "recorded",
         };
         let characteristics = match requests {
             Some(Requests::Characteristics(workload)) => Some(to_tuple(workload)),

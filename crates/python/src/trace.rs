@@ -26,7 +26,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<TraceWriter>()
 }
 
-fn trace_error(error: TraceError) -> PyErr {
+/// Why a trace cannot be read, as `drivelab.errors.UsageError`, or that the system could not read
+/// or write a file, as `RunError`.
+pub fn trace_error(error: TraceError) -> PyErr {
     match &error {
         TraceError::Write(_) => run_error(error),
         // What the system says; what a decompressor says is the file's fault.
@@ -53,6 +55,54 @@ fn trace_formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         Ok(dict)
     });
     dicts.collect()
+}
+
+/// How a trace is to be read: the keywords of `TraceReader`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct ReadingOptions {
+    format: Option<String>,
+    #[pyo3(default)]
+    skip_bad_lines: bool,
+    #[pyo3(default)]
+    devices: Option<Vec<String>>,
+    #[pyo3(default)]
+    device_bytes: Option<u64>,
+    #[pyo3(default)]
+    time_unit_ns: Option<u64>,
+    #[pyo3(default)]
+    sector_bytes: Option<u64>,
+    #[pyo3(default = drivelab_trace::SORT_WINDOW)]
+    sort_window: usize,
+    #[pyo3(default)]
+    columns: Option<Vec<(String, String)>>,
+}
+
+impl ReadingOptions {
+    /// As the core takes them.
+    ///
+    /// # Errors
+    /// `UsageError` for a column that holds something else.
+    pub fn options(self) -> PyResult<Options> {
+        Ok(Options {
+            format: self.format,
+            bad_lines: if self.skip_bad_lines {
+                BadLines::Skip
+            } else {
+                BadLines::Refuse
+            },
+            devices: self.devices,
+            device_bytes: self.device_bytes,
+            time_unit_ns: self.time_unit_ns,
+            sector_bytes: self.sector_bytes,
+            sort_window: self.sort_window,
+            columns_given: self.columns.is_some(),
+            columns: match self.columns {
+                Some(pairs) => Columns::mapped(pairs).map_err(trace_error)?,
+                None => Columns::default(),
+            },
+        })
+    }
 }
 
 /// A trace that is being read.
@@ -82,24 +132,17 @@ impl TraceReader {
         sort_window: usize,
         columns: Option<Vec<(String, String)>>,
     ) -> PyResult<Self> {
-        let options = Options {
+        let options = ReadingOptions {
             format,
-            bad_lines: if skip_bad_lines {
-                BadLines::Skip
-            } else {
-                BadLines::Refuse
-            },
+            skip_bad_lines,
             devices,
             device_bytes,
             time_unit_ns,
             sector_bytes,
             sort_window,
-            columns_given: columns.is_some(),
-            columns: match columns {
-                Some(pairs) => Columns::mapped(pairs).map_err(trace_error)?,
-                None => Columns::default(),
-            },
+            columns,
         };
+        let options = options.options()?;
         let files: Vec<Given> = paths.into_iter().map(Given::Path).collect();
         let trace = py
             .detach(|| Trace::open(&files, &options))

@@ -1,4 +1,4 @@
-"""Measure one workload on one drive.
+"""Measure one workload, or a recorded trace, on one drive.
 
 A simulated drive answers in simulated time, a real one is measured by fio. Characteristics
 that are not given keep the value in brackets.
@@ -17,9 +17,14 @@ from drivelab.cli.drive_options import (
     characteristics_of,
     open_named,
     plan_of,
+    refuse_options_without_effect,
 )
 from drivelab.cli.terminal import in_lines, show
-from drivelab.drives.write_pattern import WRITES
+from drivelab.cli.trace_options import add_trace, trace_of
+from drivelab.drives.write_pattern import BURST, WRITES
+from drivelab.errors import UsageError
+from drivelab.workloads.trace import Trace
+from drivelab.workloads.workload import workload_json
 
 if TYPE_CHECKING:
     import argparse
@@ -27,12 +32,14 @@ if TYPE_CHECKING:
 
     from drivelab.drives.measurement import Measurement
     from drivelab.drives.operation_result import OperationResult
+    from drivelab.workloads.characteristics import Characteristics
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `drivelab measure`."""
     add_drive(parser)
     add_characteristics(parser)
+    add_trace(parser)
     add_drive_options(parser)
     add_writes(parser, WRITES, "burst")
     add_json(parser)
@@ -42,9 +49,9 @@ def run(args: argparse.Namespace) -> int:
     """Measure and print."""
     from drivelab.drives.in_order import measured_in_order
 
-    workload = characteristics_of(args)
-    workload.validate()
+    refuse_options_without_effect(args)
     plan = plan_of(args)
+    workload = _workload_of(args)
     with open_named(args, [workload]) as drive:
         (measurement,) = measured_in_order(drive, [workload], plan)
         drive_name, kind = drive.name, drive.kind
@@ -62,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
         from drivelab.campaign.exhibits.measurement_words import burst_text, measurement_rows
 
         rows = measurement_rows(measurement, in_lines(drive_name), kind, variability)
+        if isinstance(workload, Trace):
+            rows = _with_notes(rows, workload, measurement)
         burst = burst_text(measurement, preset, plan.to_json())
         if burst is not None:
             rows.append(("a burst", burst))
@@ -69,12 +78,55 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _workload_of(args: argparse.Namespace) -> Characteristics | Trace:
+    """Make the workload: a trace that is named, or characteristics."""
+    if args.trace is not None:
+        for name in ("warmup_requests", "warmup_seconds"):
+            if getattr(args, name) is not None:
+                option = "--warmup" if name == "warmup_seconds" else "--warmup-requests"
+                raise UsageError(
+                    f"{option} has no effect on a trace, which is counted from its first request on"
+                )
+        if args.writes not in (None, BURST):
+            raise UsageError(
+                f"--writes {args.writes} has no effect on a trace: its writes find the drive as it "
+                "is"
+            )
+    trace = trace_of(args)
+    if trace is not None:
+        return trace
+    workload = characteristics_of(args)
+    workload.validate()
+    return workload
+
+
+def _with_notes(
+    rows: Sequence[tuple[str, str]], trace: Trace, measurement: Measurement
+) -> list[tuple[str, str]]:
+    """Say first that a replay was late, and below the workload what is special about it."""
+    from drivelab.cli.trace_text import trace_notes
+
+    late = [each.lateness for each in measurement.streams if each.lateness is not None]
+    cautions = [("caution", caution) for each in late if (caution := each.caution())]
+    after = next(place for place, (label, _) in enumerate(rows) if label == "workload") + 1
+    notes = [("", in_lines(note)) for note in trace_notes(trace)]
+    notes += [("sent late", each.describe()) for each in late]
+    return [*cautions, *rows[:after], *notes, *rows[after:]]
+
+
 def describe(measurement: Measurement) -> dict[str, Any]:
     """Give what ``--json`` prints about a measurement (docs/json.md)."""
     from drivelab.runs.columns import PERCENTILES
 
     values = measurement.to_json()
-    del values["index"], values["characteristics"]
+    workload = measurement.workload
+    if isinstance(workload, Trace):
+        asked = workload_json(workload)
+        del values["workload"]
+    else:
+        asked = characteristics_json(measurement.characteristics)
+        del values["characteristics"]
+    del values["index"]
     for direction in ("read", "write"):
         result: OperationResult | None = getattr(measurement, direction)
         if result is not None:
@@ -83,7 +135,7 @@ def describe(measurement: Measurement) -> dict[str, Any]:
                 for name, percent in PERCENTILES.items()
             }
     return {
-        "workload": characteristics_json(measurement.characteristics),
+        "workload": asked,
         "requests": measurement.requests,
         "bytes": measurement.bytes,
         "latency_ns_mean": measurement.latency_ns_mean,

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from drivelab.cli.drive_options import add_content, characteristics_of
+from drivelab.cli.trace_options import trace_of
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
 
 
 def workload_of(args: argparse.Namespace) -> Workload:
-    """Read the scenario, or return the characteristics.
+    """Read the trace or the scenario, or return the characteristics.
 
     Raises
     ------
@@ -35,6 +36,9 @@ def workload_of(args: argparse.Namespace) -> Workload:
     from drivelab.drives.simulated.scenarios import read_scenario
     from drivelab.workloads.characteristics import FIELDS
 
+    trace = trace_of(args) if hasattr(args, "trace") else None
+    if trace is not None:
+        return trace
     if args.scenario is None:
         workload = characteristics_of(args)
         workload.validate()

@@ -1,4 +1,4 @@
-"""Run a workload, or a scenario of several, on a simulated drive and tell everything.
+"""Run a workload, a scenario of several or a recorded trace on a simulated drive.
 
 Every request that is counted is told, by stream and operation: rates, latencies up to
 99.999 %, and where they went. A percentile that the count does not support stays empty. The
@@ -22,11 +22,11 @@ from drivelab.cli.arguments import (
 from drivelab.cli.drive_options import (
     add_no_variability,
     characteristics_json,
-    characteristics_of,
 )
 from drivelab.cli.outputs import add_force, answer_to, check_files, write_file
 from drivelab.cli.scenario_options import add_scenario, file_of_scenario, workload_of
 from drivelab.cli.terminal import in_lines, show
+from drivelab.cli.trace_options import add_trace
 from drivelab.errors import DrivelabError, UsageError
 from drivelab.units import format_size
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from drivelab.drives.simulated.simulation import Simulation
+    from drivelab.workloads.trace import Trace
 
 _MOST_REQUESTS: Final = 10**10
 _DEFAULT_REQUESTS: Final = 1_000_000
@@ -51,11 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_characteristics(parser)
     add_scenario(parser)
+    add_trace(parser)
     parser.add_argument(
         "--requests",
         type=whole_number(1, _MOST_REQUESTS),
         metavar="N",
-        help=f"requests counted [as the scenario says, or {_DEFAULT_REQUESTS}]",
+        help=f"requests counted [as the scenario says, a whole trace, or {_DEFAULT_REQUESTS}]",
     )
     parser.add_argument(
         "--seconds",
@@ -122,20 +124,23 @@ def run(args: argparse.Namespace) -> int:
     from drivelab.drives.naming import open_simulated
     from drivelab.workloads.content import USUAL
     from drivelab.workloads.scenario import Scenario
+    from drivelab.workloads.trace import Trace
 
     _check(args)
     workload = workload_of(args)
     scenario = workload if isinstance(workload, Scenario) else None
+    trace = workload if isinstance(workload, Trace) else None
     if args.csv and args.interval is None and (scenario is None or scenario.interval_ns is None):
         raise UsageError("--csv is the time series: give --interval too")
     requests = args.requests
-    if requests is None and args.seconds is None and (scenario is None or not scenario.ends):
+    ends = trace is not None or (scenario is not None and scenario.ends)
+    if requests is None and args.seconds is None and not ends:
         requests = _DEFAULT_REQUESTS
     varies = not args.no_variability
     with open_simulated(args.drive, varies=varies) as drive, SimulateProgress() as progress:
         # Whether a drive in another state holds data only reading it tells.
-        if args.scenario is None and args.from_state is None:
-            drive.check(characteristics_of(args))
+        if scenario is None and (args.from_state is None or trace is not None):
+            drive.check(workload)
         simulation = drive.simulate(
             workload,
             content=args.content or USUAL,
@@ -152,15 +157,19 @@ def run(args: argparse.Namespace) -> int:
         )
     values = dict(simulation.values)
     for stream, plan in zip(values["streams"], simulation.asked, strict=True):
-        stream.update(_asked(plan))
+        stream.update(_asked(plan, trace))
     written, failure = _write(args, simulation, values)
+    values["trace"] = None if trace is None else trace.to_json()
     values["saved_state"] = str(args.save_state) if args.save_state in written else None
     if args.json:
         print(json.dumps(values, indent=2))
     else:
         from drivelab.cli.simulate_text import text
+        from drivelab.cli.trace_text import trace_notes
 
-        said = text(in_lines(values), title=in_lines(scenario.summary if scenario else None))
+        notes = [] if trace is None else trace_notes(trace)
+        title = in_lines(scenario.summary if scenario else None)
+        said = text(in_lines(values), title=title, notes=in_lines(notes))
         show("\n".join([said, *in_lines(list(written.values()))]))
     if failure is not None:
         raise failure
@@ -216,7 +225,8 @@ def _check(args: argparse.Namespace) -> None:
         for path in [getattr(args, name)]
     ]
     _refuse_to_lose_a_state(args)
-    inputs = [file_of_scenario(args), args.firmware, preset_file(args.drive)]
+    traces = [Path(each) for each in args.trace or ()]
+    inputs = [file_of_scenario(args), args.firmware, preset_file(args.drive), *traces]
     check_files(wanted, force=args.force, inputs=inputs)
 
 
@@ -243,8 +253,10 @@ def _saved_text(path: Path, simulation: Simulation) -> str:
     return f"wrote {path}, {size} that differ from the prepared drive"
 
 
-def _asked(plan: Mapping[str, Any]) -> dict[str, Any]:
+def _asked(plan: Mapping[str, Any], trace: Trace | None) -> dict[str, Any]:
     """Say what a stream asks for: in words, and the characteristics where it has any."""
+    if trace is not None:
+        return {"description": trace.describe(), "workload": None}
     from drivelab.cli.simulate_text import stream_text
     from drivelab.workloads.characteristics import Characteristics
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from drivelab.cli.trace_text import in_width
+from drivelab.drives.lateness import Lateness
 from drivelab.drives.simulated.simulation import PERCENTILES
 from drivelab.exhibits.quantities import NOTHING, listed, workload_text
 from drivelab.units import format_duration_ns, format_size
@@ -24,10 +26,23 @@ Values = Mapping[str, Any]
 Cells = Callable[[Values], Sequence[Sequence[str]]]
 
 
-def text(values: Values, *, title: str | None = None) -> str:
-    """Write what `drivelab simulate` prints for people."""
+def text(values: Values, *, title: str | None = None, notes: Sequence[str] = ()) -> str:
+    """Write what `drivelab simulate` prints for people.
+
+    Parameters
+    ----------
+    values
+        What it prints as JSON.
+    title
+        Of a scenario.
+    notes
+        What else is to be said of what was asked.
+    """
     streams: Sequence[Values] = values["streams"]
-    lines = [*_head(values, title), "", *_streams(streams)]
+    lines = [*_cautions(streams), *_head(values, title), "", *_streams(streams)]
+    for note in notes:
+        lines += in_width("", note, label_width=_LABEL, columns=COLUMNS)
+    lines += _lateness(streams)
     lines += ["", *_table("rate", ("requests", "IOPS", "MB/s"), streams, _rates, least=14)]
     if sum(len(stream["operations"]) for stream in streams) > 1:
         lines.append(_row("together", _rates(_together(values))[0], [14, 14, 14]))
@@ -107,6 +122,21 @@ def _head(values: Values, title: str | None) -> Iterator[str]:
     )
 
 
+def _cautions(streams: Sequence[Values]) -> Iterator[str]:
+    """Say first that a replay was late."""
+    for stream in streams:
+        late = stream["lateness"] and Lateness.from_json(stream["lateness"]).caution()
+        if late:
+            yield from in_width("caution", late, label_width=_LABEL, columns=COLUMNS)
+            yield ""
+
+
+def _lateness(streams: Sequence[Values]) -> Iterator[str]:
+    for stream in streams:
+        if stream["lateness"]:
+            yield _line("sent late", Lateness.from_json(stream["lateness"]).describe())
+
+
 def _requests(count: int) -> str:
     return f"{count:,} request{'' if count == 1 else 's'}"
 
@@ -114,7 +144,11 @@ def _requests(count: int) -> str:
 def _streams(streams: Sequence[Values]) -> Iterator[str]:
     width = max(_LABEL - 2, *(len(stream["name"]) for stream in streams))
     for stream in streams:
-        yield f"{stream['name']:<{width}}  {stream['description']}"
+        if stream["source"] == "recorded":
+            said = stream["description"]
+            yield from in_width(stream["name"], said, label_width=width + 2, columns=COLUMNS)
+        else:
+            yield f"{stream['name']:<{width}}  {stream['description']}"
 
 
 def _together(values: Values) -> dict[str, Any]:

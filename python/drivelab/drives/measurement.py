@@ -15,12 +15,17 @@ from drivelab.drives.operation_result import (
     whole,
 )
 from drivelab.drives.plan import StoppedBy
-from drivelab.drives.stream_result import StreamResult, names_of_streams
+from drivelab.drives.stream_result import StreamResult
 from drivelab.errors import RunError, UsageError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.given import shown
 from drivelab.workloads.stimuli import Stimuli
-from drivelab.workloads.workload import Workload, workload_json, workload_of_json
+from drivelab.workloads.workload import (
+    Workload,
+    names_of_streams,
+    workload_json,
+    workload_of_json,
+)
 
 
 @dataclass(frozen=True)
@@ -172,7 +177,7 @@ def _streams_of(workload: Workload, told: Any) -> tuple[StreamResult, ...]:
     # Older versions told them of several stimuli alone.
     if told == () and not (isinstance(workload, Stimuli) and len(workload.stimuli) > 1):
         return ()
-    names = names_of_streams(workload.streams())
+    names = names_of_streams(workload)
     if not isinstance(told, list):
         raise TypeError(f"{shown(told)} is no list of streams")
     if len(told) != len(names):

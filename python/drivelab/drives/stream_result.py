@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.drives.completed import Completed
+from drivelab.drives.lateness import Lateness
 from drivelab.drives.operation_result import FlushResult, OperationResult, object_of, whole
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class StreamResult(Completed):
         Of the measurement that it is part of.
     read, write, trim, flush
         What its requests of each kind did; ``None`` where none completed.
+    lateness
+        By how much they were sent late, where they have times and may be; else ``None``.
     """
 
     name: str
@@ -34,6 +37,7 @@ class StreamResult(Completed):
     write: OperationResult | None = None
     trim: OperationResult | None = None
     flush: OperationResult | None = None
+    lateness: Lateness | None = None
 
     @property
     def by_operation(self) -> dict[str, OperationResult]:
@@ -53,17 +57,20 @@ class StreamResult(Completed):
             name: None if told[name] is None else kind(**told[name])
             for name, kind in _KINDS.items()
         }
-        return cls(told["name"], duration_ns, **parts)
+        late = told["lateness"]
+        lateness = None if late is None else Lateness(**late)
+        return cls(told["name"], duration_ns, **parts, lateness=lateness)
 
     def to_json(self) -> dict[str, Any]:
         """Return the values under names that carry the unit; the workload says the name.
 
-        Trims and flushes are there where some completed.
+        Trims and flushes are there where some completed, lateness where requests may be late.
         """
         parts = {"read": None, "write": None} | {
             name: part.to_json() for name, part in self.by_operation.items()
         }
-        return {"duration_ns": self.duration_ns, **parts}
+        late = {} if self.lateness is None else {"lateness": self.lateness.to_json()}
+        return {"duration_ns": self.duration_ns, **parts, **late}
 
     @classmethod
     def from_json(cls, name: str, data: object) -> StreamResult:
@@ -80,7 +87,9 @@ class StreamResult(Completed):
             each: None if part is None else _KINDS[each].from_json(part)
             for each, part in found.items()
         }
-        return cls(name, whole(values["duration_ns"]), **parts)
+        late = values.get("lateness")
+        lateness = None if late is None else Lateness.from_json(late)
+        return cls(name, whole(values["duration_ns"]), **parts, lateness=lateness)
 
 
 _KINDS: Final[dict[str, type[OperationResult]]] = {
@@ -97,12 +106,7 @@ def streams_of_reads_and_writes(
     done: Sequence[tuple[OperationResult | None, OperationResult | None]],
 ) -> tuple[StreamResult, ...]:
     """Say what each stream did, in order, of which reads and writes are known."""
-    names = names_of_streams(streams)
+    names = [stream.described()["name"] for stream in streams]
     return tuple(
         StreamResult(name, duration_ns, *each) for name, each in zip(names, done, strict=True)
     )
-
-
-def names_of_streams(streams: Sequence[Stream]) -> list[str]:
-    """Give what streams are called, in order."""
-    return [stream.described()["name"] for stream in streams]

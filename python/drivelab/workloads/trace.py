@@ -1,15 +1,34 @@
-"""Recorded requests, each sent at its time: an empty drive is asked as the recorded one was."""
+"""Recorded requests: a drive is asked as the recorded one was, at its times or as fast as it can.
+
+```text
+requests, or files ──> at recorded times x speed ──┐
+                       as fast as answered ────────┴─> keep, wrap, scale ──> a drive
+```
+
+Files are read twice: once when the workload is made, which finds out what it addresses and how
+long it is, and again while requests are sent. Nothing is kept, so memory does not grow with them.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
-from drivelab._core import Stream
+from drivelab._core import MAX_QUEUE_DEPTH, TRACE_FITS, Stream, TraceSurvey
 from drivelab.errors import UsageError
 from drivelab.units import format_duration_ns
-from drivelab.workloads.given import END, attributes_of, check_items
+from drivelab.workloads.given import END, attributes_of, check_items, is_number, is_whole, shown
+from drivelab.workloads.recorded import (
+    RecordedFiles,
+    SurveyProgress,
+    TraceFacts,
+    survey_files,
+    surveyed,
+)
+
+if TYPE_CHECKING:
+    from drivelab._core import SurveyedTrace
 
 #: ns from the beginning, what is asked (``read``, ``write``, ``trim``, ``flush``), offset and
 #: size in bytes; a flush concerns the whole drive, and its offset and size are 0.
@@ -21,33 +40,99 @@ _ALLOWED: Final = (
 _SIZE_END: Final = 1 << 32
 #: What several requests of a kind are called.
 PLURALS: Final = {"read": "reads", "write": "writes", "trim": "trims", "flush": "flushes"}
+#: What its one stream is called.
+STREAM: Final = "trace"
+#: Slowest and fastest replay.
+SPEEDS: Final = (1e-6, 1e6)
+
+_FITTED: Final = {
+    "keep": "",
+    "wrap": ", addresses beyond the drive begin again at 0",
+    "scale": ", touched regions of 1 MiB laid in a row",
+}
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Requests that arrive at their own times, whether others have completed or not.
+    """Requests in memory or in files, sent at their times or as fast as they are answered.
 
     Attributes
     ----------
     requests
-        At least one, in order of arrival; see `Request`. Offsets and sizes are whole sectors.
+        In order of arrival; see `Request`. Offsets and sizes are whole sectors.
+    files
+        Where they are instead.
+    speed
+        So many times as fast as recorded. ``None`` for as fast as they are answered: the next is
+        sent as soon as fewer than `depth` are outstanding.
+    depth
+        The most requests outstanding; what is due while there are as many is sent late. ``None`` at
+        recorded times for 1024 of files, and for any number of requests in memory; as fast as they
+        are answered for as many as were recorded, where files say how long each took.
+    fit
+        Where on a drive requests fall. ``keep``: where they were recorded, and a smaller drive is
+        refused. ``wrap``: modulo the drive's size. ``scale``: regions of 1 MiB that the trace
+        touches are laid in a row, in their order. Several devices lie one after the other.
+    facts
+        What is in the files; looked up unless given.
 
     Raises
     ------
     UsageError
         Names what is impossible and what is allowed.
+    RunError
+        When a file cannot be read to its end.
     """
 
     kind: ClassVar[Literal["trace"]] = "trace"
 
-    requests: tuple[Request, ...]
+    requests: tuple[Request, ...] = ()
+    files: RecordedFiles | None = None
+    speed: float | None = 1.0
+    depth: int | None = None
+    fit: str = "keep"
+    facts: TraceFacts | None = None
+    _surveyed: SurveyedTrace | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        _check_pace(self.speed, self.depth, self.fit)
+        if self.files is None:
+            self._check_requests()
+            return
+        if self.requests:
+            raise UsageError("a trace has requests or files, not both")
+        if self.facts is None:
+            object.__setattr__(self, "facts", TraceFacts.of_core(self._survey().facts()))
+
+    @classmethod
+    def of_files(
+        cls, files: RecordedFiles, *, progress: SurveyProgress | None = None, **how: Any
+    ) -> Trace:
+        """Make a trace of files.
+
+        Parameters
+        ----------
+        files
+            Which, and how they are read.
+        progress
+            Told now and then how many requests were looked at.
+        how
+            Other attributes by name.
+        """
+        speed, depth, fit = how.get("speed", 1.0), how.get("depth"), how.get("fit", "keep")
+        _check_pace(speed, depth, fit)
+        needs_depth = speed is None and depth is None
+        found = survey_files(files, fit, needs_depth=needs_depth, progress=progress)
+        return cls(files=files, facts=TraceFacts.of_core(found.facts()), _surveyed=found, **how)
+
+    def _check_requests(self) -> None:
         if not self.requests:
             raise UsageError("the trace holds no request; allowed: one or more")
         check_items("the trace", self.requests, _is_request, _ALLOWED)
+        if self.speed is None and self.depth is None:
+            raise UsageError("requests in memory have no recorded depth; give a depth")
         # The core looks at sectors and names.
-        self.streams()
+        Stream.of_requests(list(self.requests), STREAM)
         before = 0
         for place, (at_ns, *_) in enumerate(self.requests):
             if at_ns < before:
@@ -57,35 +142,138 @@ class Trace:
                 )
             before = at_ns
 
-    def streams(self) -> list[Stream]:
-        """Return it as a drive takes it: one list."""
-        return [Stream.of_requests(list(self.requests), "trace")]
+    @property
+    def _is_plain(self) -> bool:
+        """Whether it is a list that is sent as it is."""
+        usual = (self.speed, self.depth, self.fit) == (1.0, None, "keep")
+        return self.files is None and usual
 
     @property
-    def footprint_bytes(self) -> int:
-        """From the drive's first byte to the last that is addressed."""
+    def _needs_depth(self) -> bool:
+        return self.speed is None and self.depth is None
+
+    def _survey(self, progress: SurveyProgress | None = None) -> SurveyedTrace:
+        if self._surveyed is not None:
+            return self._surveyed
+        if self.files is None:
+            found = surveyed(TraceSurvey.of_requests(list(self.requests), self.fit))
+        else:
+            needs_depth = self._needs_depth
+            found = survey_files(self.files, self.fit, needs_depth=needs_depth, progress=progress)
+        object.__setattr__(self, "_surveyed", found)
+        return found
+
+    def streams(self) -> list[Stream]:
+        """Return it as a drive takes it: one stream.
+
+        Raises
+        ------
+        UsageError
+            When a file holds other requests than when the workload was made.
+        """
+        if self._is_plain:
+            return [Stream.of_requests(list(self.requests), STREAM)]
+        found = self._survey()
+        if self.files is not None and self.facts is not None:
+            content = found.facts()["content"]
+            if content != self.facts.content:
+                raise UsageError(
+                    f"{self.files.paths[0]} holds other requests than it did ({content} instead of "
+                    f"{self.facts.content}); name the file that was replayed, or begin anew"
+                )
+        depth = self.depth
+        if depth is None and self.files is None:
+            depth = MAX_QUEUE_DEPTH
+        return [found.stream(STREAM, speed=self.speed, depth=depth)]
+
+    @property
+    def footprint_bytes(self) -> int | None:
+        """From the drive's first byte to the last that is addressed; none where it fits any."""
+        if self.fit == "wrap":
+            return None
+        if self.facts is not None:
+            return self.facts.end_bytes
+        if self.fit == "scale":
+            return int(self._survey().facts()["end_bytes"])
         return max(offset + size for _, _, offset, size in self.requests)
 
+    @property
+    def lasting_ns(self) -> int | None:
+        """How long it takes at its speed at least; none where that is as fast as it is answered."""
+        span_ns = self.requests[-1][0] if self.facts is None else self.facts.span_ns
+        return None if self.speed is None else round(span_ns / self.speed)
+
+    @property
+    def commands(self) -> dict[str, int]:
+        """How many commands of each kind are sent, where there are any."""
+        if self.facts is not None:
+            return dict(self.facts.commands)
+        return dict(Counter(action for _, action, _, _ in self.requests))
+
     def describe(self) -> str:
-        """Say in a line what is sent."""
-        counts = Counter(action for _, action, _, _ in self.requests)
+        """Say in a line what is sent, when and where."""
         parts = [
             f"{count:,} {PLURALS[action] if count > 1 else action}"
-            for action, count in counts.items()
+            for action, count in self.commands.items()
         ]
-        lasting = format_duration_ns(self.requests[-1][0])
-        return f"{' and '.join(parts)} recorded over {lasting}"
+        span_ns = self.requests[-1][0] if self.facts is None else self.facts.span_ns
+        source = "" if self.files is None else f" of {self.files.name}"
+        said = f"{' and '.join(parts)}{source} recorded over {format_duration_ns(span_ns)}"
+        return f"{said}{self._pace_text()}{_FITTED[self.fit]}"
+
+    def _pace_text(self) -> str:
+        if self.speed is None and self.depth is not None:
+            return f", as fast as possible with {self.depth:,} outstanding"
+        if self.speed is None:
+            facts = self.facts
+            known = facts is not None and facts.depth_mean is not None
+            said = f" (mean {facts.depth_mean:.3g}, at most {facts.depth_max:,})" if known else ""
+            return f", as fast as possible with as many outstanding as recorded{said}"
+        at_most = "" if self.depth is None else f", at most {self.depth:,} outstanding"
+        return f"{'' if self.speed == 1.0 else f', {self.speed:g} times as fast'}{at_most}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the requests in order."""
-        return {"requests": [list(each) for each in self.requests]}
+        """Return the requests in order or the files, and how they are sent where it is not usual."""
+        how = {
+            name: value
+            for name, value, usual in (
+                ("speed", self.speed, 1.0),
+                ("depth", self.depth, None),
+                ("fit", self.fit, "keep"),
+            )
+            if value != usual
+        }
+        if self.files is None or self.facts is None:
+            return {"requests": [list(each) for each in self.requests], **how}
+        return {"files": self.files.to_json(), "facts": self.facts.to_json(), **how}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Trace:
-        """Read what `to_json` wrote; `UsageError` for anything else."""
-        requests = attributes_of(data, "a trace", ["requests"], ["requests"])["requests"]
+        """Read what `to_json` wrote; `UsageError` for anything else. No file is opened."""
+        how = ["speed", "depth", "fit"]
+        if isinstance(data, dict) and "files" in data:
+            names = ["files", "facts", *how]
+            values = dict(attributes_of(data, "a trace", names, ["files", "facts"]))
+            values["files"] = RecordedFiles.from_json(values["files"])
+            values["facts"] = TraceFacts.from_json(values["facts"])
+            return cls(**values)
+        values = dict(attributes_of(data, "a trace", ["requests", *how], ["requests"]))
+        requests = values.pop("requests")
         check_items("requests", requests, lambda each: isinstance(each, list), _ALLOWED)
-        return cls(tuple(tuple(each) for each in requests))
+        return cls(tuple(tuple(each) for each in requests), **values)
+
+
+def _check_pace(speed: object, depth: object, fit: object) -> None:
+    least, most = SPEEDS
+    if speed is not None and not (is_number(speed) and least <= speed <= most):
+        raise UsageError(
+            f"speed is {shown(speed)}; allowed: {least:g} to {most:g}, or None for as fast as "
+            "requests are answered"
+        )
+    if depth is not None and not (is_whole(depth) and 1 <= depth <= MAX_QUEUE_DEPTH):
+        raise UsageError(f"depth is {shown(depth)}; allowed: 1 to {MAX_QUEUE_DEPTH}")
+    if fit not in TRACE_FITS:
+        raise UsageError(f"fit is {shown(fit)}; allowed: {', '.join(TRACE_FITS)}")
 
 
 def _is_request(request: object) -> bool:

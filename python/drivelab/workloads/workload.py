@@ -7,7 +7,8 @@
     whole_pass        WholePass          a file transferred once, whole (Boito et al. 2015)
     stimuli           Stimuli            access patterns of the performance test specification
     scenario          Scenario           streams side by side, as a file says them
-    trace             Trace              recorded requests, each at its time
+    trace             Trace              recorded requests, of memory or files, at their times or
+                                         as fast as they are answered
 
 A simulated drive takes any of them: it asks for the `streams` that a workload consists of, and
 knows no kinds. Other drives refuse what they cannot answer (`Drive.check`). A new kind is a class
@@ -24,7 +25,7 @@ from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.scenario import Scenario
 from drivelab.workloads.stimuli import Stimuli
-from drivelab.workloads.trace import Trace
+from drivelab.workloads.trace import STREAM, Trace
 from drivelab.workloads.whole_pass import WholePass
 
 if TYPE_CHECKING:
@@ -54,8 +55,15 @@ def told_by_stream(workload: Workload, streams: Sequence[Stream]) -> bool:
     One stream without a name of its own is the whole; one of a scenario has a name, and a list may
     trim and flush. Parameters are those of `ends_by_itself`.
     """
-    is_listed = any(each.described()["source"] == "listed" for each in streams)
+    is_listed = any(each.described()["source"] in ("listed", "recorded") for each in streams)
     return len(streams) > 1 or is_listed or isinstance(workload, Scenario)
+
+
+def names_of_streams(workload: Workload) -> list[str]:
+    """Give what the streams of a workload are called, in order; no file of a trace is opened."""
+    if isinstance(workload, Trace):
+        return [STREAM]
+    return [stream.described()["name"] for stream in workload.streams()]
 
 
 def workload_json(workload: Workload) -> dict[str, Any]:

@@ -42,5 +42,6 @@ pub use runner::Runner;
 pub use series::{Bin, MOST_BINS, Series};
 pub use settling::{Settling, Writing};
 pub use split::{LatencySplit, PARTS, PartNames};
+pub use users::LAST_NOW;
 pub use variability::{HostTime, mean_factor, measurement_factor};
 pub use watch::{Standing, Watch};

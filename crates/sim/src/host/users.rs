@@ -27,7 +27,7 @@ use super::watch::{Standing, Watch};
 use crate::event::END_OF_TIME;
 
 /// Later than this a run is refused: queues may reach as far again.
-const LAST_NOW: u64 = END_OF_TIME / 2;
+pub const LAST_NOW: u64 = END_OF_TIME / 2;
 
 /// What the window has just done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

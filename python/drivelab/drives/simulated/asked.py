@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from drivelab.drives.write_pattern import BURST, PIECE_BYTES, write_pattern
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.scenario import Scenario
+from drivelab.workloads.trace import Trace
 
 if TYPE_CHECKING:
     from drivelab._core import Stream, WindowTuple
@@ -26,14 +27,16 @@ def streams_of(workload: Workload, content: str, range_bytes: int | None = None)
     workload
         Any.
     content
-        What the written data of characteristics looks like; others say so themselves.
+        What the written data of characteristics and traces looks like; others say so themselves.
     range_bytes
         Requests of characteristics fall into the drive's first so many bytes, or anywhere.
     """
     streams = workload.streams()
-    if not isinstance(workload, Characteristics):
+    if not isinstance(workload, (Characteristics, Trace)):
         return streams
     streams = [each.of_content(content) for each in streams]
+    if isinstance(workload, Trace):
+        return streams
     return streams if range_bytes is None else [each.within(range_bytes) for each in streams]
 
 

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from drivelab import _core
-from drivelab._core import SECTOR_BYTES, available_cores
+from drivelab._core import MOST_SIMULATED_NS, SECTOR_BYTES, available_cores
 from drivelab.closed_on_exit import ClosedOnExit
 from drivelab.drives.batches import LatencyBatches
 from drivelab.drives.measurement import Measurement
@@ -33,9 +33,11 @@ from drivelab.drives.simulated.simulation import (
 )
 from drivelab.errors import CannotAnswerError, RunError, UsageError
 from drivelab.memory import available_bytes, lacking, peak_bytes
+from drivelab.units import format_duration_ns, format_size
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.content import USUAL
 from drivelab.workloads.stimuli import Stimuli
+from drivelab.workloads.trace import Trace
 from drivelab.workloads.whole_pass import WholePass
 from drivelab.workloads.workload import ends_by_itself, told_by_stream
 
@@ -133,6 +135,8 @@ class SimulatedDrive(ClosedOnExit):
         """Raise when the drive cannot answer for `workload`."""
         if isinstance(workload, Characteristics):
             workload.validate(self.capacity_bytes)
+        if isinstance(workload, Trace):
+            self._check_trace(workload)
         end = workload.footprint_bytes
         if end is not None and end > self.capacity_bytes:
             raise UsageError(
@@ -144,6 +148,22 @@ class SimulatedDrive(ClosedOnExit):
                 f"{self.name} is fresh and holds no data to read: measure writes only "
                 "(--write-ratio 1, a profile's --op write), or a drive whose condition is filled "
                 "or preconditioned"
+            )
+
+    def _check_trace(self, trace: Trace) -> None:
+        lasting_ns, end = trace.lasting_ns, trace.footprint_bytes
+        if lasting_ns is not None and lasting_ns > MOST_SIMULATED_NS:
+            raise UsageError(
+                f"the trace lasts {format_duration_ns(lasting_ns)} at this speed, and a simulated "
+                f"run at most {format_duration_ns(MOST_SIMULATED_NS)}; replay it faster (--speed 2x "
+                "or more) or as fast as it is answered (--speed max)"
+            )
+        if end is not None and end > self.capacity_bytes:
+            others = {"keep": "--fit wrap or --fit scale", "scale": "--fit wrap"}[trace.fit]
+            raise UsageError(
+                f"the trace takes {format_size(end)} ({end} bytes) of a drive, and {self.name} has "
+                f"{format_size(self.capacity_bytes)}; fit it to the drive with {others}, or choose "
+                "one device"
             )
 
     def measure(
