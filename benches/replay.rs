@@ -120,8 +120,7 @@ fn main() {
         for _ in 0..rounds {
             let (reading, ()) = seconds(|| read(&text));
             let (survey, found) = seconds(|| surveyed(&text));
-            let (run, ()) =
-                seconds(|| replay(&mut drive, &text, found.clone(), closed, requests));
+            let (run, ()) = seconds(|| replay(&mut drive, &text, found.clone(), closed, requests));
             let (timed, ()) = seconds(|| replay(&mut drive, &text, found, recorded, requests));
             let (drawing, ()) = seconds(|| drawn(&mut drive, write_ratio, requests));
             let round = [

@@ -48,6 +48,7 @@ fn check(data: &[u8]) {
                 }
                 requests
             }
+            Source::Paced(_) => panic!("a scenario names no trace"),
             Source::Timed(commands) => {
                 assert!(commands.is_sorted_by_key(|command| command.arrival));
                 continue;

@@ -648,8 +648,8 @@ class SurveyedTrace:
 
         ``format``, ``requests``, ``commands`` by kind, ``bytes``, ``span_ns``, ``devices`` with
         their requests, ``rounded``, ``cut``, ``left_out``, ``skipped``, ``largest_bytes``,
-        ``depth_mean`` and ``depth_max`` where asked for, ``content`` by which the requests are
-        known, ``end_bytes`` that it takes of a drive.
+        ``depth_mean`` and ``depth_max`` where asked for, ``cautions``, ``content`` by which the
+        requests are known, ``end_bytes`` that it takes of a drive.
         """
 
     def stream(self, name: str, *, speed: float | None, depth: int | None) -> Stream:

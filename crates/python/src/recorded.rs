@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use drivelab_replay::{Facts, Fit, Origin, Pace, Replay, ReplayError, Survey, Surveyed, USUAL_DEPTH};
+use drivelab_replay::{
+    Facts, Fit, Origin, Pace, Replay, ReplayError, Survey, Surveyed, USUAL_DEPTH,
+};
 use drivelab_request::CommandKind;
 use drivelab_trace::{Given, Operation, Record};
 use drivelab_workload::{SharedSource, Source, Stream};
@@ -58,7 +60,9 @@ impl TraceSurvey {
     }
 
     fn survey(&mut self) -> &mut Option<Survey> {
-        self.survey.get_mut().unwrap_or_else(PoisonError::into_inner)
+        self.survey
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -198,6 +202,7 @@ fn facts_dict<'py>(py: Python<'py>, facts: &Facts) -> PyResult<Bound<'py, PyDict
     dict.set_item("largest_bytes", facts.largest_bytes)?;
     dict.set_item("depth_mean", facts.depth.map(|(mean, _)| mean))?;
     dict.set_item("depth_max", facts.depth.map(|(_, most)| most))?;
+    dict.set_item("cautions", &facts.cautions)?;
     dict.set_item("content", format!("{:016x}", facts.fingerprint))?;
     Ok(dict)
 }

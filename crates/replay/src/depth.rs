@@ -51,7 +51,14 @@ mod tests {
     #[test]
     fn a_request_counts_itself_and_those_that_complete_later() {
         let mut depth = RecordedDepth::default();
-        let arrivals = [(0, 100), (10, 10), (19, 5), (20, 1), (100, 1), (100, UNKNOWN)];
+        let arrivals = [
+            (0, 100),
+            (10, 10),
+            (19, 5),
+            (20, 1),
+            (100, 1),
+            (100, UNKNOWN),
+        ];
         let depths: Vec<_> = arrivals
             .iter()
             .map(|&(at, response)| depth.arrives(&record(at, response)))

@@ -121,7 +121,10 @@ pub struct Layout {
 #[derive(Clone, Debug)]
 enum Kind {
     /// Where each device begins.
-    Rows { fit: Fit, bases: Vec<u64> },
+    Rows {
+        fit: Fit,
+        bases: Vec<u64>,
+    },
     Regions(Vec<Run>),
 }
 
@@ -229,7 +232,8 @@ impl Placing<'_> {
                     run.device == device && (run.first..run.first + run.count).contains(&region)
                 };
                 if !runs.get(self.last).is_some_and(holds) {
-                    let after = runs.partition_point(|run| (run.device, run.first) <= (device, region));
+                    let after =
+                        runs.partition_point(|run| (run.device, run.first) <= (device, region));
                     self.last = after.checked_sub(1)?;
                 }
                 let run = runs.get(self.last).filter(|run| holds(run))?;

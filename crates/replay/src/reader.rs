@@ -82,7 +82,10 @@ impl Reading {
         Ok(Self {
             records: replay.origin.open()?,
             batch: Vec::new(),
-            depth: replay.pace.needs_recorded_depth().then(RecordedDepth::default),
+            depth: replay
+                .pace
+                .needs_recorded_depth()
+                .then(RecordedDepth::default),
             fingerprint: Fingerprint::default(),
             requests: 0,
             replay,
@@ -246,9 +249,11 @@ impl PacedReader for Threaded {
             return Ok(());
         };
         let read = batches.recv().unwrap_or_else(|_| {
-            Err("no thread could be started to read it; end other programs, or allow more \
+            Err(
+                "no thread could be started to read it; end other programs, or allow more \
                  (`ulimit -u`)"
-                .to_owned())
+                    .to_owned(),
+            )
         });
         match read {
             Ok(read) if !read.is_empty() => *batch = read,

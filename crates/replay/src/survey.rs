@@ -1,7 +1,7 @@
 //! The first reading of a trace: what there is, where, and how much.
 
 use drivelab_request::{CommandKind, SECTOR_BYTES};
-use drivelab_trace::{Record, UNKNOWN};
+use drivelab_trace::{Record, UNKNOWN, cautions};
 use drivelab_workload::MAX_REQUEST_BYTES;
 
 use crate::depth::{MOST_DEPTH, RecordedDepth};
@@ -52,6 +52,8 @@ pub struct Facts {
     /// How many requests were outstanding in the recording when one arrived, itself among them:
     /// the mean and the most, where that was asked for.
     pub depth: Option<(f64, u32)>,
+    /// What speaks against the trace's units, or limits what it can tell.
+    pub cautions: Vec<String>,
     /// By what the requests are known.
     pub fingerprint: u64,
 }
@@ -176,7 +178,12 @@ impl Survey {
         let (names, missing) = self.records.devices();
         if let Some(missing) = missing.into_iter().next() {
             const SHOWN: usize = 20;
-            let mut known = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+            let mut known = names
+                .iter()
+                .take(SHOWN)
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(", ");
             if names.len() > SHOWN {
                 known += &format!(" and {} more", names.len() - SHOWN);
             }
@@ -186,7 +193,11 @@ impl Survey {
                 known,
             });
         }
-        facts.skipped = self.records.checks().map_or(0, drivelab_trace::Checks::skipped);
+        if let Some(checks) = self.records.checks() {
+            facts.skipped = checks.skipped();
+            let found = cautions(checks).into_iter();
+            facts.cautions = found.map(|caution| caution.text).collect();
+        }
         if facts.requests == 0 {
             return Err(ReplayError::Nothing {
                 name: self.name,
@@ -270,4 +281,3 @@ impl Sent {
             .max(1)
     }
 }
-

@@ -1,2 +1,7 @@
-//! Tests of replays.
-#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+//! Replays: a file against the same requests in memory, where they fall, and what is refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod fitted;
+mod refused;
+mod replayed;
+mod written;

@@ -22,6 +22,7 @@ mod loaders;
 mod mapping;
 mod oracle;
 mod overtaking;
+mod paced;
 mod pipeline;
 mod queueing;
 mod raid;

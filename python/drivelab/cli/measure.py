@@ -23,7 +23,7 @@ from drivelab.cli.terminal import in_lines, show
 from drivelab.cli.trace_options import add_trace, trace_of
 from drivelab.drives.write_pattern import BURST, WRITES
 from drivelab.errors import UsageError
-from drivelab.workloads.trace import Trace
+from drivelab.workloads.trace import STREAM, Trace
 from drivelab.workloads.workload import workload_json
 
 if TYPE_CHECKING:
@@ -106,6 +106,9 @@ def _with_notes(
     """Say first that a replay was late, and below the workload what is special about it."""
     from drivelab.cli.trace_text import trace_notes
 
+    # Where it only reads and writes, all of it was said above.
+    if not any(each.trim or each.flush for each in measurement.streams):
+        rows = [(label, text) for label, text in rows if label != STREAM]
     late = [each.lateness for each in measurement.streams if each.lateness is not None]
     cautions = [("caution", caution) for each in late if (caution := each.caution())]
     after = next(place for place, (label, _) in enumerate(rows) if label == "workload") + 1

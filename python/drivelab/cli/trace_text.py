@@ -25,7 +25,7 @@ def trace_notes(trace: Trace) -> list[str]:
     facts = trace.facts
     if facts is None:
         return []
-    notes = []
+    notes = list(facts.cautions)
     if facts.device_count > 1:
         named = ", ".join(name for name, _ in facts.devices[:_MOST_NAMED])
         more = facts.device_count - _MOST_NAMED

@@ -72,9 +72,10 @@ class Lateness:
         """Say the distribution in a line."""
         if self.late_ns_max == 0:
             return "every request was sent in time"
+        late = [(percent, self.percentile_ns(percent)) for percent in (50.0, 99.0)]
         told = [
-            f"{format_duration_ns(self.percentile_ns(percent))} at {percent:g} %"
-            for percent in (50.0, 99.0)
+            f"{format_duration_ns(late_ns) if late_ns else 'in time'} at {percent:g} %"
+            for percent, late_ns in late
         ]
         return f"{', '.join(told)}, at most {format_duration_ns(self.late_ns_max)}"
 

@@ -150,6 +150,8 @@ class TraceFacts:
         looked at.
     format
         Of files.
+    cautions
+        What speaks against the trace's units, or limits what it can tell; a sentence each.
     content
         By what the requests are known: a number of all of them in order, in 16 hexadecimal digits.
     """
@@ -168,16 +170,18 @@ class TraceFacts:
     depth_mean: float | None
     depth_max: int | None
     format: str | None
+    cautions: tuple[str, ...]
     content: str
 
     @classmethod
     def of_core(cls, told: Mapping[str, Any]) -> TraceFacts:
         """Take what the native core tells."""
-        names = {each.name for each in fields(cls)} - {"commands", "devices", "device_count"}
+        names = {each.name for each in fields(cls)} - {"commands", "devices", "device_count", "cautions"}
         return cls(
             commands=tuple((name, count) for name, count in told["commands"].items() if count),
             devices=tuple(told["devices"][:_MOST_NAMED]),
             device_count=len(told["devices"]),
+            cautions=tuple(told["cautions"]),
             **{name: told[name] for name in names},
         )
 
@@ -187,6 +191,7 @@ class TraceFacts:
         return values | {
             "commands": dict(self.commands),
             "devices": [list(each) for each in self.devices],
+            "cautions": list(self.cautions),
         }
 
     @classmethod
@@ -197,6 +202,9 @@ class TraceFacts:
         commands, devices = values["commands"], values["devices"]
         if not isinstance(commands, dict) or not isinstance(devices, list):
             raise UsageError("facts of a trace have commands by name and a list of devices")
+        if not isinstance(values["cautions"], list):
+            raise UsageError("facts of a trace have a list of cautions")
+        values["cautions"] = tuple(values["cautions"])
         values["commands"] = tuple(commands.items())
         values["devices"] = _pairs(devices)
         counts = [value for _, value in (*values["commands"], *values["devices"])]

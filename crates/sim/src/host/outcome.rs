@@ -4,9 +4,7 @@ use super::counters::{Energy, Media};
 use super::request_log::RequestLog;
 use super::series::Series;
 use super::split::{LatencySplit, PartNames};
-use drivelab_request::{
-    BatchMeans, ClosedBy, CommandKind, Counted, Direction, Histogram, Nanos,
-};
+use drivelab_request::{BatchMeans, ClosedBy, CommandKind, Counted, Direction, Histogram, Nanos};
 
 /// The result of a run. A latency runs from submission by the host to completion.
 #[derive(Clone, Debug, Default)]

@@ -8,6 +8,7 @@ from drivelab.campaign.exhibits.bursts import FOUND, UNTIL, room_found
 from drivelab.drives.write_pattern import BURST
 from drivelab.exhibits.quantities import PROVENANCE, workload_text
 from drivelab.units import format_duration_ns, format_iops, format_rate
+from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.trace import PLURALS
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def burst_text(
     plan
         As JSON.
     """
-    if plan.get("writes", BURST) != BURST:
+    if plan.get("writes", BURST) != BURST or not isinstance(measurement.workload, Characteristics):
         return None
     room = room_found(measurement, preset, plan)
     if room is None:
