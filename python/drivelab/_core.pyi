@@ -653,7 +653,7 @@ class SurveyedTrace:
         """
 
     def stream(self, name: str, *, speed: float | None, depth: int | None) -> Stream:
-        """Return its requests at their times, `speed` times as fast; or as fast as they are answered.
+        """Return its requests, `speed` times as fast as recorded or as fast as they are answered.
 
         With a depth at most so many are outstanding.
         """

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from drivelab.drives.plan import MeasurementPlan
     from drivelab.drives.protocol import Drive
     from drivelab.workloads.characteristics import Characteristics
+    from drivelab.workloads.workload import Workload
 
 #: Of ``--writes``: once with what lasts, once with a burst.
 BOTH: Final = "both"
@@ -138,7 +139,7 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
     add_content(group)
 
 
-def open_named(args: argparse.Namespace, intended: Sequence[Characteristics] = ()) -> Drive:
+def open_named(args: argparse.Namespace, intended: Sequence[Workload] = ()) -> Drive:
     """Open the drive that the words name; no file is made that could not run `intended`.
 
     Raises

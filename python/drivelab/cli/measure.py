@@ -24,7 +24,6 @@ from drivelab.cli.trace_options import add_trace, trace_of
 from drivelab.drives.write_pattern import BURST, WRITES
 from drivelab.errors import UsageError
 from drivelab.workloads.trace import STREAM, Trace
-from drivelab.workloads.workload import workload_json
 
 if TYPE_CHECKING:
     import argparse
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from drivelab.drives.measurement import Measurement
     from drivelab.drives.operation_result import OperationResult
+    from drivelab.drives.stream_result import StreamResult
     from drivelab.workloads.characteristics import Characteristics
 
 
@@ -124,10 +124,11 @@ def describe(measurement: Measurement) -> dict[str, Any]:
     values = measurement.to_json()
     workload = measurement.workload
     if isinstance(workload, Trace):
-        asked = workload_json(workload)
-        del values["workload"]
+        asked = {"trace": workload.to_json()}
+        del values["workload"], values["streams"]
+        asked |= _of_stream(measurement.streams)
     else:
-        asked = characteristics_json(measurement.characteristics)
+        asked = {"workload": characteristics_json(measurement.characteristics)}
         del values["characteristics"]
     del values["index"]
     for direction in ("read", "write"):
@@ -138,7 +139,7 @@ def describe(measurement: Measurement) -> dict[str, Any]:
                 for name, percent in PERCENTILES.items()
             }
     return {
-        "workload": asked,
+        **asked,
         "requests": measurement.requests,
         "bytes": measurement.bytes,
         "latency_ns_mean": measurement.latency_ns_mean,
@@ -151,6 +152,15 @@ def describe(measurement: Measurement) -> dict[str, Any]:
         "half_width_ratio": measurement.half_width_ratio,
         **values,
     }
+
+
+def _of_stream(streams: Sequence[StreamResult]) -> dict[str, Any]:
+    """Give what a trace's stream tells beside reads and writes."""
+    found: dict[str, Any] = {}
+    for stream in streams:
+        parts = {"trim": stream.trim, "flush": stream.flush, "lateness": stream.lateness}
+        found |= {name: part.to_json() for name, part in parts.items() if part is not None}
+    return found
 
 
 def _text(rows: Sequence[tuple[str, str]]) -> str:

@@ -159,7 +159,8 @@ def run(args: argparse.Namespace) -> int:
     for stream, plan in zip(values["streams"], simulation.asked, strict=True):
         stream.update(_asked(plan, trace))
     written, failure = _write(args, simulation, values)
-    values["trace"] = None if trace is None else trace.to_json()
+    if trace is not None:
+        values["trace"] = trace.to_json()
     values["saved_state"] = str(args.save_state) if args.save_state in written else None
     if args.json:
         print(json.dumps(values, indent=2))

@@ -125,15 +125,15 @@ def _head(values: Values, title: str | None) -> Iterator[str]:
 def _cautions(streams: Sequence[Values]) -> Iterator[str]:
     """Say first that a replay was late."""
     for stream in streams:
-        late = stream["lateness"] and Lateness.from_json(stream["lateness"]).caution()
-        if late:
-            yield from in_width("caution", late, label_width=_LABEL, columns=COLUMNS)
+        caution = Lateness.from_json(stream["lateness"]).caution() if "lateness" in stream else None
+        if caution is not None:
+            yield from in_width("caution", caution, label_width=_LABEL, columns=COLUMNS)
             yield ""
 
 
 def _lateness(streams: Sequence[Values]) -> Iterator[str]:
     for stream in streams:
-        if stream["lateness"]:
+        if "lateness" in stream:
             yield _line("sent late", Lateness.from_json(stream["lateness"]).describe())
 
 

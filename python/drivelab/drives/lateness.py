@@ -45,7 +45,7 @@ class Lateness:
 
     @property
     def late_ratio(self) -> float:
-        """Share of the requests that were late by more than `LATE_NS`, to a bin of the histogram."""
+        """Share of the requests that were later than `LATE_NS`, to a bin of the histogram."""
         late = (
             count
             for bin_, count in self.histogram.items()

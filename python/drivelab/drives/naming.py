@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from drivelab.drives.real.fio.drive import FioDrive
     from drivelab.drives.real.preview import RealPreview
     from drivelab.drives.simulated.drive import SimulatedDrive
-    from drivelab.workloads.characteristics import Characteristics
+    from drivelab.workloads.workload import Workload
 
 
 _PRESET_SUFFIX: Final = ".toml"
@@ -101,7 +101,7 @@ def open_drive(
     allow_destructive: str | None = None,
     size_bytes: int | None = None,
     keep: bool = False,
-    intended: Sequence[Characteristics] = (),
+    intended: Sequence[Workload] = (),
     varies: bool = True,
 ) -> Drive:
     """Open the drive that `name` stands for; it is a context manager.

@@ -176,7 +176,8 @@ class TraceFacts:
     @classmethod
     def of_core(cls, told: Mapping[str, Any]) -> TraceFacts:
         """Take what the native core tells."""
-        names = {each.name for each in fields(cls)} - {"commands", "devices", "device_count", "cautions"}
+        changed = {"commands", "devices", "device_count", "cautions"}
+        names = {each.name for each in fields(cls)} - changed
         return cls(
             commands=tuple((name, count) for name, count in told["commands"].items() if count),
             devices=tuple(told["devices"][:_MOST_NAMED]),

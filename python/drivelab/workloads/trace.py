@@ -225,15 +225,14 @@ class Trace:
         if self.speed is None and self.depth is not None:
             return f", as fast as possible with {self.depth:,} outstanding"
         if self.speed is None:
-            facts = self.facts
-            known = facts is not None and facts.depth_mean is not None
-            said = f" (mean {facts.depth_mean:.3g}, at most {facts.depth_max:,})" if known else ""
+            mean, most = (self.facts.depth_mean, self.facts.depth_max) if self.facts else (None, 0)
+            said = "" if mean is None else f" (mean {mean:.3g}, at most {most:,})"
             return f", as fast as possible with as many outstanding as recorded{said}"
         at_most = "" if self.depth is None else f", at most {self.depth:,} outstanding"
         return f"{'' if self.speed == 1.0 else f', {self.speed:g} times as fast'}{at_most}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the requests in order or the files, and how they are sent where it is not usual."""
+        """Return the requests in order or the files, and how they are sent if not as usual."""
         how = {
             name: value
             for name, value, usual in (

@@ -48,8 +48,8 @@ OPEN_OBJECTS = (
     *("extra", "latency_ns_histogram", "used", "intervals"),
     *("operations", "latency_parts", "weights", "limited_ratio", "settings", "windows"),
 )
-# Objects that a drive says about itself, which are documented as one.
-WHOLE_OBJECTS = ("identity",)
+# Objects that a drive or a trace says about itself, which are documented as one.
+WHOLE_OBJECTS = ("identity", "trace")
 
 SMALL_DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 COMMAND_LINES: dict[str, list[str]] = {
@@ -133,7 +133,9 @@ COMMAND_LINES: dict[str, list[str]] = {
 ALSO: dict[str, list[list[str]]] = {
     # A line of least squares that falls below 0.
     "profile": [["profile", "sim:spinpoint-m7", "--file-size", "400MiB", "--points", "4"]],
+    "measure": [["measure", "sim:x25m", "--trace", "trace.log"]],
     "simulate": [
+        ["simulate", "sim:x25m", "--trace", "trace.log", "--interval", "1ms"],
         ["simulate", "sim:spinpoint-m7", "--requests", "50", "--interval", "1s"],
         ["simulate", "sim:array-x25m", "--requests", "50", "--interval", "1s"],
     ],
@@ -156,6 +158,16 @@ energy.program_page_nj = 200_000
 energy.erase_block_nj = 2_000_000
 energy.transfer_byte_pj = 10
 energy.idle_power_mw = 100
+"""
+
+# A trace of every kind of request.
+TRACE = """fio version 3 iolog
+0 /dev/a add
+0 /dev/a open
+100 /dev/a write 0 4096
+200 /dev/a read 0 4096
+300 /dev/a trim 0 4096
+400 /dev/a sync
 """
 
 # A preset with a published figure that takes a moment to simulate.
@@ -243,6 +255,7 @@ def finished_run(tmp_path_factory) -> Path:
     (folder / "prices.csv").write_text(PRICES)
     (folder / "metered.toml").write_text(METERED)
     (folder / "figured.toml").write_text(FIGURED)
+    (folder / "trace.log").write_text(TRACE)
     (folder / "ssdconfig.xml").write_text(ssdconfig())
     # A column that is left out, or the list of remarks would be empty.
     rows = [{"empty": "", **one} for one in own_rows(20)]

@@ -155,8 +155,8 @@ class SimulatedDrive(ClosedOnExit):
         if lasting_ns is not None and lasting_ns > MOST_SIMULATED_NS:
             raise UsageError(
                 f"the trace lasts {format_duration_ns(lasting_ns)} at this speed, and a simulated "
-                f"run at most {format_duration_ns(MOST_SIMULATED_NS)}; replay it faster (--speed 2x "
-                "or more) or as fast as it is answered (--speed max)"
+                f"run at most {format_duration_ns(MOST_SIMULATED_NS)}; replay it faster "
+                "(--speed 2x or more) or as fast as it is answered (--speed max)"
             )
         if end is not None and end > self.capacity_bytes:
             others = {"keep": "--fit wrap or --fit scale", "scale": "--fit wrap"}[trace.fit]

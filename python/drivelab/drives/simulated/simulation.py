@@ -130,7 +130,7 @@ def stream_json(
         "share": plan["share"],
         "content": plan["content"],
         "submitted_requests": told["submitted_requests"],
-        "lateness": None if result.lateness is None else result.lateness.to_json(),
+        **({} if result.lateness is None else {"lateness": result.lateness.to_json()}),
         **_rates(result, duration_ns),
         "operations": operations,
     }

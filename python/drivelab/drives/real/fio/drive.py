@@ -268,7 +268,7 @@ def open_real_drive(
     size_bytes: int | None = None,
     keep: bool = False,
     allow_destructive: str | None = None,
-    intended: Sequence[Characteristics] = (),
+    intended: Sequence[Workload] = (),
     before_filling: Callable[[int, int, str], None] | None = None,
     roots: SystemRoots = THIS_MACHINE,
 ) -> FioDrive:
@@ -306,7 +306,7 @@ def open_real_drive(
             check_on_drive(workload, name, size, block, None)
         engine = find_engine(name, file.descriptor, size, program, SLACK_SECONDS)
         for workload in intended:
-            check_depth(engine, name, workload.queue_depth)
+            check_depth(engine, name, requests_of(workload, name).queue_depth)
         if before_filling is not None:
             before_filling(size, block, engine)
 
