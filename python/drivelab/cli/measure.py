@@ -7,6 +7,7 @@ that are not given keep the value in brackets.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_characteristics, add_drive, add_json
@@ -52,6 +53,10 @@ def run(args: argparse.Namespace) -> int:
     refuse_options_without_effect(args)
     plan = plan_of(args)
     workload = _workload_of(args)
+    if isinstance(workload, Trace):
+        # It is counted from its first request on, and ends by itself.
+        held = plan.holding(ends_by_itself=True)
+        plan = replace(held, warmup_requests=0, warmup_seconds=0.0)
     with open_named(args, [workload]) as drive:
         (measurement,) = measured_in_order(drive, [workload], plan)
         drive_name, kind = drive.name, drive.kind

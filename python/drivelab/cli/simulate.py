@@ -257,7 +257,7 @@ def _saved_text(path: Path, simulation: Simulation) -> str:
 def _asked(plan: Mapping[str, Any], trace: Trace | None) -> dict[str, Any]:
     """Say what a stream asks for: in words, and the characteristics where it has any."""
     if trace is not None:
-        return {"description": trace.describe(), "workload": None}
+        return {"description": trace.describe()}
     from drivelab.cli.simulate_text import stream_text
     from drivelab.workloads.characteristics import Characteristics
 

@@ -7,8 +7,7 @@
     whole_pass        WholePass          a file transferred once, whole (Boito et al. 2015)
     stimuli           Stimuli            access patterns of the performance test specification
     scenario          Scenario           streams side by side, as a file says them
-    trace             Trace              recorded requests, of memory or files, at their times or
-                                         as fast as they are answered
+    trace             Trace              recorded requests, in memory or in files
 
 A simulated drive takes any of them: it asks for the `streams` that a workload consists of, and
 knows no kinds. Other drives refuse what they cannot answer (`Drive.check`). A new kind is a class

@@ -48,6 +48,7 @@ RUST_ORDER: list[set[str]] = [
     {"request"},
     {"ftl", "workload", "queueing", "tree", "table", "csv", "trace"},
     {"sim"},
+    {"replay"},
     {"firmware-bench", "live", "python"},
 ]
 FORBIDDEN_NAME = re.compile(r"(^|_)(utils?|helpers?|misc|common|new|old|v\d+)(_|$)")

@@ -161,9 +161,9 @@ class SimulatedDrive(ClosedOnExit):
         if end is not None and end > self.capacity_bytes:
             others = {"keep": "--fit wrap or --fit scale", "scale": "--fit wrap"}[trace.fit]
             raise UsageError(
-                f"the trace takes {format_size(end)} ({end} bytes) of a drive, and {self.name} has "
-                f"{format_size(self.capacity_bytes)}; fit it to the drive with {others}, or choose "
-                "one device"
+                f"the trace on {self.name} ends at {end} bytes ({format_size(end)}); allowed: at "
+                f"most the drive's {self.capacity_bytes} ({format_size(self.capacity_bytes)}); fit "
+                f"it to the drive with {others}, or choose one device"
             )
 
     def measure(
