@@ -49,7 +49,7 @@ OPEN_OBJECTS = (
     *("operations", "latency_parts", "weights", "limited_ratio", "settings", "windows"),
 )
 # Objects that a drive or a trace says about itself, which are documented as one.
-WHOLE_OBJECTS = ("identity", "trace")
+WHOLE_OBJECTS = ("identity", "trace", "lateness", "trim", "flush")
 
 SMALL_DRIVE = f"sim:{Path(__file__).parents[2] / 'small_drive.toml'}"
 COMMAND_LINES: dict[str, list[str]] = {

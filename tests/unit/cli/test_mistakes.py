@@ -56,8 +56,8 @@ def line(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ("measure sim:apx.toml", "there is no file apx.toml; did you mean apex? `drivelab drives`"),
         (
             "measure sim:x25m --queuedepth 3",
-            "there is no option '--queuedepth'; did you mean --queue-depth or --depth? (see `drivelab "
-            "measure",
+            "there is no option '--queuedepth'; did you mean --queue-depth or --depth? (see "
+            "`drivelab measure",
         ),
         ("measure sim:x25m sim:mlc-a", "'sim:mlc-a' is one word too many (see"),
         ("measure sim:x25m --content zeros", "did you mean zero? it takes zero, database, random"),
