@@ -453,20 +453,21 @@ impl Running {
         }
     }
 
-    /// A command of it is complete. Answers whether the next was held until now.
-    #[inline(always)]
-    pub fn completes(&mut self) -> bool {
-        self.completed += 1;
-        self.is_held && self.is_let_go()
+    /// Whether it may be held, so that a completion lets it go on.
+    pub const fn may_be_held(&self) -> bool {
+        matches!(self.feed, Feed::Paced(_))
     }
 
-    #[inline(never)]
-    fn is_let_go(&mut self) -> bool {
-        if let Feed::Paced(feed) = &self.feed {
-            self.is_held = feed.holds_back(self.submitted - self.completed);
-            self.is_released = !self.is_held;
+    /// Whether the next was held until a command was complete just now.
+    pub fn is_let_go(&mut self) -> bool {
+        if let Feed::Paced(feed) = &self.feed
+            && self.is_held
+            && !feed.holds_back(self.submitted - self.completed)
+        {
+            (self.is_held, self.is_released) = (false, true);
+            return true;
         }
-        self.is_released
+        false
     }
 
     /// Whether its next command was held and should have been sent by `now`, in the host's time.

@@ -41,7 +41,7 @@ pub(crate) enum Edge {
 /// The loops of a run's streams, the window that counts them, and the host's clock.
 pub(crate) struct Users {
     pub streams: Vec<Running>,
-    /// Some hold their shares, or were held until just now: who submits next is to be looked up.
+    /// Some hold their shares, or may be held: who submits next is looked up at every completion.
     pub has_waiting: bool,
     /// Some hold their shares.
     has_shares: bool,
@@ -102,7 +102,7 @@ impl Users {
         }
         self.deadline = self.next_deadline(0);
         self.has_shares = loops.iter().any(|each| each.share.is_some());
-        self.has_waiting = self.has_shares;
+        self.has_waiting = self.has_shares || loops.iter().any(Running::may_be_held);
         self.has_released = false;
         let depths = loops.iter().map(Running::at_once).collect();
         self.streams = loops;
@@ -121,13 +121,21 @@ impl Users {
         if self.window.closed_by().is_some() {
             return None;
         }
-        let now = self.clock.host_ns(now);
-        let mut streams = (0..).zip(&self.streams);
-        let overdue = streams.find_map(|(place, each)| each.is_overdue(now).then_some(place));
-        if overdue.is_some() || !self.has_shares {
-            return overdue;
+        for stream in &mut self.streams {
+            self.has_released |= stream.is_let_go();
         }
-        shares::next(&self.streams)
+        if self.has_released {
+            let now = self.clock.host_ns(now);
+            let mut streams = (0..).zip(&self.streams);
+            let overdue = streams.find_map(|(place, each)| each.is_overdue(now).then_some(place));
+            if overdue.is_some() {
+                return overdue;
+            }
+        }
+        if self.has_shares {
+            return shares::next(&self.streams);
+        }
+        None
     }
 
     /// Those that were held have sent what was overdue. Answers whether there were such: what they
@@ -138,7 +146,6 @@ impl Users {
             return false;
         }
         self.has_released = false;
-        self.has_waiting = self.has_shares;
         self.streams.iter_mut().for_each(Running::has_caught_up);
         true
     }
@@ -229,9 +236,7 @@ impl Users {
         parts: &[u64; PARTS],
         now: u64,
     ) -> Option<Edge> {
-        if self.streams[stream as usize].completes() {
-            (self.has_waiting, self.has_released) = (true, true);
-        }
+        self.streams[stream as usize].completed += 1;
         if self.clock.differs() {
             return self.count_elsewhere((stream, command), latency, parts, now);
         }
