@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import argparse
 import re
-import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from drivelab.cli.arguments import duration, size, whole_number
+from drivelab.cli.arguments import whole_number
+from drivelab.cli.trace_reading import ReadingProgress, add_reading
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
     from drivelab.workloads.trace import Trace
 
-_OF_A_TRACE: Final = (
-    *("speed", "depth", "fit", "device", "format", "on_bad", "address_unit", "time_unit"),
-)
-_SILENT_SECONDS: Final = 1.0
-_SHOWN_EVERY_SECONDS: Final = 0.2
-_LINE_EVERY_SECONDS: Final = 10.0
+#: Options that say nothing without a trace, and their values where they were not given.
+_OF_A_TRACE: Final[dict[str, Any]] = {
+    **dict.fromkeys(("speed", "depth", "fit", "format", "time_unit", "address_unit")),
+    "device": [],
+    "on_bad": "refuse",
+    "device_size": None,
+    "sort_window": 4096,
+    "column": [],
+}
 #: As fast as requests are answered.
 _MOST: Final = "max"
 
@@ -55,26 +58,7 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
         help="where requests fall: as recorded (keep), modulo the drive's size (wrap), touched "
         "regions of 1 MiB in a row (scale) [keep]",
     )
-    group.add_argument(
-        "--device",
-        action="append",
-        metavar="NAME",
-        help="only requests to this device; may be repeated [all, laid one after the other]",
-    )
-    group.add_argument(
-        "--format", metavar="NAME", help="format of the files [told by their content]"
-    )
-    group.add_argument(
-        "--on-bad",
-        choices=("refuse", "skip"),
-        help="whether a bad line ends the command, or is counted and left out [refuse]",
-    )
-    group.add_argument(
-        "--address-unit", type=size, metavar="SIZE", help="bytes of an address [as the format says]"
-    )
-    group.add_argument(
-        "--time-unit", type=duration, metavar="TIME", help="unit of times [as the format says]"
-    )
+    add_reading(group)
 
 
 def trace_of(args: argparse.Namespace) -> Trace | None:
@@ -92,8 +76,8 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
     from drivelab.workloads.trace import Trace
 
     if args.trace is None:
-        for name in _OF_A_TRACE:
-            if getattr(args, name) is not None:
+        for name, usual in _OF_A_TRACE.items():
+            if getattr(args, name) != usual:
                 option = _option(name)
                 raise UsageError(f"{option} is for a trace: name its files with --trace FILE")
         return None
@@ -105,13 +89,15 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
     files = RecordedFiles(
         tuple(args.trace),
         format=args.format,
-        devices=None if args.device is None else tuple(args.device),
+        devices=tuple(args.device) or None,
         skip_bad_lines=args.on_bad == "skip",
+        device_bytes=args.device_size,
+        time_unit_ns=args.time_unit,
         sector_bytes=args.address_unit,
-        time_unit_ns=None if args.time_unit is None else round(args.time_unit * 1e9),
+        sort_window=args.sort_window,
+        columns=tuple(args.column) or None,
     )
-    progress = _Progress()
-    try:
+    with ReadingProgress() as progress:
         return Trace.of_files(
             files,
             speed=1.0 if args.speed is None else args.speed[0],
@@ -119,8 +105,6 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
             fit=args.fit or "keep",
             progress=progress,
         )
-    finally:
-        progress.close()
 
 
 def _option(name: str) -> str:
@@ -141,25 +125,3 @@ def _speed(text: str) -> tuple[float | None]:
             f"{text!r} is not allowed; it takes a factor such as 2x or 0.5x, or {_MOST}"
         )
     return (factor,)
-
-
-class _Progress:
-    """How many requests of a trace were looked at, on standard error; short traces say nothing."""
-
-    def __init__(self) -> None:
-        from drivelab.runs.status_line import StatusLine
-
-        self._line = StatusLine()
-        self._started = time.monotonic()
-        self._told = 0.0
-
-    def __call__(self, requests: int) -> None:
-        elapsed = time.monotonic() - self._started
-        every = _SHOWN_EVERY_SECONDS if self._line.is_terminal else _LINE_EVERY_SECONDS
-        if elapsed < _SILENT_SECONDS or elapsed - self._told < every:
-            return
-        self._told = elapsed
-        self._line.show(f"looking at the trace: {requests:,} requests so far")
-
-    def close(self) -> None:
-        self._line.clear()

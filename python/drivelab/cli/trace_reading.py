@@ -1,4 +1,4 @@
-"""Options by which every action of `drivelab trace` reads its files."""
+"""Options by which every command that takes a trace reads its files."""
 
 from __future__ import annotations
 
@@ -54,7 +54,11 @@ def add_source(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="the trace, plain, gzip or zstd; several files are merged by their times",
     )
-    group = parser.add_argument_group("how the trace is read")
+    add_reading(parser.add_argument_group("how the trace is read"))
+
+
+def add_reading(group: argparse._ActionsContainer) -> None:
+    """Add how the files are read."""
     group.add_argument(
         "--format", metavar="NAME", help="its format [told by the content; see docs/traces.md]"
     )
