@@ -226,7 +226,7 @@ def _check(args: argparse.Namespace) -> None:
         for path in [getattr(args, name)]
     ]
     _refuse_to_lose_a_state(args)
-    traces = [Path(each) for each in args.trace or ()]
+    traces = args.trace or ()
     inputs = [file_of_scenario(args), args.firmware, preset_file(args.drive), *traces]
     check_files(wanted, force=args.force, inputs=inputs)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import whole_number
-from drivelab.cli.trace_reading import ReadingProgress, add_reading
+from drivelab.cli.trace_reading import ReadingProgress, add_reading, check_named
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--trace",
         nargs="+",
+        type=Path,
         metavar="FILE",
         help="replay the requests of these files, merged by their times",
     )
@@ -86,8 +88,9 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
             raise UsageError(
                 f"a trace says itself what is sent: leave out {_option(name)} or --trace"
             )
+    check_named(args.trace)
     files = RecordedFiles(
-        tuple(args.trace),
+        tuple(map(str, args.trace)),
         format=args.format,
         devices=tuple(args.device) or None,
         skip_bad_lines=args.on_bad == "skip",

@@ -14,6 +14,8 @@ from drivelab.runs.status_line import StatusLine
 from drivelab.units import parse_duration
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from drivelab.traces.source import TraceSource
 
 _MEANINGS: Final = (
@@ -120,13 +122,7 @@ def source_of(args: argparse.Namespace) -> TraceSource:
     """
     from drivelab.traces.source import TraceSource
 
-    seen: set[Path] = set()
-    for path in args.files:
-        if path.is_dir():
-            raise UsageError(f"{path} is a folder; name the files of the trace in it")
-        if path.resolve() in seen:
-            raise UsageError(f"{path} is named twice; name each file once")
-        seen.add(path.resolve())
+    check_named(args.files)
     return TraceSource(
         tuple(map(str, args.files)),
         format=args.format,
@@ -138,6 +134,17 @@ def source_of(args: argparse.Namespace) -> TraceSource:
         columns=tuple(args.column) or None,
         skip_bad_lines=args.on_bad == "skip",
     )
+
+
+def check_named(files: Sequence[Path]) -> None:
+    """Raise `UsageError` when a file of a trace is named twice, or is none."""
+    seen: set[Path] = set()
+    for path in files:
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder; name the files of the trace in it")
+        if path.resolve() in seen:
+            raise UsageError(f"{path} is named twice; name each file once")
+        seen.add(path.resolve())
 
 
 def add_window(parser: argparse.ArgumentParser) -> None:

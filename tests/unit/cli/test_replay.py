@@ -193,7 +193,8 @@ def test_bad_traces_are_refused_in_a_line(here: Path, capsys, name: str, command
         (["--trace", "a.spc", "--format", "xyz"], "xyz"),
         (["--trace", "a.spc", "--device", "9"], "no device"),
         (["--trace", "missing.spc"], "missing.spc"),
-        (["--trace", "."], "directory"),
+        (["--trace", "."], "is a folder; name the files of the trace in it"),
+        (["--trace", "a.spc", "a.spc"], "a.spc is named twice"),
         (["--trace", "long.spc"], "lasts 240 h 0 min at this speed, and a simulated run at most 1"),
     ],
 )
