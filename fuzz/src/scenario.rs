@@ -48,7 +48,7 @@ fn check(data: &[u8]) {
                 }
                 requests
             }
-            Source::Paced(_) => panic!("a scenario names no trace"),
+            Source::Paced(_) => unreachable!("a scenario names no trace"),
             Source::Timed(commands) => {
                 assert!(commands.is_sorted_by_key(|command| command.arrival));
                 continue;

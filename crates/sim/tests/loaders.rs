@@ -189,7 +189,7 @@ fn check_scenario(text: &str, csv: &str) {
                 check_requests(requests);
                 assert!(Arrivals::RATES.contains(rate_iops));
             }
-            Source::Paced(_) => panic!("a scenario names no trace"),
+            Source::Paced(_) => unreachable!("a scenario names no trace"),
             Source::Timed(commands) => {
                 assert!(!commands.is_empty() && commands.is_sorted_by_key(|c| c.arrival));
                 for command in commands.iter() {
