@@ -175,10 +175,10 @@ class OutputFolder:
                 with contextlib.suppress(OSError):
                     place.rmdir()
 
-    def check(self, wanted: Mapping[str, str]) -> None:
+    def check(self, wanted: Mapping[str, str], *, inputs: Iterable[Path] = ()) -> None:
         """Refuse files that may not be replaced, of these names and kinds; see `check_outputs`."""
         outputs = [self.output(name, kind) for name, kind in wanted.items()]
-        check_outputs(outputs, force=self.force)
+        check_outputs(outputs, force=self.force, inputs=inputs)
 
     def write(self, name: str, kind: str, content: str | bytes) -> Path:
         """Write a file in it whole or not at all, and give its path; see `write_output`."""

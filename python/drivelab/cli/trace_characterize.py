@@ -50,7 +50,7 @@ def carry_out(args: argparse.Namespace) -> int:
     from drivelab.traces.values import characterization_values
 
     if args.window * 1e9 < 1:
-        raise UsageError("--window is 0; allowed: 1ns or more, for example 60s")
+        raise UsageError("--window is too short; allowed: 1ns or more, for example 60s")
     source = source_of(args)
     folder, chromium = _folder(args), _chromium(args)
     with ReadingProgress() as told:
@@ -87,7 +87,7 @@ def _folder(args: argparse.Namespace) -> OutputFolder | None:
         return None
     of = answer_to(args, "report", args.out).of
     folder = OutputFolder(args.out, of, force=args.force)
-    refuse_folder(folder, beside=_WINDOWS)
+    refuse_folder(folder, beside=_WINDOWS, inputs=args.files)
     return folder
 
 

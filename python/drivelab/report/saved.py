@@ -54,6 +54,7 @@ def refuse_folder(
     *,
     beside: Mapping[str, str] | None = None,
     folders: Collection[str] = (),
+    inputs: Collection[Path] = (),
 ) -> None:
     """Refuse a folder that a report must not be written into.
 
@@ -65,6 +66,8 @@ def refuse_folder(
         Names and kinds of further files that whoever writes the report writes there.
     folders
         Names of folders that may lie in it, whatever they hold.
+    inputs
+        Files that the command reads: none of them is replaced.
 
     Raises
     ------
@@ -74,7 +77,7 @@ def refuse_folder(
     path = folder.path
     own = beside or {}
     if folder.own_run is not None:
-        _check_files(folder, own)
+        _check_files(folder, own, inputs)
         return
     if is_run(path):
         raise UsageError(f"{path} is a run, and has its own report; choose another --out")
@@ -86,17 +89,18 @@ def refuse_folder(
         raise UsageError(
             f"{path} holds {others[0]}, which no report made; choose a new or an empty folder"
         )
-    _check_files(folder, own)
+    _check_files(folder, own, inputs)
     folder.check_can_be_made()
 
 
-def _check_files(folder: OutputFolder, beside: Mapping[str, str]) -> None:
+def _check_files(folder: OutputFolder, beside: Mapping[str, str], inputs: Collection[Path]) -> None:
     data = folder.path / DATA
     entries = sorted(data.iterdir()) if data.is_dir() else []
     tables = [entry.name for entry in entries if not entry.is_dir()]
     kinds = {PAGE: PAGE_KIND, PDF: PDF_KIND, RESULT: RESULT_KIND, **beside}
     kinds |= {f"{DATA}/{name}": TABLE_KIND for name in tables if name != _INDEX}
-    folder.check({name: kind for name, kind in kinds.items() if (folder.path / name).exists()})
+    there = {name: kind for name, kind in kinds.items() if (folder.path / name).exists()}
+    folder.check(there, inputs=inputs)
 
 
 def report_files(run_path: Path) -> set[str]:
