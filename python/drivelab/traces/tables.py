@@ -43,7 +43,7 @@ MOST_WINDOWS: Final = 2_000
 
 
 def characteristics_table(trace: Characterization) -> Table:
-    """Give the eight characteristics, reads beside writes."""
+    """Give the eight characteristics: seven for reads and writes apart, one for both."""
     values = trace.characteristics
     ratio = values["write_ratio"]
     shares = (None, None) if ratio is None else (share_text(1 - ratio), share_text(ratio))
@@ -54,21 +54,30 @@ def characteristics_table(trace: Characterization) -> Table:
         ("mean stride", "stride_bytes", size_text),
     ):
         rows.append((label, *(text(values[f"{each}_{name}"]) for each in DIRECTIONS)))
-    depth = values["queue_depth"]
-    told = "not known" if depth is None else f"{number_text(depth)}"
     raw = Table(
         "characteristics", CHARACTERISTICS, (tuple(values[key] for key in CHARACTERISTICS),)
     )
     return Table(
         "characteristics",
         ("", "reads", "writes"),
-        (*rows, ("queue depth", told, told)),
+        tuple(rows),
         title="The eight characteristics",
         source="Huang et al. 2011, equation 4",
+        note=_depth_text(trace),
         right=True,
-        joins=True,
         saved=(raw,),
     )
+
+
+def _depth_text(trace: Characterization) -> str:
+    depth = trace.characteristics["queue_depth"]
+    if depth is not None:
+        return (
+            f"Queue depth {number_text(depth)}: the mean number of requests outstanding while any "
+            "is, reads and writes together."
+        )
+    why = "" if trace.checks["responses"] else ": the trace has no response times"
+    return f"Queue depth not known{why}."
 
 
 def order_table(trace: Characterization) -> Table:
@@ -82,6 +91,7 @@ def order_table(trace: Characterization) -> Table:
         ("a request begins", "reads", "writes"),
         tuple(rows),
         title="How requests follow each other",
+        note="The eight characteristics call the third and the fourth row random.",
         right=True,
     )
 
