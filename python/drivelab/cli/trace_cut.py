@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from drivelab.traces.rewritten import Cut
-    from drivelab.traces.source import TraceSource
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,20 +31,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_source(parser)
     group = parser.add_argument_group("which part")
     group.add_argument(
-        "--from", type=duration, metavar="TIME", help="from so long after the first request on [0]"
+        "--from", type=duration, metavar="TIME", help="begin this long after the first request [0]"
     )
     group.add_argument(
-        "--to", type=duration, metavar="TIME", help="up to so long after the first request"
+        "--to",
+        type=duration,
+        metavar="TIME",
+        help="end this long after the first request [the trace's end]",
     )
     group.add_argument(
         "--requests",
         type=whole_number(1, 2**62),
         metavar="N",
-        help="at most so many requests, the first ones of the rest",
+        help="keep the first N of the requests that the other options keep",
     )
     kinds = group.add_mutually_exclusive_group()
-    kinds.add_argument("--reads", action="store_true", help="only reads")
-    kinds.add_argument("--writes", action="store_true", help="only writes")
+    kinds.add_argument("--reads", action="store_true", help="keep reads only")
+    kinds.add_argument("--writes", action="store_true", help="keep writes only")
     parser.add_argument(
         "--to-format",
         choices=FORMATS,
@@ -59,10 +61,13 @@ def carry_out(args: argparse.Namespace) -> int:
     """Write the part, and say what became of it."""
     cut = _cut(args)
     source = source_of(args)
-    format_name = args.to_format or _format_for(args.output, source)
+    reader = source.open()
+    format_name = args.to_format or _format_for(args.output, reader.format)
     output = checked_output(args, format_name)
     with ReadingProgress() as told:
-        done = written(source, output, args, format_name=format_name, cut=cut, told=told)
+        done = written(
+            source, output, args, format_name=format_name, cut=cut, told=told, reader=reader
+        )
     values = output_values(done, output.path, format_name)
     print(json.dumps(values, indent=2)) if args.json else show(output_text(in_lines(values)))
     return 0
@@ -88,11 +93,10 @@ def _cut(args: argparse.Namespace) -> Cut:
     )
 
 
-def _format_for(output: Path, source: TraceSource) -> str:
+def _format_for(output: Path, name: str) -> str:
     """Give the trace's own format, or the one that the name of the output tells."""
     if output.suffix == PARQUET:
         return "parquet"
-    name = source.open().format
     if name not in FORMATS:
         raise UsageError(
             f"{name} is a format that is read and not written: choose --to-format "

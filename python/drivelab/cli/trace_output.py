@@ -13,6 +13,7 @@ from drivelab.outputs import check_outputs, whole_output
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from drivelab._core import TraceReader
     from drivelab.outputs import Output
     from drivelab.traces.rewritten import Cut, Rewritten
     from drivelab.traces.source import Told, TraceSource
@@ -54,6 +55,10 @@ def checked_output(args: argparse.Namespace, format_name: str) -> Output:
     path: Path = args.output
     if path.suffix in _COMPRESSIONS and format_name == "parquet":
         raise UsageError(f"{path}: parquet is compressed inside; let the name end in {PARQUET}")
+    if path.suffix == PARQUET and format_name != "parquet":
+        raise UsageError(
+            f"{path} would be of the format {format_name}; give it another name, or write parquet"
+        )
     if path.is_dir():
         raise UsageError(f"{path} is a folder; name a file")
     if not path.parent.is_dir():
@@ -71,6 +76,7 @@ def written(
     format_name: str,
     cut: Cut | None,
     told: Told,
+    reader: TraceReader | None = None,
 ) -> Rewritten:
     """Write the trace whole or not at all; give what became of it."""
     from drivelab.traces.rewritten import rewrite
@@ -84,6 +90,7 @@ def written(
             may_drop=args.drop,
             cut=cut,
             told=told,
+            reader=reader,
         )
 
 
@@ -118,13 +125,12 @@ _LOSSES: Final = {
 
 def output_text(values: dict[str, Any]) -> str:
     """Say what was written, and what was lost."""
-    from drivelab.traces.words import count_text
-    from drivelab.units import format_duration_ns
+    from drivelab.traces.words import count_text, in_span
 
     requests = count_text(values["requests_written"], "request")
     lines = [
-        f"wrote {values['output']} ({values['output_format']}): {requests} in "
-        f"{format_duration_ns(values['span_ns'])}"
+        f"wrote {values['output']} ({values['output_format']}): {requests}"
+        f"{in_span(values['span_ns'])}"
     ]
     lines += [f"  {line}" for line in _lost(values)]
     return "\n".join(lines)

@@ -11,13 +11,14 @@ import numpy as np
 from drivelab._core import TRACE_OPERATIONS, TraceWriter
 from drivelab.errors import UsageError
 from drivelab.traces.source import BATCH, refuse_without_requests
-from drivelab.units import format_duration_ns
+from drivelab.traces.words import count_text, in_span
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from drivelab._core import TraceReader
     from drivelab.traces.source import Told, TraceSource
 
 _TYPES: Final = {
@@ -111,6 +112,7 @@ def rewrite(
     may_drop: bool = False,
     cut: Cut | None = None,
     told: Told | None = None,
+    reader: TraceReader | None = None,
 ) -> Rewritten:
     """Write a trace as another file.
 
@@ -126,13 +128,15 @@ def rewrite(
         Which requests; None for all. The first that is kept arrives at 0.
     told
         Called with the requests read so far.
+    reader
+        The source where it is open already: a pipe can be opened once only.
 
     Raises
     ------
     UsageError, RunError
         When it cannot be read, holds nothing to be written, or what the format cannot hold.
     """
-    reader = source.open()
+    reader = source.open() if reader is None else reader
     data: dict[str, bytes] | None = None
     writer = TraceWriter(path, format=format_name, compression=compression, leave_out=may_drop)
     read, kept, span_ns = 0, 0, 0
@@ -169,8 +173,8 @@ def rewrite(
 
 
 def _refuse_nothing(source: TraceSource, checks: dict[str, Any], read: int) -> None:
-    lasting = format_duration_ns(checks["span_ns"])
+    lasting = in_span(checks["span_ns"])
     raise UsageError(
-        f"no request of {source.name} is kept: it has {read:,} requests in {lasting}; choose "
-        "other --from, --to, --reads or --writes"
+        f"no request of {source.name} is kept: it has {count_text(read, 'request')}{lasting}; "
+        "choose other --from, --to, --reads or --writes"
     )

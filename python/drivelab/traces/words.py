@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.exhibits.quantities import latency_text, listed, share_text
 from drivelab.traces.characterization import DIRECTIONS
-from drivelab.units import format_size
+from drivelab.units import format_duration_ns, format_size
 
 if TYPE_CHECKING:
     from drivelab.traces.characterization import Characterization
@@ -20,7 +20,7 @@ FINDINGS: Final[Mapping[str, str]] = {
     "zero_size": "reads or writes of 0 bytes",
     "beyond_device": "beyond the end of the device",
     "late": "too late to be sorted in",
-    "step_back": "earlier than the request before them in their file",
+    "step_back": "earlier than the request before in the same file",
     "lone_dispatch": "dispatched without an arrival; taken as arriving then",
     "lone_completion": "completed without a request; left out",
     "no_line_end": "without an end, the last one; the file may have been cut off",
@@ -41,6 +41,11 @@ def number_text(value: float) -> str:
 def time_text(time_ns: float) -> str:
     """Write a length of time that somebody chose: ``60 s``, ``100 ms``."""
     return latency_text(time_ns).replace(".00 ", " ").replace(".0 ", " ").removesuffix(" 0 s")
+
+
+def in_span(span_ns: float) -> str:
+    """Write how long something takes, behind what it is; nothing where it is an instant."""
+    return f" in {format_duration_ns(span_ns)}" if span_ns else ""
 
 
 def size_text(size_bytes: float | None) -> str | None:
