@@ -1,7 +1,7 @@
 """Look into recorded block traces: what they ask of a drive, and rewrite them.
 
-FILE is a trace of one of sixteen formats, plain, gzip or zstd; several files are merged by their
-times. The format is told by the content. docs/traces.md describes formats and numbers.
+FILE is a trace of one of sixteen formats, plain, gzip or zstd. Several files are merged by their
+times. The format is recognised by the content. docs/traces.md describes formats and numbers.
 
 Every action takes --json; `drivelab trace ACTION --help` explains one.
 """
@@ -23,6 +23,10 @@ _OPTIONS: Final = {
     "right --format",
     "if it is one of them, name it": "if it is one of them, name it with --format",
     ": name the format": ": name one with --format",
+    "time unit is": "--time-unit is",
+    "sector size is": "--address-unit is",
+    "device size is": "--device-size is",
+    "say which column holds what": "say which column holds what with --column MEANING=COLUMN",
     "use longer windows": "use a longer --window",
     "or allow that it is left out or rounded": "or leave such requests out with --drop",
     "widen the sort window": "widen --sort-window",

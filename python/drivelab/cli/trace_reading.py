@@ -22,6 +22,7 @@ _MEANINGS: Final = (
     *("arrival", "offset", "size", "operation", "device", "response", "queue", "device_time"),
     "process",
 )
+_MOST_TIME_UNIT_NS: Final = 3_600_000_000_000
 _SILENT_SECONDS: Final = 1.0
 _DRAWN_EVERY_SECONDS: Final = 0.2
 _LINE_EVERY_SECONDS: Final = 10.0
@@ -32,8 +33,8 @@ def _time_unit(text: str) -> int:
     if re.fullmatch("ns|us|ms|s|m|h", text):
         text = f"1{text}"
     nanoseconds = parse_duration(text) * 1e9
-    if round(nanoseconds) < 1:
-        raise UsageError(f"a unit of {text} is too small; allowed: 1ns to 1h, for example ms")
+    if not 1 <= round(nanoseconds) <= _MOST_TIME_UNIT_NS:
+        raise UsageError(f"a unit of {text} is not allowed; write 1ns to 1h, for example ms")
     return round(nanoseconds)
 
 
@@ -62,14 +63,16 @@ def add_source(parser: argparse.ArgumentParser) -> None:
 def add_reading(group: argparse._ActionsContainer) -> None:
     """Add how the files are read."""
     group.add_argument(
-        "--format", metavar="NAME", help="its format [told by the content; see docs/traces.md]"
+        "--format",
+        metavar="NAME",
+        help="its format (docs/traces.md lists them) [recognised by its content]",
     )
     group.add_argument(
         "--device",
         action="append",
         metavar="NAME",
         default=[],
-        help="only requests to this device; may be given several times",
+        help="keep requests to this device only; may be given several times",
     )
     group.add_argument(
         "--on-bad",
@@ -93,14 +96,14 @@ def add_reading(group: argparse._ActionsContainer) -> None:
         "--device-size",
         type=size,
         metavar="SIZE",
-        help="requests that end beyond are bad lines [not checked]",
+        help="size of the device; a request that ends beyond it is a bad line [not checked]",
     )
     group.add_argument(
         "--sort-window",
         type=whole_number(0, 1 << 20),
         metavar="N",
         default=4096,
-        help="a request may come behind so many later ones [4096]",
+        help="how many later requests may come before a request in the file [4096]",
     )
     group.add_argument(
         "--column",
@@ -108,7 +111,8 @@ def add_reading(group: argparse._ActionsContainer) -> None:
         type=argument_type(_column),
         metavar="MEANING=COLUMN",
         default=[],
-        help="of a Parquet file: which column holds arrival, offset, size, operation, ...",
+        help="for a Parquet file: the column that holds arrival, offset, size, operation, ...; may "
+        "be given several times",
     )
 
 
@@ -118,11 +122,15 @@ def source_of(args: argparse.Namespace) -> TraceSource:
     Raises
     ------
     UsageError
-        When a file is named twice, or is none.
+        When a file or a meaning of a column is named twice, or a file is a folder.
     """
     from drivelab.traces.source import TraceSource
 
     check_named(args.files)
+    meanings = [meaning for meaning, _ in args.column]
+    for meaning in meanings:
+        if meanings.count(meaning) > 1:
+            raise UsageError(f"--column names {meaning} twice; name one column for it")
     return TraceSource(
         tuple(map(str, args.files)),
         format=args.format,

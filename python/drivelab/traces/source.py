@@ -14,6 +14,10 @@ from drivelab.near_names import meant
 #: Called with the requests so far.
 Told = Callable[[int], None]
 
+#: Formats whose addresses count something that a trace does not tell, or may be told wrongly.
+_WITH_ADDRESS_UNIT = frozenset(
+    {"disksim", "fiu", "mqsim", "parquet", "spc", "tencent", "vscsi", "vscsi-text"}
+)
 #: So many devices are named in an error.
 _MOST_NAMED = 8
 #: So many requests are read at a time: then a stop is heard, and progress told.
@@ -56,7 +60,7 @@ class TraceSource:
 
     def open(self) -> TraceReader:
         """Open it; raises `UsageError` or `RunError` with one line that says what is wrong."""
-        return TraceReader(
+        reader = TraceReader(
             list(self.paths),
             format=self.format,
             skip_bad_lines=self.skip_bad_lines,
@@ -67,6 +71,17 @@ class TraceSource:
             sort_window=self.sort_window,
             columns=None if self.columns is None else list(self.columns),
         )
+        if self.columns is not None and reader.format != "parquet":
+            raise UsageError(
+                f"{self.name} is of the format {reader.format}; only Parquet has columns to map: "
+                "leave --column out"
+            )
+        if self.sector_bytes is not None and reader.format not in _WITH_ADDRESS_UNIT:
+            raise UsageError(
+                f"{self.name} is of the format {reader.format}, whose unit of addresses is known: "
+                "leave --address-unit out"
+            )
+        return reader
 
     @property
     def name(self) -> str:
@@ -94,7 +109,8 @@ def refuse_without_requests(reader: TraceReader, checks: dict[str, Any]) -> None
         )
     if checks["requests"] == 0:
         skipped = checks["skipped"]
-        why = f": {skipped:,} bad {checks['place']}s were skipped" if skipped else ""
+        lines = f"{checks['place']}{'' if skipped == 1 else 's'}"
+        why = f" ({skipped:,} bad {lines} skipped)" if skipped else ""
         raise UsageError(
             f"{name} holds no request of format {checks['format']}{why}; name another file, or "
             "the right --format"
