@@ -87,8 +87,8 @@ def _head(trace: Characterization) -> Iterator[str]:
     variation = found["arrivals"]["gap_cv"]
     if variation is not None:
         yield (
-            f"  arrivals  the times between them vary by {number_text(variation)} of their mean "
-            "(0 at a steady pace, 1 at random, more in bursts)"
+            f"  arrivals  variation of the times between them {number_text(variation)} "
+            "(0: steady pace, 1: random, more: bursts)"
         )
 
 
@@ -110,16 +110,17 @@ def _footprint(trace: Characterization) -> Iterator[str]:
 
 
 def _hottest(trace: Characterization) -> Iterator[str]:
-    for share, part in trace.found["footprint"]["hottest"]:
-        if part is not None:
-            blocks = f"the hottest {share_text(share)} of the blocks"
-            yield f"  {share_text(part)} of the accesses go to {blocks}"
+    for share, part in trace.hottest:
+        blocks = f"the hottest {share_text(share)} of the blocks"
+        yield f"  {share_text(part)} of the accesses go to {blocks}"
     points = trace.held_ratio()
     if points:
-        half = [size for size, held in points if held >= points[-1][1] / 2]
+        size, most = points[-1]
+        half = next(each for each, held in points if held >= most / 2)
+        smaller = f"; one of {size_text(half)}, half of them" if half < size else ""
         yield (
-            f"  a cache of {size_text(points[-1][0])} would hold {share_text(points[-1][1])} of "
-            f"the accesses when they come, one of {size_text(half[0])} half of that"
+            f"  a cache of {size_text(size)} would serve {share_text(most)} of the "
+            f"accesses{smaller}"
         )
 
 
@@ -129,9 +130,8 @@ def _windows(trace: Characterization) -> Iterator[str]:
     least, most = peak_rates(trace)
     width = time_text(trace.window_ns or 0)
     count = count_text(len(trace.windows["begin_ns"]), "window")
-    yield (
-        f"{count} of {width} hold requests: {number_text(least)} to {number_text(most)} a second"
-    )
+    ends = dict.fromkeys((number_text(least), number_text(most)))
+    yield f"{count} of {width} hold requests: {' to '.join(ends)} a second"
 
 
 def _checks(trace: Characterization) -> list[str]:

@@ -116,6 +116,20 @@ class Characterization:
         found: dict[str, Any] | None = self.found[direction]["service"][part]
         return found
 
+    @property
+    def hottest(self) -> list[tuple[float, float]]:
+        """Give shares of the blocks, the hottest ones, and the share of accesses to each.
+
+        Only shares that come to a block or more.
+        """
+        found = self.found["footprint"]
+        blocks = found["bytes"] / found["block_bytes"]
+        return [
+            (share, part)
+            for share, part in found["hottest"]
+            if part is not None and share * blocks >= 1
+        ]
+
     def held_ratio(self) -> list[tuple[float, float]]:
         """Give cache sizes in bytes, and the share of accesses to blocks that each would hold.
 

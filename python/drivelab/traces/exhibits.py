@@ -137,7 +137,11 @@ def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _over_time(trace: Characterization) -> Page:
     if len(trace.windows["begin_ns"]) < 2:
         window = time_text(trace.window_ns or 0)
-        said = f"The trace has one window of {window}: a shorter `--window` shows its course."
+        said = (
+            f"All requests lie in one window of {window}; a shorter `--window` shows their course."
+            if trace.span_ns
+            else "All requests arrive at the same time."
+        )
         return Page("Over time", (Text((said,)),), anchor="time")
     shown: list[Exhibit] = [figures.windows_figures(trace)]
     service = figures.service_figures(trace)
@@ -183,14 +187,10 @@ def footprint_facts(trace: Characterization) -> Facts:
     ]
     if blocks:
         facts.append(("Accesses to a block", f"{accesses / blocks:,.1f} in the mean"))
-    for share, part in found["hottest"]:
-        if part is not None:
-            facts.append(
-                (
-                    f"The hottest {share_text(share)} of the blocks",
-                    f"{share_text(part)} of the accesses",
-                )
-            )
+    facts += [
+        (f"The hottest {share_text(share)} of the blocks", f"{share_text(part)} of the accesses")
+        for share, part in trace.hottest
+    ]
     facts.append(("How sure", accuracy(trace)))
     return Facts("", tuple(facts))
 
@@ -215,8 +215,11 @@ def _identity(trace: Characterization) -> Facts:
         ("Files", ", ".join(checks["files"])),
         ("Format", checks["format"]),
         ("Requests", f"{trace.requests:,}"),
-        ("From the first to the last", latency_text(trace.span_ns)),
-        ("Devices", devices_text(trace)),
+        (
+            "From the first to the last",
+            latency_text(trace.span_ns) if trace.span_ns else "all at the same time",
+        ),
+        ("Devices", f"{count_text(trace.found['device_count'], 'device')}: {devices_text(trace)}"),
         ("Requests at the time of the one before", f"{checks['ties']:,}"),
         ("Window", time_text(trace.window_ns or 0)),
         ("Found while reading", "; ".join(finding_lines(checks)) or "nothing wrong"),
@@ -226,6 +229,6 @@ def _identity(trace: Characterization) -> Facts:
             "direction that were used last ended; strided where it lies as far from a stream's end "
             "as that stream's last two requests lay apart.",
         ),
-        ("Lines", count_text(checks["lines"], checks["place"])),
+        ("Read", count_text(checks["lines"], checks["place"])),
     ]
     return Facts("", tuple(facts))

@@ -80,8 +80,7 @@ def characterization_values(trace: Characterization, *, windows: bool = False) -
             "counted": [dict(each) for each in arrivals["counted"]],
         },
         "hottest_blocks": [
-            {"share": share, "accesses_ratio": part}
-            for share, part in found["footprint"]["hottest"]
+            {"share": share, "accesses_ratio": part} for share, part in trace.hottest
         ],
         "cache": [
             {"bytes": round(size), "held_ratio": share} for size, share in trace.held_ratio()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -38,7 +40,8 @@ def test_info_is_a_screen(capsys, tmp_path: Path) -> None:
     text = said(capsys, "info", "small.spc")
     assert text.startswith("small.spc: 600 requests, format spc\n")
     assert "span      102 s, 5.88 requests a second" in text
-    assert "queue depth" in text
+    assert text.lower().count("queue depth") == 1
+    assert "Queue depth not known: the trace has no response times." in text
     assert "Footprint 1.6 MiB" in text
     lines = text.splitlines()
     assert len(lines) <= 24
@@ -160,6 +163,9 @@ def test_files_are_never_replaced_unasked(capsys, tmp_path: Path) -> None:
     assert "parquet is compressed inside" in refused(
         capsys, "convert", "small.spc", "--to", "parquet", "-o", "out.gz"
     )
+    for words in (["convert", "--to", "spc"], ["cut", "--reads", "--to-format", "spc"]):
+        err = refused(capsys, *words, "small.spc", "-o", "out.parquet")
+        assert "would be of the format spc" in err
 
 
 def test_cut_a_span_a_device_and_a_direction(capsys, tmp_path: Path) -> None:
@@ -210,7 +216,68 @@ def test_units_columns_and_several_files(capsys, tmp_path: Path) -> None:
     assert "write MEANING=COLUMN" in err
     assert "is named twice" in refused(capsys, "info", "small.spc", "./small.spc")
     assert "is a folder" in refused(capsys, "info", ".")
-    assert "too small" in refused(capsys, "info", "small.spc", "--time-unit", "0s")
+    for unit in ("0s", "2h"):
+        assert "write 1ns to 1h" in refused(capsys, "info", "small.spc", "--time-unit", unit)
+
+
+def test_an_option_that_would_do_nothing_is_refused(capsys, tmp_path: Path) -> None:
+    spc_file(tmp_path)
+    msr_file(tmp_path)
+    err = refused(capsys, "info", "small.msr.gz", "--address-unit", "4KiB")
+    assert "format msr, whose unit of addresses is known" in err
+    err = refused(capsys, "info", "small.spc", "--column", "arrival=when")
+    assert "only Parquet has columns to map" in err
+    twice = ["--column", "arrival=one", "--column", "arrival=other"]
+    assert "--column names arrival twice" in refused(capsys, "info", "small.spc", *twice)
+
+
+def test_errors_of_the_core_name_the_options(capsys, tmp_path: Path) -> None:
+    spc_file(tmp_path)
+    assert "--address-unit is 0" in refused(capsys, "info", "small.spc", "--address-unit", "0")
+    assert "--device-size is 0" in refused(capsys, "info", "small.spc", "--device-size", "0")
+    said(capsys, "convert", "small.spc", "--to", "parquet", "-o", "p.parquet")
+    err = refused(capsys, "info", "p.parquet", "--column", "arrival=when")
+    assert "with --column MEANING=COLUMN" in err
+
+
+def test_a_queue_depth_is_said_once(capsys, tmp_path: Path) -> None:
+    msr_file(tmp_path)
+    text = said(capsys, "info", "small.msr.gz")
+    assert text.lower().count("queue depth") == 1
+    # 300 requests are outstanding for 2 ms each, and any of them for 301 ms.
+    assert "Queue depth 1.99: the mean number of requests outstanding" in text
+
+
+def test_a_report_never_replaces_its_trace(capsys, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    path = spc_file(tmp_path / "out", name="windows.csv")
+    content = path.read_bytes()
+    words = ["characterize", "out/windows.csv", "--out", "out", "--force"]
+    assert "out/windows.csv is read by this command" in refused(capsys, *words)
+    assert path.read_bytes() == content
+
+
+def test_a_pipe_is_cut(capsys, tmp_path: Path) -> None:
+    content = spc_file(tmp_path).read_bytes()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,), daemon=True)
+    writer.start()
+    try:
+        text = said(capsys, "cut", "pipe", "--requests", "600", "-o", "part.spc")
+    finally:
+        writer.join(timeout=10)
+    assert text == "wrote part.spc (spc): 600 requests in 102 s\n"
+
+
+def test_one_request_takes_no_time(capsys, tmp_path: Path) -> None:
+    spc_file(tmp_path)
+    text = said(capsys, "cut", "small.spc", "--requests", "1", "-o", "one.spc")
+    assert text == "wrote one.spc (spc): 1 request\n"
+    err = refused(capsys, "cut", "one.spc", "--writes", "-o", "none.spc")
+    assert "it has 1 request; choose" in err
+    # One block of one: no share of a hundredth.
+    assert "hottest" not in said(capsys, "characterize", "one.spc")
 
 
 def test_names_do_not_act_on_a_terminal(capsys, tmp_path: Path) -> None:

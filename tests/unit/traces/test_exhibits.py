@@ -104,7 +104,7 @@ def test_windows_are_saved_with_units(msr: Characterization, tmp_path: Path) -> 
     assert [row["response_ns_p99"] for row in rows] == ["2000000"] * 3
     assert rows[0]["queue_ns_mean"] == ""
     assert rows[0]["most_requests_in_100ms"] == ""
-    assert all(name == "gap_cv" or cells for name, _, cells in window_columns(msr))
+    assert [len(cells) for _, _, cells in window_columns(msr)] == [3] * len(rows[0])
     pyarrow = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "windows.parquet"
     path.write_bytes(windows_parquet(msr))
@@ -146,6 +146,6 @@ def test_words(spc: Characterization, tmp_path: Path) -> None:
     trace = characterize(TraceSource((str(path),), skip_bad_lines=True, devices=("0",)))
     assert list(finding_lines(trace.checks)) == [
         "1 line not of the format, cut off or damaged, skipped (at line 3)",
-        "1 line earlier than the request before them in their file (at line 4)",
+        "1 line earlier than the request before in the same file (at line 4)",
     ]
     assert list(caution_lines(trace)) == ["1 bad line skipped."]
