@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any, Final, NoReturn, TypeVar
 
 from drivelab.errors import DrivelabError, UsageError
@@ -92,6 +93,18 @@ class CommandParser(argparse.ArgumentParser):
             instead = near or f"the options are {', '.join(options)}"
             parser.error(f"there is no option {word!r}; {instead}")
         return parsed
+
+
+def add_actions(
+    parser: argparse.ArgumentParser, actions: Mapping[str, tuple[ModuleType, str]]
+) -> None:
+    """Add the actions of a command, each a module with ``add_arguments`` and a line of help."""
+    choices = parser.add_subparsers(dest="action", metavar="|".join(actions), required=True)
+    for name, (module, text) in actions.items():
+        added = choices.add_parser(name, help=text, description=text, allow_abbrev=False)
+        # Whose options are listed when a word is not understood.
+        added.set_defaults(parser=added)
+        module.add_arguments(added)
 
 
 def argument_type(parse: Callable[[str], Value]) -> Callable[[str], Value]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from drivelab.cli import pts_classes, pts_compare, pts_report, pts_run, pts_states
+from drivelab.cli.arguments import add_actions
 
 if TYPE_CHECKING:
     import argparse
@@ -25,12 +26,7 @@ _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions of `drivelab pts` and their options."""
-    actions = parser.add_subparsers(dest="action", metavar="|".join(_ACTIONS), required=True)
-    for name, (module, text) in _ACTIONS.items():
-        added = actions.add_parser(name, help=text, description=text, allow_abbrev=False)
-        # Whose options are listed when a word is not understood.
-        added.set_defaults(parser=added)
-        module.add_arguments(added)
+    add_actions(parser, _ACTIONS)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from drivelab.cli import trace_characterize, trace_convert, trace_cut, trace_info
+from drivelab.cli.arguments import add_actions
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,12 +47,7 @@ _ACTIONS: Final[dict[str, tuple[ModuleType, str]]] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions of `drivelab trace` and their options."""
-    actions = parser.add_subparsers(dest="action", metavar="|".join(_ACTIONS), required=True)
-    for name, (module, text) in _ACTIONS.items():
-        added = actions.add_parser(name, help=text, description=text, allow_abbrev=False)
-        # Whose options are listed when a word is not understood.
-        added.set_defaults(parser=added)
-        module.add_arguments(added)
+    add_actions(parser, _ACTIONS)
 
 
 def run(args: argparse.Namespace) -> int:

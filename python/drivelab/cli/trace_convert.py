@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from drivelab.cli.arguments import add_json
-from drivelab.cli.terminal import in_lines, show
-from drivelab.cli.trace_output import (
-    FORMATS,
-    add_output,
-    checked_output,
-    output_text,
-    output_values,
-    written,
-)
-from drivelab.cli.trace_reading import ReadingProgress, add_source, source_of
+from drivelab.cli.trace_output import FORMATS, add_output, write_trace
+from drivelab.cli.trace_reading import add_source, source_of
 
 if TYPE_CHECKING:
     import argparse
@@ -31,9 +22,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def carry_out(args: argparse.Namespace) -> int:
     """Write the trace, and say what became of it."""
-    source, output = source_of(args), checked_output(args, args.to)
-    with ReadingProgress() as told:
-        done = written(source, output, args, format_name=args.to, cut=None, told=told)
-    values = output_values(done, output.path, args.to)
-    print(json.dumps(values, indent=2)) if args.json else show(output_text(in_lines(values)))
+    write_trace(args, source_of(args), args.to)
     return 0

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from drivelab.cli.arguments import add_json, duration, whole_number
-from drivelab.cli.terminal import in_lines, show
-from drivelab.cli.trace_output import (
-    FORMATS,
-    PARQUET,
-    add_output,
-    checked_output,
-    output_text,
-    output_values,
-    written,
-)
-from drivelab.cli.trace_reading import ReadingProgress, add_source, source_of
+from drivelab.cli.trace_output import FORMATS, PARQUET, add_output, write_trace
+from drivelab.cli.trace_reading import add_source, source_of
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,13 +53,7 @@ def carry_out(args: argparse.Namespace) -> int:
     source = source_of(args)
     reader = source.open()
     format_name = args.to_format or _format_for(args.output, reader.format)
-    output = checked_output(args, format_name)
-    with ReadingProgress() as told:
-        done = written(
-            source, output, args, format_name=format_name, cut=cut, told=told, reader=reader
-        )
-    values = output_values(done, output.path, format_name)
-    print(json.dumps(values, indent=2)) if args.json else show(output_text(in_lines(values)))
+    write_trace(args, source, format_name, cut=cut, reader=reader)
     return 0
 
 

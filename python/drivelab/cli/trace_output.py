@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.outputs import add_force, answer_to, output_errors
+from drivelab.cli.terminal import in_lines, show
+from drivelab.cli.trace_reading import ReadingProgress
 from drivelab.errors import UsageError
 from drivelab.outputs import check_outputs, whole_output
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from drivelab._core import TraceReader
     from drivelab.outputs import Output
     from drivelab.traces.rewritten import Cut, Rewritten
-    from drivelab.traces.source import Told, TraceSource
+    from drivelab.traces.source import TraceSource
 
 #: Formats that are written; the core's list, here so that `--help` answers at once.
 FORMATS: Final = ("spc", "fio-iolog", "mqsim", "parquet")
@@ -44,7 +47,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     add_force(parser)
 
 
-def checked_output(args: argparse.Namespace, format_name: str) -> Output:
+def _checked_output(args: argparse.Namespace, format_name: str) -> Output:
     """Give the output, refused before the trace is read if it cannot be written.
 
     Raises
@@ -68,21 +71,24 @@ def checked_output(args: argparse.Namespace, format_name: str) -> Output:
     return output
 
 
-def written(
-    source: TraceSource,
-    output: Output,
+def write_trace(
     args: argparse.Namespace,
-    *,
+    source: TraceSource,
     format_name: str,
-    cut: Cut | None,
-    told: Told,
+    *,
+    cut: Cut | None = None,
     reader: TraceReader | None = None,
-) -> Rewritten:
-    """Write the trace whole or not at all; give what became of it."""
+) -> None:
+    """Write the trace whole or not at all, and say what became of it."""
     from drivelab.traces.rewritten import rewrite
 
-    with output_errors(output.path), whole_output(output, force=args.force) as file:
-        return rewrite(
+    output = _checked_output(args, format_name)
+    with (
+        ReadingProgress() as told,
+        output_errors(output.path),
+        whole_output(output, force=args.force) as file,
+    ):
+        done = rewrite(
             source,
             Path(file.name if isinstance(file.name, str) else f"/proc/self/fd/{file.fileno()}"),
             format_name=format_name,
@@ -92,9 +98,11 @@ def written(
             told=told,
             reader=reader,
         )
+    values = _output_values(done, output.path, format_name)
+    print(json.dumps(values, indent=2)) if args.json else show(_output_text(in_lines(values)))
 
 
-def output_values(done: Rewritten, path: Path, format_name: str) -> dict[str, Any]:
+def _output_values(done: Rewritten, path: Path, format_name: str) -> dict[str, Any]:
     """Give what ``--json`` prints (docs/json-trace.md)."""
     return {
         "files": list(done.checks["files"]),
@@ -123,7 +131,7 @@ _LOSSES: Final = {
 }
 
 
-def output_text(values: dict[str, Any]) -> str:
+def _output_text(values: dict[str, Any]) -> str:
     """Say what was written, and what was lost."""
     from drivelab.traces.words import count_text, in_span
 
