@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from printing_browser import put_printing_browser
 
 from drivelab.cli import main as cli
 
@@ -30,14 +31,7 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Work where `chromium` prints what is no page, but is believed to be a PDF."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    browser = tmp_path / "bin" / "chromium"
-    browser.parent.mkdir()
-    browser.write_text(
-        '#!/bin/sh\nfor one in "$@"; do case $one in --print-to-pdf=*) '
-        "printf '%%PDF-1.4\\n%%%%EOF\\n' >\"${one#*=}\";; esac; done\n"
-    )
-    browser.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{browser.parent}:/usr/bin:/bin")
+    put_printing_browser(tmp_path, monkeypatch)
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:

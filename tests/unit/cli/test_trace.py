@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from made_trace import msr_file, spc_file
+from printing_browser import put_printing_browser
 
 from drivelab._core import trace_formats
 from drivelab.cli import main as cli
@@ -108,15 +109,7 @@ def test_a_folder_with_something_else_is_refused(capsys, tmp_path: Path) -> None
 
 
 def test_a_pdf_is_printed(capsys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A browser that prints what is no page, but is believed to be a PDF.
-    browser = tmp_path / "bin" / "chromium"
-    browser.parent.mkdir()
-    browser.write_text(
-        '#!/bin/sh\nfor one in "$@"; do case $one in --print-to-pdf=*) '
-        "printf '%%PDF-1.4\\n%%%%EOF\\n' >\"${one#*=}\";; esac; done\n"
-    )
-    browser.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{browser.parent}:/usr/bin:/bin")
+    put_printing_browser(tmp_path, monkeypatch)
     spc_file(tmp_path)
     assert "report.pdf" in said(capsys, "characterize", "small.spc", "--out", "out", "--pdf")
     assert (tmp_path / "out" / "report.pdf").read_bytes().startswith(b"%PDF-")
