@@ -41,6 +41,7 @@ STATEMENT: Final = (
     "These are requests that somebody recorded. They say what was asked for, and nothing of what "
     "another drive would do."
 )
+_AT_ONCE: Final = "All requests arrive at the same time."
 _DEVICE_MAPS: Final = 4
 _MOST_CARDS: Final = 3
 
@@ -103,7 +104,7 @@ def _cards(trace: Characterization) -> Cards:
     least, most = figures.peak_rates(trace)
     mean = number_text(trace.requests_per_second or 0.0)
     burst = trace.found["arrivals"]["gap_cv"]
-    told = "" if burst is None else f"; variation of the times between them {burst:.3g}"
+    told = "" if burst is None else f"; variation of the times between requests {burst:.3g}"
     columns = trace.windows
     cards = [
         Card(
@@ -140,7 +141,7 @@ def _over_time(trace: Characterization) -> Page:
         said = (
             f"All requests lie in one window of {window}; a shorter `--window` shows their course."
             if trace.span_ns
-            else "All requests arrive at the same time."
+            else _AT_ONCE
         )
         return Page("Over time", (Text((said,)),), anchor="time")
     shown: list[Exhibit] = [figures.windows_figures(trace)]
@@ -158,7 +159,8 @@ def _arrivals(trace: Characterization) -> Page:
     if bursts.rows:
         exhibits.append(bursts)
     if not exhibits:
-        exhibits.append(Text(("The trace has one request.",)))
+        one = "The trace has one request."
+        exhibits.append(Text((one if trace.requests == 1 else _AT_ONCE,)))
     return Page("Arrivals", tuple(exhibits), anchor="arrivals")
 
 

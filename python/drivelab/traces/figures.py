@@ -196,9 +196,9 @@ class _Course:
 
 
 def gaps_figure(trace: Characterization) -> HistogramFigure | None:
-    """Show the times between arrivals."""
+    """Show the times between arrivals; nothing where there are none."""
     gaps = trace.found["arrivals"]["gaps"]
-    if gaps is None:
+    if gaps is None or gaps["max"] == 0:
         return None
     variation = trace.found["arrivals"]["gap_cv"]
     together = trace.checks["ties"]

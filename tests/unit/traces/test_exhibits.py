@@ -64,7 +64,12 @@ def test_every_table_behind_a_figure_is_saved(spc: Characterization, msr: Charac
 def test_few_requests_are_a_page_too(tmp_path: Path, count: int) -> None:
     lines = [f"0,{8 * index},4096,r,1.5" for index in range(count)]
     trace = characterize(TraceSource((str(spc_file(tmp_path, lines)),)), window_ns=S)
-    assert "What it asks for" in made(trace)
+    page = made(trace)
+    assert "What it asks for" in page
+    assert "All requests arrive at the same time." in page
+    assert ("The trace has one request." in page) == (count == 1)
+    # No time between arrivals, so no picture of such times.
+    assert "Times between arrivals" not in page
     assert trace.requests_per_second is None
 
 
