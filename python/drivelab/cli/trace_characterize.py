@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drivelab.cli.arguments import add_json
 from drivelab.cli.outputs import add_force, answer_to, output_errors
 from drivelab.cli.terminal import show
-from drivelab.cli.trace_reading import ReadingProgress, add_source, add_window, source_of
+from drivelab.cli.trace_reading import ReadingProgress, add_source, add_window, recorded_files
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def carry_out(args: argparse.Namespace) -> int:
 
     if args.window * 1e9 < 1:
         raise UsageError("--window is too short; allowed: 1ns or more, for example 60s")
-    source = source_of(args)
+    source = recorded_files(args, args.files)
     folder, chromium = _folder(args), _chromium(args)
     with ReadingProgress() as told:
         trace = characterize(source, window_ns=round(args.window * 1e9), told=told)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.trace_output import FORMATS, add_output, write_trace
-from drivelab.cli.trace_reading import add_source, source_of
+from drivelab.cli.trace_reading import add_source, recorded_files
 
 if TYPE_CHECKING:
     import argparse
@@ -22,5 +22,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def carry_out(args: argparse.Namespace) -> int:
     """Write the trace, and say what became of it."""
-    write_trace(args, source_of(args), args.to)
+    write_trace(args, recorded_files(args, args.files), args.to)
     return 0

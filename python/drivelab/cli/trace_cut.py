@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from drivelab.cli.arguments import add_json, duration, whole_number
 from drivelab.cli.trace_output import FORMATS, PARQUET, add_output, write_trace
-from drivelab.cli.trace_reading import add_source, source_of
+from drivelab.cli.trace_reading import add_source, recorded_files
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def carry_out(args: argparse.Namespace) -> int:
     """Write the part, and say what became of it."""
     cut = _cut(args)
-    source = source_of(args)
+    source = recorded_files(args, args.files)
     reader = source.open()
     format_name = args.to_format or _format_for(args.output, reader.format)
     write_trace(args, source, format_name, cut=cut, reader=reader)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from drivelab.cli.arguments import add_json
 from drivelab.cli.terminal import show
-from drivelab.cli.trace_reading import ReadingProgress, add_source, source_of
+from drivelab.cli.trace_reading import ReadingProgress, add_source, recorded_files
 
 if TYPE_CHECKING:
     import argparse
@@ -26,7 +26,7 @@ def carry_out(args: argparse.Namespace) -> int:
     from drivelab.traces.values import info_values
 
     with ReadingProgress() as told:
-        trace = characterize(source_of(args), told=told)
+        trace = characterize(recorded_files(args, args.files), told=told)
     if args.json:
         print(json.dumps(info_values(trace), indent=2))
     else:

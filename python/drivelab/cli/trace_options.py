@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import whole_number
-from drivelab.cli.trace_reading import ReadingProgress, add_reading, check_named
+from drivelab.cli.trace_reading import ReadingProgress, add_reading, recorded_files
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -74,7 +74,6 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
         When a file cannot be read to its end.
     """
     from drivelab.workloads.characteristics import FIELDS
-    from drivelab.workloads.recorded import RecordedFiles
     from drivelab.workloads.trace import Trace
 
     if args.trace is None:
@@ -88,18 +87,7 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
             raise UsageError(
                 f"a trace says itself what is sent: leave out {_option(name)} or --trace"
             )
-    check_named(args.trace)
-    files = RecordedFiles(
-        tuple(map(str, args.trace)),
-        format=args.format,
-        devices=tuple(args.device) or None,
-        skip_bad_lines=args.on_bad == "skip",
-        device_bytes=args.device_size,
-        time_unit_ns=args.time_unit,
-        sector_bytes=args.address_unit,
-        sort_window=args.sort_window,
-        columns=tuple(args.column) or None,
-    )
+    files = recorded_files(args, args.trace)
     with ReadingProgress() as progress:
         return Trace.of_files(
             files,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from drivelab._core import TraceReader
     from drivelab.outputs import Output
     from drivelab.traces.rewritten import Cut, Rewritten
-    from drivelab.traces.source import TraceSource
+    from drivelab.workloads.recorded import RecordedFiles
 
 #: Formats that are written; the core's list, here so that `--help` answers at once.
 FORMATS: Final = ("spc", "fio-iolog", "mqsim", "parquet")
@@ -73,7 +73,7 @@ def _checked_output(args: argparse.Namespace, format_name: str) -> Output:
 
 def write_trace(
     args: argparse.Namespace,
-    source: TraceSource,
+    source: RecordedFiles,
     format_name: str,
     *,
     cut: Cut | None = None,

@@ -16,7 +16,7 @@ from drivelab.units import parse_duration
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.traces.source import TraceSource
+    from drivelab.workloads.recorded import RecordedFiles
 
 _MEANINGS: Final = (
     *("arrival", "offset", "size", "operation", "device", "response", "queue", "device_time"),
@@ -116,23 +116,23 @@ def add_reading(group: argparse._ActionsContainer) -> None:
     )
 
 
-def source_of(args: argparse.Namespace) -> TraceSource:
-    """Give the trace that was asked for.
+def recorded_files(args: argparse.Namespace, paths: Sequence[Path]) -> RecordedFiles:
+    """Give the files of the trace that was asked for.
 
     Raises
     ------
     UsageError
         When a file or a meaning of a column is named twice, or a file is a folder.
     """
-    from drivelab.traces.source import TraceSource
+    from drivelab.workloads.recorded import RecordedFiles
 
-    check_named(args.files)
+    _check_named(paths)
     meanings = [meaning for meaning, _ in args.column]
     for meaning in meanings:
         if meanings.count(meaning) > 1:
             raise UsageError(f"--column names {meaning} twice; name one column for it")
-    return TraceSource(
-        tuple(map(str, args.files)),
+    return RecordedFiles(
+        tuple(map(str, paths)),
         format=args.format,
         devices=tuple(args.device) or None,
         device_bytes=args.device_size,
@@ -144,7 +144,7 @@ def source_of(args: argparse.Namespace) -> TraceSource:
     )
 
 
-def check_named(files: Sequence[Path]) -> None:
+def _check_named(files: Sequence[Path]) -> None:
     """Raise `UsageError` when a file of a trace is named twice, or is none."""
     seen: set[Path] = set()
     for path in files:

@@ -15,7 +15,8 @@ from drivelab.traces.source import BATCH, refuse_without_requests
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from drivelab.traces.source import Told, TraceSource
+    from drivelab.traces.source import Told
+    from drivelab.workloads.recorded import RecordedFiles
 
 #: Reads and writes, in the order of the core.
 DIRECTIONS: Final = ("read", "write")
@@ -146,7 +147,7 @@ class Characterization:
 
 
 def characterize(
-    source: TraceSource, *, window_ns: int | None = None, told: Told | None = None
+    source: RecordedFiles, *, window_ns: int | None = None, told: Told | None = None
 ) -> Characterization:
     """Read a trace to its end, and say what it asks of a drive.
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from drivelab._core import TraceReader
-    from drivelab.traces.source import Told, TraceSource
+    from drivelab.traces.source import Told
+    from drivelab.workloads.recorded import RecordedFiles
 
 _TYPES: Final = {
     "arrival_ns": np.uint64,
@@ -104,7 +105,7 @@ class Rewritten:
 
 
 def rewrite(
-    source: TraceSource,
+    source: RecordedFiles,
     path: Path,
     *,
     format_name: str,
@@ -172,7 +173,7 @@ def rewrite(
     return Rewritten(read, kept, span_ns, writer.finish(), checks)
 
 
-def _refuse_nothing(source: TraceSource, checks: dict[str, Any], read: int) -> None:
+def _refuse_nothing(source: RecordedFiles, checks: dict[str, Any], read: int) -> None:
     lasting = in_span(checks["span_ns"])
     raise UsageError(
         f"no request of {source.name} is kept: it has {count_text(read, 'request')}{lasting}; "

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 #: A request may come behind so many later ones.
 SORT_WINDOW: Final = 4096
 
+# Formats whose addresses count something that a trace does not tell, or may be told wrongly.
+_WITH_ADDRESS_UNIT: Final = frozenset(
+    {"disksim", "fiu", "mqsim", "parquet", "spc", "tencent", "vscsi", "vscsi-text"}
+)
 # So many requests are looked at before signals are, and whoever watches.
 _STEP: Final = 1 << 20
 # More devices are counted, not named.
@@ -78,6 +82,25 @@ class RecordedFiles:
             value = getattr(self, name)
             if value is not None and not (is_whole(value) and 0 <= value < END):
                 raise UsageError(f"{name} is {shown(value)}; allowed: a whole number")
+
+    def open(self) -> _core.TraceReader:
+        """Open it; raises `UsageError` or `RunError` with one line that says what is wrong."""
+        reader = _core.TraceReader(list(self.paths), **self.options())
+        self.refuse_unused(reader.format)
+        return reader
+
+    def refuse_unused(self, format_name: str | None) -> None:
+        """Raise `UsageError` for an option that does nothing where this is the files' format."""
+        if self.columns is not None and format_name != "parquet":
+            raise UsageError(
+                f"{self.name} is of the format {format_name}; only Parquet has columns to map: "
+                "leave --column out"
+            )
+        if self.sector_bytes is not None and format_name not in _WITH_ADDRESS_UNIT:
+            raise UsageError(
+                f"{self.name} is of the format {format_name}, whose unit of addresses is known: "
+                "leave --address-unit out"
+            )
 
     def options(self) -> dict[str, Any]:
         """Return how they are read, as the core takes it."""
@@ -251,7 +274,9 @@ def survey_files(
         When a file cannot be read on.
     """
     survey = _core.TraceSurvey.of_files(list(files.paths), files.options(), fit, needs_depth)
-    return surveyed(survey, progress)
+    found = surveyed(survey, progress)
+    files.refuse_unused(found.facts()["format"])
+    return found
 
 
 def surveyed(survey: TraceSurvey, progress: SurveyProgress | None = None) -> SurveyedTrace:

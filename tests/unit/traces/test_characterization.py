@@ -11,8 +11,8 @@ from made_trace import msr_file, spc_file
 from drivelab._core import Stream, TraceCharacterizer, TraceReader, TraceWriter
 from drivelab.errors import UsageError
 from drivelab.traces.characterization import CHARACTERISTICS, characterize
-from drivelab.traces.source import TraceSource
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.recorded import RecordedFiles
 
 S = 10**9
 
@@ -42,7 +42,7 @@ def test_the_eight_characteristics_of_what_the_generator_makes(tmp_path: Path) -
     }
     writer.write(batch, ["made"])
     writer.finish()
-    found = characterize(TraceSource((str(path),))).characteristics
+    found = characterize(RecordedFiles((str(path),))).characteristics
     assert tuple(found) == CHARACTERISTICS
     assert found["write_ratio"] == pytest.approx(0.25, abs=0.001)
     assert (found["read_size_bytes"], found["write_size_bytes"]) == (8192, 16384)
@@ -56,7 +56,7 @@ def test_the_eight_characteristics_of_what_the_generator_makes(tmp_path: Path) -
 
 
 def test_what_is_outstanding_is_known_by_completions(tmp_path: Path) -> None:
-    trace = characterize(TraceSource((str(msr_file(tmp_path)),)), window_ns=10**8)
+    trace = characterize(RecordedFiles((str(msr_file(tmp_path)),)), window_ns=10**8)
     # One arrives each ms and takes 2 ms: two are outstanding but in the first ms and the last.
     assert trace.has_depth
     assert trace.characteristics["queue_depth"] == pytest.approx(600 / 301)
@@ -81,7 +81,7 @@ def test_too_few_completions_give_no_depth(tmp_path: Path) -> None:
     assert len(columns) == 6
     path = tmp_path / "systor"
     path.write_text("\n".join(lines) + "\n")
-    trace = characterize(TraceSource((str(path),)), window_ns=S)
+    trace = characterize(RecordedFiles((str(path),)), window_ns=S)
     assert trace.known_ratio == 0.5
     assert trace.characteristics["queue_depth"] is None
     assert np.isnan(trace.windows["queue_depth"]).all()
@@ -89,7 +89,7 @@ def test_too_few_completions_give_no_depth(tmp_path: Path) -> None:
 
 
 def test_windows_add_up_to_the_whole(tmp_path: Path) -> None:
-    trace = characterize(TraceSource((str(spc_file(tmp_path)),)), window_ns=7 * S)
+    trace = characterize(RecordedFiles((str(spc_file(tmp_path)),)), window_ns=7 * S)
     columns = trace.windows
     for name in ("read_requests", "write_requests", "read_bytes", "write_bytes"):
         assert columns[name].sum() == trace.found[name]
@@ -99,7 +99,7 @@ def test_windows_add_up_to_the_whole(tmp_path: Path) -> None:
 
 
 def test_two_programs_in_turn_are_in_order(tmp_path: Path) -> None:
-    found = characterize(TraceSource((str(spc_file(tmp_path)),))).found
+    found = characterize(RecordedFiles((str(spc_file(tmp_path)),))).found
     assert found["read_sequential_requests"] == 398
     assert found["read_adjacent_requests"] == 0
     assert found["read"]["ranks"][:3] == [0, 398, 0]
@@ -109,14 +109,14 @@ def test_two_programs_in_turn_are_in_order(tmp_path: Path) -> None:
 
 def test_a_cache_of_what_comes_again_holds_it(tmp_path: Path) -> None:
     lines = [f"0,{8 * (index % 10)},4096,r,{index}" for index in range(100)]
-    trace = characterize(TraceSource((str(spc_file(tmp_path, lines)),)))
+    trace = characterize(RecordedFiles((str(spc_file(tmp_path, lines)),)))
     shares = dict(trace.held_ratio())
     assert shares[8 * 4096] == 0
     assert shares[10 * 4096] == pytest.approx(0.9)
 
 
 def test_a_heat_map_holds_all_requests(tmp_path: Path) -> None:
-    found = characterize(TraceSource((str(spc_file(tmp_path)),))).found
+    found = characterize(RecordedFiles((str(spc_file(tmp_path)),))).found
     heat = found["heat"]
     read, write = (np.frombuffer(heat[name], np.uint32) for name in ("read", "write"))
     assert (read.sum(), write.sum()) == (400, 200)
@@ -128,7 +128,7 @@ def test_a_heat_map_holds_all_requests(tmp_path: Path) -> None:
 def test_many_devices_are_told_by_the_busiest(tmp_path: Path) -> None:
     lines = [f"{index % 1000},{index * 8},4096,w,{index}" for index in range(5_000)]
     lines += [f"77,0,4096,r,{5_000 + index}" for index in range(100)]
-    found = characterize(TraceSource((str(spc_file(tmp_path, lines)),))).found
+    found = characterize(RecordedFiles((str(spc_file(tmp_path, lines)),))).found
     assert found["device_count"] == 1000
     assert len(found["devices"]) == 64
     assert found["devices"][0]["device"] == 77
@@ -139,14 +139,14 @@ def test_many_devices_are_told_by_the_busiest(tmp_path: Path) -> None:
 def test_a_trace_of_no_request_is_refused(tmp_path: Path) -> None:
     path = spc_file(tmp_path, ["0,1,512,r,1", "0,1,512,r,2", "0,1,512,r,3"])
     with pytest.raises(UsageError, match=r"has no device '4'; its devices are 0"):
-        characterize(TraceSource((str(path),), devices=("4",)))
+        characterize(RecordedFiles((str(path),), devices=("4",)))
     with pytest.raises(UsageError, match=r"holds no request of format spc \(3 bad lines skipped\)"):
-        characterize(TraceSource((str(path),), device_bytes=512, skip_bad_lines=True))
+        characterize(RecordedFiles((str(path),), device_bytes=512, skip_bad_lines=True))
 
 
 def test_progress_is_told(tmp_path: Path) -> None:
     told: list[int] = []
-    characterize(TraceSource((str(spc_file(tmp_path)),)), told=told.append)
+    characterize(RecordedFiles((str(spc_file(tmp_path)),)), told=told.append)
     assert told == [600]
 
 
@@ -160,4 +160,4 @@ def test_the_core_says_what_is_wrong(tmp_path: Path) -> None:
         characterizer.finish()
     lines = [f"0,0,512,r,{index}" for index in range(100_002)]
     with pytest.raises(UsageError, match="more than 100000 windows of 1 s hold requests"):
-        characterize(TraceSource((str(spc_file(tmp_path, lines)),)), window_ns=S)
+        characterize(RecordedFiles((str(spc_file(tmp_path, lines)),)), window_ns=S)

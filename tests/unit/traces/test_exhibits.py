@@ -16,9 +16,9 @@ from drivelab.traces import figures, tables
 from drivelab.traces.characterization import Characterization, characterize
 from drivelab.traces.exhibits import trace_report
 from drivelab.traces.saved import window_columns, windows_csv, windows_parquet
-from drivelab.traces.source import TraceSource
 from drivelab.traces.values import characterization_values
 from drivelab.traces.words import accuracy, caution_lines, finding_lines, summary, time_text
+from drivelab.workloads.recorded import RecordedFiles
 
 S = 10**9
 
@@ -26,13 +26,13 @@ S = 10**9
 @pytest.fixture(scope="module")
 def spc(tmp_path_factory: pytest.TempPathFactory) -> Characterization:
     path = spc_file(tmp_path_factory.mktemp("traces"))
-    return characterize(TraceSource((str(path),)), window_ns=10 * S)
+    return characterize(RecordedFiles((str(path),)), window_ns=10 * S)
 
 
 @pytest.fixture(scope="module")
 def msr(tmp_path_factory: pytest.TempPathFactory) -> Characterization:
     path = msr_file(tmp_path_factory.mktemp("traces"))
-    return characterize(TraceSource((str(path),)), window_ns=10**8)
+    return characterize(RecordedFiles((str(path),)), window_ns=10**8)
 
 
 def made(trace: Characterization) -> str:
@@ -63,7 +63,7 @@ def test_every_table_behind_a_figure_is_saved(spc: Characterization, msr: Charac
 @pytest.mark.parametrize("count", [1, 2])
 def test_few_requests_are_a_page_too(tmp_path: Path, count: int) -> None:
     lines = [f"0,{8 * index},4096,r,1.5" for index in range(count)]
-    trace = characterize(TraceSource((str(spc_file(tmp_path, lines)),)), window_ns=S)
+    trace = characterize(RecordedFiles((str(spc_file(tmp_path, lines)),)), window_ns=S)
     page = made(trace)
     assert "What it asks for" in page
     assert "All requests arrive at the same time." in page
@@ -85,7 +85,7 @@ def test_a_heat_figure_covers_the_trace(spc: Characterization) -> None:
 
 def test_windows_without_requests_are_drawn_as_none(tmp_path: Path) -> None:
     lines = [f"0,0,4096,r,{second}" for second in (0, 1, 2, 50, 51)]
-    trace = characterize(TraceSource((str(spc_file(tmp_path, lines)),)), window_ns=S)
+    trace = characterize(RecordedFiles((str(spc_file(tmp_path, lines)),)), window_ns=S)
     assert len(trace.windows["begin_ns"]) == 5
     rates = figures.windows_figures(trace).figures[0]
     (line,) = rates.lines
@@ -96,7 +96,7 @@ def test_windows_without_requests_are_drawn_as_none(tmp_path: Path) -> None:
 
 def test_many_windows_are_put_together(tmp_path: Path) -> None:
     lines = [f"0,0,4096,r,{index}" for index in range(3_000)]
-    trace = characterize(TraceSource((str(spc_file(tmp_path, lines)),)), window_ns=S)
+    trace = characterize(RecordedFiles((str(spc_file(tmp_path, lines)),)), window_ns=S)
     shown = figures.windows_figures(trace)
     assert len(shown.figures[0].lines[0].y) <= figures.MOST_POINTS
     assert "Each point stands for 6 windows" in shown.note
@@ -127,7 +127,7 @@ def test_bursts_are_told_where_there_are_enough_intervals(spc: Characterization)
 
 def test_devices_that_are_not_shown_are_summed(tmp_path: Path) -> None:
     lines = [f"{index % 30},{index * 8},4096,w,{index}" for index in range(300)]
-    trace = characterize(TraceSource((str(spc_file(tmp_path, lines)),)))
+    trace = characterize(RecordedFiles((str(spc_file(tmp_path, lines)),)))
     table: Table = tables.devices_table(trace, 10)
     assert len(table.rows) == 11
     assert table.rows[-1][:2] == ("20 others", 200)
@@ -148,7 +148,7 @@ def test_words(spc: Characterization, tmp_path: Path) -> None:
     ]
     lines = ["0,1,512,r,1", "0,1,512,r,2", "odd", "0,1,512,r,1.5", "0,1,512,r,9"]
     path = spc_file(tmp_path, lines)
-    trace = characterize(TraceSource((str(path),), skip_bad_lines=True, devices=("0",)))
+    trace = characterize(RecordedFiles((str(path),), skip_bad_lines=True, devices=("0",)))
     assert list(finding_lines(trace.checks)) == [
         "1 line not of the format, cut off or damaged, skipped (at line 3)",
         "1 line earlier than the request before in the same file (at line 4)",
