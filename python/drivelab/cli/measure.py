@@ -7,7 +7,6 @@ that are not given keep the value in brackets.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from drivelab.cli.arguments import add_characteristics, add_drive, add_json
@@ -21,9 +20,8 @@ from drivelab.cli.drive_options import (
     refuse_options_without_effect,
 )
 from drivelab.cli.terminal import in_lines, show
-from drivelab.cli.trace_options import add_trace, trace_of
-from drivelab.drives.write_pattern import BURST, WRITES
-from drivelab.errors import UsageError
+from drivelab.cli.trace_options import add_trace, counted_whole, measured_trace_of
+from drivelab.drives.write_pattern import WRITES
 from drivelab.workloads.trace import STREAM, Trace
 
 if TYPE_CHECKING:
@@ -54,9 +52,7 @@ def run(args: argparse.Namespace) -> int:
     plan = plan_of(args)
     workload = _workload_of(args)
     if isinstance(workload, Trace):
-        # It is counted from its first request on, and ends by itself.
-        held = plan.holding(ends_by_itself=True)
-        plan = replace(held, warmup_requests=0, warmup_seconds=0.0)
+        plan = counted_whole(plan)
     with open_named(args, [workload]) as drive:
         (measurement,) = measured_in_order(drive, [workload], plan)
         drive_name, kind = drive.name, drive.kind
@@ -85,19 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _workload_of(args: argparse.Namespace) -> Characteristics | Trace:
     """Make the workload: a trace that is named, or characteristics."""
-    if args.trace is not None:
-        for name in ("warmup_requests", "warmup_seconds"):
-            if getattr(args, name) is not None:
-                option = "--warmup" if name == "warmup_seconds" else "--warmup-requests"
-                raise UsageError(
-                    f"{option} has no effect on a trace, which is counted from its first request on"
-                )
-        if args.writes not in (None, BURST):
-            raise UsageError(
-                f"--writes {args.writes} has no effect on a trace: its writes find the drive as it "
-                "is"
-            )
-    trace = trace_of(args)
+    trace = measured_trace_of(args)
     if trace is not None:
         return trace
     workload = characteristics_of(args)

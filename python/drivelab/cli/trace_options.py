@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.cli.arguments import whole_number
 from drivelab.cli.trace_reading import ReadingProgress, add_reading, recorded_files
+from drivelab.drives.write_pattern import BURST
 from drivelab.errors import UsageError
 
 if TYPE_CHECKING:
+    from drivelab.drives.plan import MeasurementPlan
     from drivelab.workloads.trace import Trace
 
 #: Options that say nothing without a trace, and their values where they were not given.
@@ -96,6 +99,35 @@ def trace_of(args: argparse.Namespace) -> Trace | None:
             fit=args.fit or "keep",
             progress=progress,
         )
+
+
+def measured_trace_of(args: argparse.Namespace) -> Trace | None:
+    """As `trace_of`, for commands that measure with a plan; what a plan says in vain is refused.
+
+    Raises
+    ------
+    UsageError, RunError
+        As `trace_of`, and for warm-ups and for writes that come before.
+    """
+    if args.trace is not None:
+        for name in ("warmup_requests", "warmup_seconds"):
+            if getattr(args, name) is not None:
+                option = "--warmup" if name == "warmup_seconds" else "--warmup-requests"
+                raise UsageError(
+                    f"{option} has no effect on a trace, which is counted from its first request on"
+                )
+        if args.writes not in (None, BURST):
+            raise UsageError(
+                f"--writes {args.writes} has no effect on a trace: its writes find the drive as it "
+                "is"
+            )
+    return trace_of(args)
+
+
+def counted_whole(plan: MeasurementPlan) -> MeasurementPlan:
+    """Give the plan as it holds for a trace: from its first request on, to its end by itself."""
+    held = plan.holding(ends_by_itself=True)
+    return replace(held, warmup_requests=0, warmup_seconds=0.0)
 
 
 def _option(name: str) -> str:
