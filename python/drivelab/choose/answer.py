@@ -28,6 +28,8 @@ def answer_of(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> dict[str, 
         "description": asked.description,
         "seed": asked.seed,
         "repetitions": asked.repetitions,
+        "notes": list(asked.notes),
+        "scope": asked.scope,
         "ranked_by": choice.by.name,
         "headline": headline(choice),
         "differences": where_text(choice),
@@ -37,11 +39,14 @@ def answer_of(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> dict[str, 
                 "rank": None if rank == UNRANKED else int(rank),
                 **{key: value for key, value in by_drive[one.drive].items() if key != "rank"},
                 "keeps_up": not one.shortfalls,
+                "late_ratio": one.late_ratio,
                 "shortfalls": [
                     {
                         "stream": short.stream,
                         "asked_iops": short.asked_iops,
                         "served_iops": short.served_iops,
+                        "late_ratio": short.late_ratio,
+                        "late_ns_max": short.late_ns_max,
                     }
                     for short in one.shortfalls
                 ],

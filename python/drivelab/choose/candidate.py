@@ -8,8 +8,10 @@ from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
+from drivelab.drives.lateness import LATE_SHARE
 from drivelab.exhibits.quantities import METRICS, Metric
 from drivelab.student import Interval, mean_interval
+from drivelab.workloads.trace import STREAM, Trace
 
 if TYPE_CHECKING:
     from drivelab.drives.measurement import Measurement
@@ -68,19 +70,24 @@ QUALITIES: Final[dict[str, Quality]] = {
 
 @dataclass(frozen=True)
 class Shortfall:
-    """A stream that arrives faster than the drive serves it.
+    """A stream that arrives faster than the drive serves it, or a trace that was sent late.
 
     Attributes
     ----------
     stream
         Its name.
     asked_iops, served_iops
-        Requests a second that arrive, and that are complete.
+        Requests a second that arrive, and that are complete. Of a trace the means over all of it;
+        nothing is asked where all requests arrive at once.
+    late_ratio, late_ns_max
+        Of a trace: the share of its requests that were late, and by how much the latest was.
     """
 
     stream: str
-    asked_iops: float
+    asked_iops: float | None
     served_iops: float
+    late_ratio: float | None = None
+    late_ns_max: int | None = None
 
 
 @dataclass(frozen=True)
@@ -97,12 +104,15 @@ class Candidate:
         That workloads may address.
     measurements
         Of the repetitions, in order; two at least.
+    is_exact
+        Whether there is one alone, which every repetition would give again.
     """
 
     drive: str
     kind: DriveKind
     capacity_bytes: int
     measurements: tuple[Measurement, ...]
+    is_exact: bool = False
 
     def values(self, quality: Quality) -> tuple[float, ...]:
         """Give a quality of each repetition, in the base unit."""
@@ -110,17 +120,37 @@ class Candidate:
 
     def interval(self, quality: Quality) -> Interval:
         """Give the mean of a quality over the repetitions, and its 95 % interval."""
-        return mean_interval(self.values(quality))
+        return self.interval_of(self.values(quality))
+
+    def interval_of(self, values: Sequence[float]) -> Interval:
+        """Give the mean of what each repetition gave, and its 95 % interval."""
+        if self.is_exact:
+            (value,) = values
+            return Interval(value, value, value)
+        return mean_interval(values)
+
+    @cached_property
+    def late_ratio(self) -> float | None:
+        """Share of the requests of a trace that were late; ``None`` where none has its own time."""
+        late = [each.lateness for one in self.measurements for each in one.streams]
+        found = [each.late_ratio for each in late if each is not None]
+        return fmean(found) if found else None
 
     @cached_property
     def asked_iops(self) -> float | None:
         """Requests a second that arrive; ``None`` where some wait for the drive."""
+        workload = self.measurements[0].workload
+        if isinstance(workload, Trace):
+            requests, lasting_ns = sum(workload.commands.values()), workload.lasting_ns
+            return 1e9 * requests / lasting_ns if lasting_ns else None
         rates = [rate for _, rate in _open_streams(self.measurements[0])]
         return None if None in rates else sum(rate for rate in rates if rate is not None)
 
     @cached_property
     def shortfalls(self) -> tuple[Shortfall, ...]:
         """The streams that arrive faster than they are served: their queue grows without end."""
+        if isinstance(self.measurements[0].workload, Trace):
+            return self._lateness()
         found = []
         for place, (name, rate) in enumerate(_open_streams(self.measurements[0])):
             if rate is None:
@@ -130,6 +160,15 @@ class Candidate:
             if most < _SERVED_RATIO * rate or self._grows:
                 found.append(Shortfall(name, rate, served.mean))
         return tuple(found)
+
+    def _lateness(self) -> tuple[Shortfall, ...]:
+        """Say how late a trace was, if so much of it was that it was another one."""
+        if self.late_ratio is None or self.late_ratio <= LATE_SHARE:
+            return ()
+        late = [each.lateness for one in self.measurements for each in one.streams]
+        latest = max(each.late_ns_max for each in late if each is not None)
+        served = fmean(one.iops for one in self.measurements)
+        return (Shortfall(STREAM, self.asked_iops, served, self.late_ratio, latest),)
 
     @cached_property
     def _grows(self) -> bool:

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from drivelab.choose.ranking import Choice
     from drivelab.choose.settings import Asked
     from drivelab.exhibits import Cell, Exhibit
-    from drivelab.student import Interval
 
 # Of the bars: what stands in one figure, on one axis.
 _FIGURES: Final = (
@@ -56,13 +55,28 @@ _FIGURES: Final = (
 )
 _WHISKERS: Final = (
     "Whiskers are 95 % intervals of the mean over the repetitions (Student's t). Overlapping "
-    "whiskers do not say that drives are alike: they are compared repetition by repetition, below."
+    "whiskers do not say that drives are alike: they are compared two by two, below."
 )
 _PAIRED: Final = (
     "Repetition by repetition, as each has the same random numbers on every drive: how many times "
     "as good one drive is as the other. A statement is carried where the 95 % interval of the "
     "ratio leaves out that they are alike. Each interval is for its own row: of twenty rows in "
     "which drives are alike, one is carried by chance."
+)
+_SHARED: Final = (
+    "Drives share a rank where no statement below parts them. Behind \N{PLUS-MINUS SIGN} stands "
+    "the 95 % half-width of the mean."
+)
+_MEASURED_ONCE: Final = "Measured once: every drive answers this trace the same every time."
+_COMPARED_ONCE: Final = (
+    "How many times as good one drive is as the other under this trace. Both answer the same every "
+    "time, so a difference is carried however small it is: whether it matters is for you to say."
+)
+_COMPARED_APART: Final = (
+    "How many times as good one drive is as the other under this trace, mean by mean, with what "
+    "each drive varies by itself. A statement is carried where the 95 % interval of the ratio "
+    "leaves out that they are alike. Each interval is for its own row: of twenty rows in which "
+    "drives are alike, one is carried by chance."
 )
 _CURVES: Final = (
     "The further up, the longer requests take; a line that rises steeply to the right has slow "
@@ -84,7 +98,7 @@ def choice_report(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> Report
     if len(kinds) == 1:
         (kind,) = kinds
         badge = (kind, PROVENANCE[kind].label)
-    pages = [_ranking(choice, asked), _statements(choice), _differences(choice)]
+    pages = [_ranking(choice, asked), _statements(choice, asked), _differences(choice)]
     if costs:
         pages.append(_costs(costs))
     pages.append(Page("What was measured", (Facts("", _facts(choice, asked)),), anchor="facts"))
@@ -103,14 +117,13 @@ def _ranking(choice: Choice, asked: Asked) -> Page:
     columns = ("drive", "rank", *(each.metric.label for each in QUALITIES.values()))
     rows: list[tuple[Cell, ...]] = []
     for rank, one in zip(choice.ranks, choice.candidates, strict=True):
-        cells = [interval_text(each, one.interval(each)) for each in QUALITIES.values()]
+        cells = [quality_text(each, one) for each in QUALITIES.values()]
         rows.append((one.drive, NOTHING if one.shortfalls else rank, *cells))
     table = Table(
         "ranking",
         columns,
         tuple(rows),
-        note="Drives share a rank where no statement below parts them. Behind \N{PLUS-MINUS SIGN} "
-        "stands the 95 % half-width of the mean.",
+        note=_MEASURED_ONCE if asked.is_exact else _SHARED,
         right=True,
         saved=(tables.drive_table(choice),),
     )
@@ -119,13 +132,22 @@ def _ranking(choice: Choice, asked: Asked) -> Page:
     behind = [f"{listed(names)} cannot keep up with what arrives."] if names else []
     lead = Text((" ".join((*behind, headline(choice), *ahead)),), leads=True)
     what = "" if asked.description == asked.name else f": {asked.description}"
-    asked_for = Text((f"The workload is {asked.name}{what}.",))
+    asked_for = Text((f"The workload is {asked.name}{what}.", *map(_as_sentence, asked.notes)))
     cautions = tuple(Caution("Cannot keep up", text) for text in lacking_texts(choice))
-    bars = tuple(_bars(choice, *figure) for figure in _FIGURES)
+    bars = tuple(_bars(choice, asked, figure) for figure in _FIGURES)
+    if asked.scope is not None:
+        cautions += (Caution("One trace", asked.scope),)
     return Page("Which drive", (lead, asked_for, table, *bars), cautions, anchor="ranking")
 
 
-def _bars(choice: Choice, name: str, names: Sequence[str], axis: Axis, factor: float) -> BarFigure:
+def _as_sentence(note: str) -> str:
+    return f"{note[0].upper()}{note[1:].rstrip('.')}."
+
+
+def _bars(
+    choice: Choice, asked: Asked, figure: tuple[str, tuple[str, ...], Axis, float]
+) -> BarFigure:
+    name, names, axis, factor = figure
     qualities = [QUALITIES[each] for each in names]
     bars: list[tuple[str, tuple[float | None, ...], tuple[tuple[float, float] | None, ...]]] = []
     for one in choice.candidates:
@@ -136,7 +158,9 @@ def _bars(choice: Choice, name: str, names: Sequence[str], axis: Axis, factor: f
         found = [one.interval(each) for each in qualities]
         values = tuple(factor * each.mean for each in found)
         ends = tuple(
-            None if each.ends is None else (factor * max(each.ends[0], 0.0), factor * each.ends[1])
+            None
+            if each.ends is None or one.is_exact
+            else (factor * max(each.ends[0], 0.0), factor * each.ends[1])
             for each in found
         )
         bars.append((one.drive, values, ends))
@@ -146,11 +170,11 @@ def _bars(choice: Choice, name: str, names: Sequence[str], axis: Axis, factor: f
         axis,
         tuple(each.metric.label for each in qualities),
         tuple(bars),
-        note=_WHISKERS if name == _FIGURES[-1][0] else "",
+        note=_WHISKERS if name == _FIGURES[-1][0] and not asked.is_exact else "",
     )
 
 
-def _statements(choice: Choice) -> Page:
+def _statements(choice: Choice, asked: Asked) -> Page:
     able = [one for one in choice.candidates if not one.shortfalls]
     exhibits: list[Exhibit] = []
     if len(able) > 1:
@@ -174,7 +198,7 @@ def _statements(choice: Choice) -> Page:
                 "pairs",
                 ("better", "worse", "by how much", "carried"),
                 rows,
-                lead=_PAIRED,
+                lead=_compared(asked),
                 groups=groups,
                 saved=(tables.statement_table(choice),),
             )
@@ -182,6 +206,12 @@ def _statements(choice: Choice) -> Page:
     else:
         exhibits.append(Text(("Fewer than two drives keep up, so no two are compared.",)))
     return Page("How sure that is", tuple(exhibits), anchor="statements")
+
+
+def _compared(asked: Asked) -> str:
+    if asked.varying is None:
+        return _PAIRED
+    return _COMPARED_ONCE if asked.is_exact else _COMPARED_APART
 
 
 def _differences(choice: Choice) -> Page:
@@ -274,7 +304,8 @@ def _facts(choice: Choice, asked: Asked) -> tuple[tuple[str, str], ...]:
         ("Workload", asked.name),
         ("What it is", asked.description),
         *((("Writes", asked.writes),) if asked.writes else ()),
-        ("Repetitions", f"{asked.repetitions} on each drive, with the same random numbers on all"),
+        *(("Not as recorded", note) for note in asked.notes),
+        ("Repetitions", asked.repetitions_text),
         ("Counted", f"{each}; other drives may count others"),
         ("Seed", str(asked.seed)),
     )
@@ -299,10 +330,11 @@ def amount_text(value: float | None) -> str:
     return f"{value:,.0f}" if value >= 999.5 else f"{value:.4g}"
 
 
-def interval_text(quality: Quality, interval: Interval) -> str:
-    """Write a mean and its half-width in per cent of it."""
+def quality_text(quality: Quality, one: Candidate) -> str:
+    """Write a mean and its half-width in per cent of it; a value alone that never differs."""
+    interval = one.interval(quality)
     text = quality.metric.text(interval.mean)
-    if interval.high is None:
+    if interval.high is None or one.is_exact:
         return text
     half = (interval.high - interval.mean) / interval.mean
     # Repetitions whose means are rounded alike scatter by what the rounding leaves.

@@ -153,16 +153,19 @@ def costs(
                 iops / price.watts,
                 price.price / (capacity / 1e12),
                 rate,
-                _drives_for(rate, iops, keeps_up=rate_iops is None and not one.shortfalls),
+                _drives_for(one, rate, iops, is_own=rate_iops is None),
             )
         )
     return tuple(found)
 
 
-def _drives_for(rate: float | None, iops: float, *, keeps_up: bool) -> int | None:
+def _drives_for(one: Candidate, rate: float | None, iops: float, *, is_own: bool) -> int | None:
     if rate is None:
         return None
-    return 1 if keeps_up else max(1, math.ceil(rate / iops))
+    if is_own and not one.shortfalls:
+        return 1
+    # One that is late may have caught up at the end, and was too slow all the same.
+    return max(2 if is_own else 1, math.ceil(rate / iops))
 
 
 def _check_columns(path: Path, names: Sequence[str]) -> None:

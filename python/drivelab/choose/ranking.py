@@ -4,6 +4,9 @@ Two drives are compared repetition by repetition, as both had the same random nu
 logarithms of the ratios have a mean and a 95 % interval by Student's t; a statement is carried
 where the interval of the ratio leaves out 1. Each interval is for its own statement: of twenty
 that say nothing, one is carried by chance.
+
+The requests of a trace are the same in every repetition, so there is nothing that cancels: what
+differs is each drive's own variability. Means of two drives that vary are compared without pairs.
 """
 
 from __future__ import annotations
@@ -15,8 +18,11 @@ from itertools import combinations, pairwise
 from typing import Final
 
 from drivelab.choose.candidate import QUALITIES, Candidate, Quality
-from drivelab.exhibits.quantities import listed
-from drivelab.student import Interval, mean_interval
+from drivelab.drives.lateness import LATE_NS
+from drivelab.exhibits.quantities import listed, share_text
+from drivelab.student import Interval, mean_interval, ratio_interval
+from drivelab.units import format_duration_ns
+from drivelab.workloads.trace import Trace
 
 #: What is said of a drive that is not ranked by a quality.
 UNRANKED: Final = "-"
@@ -62,7 +68,8 @@ class Choice:
     by
         What they are ranked by.
     candidates
-        The best first; those that cannot keep up last, the one that serves most first.
+        The best first; those that cannot keep up last, the one that serves most first, and of a
+        trace the one of whose requests the fewest were late.
     ranks
         Of each: 1 and how many drives are better for sure; `UNRANKED` of those that cannot keep
         up.
@@ -97,16 +104,17 @@ def choose(candidates: Sequence[Candidate], by: Quality) -> Choice:
     Parameters
     ----------
     candidates
-        Two or more, measured alike: as many repetitions each, of the same random numbers.
+        Two or more, measured alike: as many repetitions each, of the same random numbers, or one
+        that stands for all of them.
     by
         What to rank by.
     """
 
-    def place(one: Candidate) -> tuple[bool, float]:
+    def place(one: Candidate) -> tuple[bool, float, float]:
         if one.shortfalls:
-            return True, -one.interval(QUALITIES["throughput"]).mean
+            return True, one.late_ratio or 0.0, -one.interval(QUALITIES["throughput"]).mean
         mean = one.interval(by).mean
-        return False, mean if by.is_less_better else -mean
+        return False, mean if by.is_less_better else -mean, 0.0
 
     ordered = tuple(sorted(candidates, key=place))
     able = [one for one in ordered if not one.shortfalls]
@@ -124,21 +132,44 @@ def choose(candidates: Sequence[Candidate], by: Quality) -> Choice:
 
 def statement(quality: Quality, one: Candidate, other: Candidate) -> Statement:
     """Say which of two drives is the better one, and how much."""
-    pairs = zip(one.values(quality), other.values(quality), strict=True)
+    better, worse = one, other
+    found = _ratio(quality, one, other)
+    if found.mean < 1:
+        better, worse = other, one
+        found = _ratio(quality, other, one)
+    return Statement(quality, better.drive, worse.drive, found)
+
+
+def _ratio(quality: Quality, one: Candidate, other: Candidate) -> Interval:
+    """Give how many times as good one drive is as the other."""
+    count = max(len(one.measurements), len(other.measurements))
+    values, others = (
+        each.values(quality) * (count if each.is_exact else 1) for each in (one, other)
+    )
+    if quality.is_less_better:
+        values, others = others, values
+    if one.is_exact and other.is_exact:
+        ratio = values[0] / others[0]
+        return Interval(ratio, ratio, ratio)
+    if isinstance(one.measurements[0].workload, Trace):
+        return ratio_interval(values, others)
     # Latencies of a formula may be 0 nowhere: every request takes time.
-    logarithms = [math.log(b / a if quality.is_less_better else a / b) for a, b in pairs]
+    logarithms = [math.log(a / b) for a, b in zip(values, others, strict=True)]
     found = mean_interval(logarithms)
-    better, worse = one.drive, other.drive
-    if found.mean < 0:
-        better, worse = worse, better
-        ends = (None, None) if found.ends is None else (-found.ends[1], -found.ends[0])
-        found = Interval(-found.mean, *ends)
     low, high = (None if end is None else math.exp(end) for end in (found.low, found.high))
-    return Statement(quality, better, worse, Interval(math.exp(found.mean), low, high))
+    return Interval(math.exp(found.mean), low, high)
 
 
 def shortfall_text(one: Candidate) -> str:
     """Say that a drive cannot keep up, and with what."""
+    first = one.shortfalls[0]
+    if first.late_ratio is not None and first.late_ns_max is not None:
+        return (
+            f"{one.drive} cannot keep up with the recorded times: {share_text(first.late_ratio)} "
+            f"of the requests were sent more than {format_duration_ns(LATE_NS)} late, the latest "
+            f"by {format_duration_ns(first.late_ns_max)}. What it was asked is not what was "
+            "recorded, so its latencies say nothing but that."
+        )
     streams = [
         f"{short.stream} ({short.asked_iops:,.0f} requests a second arrive, "
         f"{short.served_iops:,.0f} are served)"

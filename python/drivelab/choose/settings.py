@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from drivelab.exhibits.quantities import listed
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -18,9 +20,14 @@ class Asked:
     seed
         Key of all random numbers, with a repetition's number.
     repetitions
-        On each drive.
+        On each drive; on a drive that answers the same every time one stands for all of them.
     writes
         Of each drive, what its writes find, in words; empty where nothing is to be said.
+    notes
+        What of the workload is not sent as it was recorded, a text each.
+    varying
+        Of a workload without random numbers the drives that vary from run to run; ``None`` of
+        others.
     """
 
     name: str
@@ -28,3 +35,37 @@ class Asked:
     seed: int
     repetitions: int
     writes: str = ""
+    notes: tuple[str, ...] = ()
+    varying: tuple[str, ...] | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all drives would give the same answer every time, and were asked once."""
+        return self.varying == ()
+
+    @property
+    def repetitions_text(self) -> str:
+        """Say how often each drive was measured, and what differs."""
+        if self.varying is None:
+            return f"{self.repetitions} on each drive, the same random numbers"
+        if self.is_exact:
+            return "one on each drive: a trace has no random numbers, and no drive here varies"
+        return (
+            f"{self.repetitions} on each drive that varies from run to run "
+            f"({listed(self.varying)}), one on any other"
+        )
+
+    @property
+    def scope(self) -> str | None:
+        """Say what the intervals of a trace do not; ``None`` of other workloads."""
+        if self.varying is None:
+            return None
+        if self.is_exact:
+            return (
+                "This holds for the requests of this trace; another hour of the same machine may "
+                "rank the drives otherwise, and no interval here says how likely that is."
+            )
+        return (
+            "The intervals say how the drives vary under the requests of this trace, and nothing "
+            "about another hour of the same machine."
+        )

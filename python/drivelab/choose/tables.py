@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from drivelab.choose.candidate import QUALITIES
 from drivelab.choose.ranking import UNRANKED
 from drivelab.exhibits import Table
-from drivelab.student import Interval, mean_interval
+from drivelab.workloads.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from drivelab.drives.measurement import Measurement
     from drivelab.drives.operation_result import OperationResult
     from drivelab.exhibits import Cell
+    from drivelab.student import Interval
 
 #: Of the curves: 50 % to 99.99 %, evenly spaced in the number of nines, and the round ones.
 PERCENTILES: Final = tuple(
@@ -71,7 +72,7 @@ def percentile_table(choice: Choice) -> Table:
             if least * (100 - percent) / 100 < REQUESTS_BEYOND:
                 break
             found = [float(each.percentile_ns(percent)) for each in one.measurements]
-            rows.append((one.drive, percent, *_cells(mean_interval(found))))
+            rows.append((one.drive, percent, *_cells(one.interval_of(found))))
     return Table("percentiles", ("drive", "percentile", *_with_ends("latency_ns")), tuple(rows))
 
 
@@ -91,8 +92,10 @@ def stream_table(choice: Choice) -> Table:
                 [float(result.percentile_ns(99)) for result, _ in done],
                 [result.requests * 1e9 / each.duration_ns for result, each in done],
             )
-            cells = [cell for each in values for cell in _cells(mean_interval(each))]
-            rows.append((stream, operation, one.drive, *cells))
+            cells = [cell for each in values for cell in _cells(one.interval_of(each))]
+            # A trace is one stream, which nobody gave a name.
+            is_trace = isinstance(one.measurements[0].workload, Trace)
+            rows.append(("" if is_trace else stream, operation, one.drive, *cells))
     return Table("streams", ("stream", "operation", "drive", *columns), tuple(rows))
 
 

@@ -87,6 +87,11 @@ def headline(choice: Choice) -> str:
     """Say in a sentence or two which drive is ahead."""
     able = [one for one in choice.candidates if not one.shortfalls]
     if not able:
+        if choice.candidates[0].late_ratio is not None:
+            return (
+                "No drive keeps up with the recorded times; of the first of them the fewest "
+                "requests were late."
+            )
         return "No drive keeps up with what arrives; the first of them serves the most."
     quality = choice.by
     noun = noun_of(quality)
@@ -99,6 +104,8 @@ def headline(choice: Choice) -> str:
     ]
     mean = quality.metric.text(able[0].interval(quality).mean)
     if len(firsts) > 1:
+        if all(one.is_exact for one in choice.candidates):
+            return f"{listed(firsts)} share the best {noun}, {mean}."
         return (
             f"{listed(firsts)} share the best {noun}, about {mean}: these repetitions do not tell "
             "them apart."

@@ -1,8 +1,9 @@
 """Choose between drives: run one workload on each, rank them, and say how sure the ranking is.
 
-WORKLOAD is a scenario of the package (`drivelab scenarios` lists them) or of a file. Without one it
-is what the characteristics say. Every drive is measured several times, with the same random numbers
-as the others: a statement such as "12 % faster" counts where its 95 % interval carries it.
+WORKLOAD is a scenario of the package (`drivelab scenarios` lists them) or of a file, or --trace
+replays recorded requests. Without either it is what the characteristics say. Every drive is
+measured several times, with the same random numbers as the others: a statement such as
+"12 % faster" counts where its 95 % interval carries it.
 """
 
 from __future__ import annotations
@@ -25,18 +26,22 @@ from drivelab.cli.drive_options import (
 from drivelab.cli.outputs import add_force
 from drivelab.cli.several_drives import allowed, separate
 from drivelab.cli.terminal import in_lines, show
+from drivelab.cli.trace_options import add_trace, counted_whole, measured_trace_of
 from drivelab.drives.write_pattern import WRITES
 from drivelab.errors import UsageError
+from drivelab.workloads.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drivelab.choose.candidate import Candidate
     from drivelab.choose.settings import Asked
+    from drivelab.drives.plan import MeasurementPlan
     from drivelab.outputs import OutputFolder
     from drivelab.workloads.workload import Workload
 
 _MOST: Final = 1000
+_USUAL_REPETITIONS: Final = 5
 _MOST_IOPS: Final = 10**12
 #: The qualities that drives can be ranked by.
 _BY: Final = ("latency", "p99", "bandwidth", "throughput")
@@ -65,9 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repetitions",
         type=whole_number(2, _MOST),
-        default=5,
         metavar="N",
-        help="measurements of each drive; more make the intervals narrower [5]",
+        help="measurements of each drive; more make the intervals narrower "
+        f"[{_USUAL_REPETITIONS}; of a trace 1 on drives that do not vary]",
     )
     parser.add_argument(
         "--prices",
@@ -89,6 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write a report and its tables here, and keep every measurement [nothing]",
     )
     add_characteristics(parser)
+    add_trace(parser)
     add_drive_options(parser, several=True)
     add_writes(parser, WRITES, "sustained on simulated drives, else burst")
     add_force(parser)
@@ -110,6 +116,7 @@ def run(args: argparse.Namespace) -> int:
     workload = _workload_of(args)
     if args.rate is not None and args.prices is None:
         raise UsageError("--rate is for --prices: name a table of prices with --prices FILE.csv")
+    _refuse_rates(args, workload)
     alone = [_alone(args, name, workload) for name in args.drives]
     for one in alone:
         refuse_options_without_effect(one)
@@ -117,8 +124,8 @@ def run(args: argparse.Namespace) -> int:
     folder = None if args.out is None else _folder(args, workload)
     if folder is not None:
         refuse_folder(folder, folders=[RUNS])
-    _check_before(alone, workload)
-    asked = _asked(args, alone, workload)
+    varying = _check_before(alone, workload)
+    asked = _asked(args, alone, workload, varying)
     with told_when_stopped(lambda: f"; {how_to_go_on(args.command)}"):
         candidates = [_measured(one, workload, asked) for one in alone]
     choice = choose(candidates, QUALITIES[args.by])
@@ -133,7 +140,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         from drivelab.cli.choose_text import text
 
-        show(text(in_lines(answer), choice))
+        show(text(in_lines(answer), choice, asked.repetitions_text))
     return 0
 
 
@@ -160,10 +167,15 @@ def _drives_of(words: Sequence[str]) -> list[str]:
 
 
 def _workload_of(args: argparse.Namespace) -> Workload:
-    """Give the scenario that is named, or what the characteristics say."""
+    """Give the trace or the scenario that is named, or what the characteristics say."""
     from drivelab.drives.simulated.scenarios import read_scenario
     from drivelab.workloads.characteristics import FIELDS
 
+    if args.trace is not None and args.workload is not None:
+        raise UsageError(f"a trace says itself what is sent: leave out {args.workload} or --trace")
+    trace = measured_trace_of(args)
+    if trace is not None:
+        return trace
     if args.workload is None:
         workload = characteristics_of(args)
         workload.validate()
@@ -175,6 +187,21 @@ def _workload_of(args: argparse.Namespace) -> Workload:
                 f"a scenario says itself what is sent: leave out {option} or {args.workload}"
             )
     return read_scenario(args.workload)
+
+
+def _refuse_rates(args: argparse.Namespace, workload: Workload) -> None:
+    """Refuse what asks how much a drive serves, where the recorded times say that."""
+    if not isinstance(workload, Trace) or workload.speed is None:
+        return
+    for option, is_given in (
+        ("--rate", args.rate is not None),
+        (f"--by {args.by}", args.by in ("bandwidth", "throughput")),
+    ):
+        if is_given:
+            raise UsageError(
+                f"{option} says nothing of a trace at its recorded times, where every drive that "
+                "keeps up serves the same: leave it out, or replay with --speed max"
+            )
 
 
 def _alone(args: argparse.Namespace, name: str, workload: Workload) -> argparse.Namespace:
@@ -194,17 +221,36 @@ def _alone(args: argparse.Namespace, name: str, workload: Workload) -> argparse.
 
 
 def _folder(args: argparse.Namespace, workload: Workload) -> OutputFolder:
-    from drivelab.exhibits.quantities import workload_text
     from drivelab.outputs import OutputFolder
 
-    name = args.workload or workload_text(workload)
+    name = args.workload or _name_of(workload)
     return OutputFolder(
         args.out, f"the choice between {', '.join(args.drives)} for {name}", force=args.force
     )
 
 
-def _check_before(alone: Sequence[argparse.Namespace], workload: Workload) -> None:
-    """Refuse what a drive cannot do before another one is measured; no file is made for that."""
+def _name_of(workload: Workload) -> str:
+    """Call a workload that is no scenario: a trace by its files."""
+    from drivelab.exhibits.quantities import workload_text
+
+    if isinstance(workload, Trace) and workload.files is not None:
+        return workload.files.name
+    return workload_text(workload)
+
+
+def _plan_of(args: argparse.Namespace, workload: Workload) -> MeasurementPlan:
+    plan = plan_of(args)
+    return counted_whole(plan) if isinstance(workload, Trace) else plan
+
+
+def _check_before(alone: Sequence[argparse.Namespace], workload: Workload) -> tuple[str, ...]:
+    """Refuse what a drive cannot do before another one is measured; no file is made for that.
+
+    Returns
+    -------
+    tuple
+        The simulated drives that vary from run to run.
+    """
     from drivelab.drives.naming import kind_of, preview_real_drive
 
     folders = [one.out for one in alone if one.out is not None]
@@ -213,6 +259,7 @@ def _check_before(alone: Sequence[argparse.Namespace], workload: Workload) -> No
             "two drives would have the same folder below --out: their names differ in signs alone; "
             "leave --out away, or choose between them in two steps"
         )
+    varying = []
     for one in alone:
         plan_of(one)
         if kind_of(one.drive) == "real":
@@ -225,17 +272,44 @@ def _check_before(alone: Sequence[argparse.Namespace], workload: Workload) -> No
             continue
         with open_named(one) as drive:
             drive.check(workload)
+            if getattr(drive, "variability", None) == "on":
+                varying.append(one.drive)
+    return tuple(varying)
 
 
 def _asked(
-    args: argparse.Namespace, alone: Sequence[argparse.Namespace], workload: Workload
+    args: argparse.Namespace,
+    alone: Sequence[argparse.Namespace],
+    workload: Workload,
+    varying: tuple[str, ...],
 ) -> Asked:
     from drivelab.choose.settings import Asked
     from drivelab.exhibits.quantities import workload_text
 
     words = workload_text(workload)
+    repetitions = args.repetitions or _USUAL_REPETITIONS
+    if isinstance(workload, Trace):
+        from drivelab.cli.trace_text import trace_notes
+
+        if args.repetitions is not None and not varying:
+            raise UsageError(
+                "--repetitions has no effect on a trace: it has no random numbers, and none of "
+                "these drives varies, so every repetition gives the same; leave it out"
+            )
+        count = repetitions if varying else 1
+        notes = tuple(trace_notes(workload))
+        return Asked(
+            _name_of(workload), words, args.seed, count, _writes_of(workload), notes, varying
+        )
     name = words if args.workload is None else re.sub(r"\.toml$", "", Path(args.workload).name)
-    return Asked(name, words, args.seed, args.repetitions, _writes_text(alone))
+    return Asked(name, words, args.seed, repetitions, _writes_text(alone))
+
+
+def _writes_of(trace: Trace) -> str:
+    """Say what a trace's writes find on the drives."""
+    if "write" not in trace.commands:
+        return ""
+    return "those of the trace alone: they find each drive as its preset says"
 
 
 def _writes_text(alone: Sequence[argparse.Namespace]) -> str:
@@ -258,13 +332,14 @@ def _measured(args: argparse.Namespace, workload: Workload, asked: Asked) -> Can
 
     intended: list[Any] = [workload] if isinstance(workload, Characteristics) else []
     with open_named(args, intended) as drive, found_file_stays(drive.leave):
+        is_exact = asked.varying is not None and args.drive not in asked.varying
         found = measured_repetitions(
             drive,
             workload,
-            plan_of(args),
-            args.repetitions,
+            _plan_of(args, workload),
+            1 if is_exact else asked.repetitions,
             args.out,
             name=asked.name,
             command=args.command,
         )
-        return Candidate(drive.name, drive.kind, drive.capacity_bytes, tuple(found))
+        return Candidate(drive.name, drive.kind, drive.capacity_bytes, tuple(found), is_exact)

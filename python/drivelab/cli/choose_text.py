@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from drivelab.choose.candidate import QUALITIES
-from drivelab.choose.exhibits import amount_text, interval_text
+from drivelab.choose.exhibits import amount_text, quality_text
 from drivelab.choose.words import sentence
 from drivelab.plain_text import escaped
 from drivelab.report.terminal import aligned
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from drivelab.choose.ranking import Choice
 
 
-def text(answer: Mapping[str, Any], choice: Choice) -> str:
+def text(answer: Mapping[str, Any], choice: Choice, repetitions: str) -> str:
     """Write what was found, the best drive first.
 
     Parameters
@@ -25,15 +25,18 @@ def text(answer: Mapping[str, Any], choice: Choice) -> str:
         What ``--json`` prints, each text in one line.
     choice
         Behind it.
+    repetitions
+        How often each drive was measured.
     """
     lines = [f"workload     {answer['workload']}"]
     if answer["description"] != answer["workload"]:
         lines.append(f"             {answer['description']}")
-    lines += [f"repetitions  {answer['repetitions']} on each drive, the same random numbers", ""]
+    lines += [f"             {note}" for note in answer["notes"]]
+    lines += [f"repetitions  {escaped(repetitions)}", ""]
     lines += _ranking(choice)
     # Before whoever is ahead: a drive that is overrun is no choice at all.
     lines += ["", *answer["cautions"], answer["headline"], *_steps(choice)]
-    lines += [answer["differences"]] if answer["differences"] else []
+    lines += [answer[each] for each in ("differences", "scope") if answer[each]]
     if answer["costs"]:
         lines += ["", *_costs(answer["costs"])]
         lines += ["", answer["cheapest"]] if answer["cheapest"] else []
@@ -48,7 +51,7 @@ def _ranking(choice: Choice) -> list[str]:
         [
             rank,
             escaped(one.drive),
-            *(interval_text(each, one.interval(each)) for each in QUALITIES.values()),
+            *(quality_text(each, one) for each in QUALITIES.values()),
         ]
         for rank, one in zip(choice.ranks, choice.candidates, strict=True)
     ]

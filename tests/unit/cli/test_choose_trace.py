@@ -1,0 +1,242 @@
+"""`drivelab choose --trace`: who is late, what varies, what is said once, what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from drivelab.choose import run as choose_run
+from drivelab.cli import main as cli
+
+ROOT = Path(__file__).parents[2]
+SMALL = f"sim:{ROOT / 'small_drive.toml'}"
+SETTLING = f"sim:{ROOT / 'settling_drive.toml'}"
+DRIVES = ["--drives", f"{SMALL},{SETTLING}"]
+TRACE = ["--trace", "a.spc", *DRIVES]
+
+
+def spc(count: int, *, gap_us: int = 1000, device: int = 0, size: int = 4096) -> str:
+    return "".join(
+        f"{device},{at * 977 % 400 * 8},{size},{'rw'[at % 2]},{at * gap_us / 1e6:.6f}\n"
+        for at in range(count)
+    )
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.spc").write_text(spc(400))
+
+
+@pytest.fixture
+def varying() -> str:
+    """Name the small drive, whose runs vary by a tenth."""
+    text = (ROOT / "small_drive.toml").read_text()
+    Path("varying.toml").write_text(f"{text}\n[variability]\nsigma = 0.1\n")
+    return "sim:varying.toml"
+
+
+def answer(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    assert cli.main(["choose", *words, "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert cli.main(["choose", *words]) == 0
+    return capsys.readouterr().out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert cli.main(["choose", *words]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1, said.err
+    return said.err
+
+
+def test_each_drive_answers_as_measuring_it_alone_does(capsys) -> None:
+    found = answer(capsys, *TRACE)
+    assert (found["workload"], found["repetitions"]) == ("a.spc", 1)
+    assert found["description"].startswith("200 reads and 200 writes of a.spc recorded over ")
+    for one in found["drives"]:
+        assert cli.main(["measure", one["drive"], "--trace", "a.spc", "--json"]) == 0
+        alone = json.loads(capsys.readouterr().out)
+        for key in ("latency_ns_mean", "latency_ns_p99", "iops"):
+            assert one[key] == one[f"{key}_low"] == one[f"{key}_high"] == alone[key]
+        assert one["late_ratio"] == alone["lateness"]["late_ratio"]
+    assert {row["stream"] for row in found["streams"]} == {""}
+    assert answer(capsys, *TRACE, "--seed", "5")["drives"] == found["drives"]
+
+
+def test_one_answer_is_no_interval_and_says_so(capsys) -> None:
+    text = shown(capsys, *TRACE)
+    assert "repetitions  one on each drive: a trace has no random numbers" in text
+    assert "\N{PLUS-MINUS SIGN}" not in text
+    assert "another hour of the same machine may rank the drives otherwise" in text
+    found = answer(capsys, *TRACE, "--out", "out")
+    assert "another hour of the same machine" in found["scope"]
+    assert all(one["is_carried"] or one["ratio"] == 1 for one in found["statements"])
+    page = Path("out/report.html").read_text()
+    assert "Measured once: every drive answers this trace the same every time." in page
+    assert "Both answer the same every time" in page
+    assert "Whiskers" not in page
+    assert answer(capsys, "--requests", "50", "--repetitions", "2", *DRIVES)["scope"] is None
+
+
+def test_only_drives_that_vary_are_measured_again(capsys, monkeypatch, varying: str) -> None:
+    measured: list[int] = []
+    usual = choose_run.DriveExecutor.measure
+
+    def counted(self: Any, work: Any, plan: Any) -> Any:
+        measured.append(len(work))
+        return usual(self, work, plan)
+
+    monkeypatch.setattr(choose_run.DriveExecutor, "measure", counted)
+    words = ["--trace", "a.spc", "--drives", f"{SMALL},{varying}", "--repetitions", "3"]
+    found = answer(capsys, *words, "--out", "out")
+    assert measured == [1, 3]
+    by_drive = {one["drive"]: one for one in found["drives"]}
+    assert by_drive[SMALL]["latency_ns_mean_low"] == by_drive[SMALL]["latency_ns_mean"]
+    assert by_drive[varying]["latency_ns_mean_low"] < by_drive[varying]["latency_ns_mean"]
+    # They differ by chance alone.
+    first = found["statements"][0]
+    assert first["ratio_low"] < first["ratio"] < first["ratio_high"]
+    assert "how the drives vary under the requests of this trace" in found["scope"]
+    assert "mean by mean, with what each drive varies by itself" in (
+        Path("out/report.html").read_text()
+    )
+    text = shown(capsys, *words)
+    assert f"3 on each drive that varies from run to run ({varying}), one on any other" in text
+    still = answer(capsys, *words[:-2], "--no-variability")
+    assert (still["repetitions"], still["statements"][0]["ratio"]) == (1, 1.0)
+
+
+def test_drives_that_vary_alike_are_not_paired(capsys, varying: str) -> None:
+    text = Path("varying.toml").read_text()
+    Path("other.toml").write_text(text.replace("sigma = 0.1", "sigma = 0.1 "))
+    words = ["--trace", "a.spc", "--drives", f"{varying},sim:other.toml"]
+    found = answer(capsys, *words)["statements"][0]
+    # Both draw the same factors, which says nothing about two drives that vary by themselves.
+    assert found["ratio"] == 1
+    assert found["ratio_low"] < 0.95
+    assert not found["is_carried"]
+
+
+def test_a_drive_that_is_late_has_no_rank_and_says_how_late(capsys) -> None:
+    Path("prices.csv").write_text(f"drive,price,watts\n{SMALL},10,2\n{SETTLING},40,3\n")
+    words = [*TRACE, "--depth", "1", "--speed", "100x", "--prices", "prices.csv", "--out", "out"]
+    found = answer(capsys, *words)
+    late = [one for one in found["drives"] if not one["keeps_up"]]
+    assert late
+    for one in late:
+        (short,) = one["shortfalls"]
+        assert one["rank"] is None
+        assert (short["stream"], short["asked_iops"]) == ("trace", pytest.approx(100_000, rel=0.01))
+        assert short["served_iops"] < short["asked_iops"]
+        assert short["late_ratio"] == one["late_ratio"] > 0.05
+        assert short["late_ns_max"] > 1_000_000
+        (cost,) = (each for each in found["costs"] if each["drive"] == one["drive"])
+        assert cost["drives_for_rate"] >= 2
+    shares = [one["late_ratio"] for one in late]
+    assert shares == sorted(shares)
+    assert (
+        "of the requests were sent more than 1.00 ms late, the latest by " in found["cautions"][0]
+    )
+    assert "cannot keep up with the recorded times" in shown(capsys, *words)
+    assert "cannot keep up with the recorded times" in Path("out/report.html").read_text()
+
+
+def test_as_fast_as_it_answers_no_drive_is_late(capsys) -> None:
+    found = answer(capsys, *TRACE, "--speed", "max", "--depth", "4", "--by", "throughput")
+    assert [one["late_ratio"] for one in found["drives"]] == [None, None]
+    assert found["cautions"] == []
+    assert [one["rank"] for one in found["drives"]] == [1, 2]
+    best, next_best = (one["iops"] for one in found["drives"])
+    assert found["statements"][-1]["ratio"] == pytest.approx(best / next_best)
+
+
+def test_all_at_once_arrive_at_no_rate(capsys) -> None:
+    Path("burst.spc").write_text(spc(400, gap_us=0))
+    words = ["--trace", "burst.spc", "--depth", "1", *DRIVES]
+    found = answer(capsys, *words)
+    assert [one["shortfalls"][0]["asked_iops"] for one in found["drives"]] == [None, None]
+    assert found["headline"].startswith("No drive keeps up with the recorded times; of the first")
+    assert "Fewer" not in shown(capsys, *words)
+
+
+def test_notes_are_said_once(capsys) -> None:
+    Path("a.spc").write_text(spc(100, size=1000))
+    Path("b.spc").write_text(spc(100, device=7))
+    words = ["--trace", "a.spc", "b.spc", *DRIVES, "--out", "out"]
+    text = shown(capsys, *words)
+    assert text.startswith("workload     a.spc and 1 more\n")
+    assert text.count("2 devices lie one after the other: 0, 7") == 1
+    assert text.count("100 requests are no whole sectors, and sent as the sectors") == 1
+    assert Path("out/report.html").read_text().count("<p>2 devices lie one after the other") == 1
+    assert len(answer(capsys, *words)["notes"]) == 3
+    one = answer(capsys, *words[:-2], "--device", "7", "--fit", "wrap")
+    assert [note for note in one["notes"] if "devices" in note] == []
+    assert any("recorded addresses reach to" in note for note in one["notes"])
+
+
+def test_a_kept_choice_is_answered_again(capsys) -> None:
+    words = [*TRACE, "--out", "out"]
+    first = answer(capsys, *words)
+    assert answer(capsys, *words) == first
+    assert cli.main(["runs", "list", "out"]) == 0
+    assert capsys.readouterr().out.count("choice under a.spc") == 2
+    Path("a.spc").write_text(spc(300))
+    assert "holds another choice" in refused(capsys, *words)
+
+
+CUT_OFF = gzip.compress(spc(4000).encode())[:3000]
+FAR = "".join(f"0,{at * (1 << 40)},4096,r,{at / 1000}\n" for at in range(50))
+
+
+def test_a_trace_that_is_cut_off_is_refused_before_anything_is_measured(capsys) -> None:
+    Path("a.spc.gz").write_bytes(CUT_OFF)
+    assert "a.spc.gz" in refused(capsys, "--trace", "a.spc.gz", *DRIVES, "--out", "out")
+    assert not Path("out").exists()
+
+
+def test_a_drive_that_is_too_small_names_fit(capsys) -> None:
+    Path("far.spc").write_text(FAR)
+    said = refused(capsys, "--trace", "far.spc", *DRIVES)
+    assert "fit it to the drive with --fit wrap or --fit scale" in said
+    assert answer(capsys, "--trace", "far.spc", *DRIVES, "--fit", "scale")["repetitions"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["tpc-c", *TRACE], "a trace says itself what is sent: leave out tpc-c or --trace"),
+        ([*TRACE, "--queue-depth", "2"], "leave out --queue-depth or --trace"),
+        ([*TRACE, "--warmup", "1s"], "--warmup has no effect on a trace, which is counted from"),
+        ([*TRACE, "--warmup-requests", "9"], "--warmup-requests has no effect on a trace"),
+        ([*TRACE, "--writes", "sustained"], "--writes sustained has no effect on a trace"),
+        ([*TRACE, "--repetitions", "3"], "none of these drives varies, so every repetition"),
+        ([*TRACE, "--by", "throughput"], "--by throughput says nothing of a trace at its recorded"),
+        ([*TRACE, "--speed", "max"], "give a depth"),
+        ([*DRIVES, "--speed", "2x"], "--speed is for a trace: name its files with --trace FILE"),
+        (["--trace", "none.spc", *DRIVES], "none.spc"),
+        (
+            ["--trace", "a.spc", "--drives", f"{SMALL},./b.bin"],
+            "a trace cannot be sent to ./b.bin, a real drive",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(capsys, words: list[str], said: str) -> None:
+    assert said in refused(capsys, *words)
+
+
+def test_a_rate_is_for_replays_without_times(capsys) -> None:
+    Path("prices.csv").write_text(f"drive,price,watts\n{SMALL},10,2\n{SETTLING},40,3\n")
+    words = [*TRACE, "--prices", "prices.csv", "--rate", "5000"]
+    assert "--rate says nothing of a trace at its recorded times" in refused(capsys, *words)
+    found = answer(capsys, *words, "--speed", "max", "--depth", "4")
+    assert found["cheapest"].startswith("5,000 IOPS cost least with sim:")
