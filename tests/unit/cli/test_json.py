@@ -134,6 +134,13 @@ ALSO: dict[str, list[list[str]]] = {
     # A line of least squares that falls below 0.
     "profile": [["profile", "sim:spinpoint-m7", "--file-size", "400MiB", "--points", "4"]],
     "measure": [["measure", "sim:x25m", "--trace", "trace.log"]],
+    # With notes: bad lines, and a request that is sent in pieces.
+    "choose": [
+        [
+            *("choose", "--trace", "small.blkparse", "--on-bad", "skip", "--fit", "wrap"),
+            *("--drives", "sim:x25m,sim:spinpoint-m7"),
+        ]
+    ],
     "simulate": [
         ["simulate", "sim:x25m", "--trace", "trace.log", "--interval", "1ms"],
         ["simulate", "sim:spinpoint-m7", "--requests", "50", "--interval", "1s"],
