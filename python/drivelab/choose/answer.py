@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drivelab.choose import tables
 from drivelab.choose.ranking import UNRANKED
-from drivelab.choose.words import cheapest_text, headline, lacking_texts, where_text
+from drivelab.choose.words import (
+    cheapest_text,
+    headline,
+    lacking_texts,
+    late_texts,
+    where_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +39,7 @@ def answer_of(choice: Choice, asked: Asked, costs: Sequence[Cost]) -> dict[str, 
         "ranked_by": choice.by.name,
         "headline": headline(choice),
         "differences": where_text(choice),
-        "cautions": lacking_texts(choice),
+        "cautions": lacking_texts(choice) + late_texts(choice),
         "drives": [
             {
                 "rank": None if rank == UNRANKED else int(rank),

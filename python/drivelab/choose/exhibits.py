@@ -12,6 +12,7 @@ from drivelab.choose.words import (
     headline,
     kind_text,
     lacking_texts,
+    late_texts,
     ratio_text,
     sentence,
     where_text,
@@ -135,6 +136,7 @@ def _ranking(choice: Choice, asked: Asked) -> Page:
     asked_for = Text((f"The workload is {asked.name}{what}.", *map(_as_sentence, asked.notes)))
     cautions = tuple(Caution("Cannot keep up", text) for text in lacking_texts(choice))
     bars = tuple(_bars(choice, asked, figure) for figure in _FIGURES)
+    cautions += tuple(Caution("A little late", text) for text in late_texts(choice))
     if asked.scope is not None:
         cautions += (Caution("One trace", asked.scope),)
     return Page("Which drive", (lead, asked_for, table, *bars), cautions, anchor="ranking")

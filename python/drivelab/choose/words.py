@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from drivelab.choose.ranking import shortfall_text
 from drivelab.choose.tables import stream_table
+from drivelab.drives.lateness import LATE_NS
 from drivelab.exhibits import number
 from drivelab.exhibits.quantities import latency_text, listed, share_text
+from drivelab.units import format_duration_ns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -116,6 +118,17 @@ def headline(choice: Choice) -> str:
 def lacking_texts(choice: Choice) -> list[str]:
     """Say which drives cannot keep up."""
     return [shortfall_text(one) for one in choice.lacking]
+
+
+def late_texts(choice: Choice) -> list[str]:
+    """Say which drives were ranked though a little of a trace was late."""
+    return [
+        f"{one.drive} sent {share_text(one.late_ratio)} of the requests more than "
+        f"{format_duration_ns(LATE_NS)} late. That is little enough for a rank; its slowest "
+        "requests may have been slower still."
+        for one in choice.candidates
+        if one.late_ratio and not one.shortfalls
+    ]
 
 
 def where_text(choice: Choice) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from made_choice import candidate
@@ -42,6 +43,30 @@ def test_higher_rates_are_better_and_longer_latencies_worse() -> None:
     for quality in QUALITIES.values():
         found = statement(quality, slow, quick)
         assert (found.better, found.worse) == ("sim:quick", "sim:slow"), quality.name
+
+
+def test_drives_that_never_differ_are_compared_exactly() -> None:
+    quick, slow = (
+        replace(candidate(name, [latency]), is_exact=True)
+        for name, latency in (("sim:quick", 1e5), ("sim:slow", 1.001e5))
+    )
+    found = statement(LATENCY, slow, quick)
+    assert (found.better, found.is_carried) == ("sim:quick", True)
+    assert found.ratio.low == found.ratio.mean == found.ratio.high == pytest.approx(1.001)
+    assert quick.interval(LATENCY) == Interval(1e5, 1e5, 1e5)
+    alike = choose([quick, replace(quick, drive="sim:twin")], LATENCY)
+    assert alike.ranks == ("1", "1")
+    assert headline(alike) == "sim:quick and sim:twin share the best mean latency, 100 µs."
+    assert statement_text(alike.steps()[0]) == "sim:quick and sim:twin have the same mean latency"
+
+
+def test_one_answer_stands_for_every_repetition_of_another_drive() -> None:
+    fixed = replace(candidate("sim:fixed", [1e5]), is_exact=True)
+    latencies = [1.2e5, 1.3e5, 1.25e5]
+    found = statement(LATENCY, candidate("sim:varies", latencies), fixed)
+    expected = mean_interval([math.log(each / 1e5) for each in latencies])
+    assert found.ratio.mean == pytest.approx(math.exp(expected.mean), rel=1e-4)
+    assert found.ratio.low == pytest.approx(math.exp(expected.low or 0), rel=1e-4)
 
 
 def carried(seeds: Sequence[int], ratio: float) -> float:

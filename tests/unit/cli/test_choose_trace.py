@@ -151,6 +151,21 @@ def test_a_drive_that_is_late_has_no_rank_and_says_how_late(capsys) -> None:
     assert "cannot keep up with the recorded times" in Path("out/report.html").read_text()
 
 
+def test_a_drive_that_is_a_little_late_is_ranked_and_says_so(capsys) -> None:
+    # Twelve of 1,200 arrive together, and wait for each other.
+    steady = [f"0,{at * 8},4096,r,{at / 1000:.6f}\n" for at in range(1188)]
+    together = [f"0,{at * 8},524288,w,2.0\n" for at in range(12)]
+    Path("bump.spc").write_text("".join([*steady, *together]))
+    words = ["--trace", "bump.spc", "--depth", "1", *DRIVES, "--out", "out"]
+    found = answer(capsys, *words)
+    for one in found["drives"]:
+        assert one["keeps_up"]
+        assert 0 < one["late_ratio"] < 0.05
+    assert len(found["cautions"]) == 2
+    assert "of the requests more than 1.00 ms late. That is little" in found["cautions"][0]
+    assert "A little late" in Path("out/report.html").read_text()
+
+
 def test_as_fast_as_it_answers_no_drive_is_late(capsys) -> None:
     found = answer(capsys, *TRACE, "--speed", "max", "--depth", "4", "--by", "throughput")
     assert [one["late_ratio"] for one in found["drives"]] == [None, None]
