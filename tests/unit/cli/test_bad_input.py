@@ -70,7 +70,7 @@ WRONG_WORDS: list[tuple[list[str], str]] = [
     (["measure", "sim:x25m", "--warmup", "-1s"], "--warmup"),
     (["measure", "sim:x25m", "--seed", "-1"], "--seed"),
     (["measure", "sim:x25m", "--seed", "0x1"], "--seed"),
-    (["measure", "sim:x25m", "--nonsense"], "the options are --allow-destructive"),
+    (["measure", "sim:x25m", "--nonsense"], "the options are --address-unit, --allow-destructive"),
     (["measure", "sim:x25m", "more"], "'more' is one word too many"),
     (["measure", "sim:x25m", "--size", "1GiB"], "a preset says its capacity"),
     (["measure", "sim:x25m", "--allow-destructive", "/dev/sda"], "for real drives"),
