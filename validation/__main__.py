@@ -16,6 +16,7 @@ from validation.boito2015 import whole_passes
 from validation.collection import collection
 from validation.counters_table import write as write_counters
 from validation.coverage import simulated_coverage
+from validation.few_measurements import few_measurements
 from validation.fuzzing import fuzzing
 from validation.huang2011 import huang2011
 from validation.models import file_accuracy, simulated_accuracy
@@ -52,6 +53,7 @@ SECTIONS: Final[dict[str, Callable[[], Section]]] = {
     "collection": collection,
     "models": simulated_accuracy,
     "coverage": simulated_coverage,
+    "few": few_measurements,
     "file": file_accuracy,
     "job": main_job_speed,
     "profile": profile_speed,
