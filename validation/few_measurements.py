@@ -99,7 +99,9 @@ def few_measurements(drives: Sequence[str] = tuple(_TARGETS), seeds: int = _SEED
 
 def tabulated(section: Section, every: Mapping[Job, Found]) -> Section:
     """Put what was found into a section."""
-    rows, missing, noisy = [], set(), set()
+    rows = []
+    missing: set[str] = set()
+    noisy: set[str] = set()
     drives = list(dict.fromkeys(job.drive for job in every))
     for drive in drives:
         ones = [found for job, found in every.items() if job.drive == drive]
@@ -140,7 +142,8 @@ def tabulated(section: Section, every: Mapping[Job, Found]) -> Section:
 
 
 def _listed(drives: set[str]) -> str:
-    return " and ".join(sorted(drives)) or "none"
+    *others, last = sorted(drives) or ["none"]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _name(job: Job) -> str:
