@@ -108,6 +108,11 @@ def read_prices(path: Path, drives: Sequence[str]) -> dict[str, Price]:
                     f"{where}: {len(row)} cells under {len(names)} columns; allowed: one each"
                 )
             cells = {name: cell.strip() for name, cell in zip(names, row, strict=True)}
+            if not cells["drive"].isprintable():
+                raise UsageError(
+                    f"{where}: the drive {shown(cells['drive'])} holds characters that are not "
+                    "printed; write it as on the command line"
+                )
             if cells["drive"] in found:
                 raise UsageError(f"{where}: {cells['drive']} has a row already; leave one")
             found[cells["drive"]] = _price_of(cells, where)
