@@ -17,7 +17,7 @@ SAFETY = (
     "drives/real/test_opened_path",
     "test_outputs",
     "test_whole_file",
-    "measure/test_damage",
+    "campaign/test_damage",
     "cli/test_interruptions",
     "models/test_model_file",
     "pts/test_shared_states",
