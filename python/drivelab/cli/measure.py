@@ -144,7 +144,7 @@ def describe(measurement: Measurement) -> dict[str, Any]:
 
 
 def _of_stream(streams: Sequence[StreamResult]) -> dict[str, Any]:
-    """Give what a trace's stream tells beside reads and writes."""
+    """Give the trims, the flushes and the lateness of a trace's stream."""
     found: dict[str, Any] = {}
     for stream in streams:
         parts = {"trim": stream.trim, "flush": stream.flush, "lateness": stream.lateness}

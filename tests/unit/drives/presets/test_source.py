@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
+from graded_values import lines_without_source
 
 from drivelab._core import preset_names, preset_text, resolve_preset
 from drivelab.drives.presets.source import read_preset
@@ -14,19 +14,12 @@ from drivelab.errors import UsageError
 
 ROOT = Path(__file__).parents[4]
 GRADES = ("paper", "datasheet", "recalled", "fitted", "assumed")
-GRADED = re.compile(rf"= .*# ({'|'.join(GRADES)}): \S.{{4,}}$")
 # Names and words for people have no source.
 UNGRADED = ("base", "name", "kind", "summary")
 
 
 def ungraded_lines(text: str) -> list[str]:
-    values = [
-        line
-        for line in text.splitlines()
-        if re.match(r"[a-z_]+ *=", line) and line.split("=")[0].strip() not in UNGRADED
-    ]
-    assert values
-    return [line for line in values if not GRADED.search(line)]
+    return lines_without_source(text, GRADES, UNGRADED)
 
 
 def test_package_holds_every_file_below_presets() -> None:

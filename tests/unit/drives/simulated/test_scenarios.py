@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from graded_values import lines_without_source
 
 from drivelab._core import scenario_names, scenario_text
 from drivelab.drives.plan import MeasurementPlan
@@ -16,19 +17,12 @@ from drivelab.workloads.scenario import Scenario
 
 ROOT = Path(__file__).parents[4]
 GRADES = ("paper", "documentation", "trace", "recalled", "assumed")
-GRADED = re.compile(rf"= .*# ({'|'.join(GRADES)}): \S.{{4,}}$")
 # Words for people have no source.
 UNGRADED = ("name", "summary")
 
 
 def ungraded_lines(text: str) -> list[str]:
-    values = [
-        line
-        for line in text.splitlines()
-        if re.match(r"[a-z_]+ *=", line) and line.split("=")[0].strip() not in UNGRADED
-    ]
-    assert values
-    return [line for line in values if not GRADED.search(line)]
+    return lines_without_source(text, GRADES, UNGRADED)
 
 
 def test_package_holds_every_file_of_scenarios() -> None:
