@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.side_by_side import SideBySide
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,9 +48,13 @@ LARGE_BYTES: Final = 64 << 10
 def write_pattern(workload: Workload) -> WritePattern | None:
     """Return the kind of writing of a workload; `None` of one that writes nothing.
 
-    Characteristics have one. Other workloads say themselves what comes before them: what they
-    find is as the drive was left.
+    Characteristics have one. Of several side by side the one counts that leaves most behind to
+    clean up. Other workloads say themselves what comes before them: what they find is as the drive
+    was left.
     """
+    if isinstance(workload, SideBySide):
+        found = [write_pattern(each.workload) for each in workload.parts]
+        return next((each for each in reversed(PIECE_BYTES) if each in found), None)
     if not isinstance(workload, Characteristics) or not workload.write_ratio:
         return None
     if not workload.write_random:

@@ -173,6 +173,10 @@ class Trace:
         """
         if self._is_plain:
             return [Stream.of_requests(list(self.requests), STREAM)]
+        return [self.paced_stream()]
+
+    def paced_stream(self) -> Stream:
+        """Return it as one stream that may lie anywhere on a drive; raises as `streams` does."""
         found = self._survey()
         if self.files is not None and self.facts is not None:
             content = found.facts()["content"]
@@ -184,7 +188,7 @@ class Trace:
         depth = self.depth
         if depth is None and self.files is None:
             depth = MAX_QUEUE_DEPTH
-        return [found.stream(STREAM, speed=self.speed, depth=depth)]
+        return found.stream(STREAM, speed=self.speed, depth=depth)
 
     @property
     def footprint_bytes(self) -> int | None:

@@ -8,6 +8,7 @@
     stimuli           Stimuli            access patterns of the performance test specification
     scenario          Scenario           streams side by side, as a file says them
     trace             Trace              recorded requests, in memory or in files
+    side_by_side      SideBySide         any of these at once, each in its own part of a drive
 
 A simulated drive takes any of them: it asks for the `streams` that a workload consists of, and
 knows no kinds. Other drives refuse what they cannot answer (`Drive.check`). A new kind is a class
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.scenario import Scenario
+from drivelab.workloads.side_by_side import SideBySide
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.trace import STREAM, Trace
 from drivelab.workloads.whole_pass import WholePass
@@ -30,7 +32,7 @@ from drivelab.workloads.whole_pass import WholePass
 if TYPE_CHECKING:
     from drivelab._core import Stream
 
-Workload = Characteristics | WholePass | Stimuli | Scenario | Trace
+Workload = Characteristics | WholePass | Stimuli | Scenario | Trace | SideBySide
 
 KINDS: Final[dict[str, type[Workload]]] = {each.kind: each for each in get_args(Workload)}
 
@@ -43,6 +45,8 @@ def ends_by_itself(workload: Workload, streams: Sequence[Stream]) -> bool:
     workload, streams
         Any, and what it consists of: made once by whoever sends them, as they may be long.
     """
+    if isinstance(workload, SideBySide):
+        return True
     if isinstance(workload, Scenario):
         return workload.ends
     return all(each.requests is not None for each in streams)
@@ -55,13 +59,15 @@ def told_by_stream(workload: Workload, streams: Sequence[Stream]) -> bool:
     trim and flush. Parameters are those of `ends_by_itself`.
     """
     is_listed = any(each.described()["source"] in ("listed", "recorded") for each in streams)
-    return len(streams) > 1 or is_listed or isinstance(workload, Scenario)
+    return len(streams) > 1 or is_listed or isinstance(workload, (Scenario, SideBySide))
 
 
 def names_of_streams(workload: Workload) -> list[str]:
     """Give what the streams of a workload are called, in order; no file of a trace is opened."""
     if isinstance(workload, Trace):
         return [STREAM]
+    if isinstance(workload, SideBySide):
+        return workload.stream_names()
     return [stream.described()["name"] for stream in workload.streams()]
 
 

@@ -10,6 +10,7 @@ import pytest
 from drivelab.errors import UsageError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.scenario import Scenario
+from drivelab.workloads.side_by_side import Part, SideBySide
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 from drivelab.workloads.trace import Trace
@@ -41,6 +42,15 @@ WORKLOADS = {
     "scenario": Scenario(BESIDE, (("backup.csv", BACKUP),)),
     "everywhere": Scenario('summary = "a log"\n[[stream]]\nname = "log"\nqueue_depth = 1'),
     "trace": Trace(((0, "read", MIB, 4096), (5_000, "write", 0, 512), (9_000, "flush", 0, 0))),
+    "beside": SideBySide(
+        (
+            Part("web", Characteristics(), 4 * MIB, rate_iops=100.0, is_poisson=False),
+            Part("old", Trace(((0, "write", 0, 4096),)), MIB, 4 * MIB, content="zero", copies=2),
+        ),
+        duration_ns=10**9,
+        warmup_ns=10**8,
+        requests=500,
+    ),
 }
 
 
@@ -79,6 +89,7 @@ def test_a_workload_comes_back_from_json(name: str) -> None:
         ("scenario", "streams log, backup", 4 * MIB + 8192),
         ("everywhere", "a log", None),
         ("trace", "1 read and 1 write and 1 flush recorded over 9.00 us", MIB + 4096),
+        ("beside", "web, old, each in its part of the drive", 5 * MIB),
     ],
 )
 def test_it_is_described_in_a_line(name: str, line: str, footprint: int | None) -> None:

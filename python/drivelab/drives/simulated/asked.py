@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from drivelab.drives.write_pattern import BURST, PIECE_BYTES, write_pattern
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.scenario import Scenario
+from drivelab.workloads.side_by_side import SideBySide
 from drivelab.workloads.trace import Trace
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def asked_window(
 
 
 def _own_window(workload: Workload) -> WindowTuple:
-    return workload.window if isinstance(workload, Scenario) else _WHOLE
+    return workload.window if isinstance(workload, (Scenario, SideBySide)) else _WHOLE
 
 
 def _first(*ends: int | None) -> int | None:

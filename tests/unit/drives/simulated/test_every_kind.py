@@ -18,6 +18,7 @@ from drivelab.drives.stream_result import StreamResult
 from drivelab.errors import CannotAnswerError, UsageError
 from drivelab.workloads.characteristics import Characteristics
 from drivelab.workloads.scenario import Scenario
+from drivelab.workloads.side_by_side import Part, SideBySide
 from drivelab.workloads.stimuli import Stimuli
 from drivelab.workloads.stimulus import Stimulus
 from drivelab.workloads.trace import Trace
@@ -48,6 +49,14 @@ EACH: dict[str, Workload] = {
     "stimuli": Stimuli((WRITES, LOG)),
     "scenario": Scenario(ENDS),
     "trace": Trace(tuple((at * 100_000, "write", at * 8192, 4096) for at in range(50))),
+    "side_by_side": SideBySide(
+        (
+            Part("reads", Characteristics(queue_depth=2), 16 * MIB),
+            Part("log", Characteristics(write_ratio=1.0), 8 * MIB, 16 * MIB, rate_iops=2000),
+        ),
+        duration_ns=10**10,
+        requests=200,
+    ),
 }
 
 
@@ -76,6 +85,7 @@ def test_each_kind_is_measured_and_knows_of_no_other(drive: SimulatedDrive) -> N
         "stimuli": 600,
         "scenario": 300,
         "trace": 50,
+        "side_by_side": 200,
     }
     for one in together:
         assert Measurement.from_json(one.to_json()) == one
@@ -235,7 +245,7 @@ def test_whatever_comes_first_ends_it_the_workload_or_the_plan(
 
 def test_every_kind_can_be_simulated(drive: SimulatedDrive) -> None:
     for name, each in EACH.items():
-        counted = {"whole_pass": 512, "scenario": 300, "trace": 50}.get(name)
+        counted = (OF_THEIR_OWN | {"side_by_side": 200}).get(name)
         simulation = drive.simulate(each, seed=3, requests=None if counted else 100)
         told = simulation.values
         assert told["counted_requests"] == (counted or 100)

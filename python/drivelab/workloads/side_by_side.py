@@ -1,0 +1,278 @@
+"""Workloads side by side on one drive, each in its own part of it.
+
+```text
+0                                              the drive's end
+├── database ──┼── log ──┼── backup ────┼─ ... ┤
+  scenario       rate      trace
+```
+
+Each keeps its own pace: characteristics at a queue depth or at a rate, a scenario and a trace as
+they say themselves. What differs from a scenario is that any workload can be part of it, as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+from drivelab._core import SECTOR_BYTES, Stream
+from drivelab.errors import UsageError
+from drivelab.units import format_size
+from drivelab.workloads.characteristics import Characteristics
+from drivelab.workloads.content import CONTENTS, USUAL
+from drivelab.workloads.given import END, attributes_of, check_items, is_number, is_whole, shown
+from drivelab.workloads.scenario import Scenario
+from drivelab.workloads.trace import STREAM, Trace
+
+if TYPE_CHECKING:
+    from drivelab._core import WindowTuple
+
+#: What can have its place beside others.
+Placeable = Characteristics | Scenario | Trace
+_KINDS: Final[dict[str, type[Placeable]]] = {
+    each.kind: each for each in (Characteristics, Scenario, Trace)
+}
+#: Requests a second of what arrives at a rate.
+RATES: Final = (0.001, 1e9)
+_MOST_COPIES: Final = 64
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of the workloads, and where it lies.
+
+    Attributes
+    ----------
+    name
+        What people call it.
+    workload
+        What is sent.
+    size_bytes
+        The part of the drive that is its own, in whole sectors.
+    start_bytes
+        Where that begins.
+    rate_iops
+        Of characteristics: so many requests arrive a second, whether others have completed or not.
+        Without it as many are outstanding as their queue depth says. Others say their pace
+        themselves.
+    is_poisson
+        Whether they arrive at random; else in equal gaps.
+    content
+        What the written data of characteristics and traces looks like; scenarios say so themselves.
+    copies
+        So many of it run at once, in the same place: a load of so many times as much.
+
+    Raises
+    ------
+    UsageError
+        Names the attribute, its value and what is allowed.
+    """
+
+    name: str
+    workload: Placeable
+    size_bytes: int
+    start_bytes: int = 0
+    rate_iops: float | None = None
+    is_poisson: bool = True
+    content: str = USUAL
+    copies: int = 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise UsageError(f"name is {shown(self.name)}; allowed: a text")
+        for name, least in (("size_bytes", SECTOR_BYTES), ("start_bytes", 0)):
+            value = getattr(self, name)
+            if not is_whole(value) or value % SECTOR_BYTES or not least <= value < END:
+                raise UsageError(
+                    f"{name} is {shown(value)}; allowed: a multiple of {SECTOR_BYTES} from {least}"
+                )
+        if not is_whole(self.copies) or not 1 <= self.copies <= _MOST_COPIES:
+            raise UsageError(f"copies is {shown(self.copies)}; allowed: 1 to {_MOST_COPIES}")
+        if self.content not in CONTENTS:
+            raise UsageError(f"content is {shown(self.content)}; allowed: {', '.join(CONTENTS)}")
+        self._check_rate()
+        if isinstance(self.workload, Characteristics):
+            self.workload.validate(self.size_bytes)
+        self._check_place()
+
+    def _check_rate(self) -> None:
+        if self.rate_iops is None:
+            return
+        least, most = RATES
+        if not is_number(self.rate_iops) or not least <= self.rate_iops <= most:
+            raise UsageError(
+                f"rate_iops is {shown(self.rate_iops)}; allowed: {least:g} to {most:,.0f}"
+            )
+        if not isinstance(self.workload, Characteristics):
+            raise UsageError(
+                f"a {self.workload.kind} says itself when requests arrive; leave rate_iops out"
+            )
+
+    def _check_place(self) -> None:
+        end = self.workload.footprint_bytes
+        if end is not None and end > self.size_bytes:
+            raise UsageError(
+                f"it takes {end} bytes ({format_size(end)}), and its place has "
+                f"{self.size_bytes} ({format_size(self.size_bytes)}); give it more"
+            )
+        if isinstance(self.workload, Scenario) and any(
+            each.requests is not None for each in self.workload.streams()
+        ):
+            raise UsageError(
+                "a scenario with a list of requests cannot lie anywhere on a drive; give the list "
+                "as a trace"
+            )
+
+    def streams(self) -> list[Stream]:
+        """Return its streams, as a drive takes them, in its place."""
+        return self._one() * self.copies
+
+    def _one(self) -> list[Stream]:
+        start, size = self.start_bytes, self.size_bytes
+        if isinstance(self.workload, Characteristics):
+            made = Stream.of_characteristics(
+                self.workload.as_tuple(),
+                name=self.name,
+                rate_iops=self.rate_iops,
+                is_poisson=self.is_poisson,
+            )
+            return [made.of_content(self.content).within(size, start)]
+        if isinstance(self.workload, Trace):
+            return [self.workload.paced_stream().of_content(self.content).within(size, start)]
+        found = []
+        for each in self.workload.streams():
+            own = each.described()["range"]
+            begin, length = (0, size) if own is None else own
+            found.append(each.within(length, start + begin))
+        return found
+
+    def stream_names(self) -> list[str]:
+        """Give what its streams are called; no file of a trace is opened."""
+        if isinstance(self.workload, Characteristics):
+            return [self.name] * self.copies
+        if isinstance(self.workload, Trace):
+            return [STREAM] * self.copies
+        return [each.described()["name"] for each in self.workload.streams()] * self.copies
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the attributes; those that are as usual are left out."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        for name, usual in _USUAL.items():
+            if values[name] == usual:
+                del values[name]
+        return values | {"workload": {"kind": self.workload.kind, **self.workload.to_json()}}
+
+    @classmethod
+    def from_json(cls, data: object) -> Part:
+        """Read what `to_json` wrote; `UsageError` for anything else."""
+        names = [each.name for each in fields(cls)]
+        required = [name for name in names if name not in _USUAL]
+        values = dict(attributes_of(data, "a part", names, required))
+        asked = values["workload"]
+        kind = asked.get("kind") if isinstance(asked, dict) else None
+        if not isinstance(kind, str) or kind not in _KINDS:
+            raise UsageError(f"the workload of a part is one of {', '.join(_KINDS)}")
+        given = {name: value for name, value in asked.items() if name != "kind"}
+        return cls(**{**values, "workload": _KINDS[kind].from_json(given)})
+
+
+_USUAL: Final = {
+    each.name: each.default
+    for each in fields(Part)
+    if each.name not in ("name", "workload", "size_bytes")
+}
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Several workloads on one drive at once.
+
+    Attributes
+    ----------
+    parts
+        At least one; no two have the same name.
+    duration_ns
+        Counted, in the drive's time.
+    warmup_ns
+        Before counting begins.
+    requests
+        Counted requests of all that end it sooner; ``None`` for no limit.
+
+    Raises
+    ------
+    UsageError
+        Names the attribute, its value and what is allowed.
+    """
+
+    kind: ClassVar[Literal["side_by_side"]] = "side_by_side"
+
+    parts: tuple[Part, ...]
+    duration_ns: int
+    warmup_ns: int = 0
+    requests: int | None = None
+
+    def __post_init__(self) -> None:
+        check_items("parts", self.parts, lambda each: isinstance(each, Part), "parts")
+        if not self.parts:
+            raise UsageError("parts is empty; allowed: one or more")
+        names = [each.name for each in self.parts]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise UsageError(f"two parts are called {shown(twice)}; allowed: names of their own")
+        for name, least in (("duration_ns", 1), ("warmup_ns", 0), ("requests", 1)):
+            value = getattr(self, name)
+            if value is None and name == "requests":
+                continue
+            if not is_whole(value) or not least <= value < END:
+                raise UsageError(f"{name} is {shown(value)}; allowed: a whole number from {least}")
+
+    @property
+    def window(self) -> WindowTuple:
+        """When counting begins and ends."""
+        return (0, self.warmup_ns, self.requests, self.duration_ns, None, 0)
+
+    @property
+    def footprint_bytes(self) -> int:
+        """From the drive's first byte to the end of the last part."""
+        return max(each.start_bytes + each.size_bytes for each in self.parts)
+
+    def streams(self) -> list[Stream]:
+        """Return it as a drive takes it, part by part."""
+        return [stream for part in self.parts for stream in part.streams()]
+
+    def stream_names(self) -> list[str]:
+        """Give what the streams are called, in order."""
+        return [name for part in self.parts for name in part.stream_names()]
+
+    def shares(self) -> Iterator[tuple[Part, slice]]:
+        """Give each part and which of the streams are its own."""
+        begin = 0
+        for part in self.parts:
+            end = begin + len(part.stream_names())
+            yield part, slice(begin, end)
+            begin = end
+
+    def describe(self) -> str:
+        """Say in a line what is sent."""
+        return f"{', '.join(each.name for each in self.parts)}, each in its part of the drive"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the attributes, which carry their units."""
+        limit = {} if self.requests is None else {"requests": self.requests}
+        return {
+            "parts": [each.to_json() for each in self.parts],
+            "duration_ns": self.duration_ns,
+            "warmup_ns": self.warmup_ns,
+            **limit,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> SideBySide:
+        """Read what `to_json` wrote; `UsageError` for anything else."""
+        names = ("parts", "duration_ns", "warmup_ns", "requests")
+        values = dict(attributes_of(data, "workloads side by side", names, names[:2]))
+        if not isinstance(values["parts"], list):
+            raise UsageError(f"parts is {shown(values['parts'])}; allowed: a list of parts")
+        values["parts"] = tuple(map(Part.from_json, values["parts"]))
+        return cls(**values)
