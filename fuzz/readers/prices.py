@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from drivelab.choose.prices import read_prices
 from drivelab.csv_text import csv_text
+from drivelab.prices import read_prices
 from fuzz.reader import Reader, file_of
 
 _DRIVE = "sim:x25m"
@@ -32,4 +32,4 @@ def _seeds() -> list[bytes]:
     ]
 
 
-READER = Reader("prices", ("drivelab.choose.prices",), _check, _seeds)
+READER = Reader("prices", ("drivelab.prices",), _check, _seeds)

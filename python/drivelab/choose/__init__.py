@@ -6,7 +6,7 @@
                      (run.py: the journal of each)         │        who cannot keep up
                                                            ▼
                                            ranking.py  who is better, by how much, how sure
-                                           prices.py   what each costs, and for an asked rate
+                                           costs.py    what each costs, and for an asked rate
                                                            ▼
                                            exhibits.py  the page; answer.py  what programs read
 

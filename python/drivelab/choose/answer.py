@@ -17,7 +17,7 @@ from drivelab.choose.words import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drivelab.choose.prices import Cost
+    from drivelab.choose.costs import Cost
     from drivelab.choose.ranking import Choice
     from drivelab.choose.settings import Asked
 

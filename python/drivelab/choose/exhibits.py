@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drivelab.choose.candidate import Candidate
-    from drivelab.choose.prices import Cost
+    from drivelab.choose.costs import Cost
     from drivelab.choose.ranking import Choice
     from drivelab.choose.settings import Asked
     from drivelab.exhibits import Cell, Exhibit

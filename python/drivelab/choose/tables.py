@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from drivelab.choose.candidate import Candidate
-    from drivelab.choose.prices import Cost
+    from drivelab.choose.costs import Cost
     from drivelab.choose.ranking import Choice
     from drivelab.drives.measurement import Measurement
     from drivelab.drives.operation_result import OperationResult

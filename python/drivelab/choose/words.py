@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from drivelab.choose.candidate import Quality
-    from drivelab.choose.prices import Cost
+    from drivelab.choose.costs import Cost
     from drivelab.choose.ranking import Choice, Statement
     from drivelab.exhibits import Cell
     from drivelab.student import Interval

@@ -105,9 +105,10 @@ def run(args: argparse.Namespace) -> int:
     """Measure every drive, compare, write and print."""
     from drivelab.choose.answer import answer_of
     from drivelab.choose.candidate import QUALITIES
+    from drivelab.choose.costs import costs
     from drivelab.choose.exhibits import choice_report
-    from drivelab.choose.prices import costs, read_prices
     from drivelab.choose.ranking import choose
+    from drivelab.prices import read_prices
     from drivelab.report.saved import refuse_folder
     from drivelab.report.written import write_report
     from drivelab.runs.stopping import how_to_go_on, told_when_stopped
